@@ -1,6 +1,7 @@
-//! The lockstep machine beside a device, on the same dispatches in one run: instructions a second, one thread and two, with all checks on; and what the
-//! device of `SMALLSTEP_BENCH_DEVICE` (`llvmpipe` if not said) takes from words to bytes, for the whole dispatch and for one workgroup of it, whose
-//! difference is about what running takes without compiling.
+//! The lockstep machine beside a device, on the same dispatches in one run: instructions a second,
+//! one thread and two, with all checks on; and what the device of `SMALLSTEP_BENCH_DEVICE`
+//! (`llvmpipe` if not said) takes from words to bytes, for the whole dispatch and for one workgroup
+//! of it, whose difference is about what running takes without compiling.
 
 #[path = "../semantics/benches/programs/mod.rs"]
 mod programs;

@@ -1,5 +1,5 @@
-//! Generated programs per second through the whole theorem without a device, on one thread, one pixel each: generate, resolve, type, translate,
-//! load, run both semantics, compare.
+//! Generated programs per second through the whole theorem without a device, on one thread, one
+//! pixel each: generate, resolve, type, translate, load, run both semantics, compare.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep::generate::Limits;

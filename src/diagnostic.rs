@@ -80,7 +80,8 @@ impl Diagnostic {
 
 /// The longest sentence that is shown whole, in bytes.
 const SENTENCE: usize = 2000;
-/// How much of a long line is shown on either side of a place, in bytes. Of a line of more than six times as much, an excerpt is shown.
+/// How much of a long line is shown on either side of a place, in bytes. Of a line of more than six
+/// times as much, an excerpt is shown.
 const BESIDE: usize = 80;
 
 /// A sentence that may repeat part of a program, without its middle if it is too long to be read.
@@ -97,11 +98,14 @@ fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// A text with an excerpt in the place of each long line, around a place in it or from its beginning. Numbers of lines and columns are the text's.
+/// A text with an excerpt in the place of each long line, around a place in it or from its
+/// beginning. Numbers of lines and columns are the text's.
 struct Shortened<'t> {
-    /// Where each long line begins in the text, what of it is shown, and by how much a byte there has moved forwards.
+    /// Where each long line begins in the text, what of it is shown, and by how much a byte there
+    /// has moved forwards.
     lines: Vec<(std::ops::Range<usize>, std::ops::Range<usize>, isize)>,
-    /// By index of a long line: how many characters of its beginning are not shown, beside the one that says so.
+    /// By index of a long line: how many characters of its beginning are not shown, beside the one
+    /// that says so.
     hidden: std::collections::BTreeMap<usize, usize>,
     file: SimpleFile<&'t str, std::borrow::Cow<'t, str>>,
 }
@@ -189,7 +193,8 @@ mod tests {
         Diagnostic { code: "lv/t-if".into(), message: "what is wrong".into(), span, notes }.render("a.lv", text)
     }
 
-    /// Every place in texts with long and short lines: the header says where it is, an excerpt shows it, and nothing is long.
+    /// Every place in texts with long and short lines: the header says where it is, an excerpt
+    /// shows it, and nothing is long.
     #[test]
     fn of_long_lines_an_excerpt_is_shown() {
         let long = |c: &str| (0..3000).map(|i| if i % 100 == 99 { i.to_string() } else { c.into() }).collect::<String>();

@@ -1,4 +1,5 @@
-//! smallstep: the semantics of shader languages, run beside their compilers and real devices. See ARCHITECTURE.md.
+//! smallstep: the semantics of shader languages, run beside their compilers and real devices. See
+//! ARCHITECTURE.md.
 
 pub mod amber;
 pub mod compile;

@@ -1,6 +1,8 @@
-//! What must hold for any bytes at all: the properties that the fuzz targets and the mutation tests share.
+//! What must hold for any bytes at all: the properties that the fuzz targets and the mutation tests
+//! share.
 //!
-//! Each function takes bytes and panics if a property fails; an input that is refused with an error is fine.
+//! Each function takes bytes and panics if a property fails; an input that is refused with an error
+//! is fine.
 
 mod dispatch;
 mod draw;
@@ -89,8 +91,9 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// A script of either dialect: errors with places inside the text, or a script that prints and reads back to the same, and whose expectations
-/// are judged. If it is small, its commands are played on the interpreter, with little fuel, and what its draws draw is computed.
+/// A script of either dialect: errors with places inside the text, or a script that prints and
+/// reads back to the same, and whose expectations are judged. If it is small, its commands are
+/// played on the interpreter, with little fuel, and what its draws draw is computed.
 pub fn amber(bytes: &[u8]) {
     const MOST_BYTES: u64 = 1 << 20;
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -1,4 +1,5 @@
-//! Programs as they come from files: λV text, SPIR-V assembly, SPIR-V words, or WGSL, which is SPIR-V by naga.
+//! Programs as they come from files: λV text, SPIR-V assembly, SPIR-V words, or WGSL, which is
+//! SPIR-V by naga.
 
 use crate::compile::wgsl::{self, NotTranslated};
 use crate::diagnostic::{Diagnostic, bounded};
@@ -15,7 +16,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a file that can be read to its end: a regular one. Of a pipe or a device, reading might wait or go on for ever.
+/// Opens a file that can be read to its end: a regular one. Of a pipe or a device, reading might
+/// wait or go on for ever.
 ///
 /// # Errors
 /// A sentence without the path.
@@ -116,7 +118,8 @@ impl Loaded {
     }
 }
 
-/// The outputs in the interface of an entry point, by location, each with as many components as its variable has.
+/// The outputs in the interface of an entry point, by location, each with as many components as its
+/// variable has.
 pub fn outputs(module: &Module, entry: &str) -> Result<Vec<Target>, LoadError> {
     let words = module.words();
     let point = module.entry_point(entry)?;
@@ -194,7 +197,8 @@ pub enum Language {
 }
 
 impl Language {
-    /// By the magic number, by the ending of the name, and else by how the text begins: SPIR-V assembly with a capability, and WSL as no λV program does.
+    /// By the magic number, by the ending of the name, and else by how the text begins: SPIR-V
+    /// assembly with a capability, and WSL as no λV program does.
     pub fn of(name: &str, bytes: &[u8]) -> Language {
         let magic = rspirv::spirv::MAGIC_NUMBER;
         if bytes.starts_with(&magic.to_le_bytes())
@@ -226,8 +230,8 @@ pub fn is_wsl(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "wsl" || e == "whlsl")
 }
 
-/// Whether a text begins with a comment of WSL, an attribute, or a word that something else than a list follows. A λV program that begins with a word is
-/// that word.
+/// Whether a text begins with a comment of WSL, an attribute, or a word that something else than a
+/// list follows. A λV program that begins with a word is that word.
 fn begins_as_wsl(bytes: &[u8]) -> bool {
     let text = past_blanks(bytes);
     if text.starts_with(b"//") || text.starts_with(b"/*") || text.starts_with(b"[") {
@@ -303,7 +307,8 @@ pub fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, ReadError> {
 }
 
 impl Source {
-    /// Reads a program. `entry` and `constants` are for SPIR-V: the entry point, and the buffer at set 0, binding 0.
+    /// Reads a program. `entry` and `constants` are for SPIR-V: the entry point, and the buffer at
+    /// set 0, binding 0.
     pub fn read(name: &str, bytes: &[u8], entry: Option<&str>, constants: Vec<u32>) -> Result<Source, ReadError> {
         match Language::of(name, bytes) {
             Language::LambdaV => Source::read_lambda_v(name, text(name, bytes)?),

@@ -38,7 +38,8 @@ fn named(text: &str, prefix: &str) -> BTreeSet<String> {
     text.match_indices(prefix).map(|(at, _)| room(&text[at + prefix.len()..])).collect()
 }
 
-/// Which room names which, with a file that does so; of the command line, what it names of the library.
+/// Which room names which, with a file that does so; of the command line, what it names of the
+/// library.
 fn uses() -> BTreeMap<(String, String), String> {
     fn visit(path: &Path, room: &str, uses: &mut BTreeMap<(String, String), String>) {
         if path.is_dir() {

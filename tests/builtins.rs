@@ -1,4 +1,5 @@
-//! Every builtin, at every type that it has, against a second implementation that shares nothing with the table and the number library.
+//! Every builtin, at every type that it has, against a second implementation that shares nothing
+//! with the table and the number library.
 
 use smallstep::theorem::Verdict;
 use smallstep::theorem::case::{Case, NoCase, Settings};

@@ -1,4 +1,5 @@
-//! Campaigns: reproducible whatever the threads, taken up again from a journal, and never counted twice.
+//! Campaigns: reproducible whatever the threads, taken up again from a journal, and never counted
+//! twice.
 
 use serde_json::{Value, json};
 use smallstep::generate::{Limits, Mode};
@@ -71,7 +72,8 @@ fn an_interrupted_campaign_goes_on() {
     assert_eq!(run(&whole, open().expect("opens")), tally, "nothing is counted twice");
     let of = chunks(&whole);
 
-    // A line for each chunk, as older versions wrote them, and ranges that cross chunks; each cut in the middle of the last line, as an interruption would.
+    // A line for each chunk, as older versions wrote them, and ranges that cross chunks; each cut
+    // in the middle of the last line, as an interruption would.
     let by_chunks = journal_text(&whole, &[0, 2, 1].map(|i| json!({"chunk": i, "tally": of[i].to_json()})));
     let (mut outer, inner) = (of[0].clone(), of[1].clone());
     outer.add(of[2].clone());
@@ -315,7 +317,8 @@ fn nine_in_ten_components_of_rough_programs_are_decided() {
     println!("rough, strict: {acceptance}");
 }
 
-/// A campaign over programs with approximate conditions, with something planted in the target machine's runs over sets.
+/// A campaign over programs with approximate conditions, with something planted in the target
+/// machine's runs over sets.
 fn planted_in_sets(plant: fn(&mut Rules)) -> Tally {
     let mut plan = Plan { limits: Limits { rough_percent: 100, ..Limits::default() }, near_misses: 0, ..plan(2 * CHUNK, 2) };
     plant(&mut plan.settings.planted.target_sets);

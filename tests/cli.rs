@@ -275,7 +275,8 @@ fn standard_input_may_be_wsl() {
     }
 }
 
-/// By name, an argument that nothing uses costs nothing; its translation computes it. If it ends, the two agree; if it may not, nothing is known.
+/// By name, an argument that nothing uses costs nothing; its translation computes it. If it ends,
+/// the two agree; if it may not, nothing is known.
 #[test]
 fn only_what_provably_diverges_refutes_the_printed_theorem() {
     let unused = |rounds: u32| {

@@ -1,4 +1,5 @@
-//! Compute modules on the command line: values, undefined behaviour with its place, exit codes, what is malformed, traces.
+//! Compute modules on the command line: values, undefined behaviour with its place, exit codes,
+//! what is malformed, traces.
 
 mod common;
 
@@ -11,7 +12,8 @@ const DIVIDE: &str = include_str!("common/modules/divide.spvasm");
 /// Calls a function that stores `VALUE` at offset 0 and a push constant at offset 4.
 const STORE: &str = include_str!("common/modules/store.spvasm");
 
-/// A fragment stage that counts its invocations and stores `VALUE` for each pixel; %at is ten times its number in rows of four.
+/// A fragment stage that counts its invocations and stores `VALUE` for each pixel; %at is ten times
+/// its number in rows of four.
 const MARK: &str = include_str!("common/modules/mark.spvasm");
 
 fn run(module: &str, args: &[&str]) -> Shown {
@@ -181,7 +183,8 @@ fn fragment_modules_draw_a_screen() {
     let (machine, reference) = (smallstep(&given, ""), smallstep(&[&given[..], &["--engine", "reference"]].concat(), ""));
     assert!(machine.code == 0 && machine.err.is_empty(), "{}", machine.err);
     assert_eq!(machine.out, reference.out);
-    // Two lines each way: at x = 1.5 / 8 · 2 = 0.375 the distance is 0.125, half of the 0.25 from pixel to pixel.
+    // Two lines each way: at x = 1.5 / 8 · 2 = 0.375 the distance is 0.125, half of the 0.25 from
+    // pixel to pixel.
     let pixel = smallstep(&[&given[..], &["--pixel", "1,0"]].concat(), "");
     assert_eq!(pixel.out, "(1,0)  0.5 (0x3f000000)  0.5 (0x3f000000)  0.5 (0x3f000000)  1 (0x3f800000)\n");
     let traced = smallstep(&["trace", grid, "--input", "0=screen", "--push", "f32:2", "--size", "8x8", "--pixel", "1,0"], "");

@@ -194,7 +194,8 @@ const TRIANGLE: &str = "examples/wsl/triangle.wsl";
 fn fragments_are_drawn_alone_and_behind_vertices() {
     let out = smallstep(&["run", TRIANGLE, "--entry", "contour", "--input", "0=screen", "--size", "2x1", "--unspecified", "first"]);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
-    // The heights are 5/16 and 13/16, so 8 times that is a half from whole numbers; it changes by 4 to the right and by 16 to the helpers below, at 1.5.
+    // The heights are 5/16 and 13/16, so 8 times that is a half from whole numbers; it changes by 4
+    // to the right and by 16 to the helpers below, at 1.5.
     assert_eq!(text(&out.stdout), "(0,0)  float4(0.025, 0.025, 0.025, 1.0)\n(1,0)  float4(0.025, 0.025, 0.025, 1.0)\n");
     let data = ["--attribute", "0=f32:-1,-1,3,-1,-1,3", "--attribute", "1=f32:1,0,0,1,0,0,1,0,0"];
     let drawn = |more: &[&str]| {

@@ -1,4 +1,5 @@
-//! Refinement: right rewrites are allowed and wrong ones are caught, with the input, the place and the writer; inputs, schedules, WGSL, optimisers.
+//! Refinement: right rewrites are allowed and wrong ones are caught, with the input, the place and
+//! the writer; inputs, schedules, WGSL, optimisers.
 
 mod common;
 
@@ -12,7 +13,8 @@ use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
-/// Invocation i has `a` and `b`, the elements i and i + 4 of the input, and stores to element i of the output.
+/// Invocation i has `a` and `b`, the elements i and i + 4 of the input, and stores to element i of
+/// the output.
 const FRAME: &str = r#"
 OpCapability Shader
 CAPABILITIES
@@ -176,7 +178,8 @@ const BRANCHED_ON_UNDEF: &str = "%c = OpUndef %bool
 const SELECTED_BY_UNDEF: &str = "%c = OpUndef %bool
     %r = OpSelect %u %c %a %b
     OpStore %po %r";
-/// Each invocation takes a ticket from a Workgroup counter, which invocation 0 clears before a barrier.
+/// Each invocation takes a ticket from a Workgroup counter, which invocation 0 clears before a
+/// barrier.
 const TICKET: &str = "%pc = OpAccessChain %p_shared %shared %u0
     %first = OpIEqual %bool %i %u0
     OpSelectionMerge %cleared None
@@ -189,7 +192,8 @@ const TICKET: &str = "%pc = OpAccessChain %p_shared %shared %u0
     %t = OpAtomicIAdd %u %pc %u2 %u0 %u1
     OpStore %po %t";
 
-/// Rewrites that optimisers make rightly or wrongly: name, BEFORE, AFTER, and what a comparison must say.
+/// Rewrites that optimisers make rightly or wrongly: name, BEFORE, AFTER, and what a comparison
+/// must say.
 fn rewrites() -> Vec<(&'static str, String, String, &'static str)> {
     let s = |text: &str| text.to_string();
     let stored = |value: &str| format!("%x = {value}\nOpStore %po %x");
@@ -332,7 +336,8 @@ fn a_schedule_that_cannot_be_is_caught() {
     assert_ne!(summary.verdict(), Verdict::Disagree);
 }
 
-/// Workgroup variables `%px` and `%py` are cleared before a barrier; then invocation 0 does one thing, and invocation 1 another.
+/// Workgroup variables `%px` and `%py` are cleared before a barrier; then invocation 0 does one
+/// thing, and invocation 1 another.
 fn two(zeroth: &str, first: &str) -> String {
     format!(
         "%px = OpAccessChain %p_shared %shared %u0
@@ -367,8 +372,8 @@ fn shown(a: &str, b: &str) -> String {
     format!("%{a}{b}4 = OpIMul %u %{a} %u4\n%{a}{b} = OpIAdd %u %{a}{b}4 %{b}\nOpStore %po %{a}{b}")
 }
 
-/// The memory model lets relaxed atomics at different locations take effect in another order, and nothing else: not at one location, and not across what
-/// orders them.
+/// The memory model lets relaxed atomics at different locations take effect in another order, and
+/// nothing else: not at one location, and not across what orders them.
 #[test]
 fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
     let store = |to: &str, value: &str, semantics: &str| format!("OpAtomicStore %p{to} %u2 %{semantics} %{value}\n");
@@ -934,7 +939,8 @@ fn interfaces_must_match() {
     assert!(refines(&sides.0, &sides.1, &pinned, |_| {}).expect_err("no such buffer").0.contains("0.7"));
 }
 
-/// Inputs are a function of seed and number, most of them say something, and a disagreement is the same each time.
+/// Inputs are a function of seed and number, most of them say something, and a disagreement is the
+/// same each time.
 #[test]
 fn inputs_say_something_and_come_back() {
     let before = text(GUARDED, false);

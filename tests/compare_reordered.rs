@@ -6,8 +6,8 @@ use smallstep::compute::ComputeModule;
 use smallstep::theorem::refine::{Settings, Side, Summary, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
-/// A module of one workgroup with SIZE invocations. Each executes BODY, which reads and writes three
-/// words of a buffer by `%x`, `%y` and `%z`, two of Workgroup memory, and the results.
+/// A module of one workgroup with SIZE invocations. Each executes BODY, which reads and writes
+/// three words of a buffer by `%x`, `%y` and `%z`, two of Workgroup memory, and the results.
 const FRAME: &str = r#"
 OpCapability Shader
 OpExtension "SPV_KHR_storage_buffer_storage_class"

@@ -1,4 +1,5 @@
-//! Generated dispatches through both interpreters, and the oracle that judges them, tested by planted bugs.
+//! Generated dispatches through both interpreters, and the oracle that judges them, tested by
+//! planted bugs.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -21,7 +21,8 @@ fn why(text: &str, paths: u32) -> Option<String> {
 #[test]
 fn a_branch_beyond_the_budget_is_named_by_its_comparison() {
     let text = "; More branches than the budget.\n(let ((c (sin 0.5235)))\n  (+ (if (less-than c 0.5) 1 2)\n     (if (not (and (greater-equal c 0.5) true)) 3 4)))\n";
-    // Of two branches, the way not taken of the second comes next; its condition comes through a negation and a conjunction.
+    // Of two branches, the way not taken of the second comes next; its condition comes through a
+    // negation and a conjunction.
     let sine = "[0.49942622, 0.50040275]";
     let second = format!("4:20: greater-equal of {sine} and 0.5 in (greater-equal (sin 0.5235) 0.5), 1 path");
     assert_eq!(why(text, 1), Some(format!("undecided at {second} explored, at pixel (0, 0)")));

@@ -181,7 +181,8 @@ fn calls(tree: &Tree, id: ExprId, form: &str) -> bool {
     head(tree, id) == Some(form)
 }
 
-/// The parts of `(let …)`, `(func …)` and `(rec-func …)`: the names bound, the expressions bound, the body.
+/// The parts of `(let …)`, `(func …)` and `(rec-func …)`: the names bound, the expressions bound,
+/// the body.
 fn binder(tree: &Tree, id: ExprId) -> Option<(Vec<&str>, Vec<ExprId>, ExprId)> {
     let &[first, list, body] = items(tree, id) else { return None };
     let list = items(tree, list);
@@ -294,7 +295,8 @@ fn a_program_is_a_function_of_its_seed() {
     let texts = of_mode(Mode::default());
     let different: BTreeSet<&String> = texts.iter().collect();
     assert!(different.len() > 195);
-    // FNV-1a, so that the same is computed everywhere. If this changes, seeds in journals and reports mean other programs: raise VERSION.
+    // FNV-1a, so that the same is computed everywhere. If this changes, seeds in journals and
+    // reports mean other programs: raise VERSION.
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     let hash = |texts: &[String]| texts.iter().flat_map(|text| text.bytes()).fold(0xcbf2_9ce4_8422_2325, fold);
     let hashes = [hash(&texts), hash(&of_mode(Mode::Decided)), hash(&of_mode(Mode::Rough))];

@@ -1,6 +1,7 @@
 //! What generated SPIR-V modules promise, over hundreds of seeds.
 //!
-//! Where spirv-tools are not installed the tests that need them say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
+//! Where spirv-tools are not installed the tests that need them say so, and fail if
+//! SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
 
 use proptest::strategy::ValueTree;
 use smallstep::generate::Random;
@@ -139,13 +140,15 @@ fn every_instruction_is_used() {
 fn a_module_is_a_function_of_its_seed() {
     let words: Vec<Vec<u32>> = (0..100).map(|seed| case(seed, &Limits::default()).words).collect();
     assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), 100);
-    // FNV-1a, so that the same is computed everywhere. If this changes, seeds in journals and reports mean other modules: raise VERSION.
+    // FNV-1a, so that the same is computed everywhere. If this changes, seeds in journals and
+    // reports mean other modules: raise VERSION.
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     let hash = words.iter().flatten().flat_map(|word| word.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, fold);
     assert_eq!((VERSION, hash), (1, 0xaa77_c6d8_4596_f11a), "{hash:#018x}");
 }
 
-/// A twin with the defect, of the first seed that has a place for it and, if it is a value, with this reach.
+/// A twin with the defect, of the first seed that has a place for it and, if it is a value, with
+/// this reach.
 fn twin_with(defect: Defect, reach: Option<Reach>) -> (Module, ComputeCase) {
     (0..400)
         .filter_map(|seed| twin(&module(seed, &Limits::default()), defect, &mut Random::new(seed)))
@@ -264,7 +267,8 @@ fn what_is_shown_shrinks_to_a_small_module() {
     }
 }
 
-/// Proposals are taken or not by a hash, so that all kinds of changes come up on top of one another; each must be valid.
+/// Proposals are taken or not by a hash, so that all kinds of changes come up on top of one
+/// another; each must be valid.
 #[test]
 fn every_proposal_is_valid() {
     if !tools::is_there("spirv-val") {

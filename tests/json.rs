@@ -1,4 +1,5 @@
-//! The JSON of every command has one shape: each line an object with `schema` and `kind`, and one summary, the last, with the code that the command ends with.
+//! The JSON of every command has one shape: each line an object with `schema` and `kind`, and one
+//! summary, the last, with the code that the command ends with.
 
 mod common;
 
@@ -30,7 +31,8 @@ fn shaped(args: &[&str], shown: &Shown, text: &str) -> Vec<Value> {
     lines
 }
 
-/// Command lines of all commands, with what stands on standard input and the code that is due; none for a device that may not be there.
+/// Command lines of all commands, with what stands on standard input and the code that is due; none
+/// for a device that may not be there.
 fn cases(file: &dyn Fn(&str, &str) -> String) -> Vec<(Vec<String>, &'static str, Option<i32>)> {
     let words = file("average.spv", "");
     let vectors = file("cases", "");

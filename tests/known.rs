@@ -1,5 +1,6 @@
-//! Known disagreements, without a device: the interpreter with a planted bug stands in its place. What is known is recognized in whatever program it
-//! comes up; what is not known, however like it, is not.
+//! Known disagreements, without a device: the interpreter with a planted bug stands in its place.
+//! What is known is recognized in whatever program it comes up; what is not known, however like it,
+//! is not.
 
 use smallstep::dispatch::{FragmentDispatch, Frame};
 use smallstep::generate::{Limits, well_typed};

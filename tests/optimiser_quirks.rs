@@ -1,7 +1,8 @@
 //! What is known to be wrong with optimisers: `spec-tests/quirks-spirv-opt`.
 //!
-//! Where the tool says a quirk's version, exactly what was recorded is required: something else fails, and so does agreement, for then the quirk is to be
-//! removed. Any other version must be right. Without the tool the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
+//! Where the tool says a quirk's version, exactly what was recorded is required: something else
+//! fails, and so does agreement, for then the quirk is to be removed. Any other version must be
+//! right. Without the tool the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

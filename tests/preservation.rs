@@ -1,4 +1,5 @@
-//! Preservation and progress: each step of a well-typed program leaves it well typed with the same type, and it never gets stuck.
+//! Preservation and progress: each step of a well-typed program leaves it well typed with the same
+//! type, and it never gets stuck.
 
 use smallstep::generate::{self, Limits};
 use smallstep_semantics::lambda_v::resolve::Program;

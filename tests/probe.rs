@@ -1,7 +1,8 @@
-//! Blame on a device that is wrong in one planted operation: the search must name that operation and nothing else.
+//! Blame on a device that is wrong in one planted operation: the search must name that operation
+//! and nothing else.
 //!
-//! The device is the SPIR-V machine with one operation planted wrong, so what is to be found is known. It draws whatever words it is given, the
-//! adapted ones too, as a device would.
+//! The device is the SPIR-V machine with one operation planted wrong, so what is to be found is
+//! known. It draws whatever words it is given, the adapted ones too, as a device would.
 
 use pretty_assertions::assert_eq;
 use smallstep::compile::lambda_v::Constants;
@@ -73,7 +74,8 @@ fn settings(profile: Profile, constants: Constants) -> Settings {
     Settings { profile, constants, references: false, size: (2, 2), ..Settings::default() }
 }
 
-/// The device's first difference from what the semantics expects, searched for its cause; none if it agrees.
+/// The device's first difference from what the semantics expects, searched for its cause; none if
+/// it agrees.
 fn difference(program: Program, settings: &Settings, device: &mut Machine) -> Option<Difference> {
     let Ok(case) = Case::new(program, settings) else { panic!("the program is well typed") };
     let ran = case.run(settings);
@@ -366,7 +368,8 @@ fn on_generated_programs_the_planted_operation_is_blamed() {
     eprintln!("{blamed} blamed, {in_loops} of them in later rounds of loops, at most {most} dispatches");
 }
 
-/// The adapted modules are valid by spirv-val, and the interpreter makes of them what it makes of the original.
+/// The adapted modules are valid by spirv-val, and the interpreter makes of them what it makes of
+/// the original.
 #[test]
 fn spirv_val_accepts_adapted_modules() {
     if !tools::is_there("spirv-val") {

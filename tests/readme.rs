@@ -1,5 +1,6 @@
-//! The README's reference of builtins is the table's. `SPEC_BLESS=1 cargo test --test readme` writes it. Its samples show what the program shows, and the
-//! commands of its tour are such that the program takes.
+//! The README's reference of builtins is the table's. `SPEC_BLESS=1 cargo test --test readme`
+//! writes it. Its samples show what the program shows, and the commands of its tour are such that
+//! the program takes.
 
 mod common;
 
@@ -61,7 +62,8 @@ fn samples_show_what_the_program_shows() {
     assert!(samples >= 4, "{samples} samples");
 }
 
-/// What README says in a line, in code. A command with an example for its file does what it says, and every option that a command is given is one of its.
+/// What README says in a line, in code. A command with an example for its file does what it says,
+/// and every option that a command is given is one of its.
 #[test]
 fn commands_in_the_text_are_such_that_the_program_takes() {
     let readme = readme();

@@ -1,4 +1,5 @@
-//! The properties of the fuzz targets, over mutated samples: what `cargo test` can do of a fuzzer's work, from fixed seeds.
+//! The properties of the fuzz targets, over mutated samples: what `cargo test` can do of a fuzzer's
+//! work, from fixed seeds.
 
 use smallstep::generate::{self, Limits, Random};
 use smallstep::{compile, robust};

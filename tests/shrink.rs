@@ -100,7 +100,8 @@ fn max_for_min(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
 type Predicate = (&'static str, usize, fn(&Tree) -> bool);
 
 const PREDICATES: &[Predicate] = &[
-    // No well-typed program with two calls of rec is smaller: two ifs, a result, the calls, the application.
+    // No well-typed program with two calls of rec is smaller: two ifs, a result, the calls, the
+    // application.
     ("a rec-func with two calls of rec", 19, calls_rec_twice),
     ("a let that hides what another binds", 15, let_hides_let),
     ("evaluates cross", 15, |tree| evaluates(tree, "cross")),
@@ -182,7 +183,8 @@ fn different_programs_that_show_one_thing_come_down_to_the_same() {
         let mut fails = |tree: &Tree| shows(tree, negated_zero) && any(tree, &|e| head(tree, e) == Some("frag-coord"));
         assert_eq!(text(program, &mut fails), "(- 0 (z (frag-coord)))", "{program}");
     }
-    // What comes to a constant is written as one, and the one number of an operation that commutes stands first.
+    // What comes to a constant is written as one, and the one number of an operation that commutes
+    // stands first.
     let mut adds = |tree: &Tree| any(tree, &|e| head(tree, e) == Some("+") && items(tree, e).len() == 3) && evaluates(tree, "frag-coord");
     assert_eq!(text("(+ (* 2 (w (frag-coord))) (- (+ 1 2) 2))", &mut adds), "(+ 0 (x (frag-coord)))");
     // Conditions that are no literals come down to one comparison.

@@ -1,6 +1,8 @@
-//! Every emitted module is valid, by the judgement of `spirv-val`, which shares nothing with us; and its text is what `spirv-as` reads.
+//! Every emitted module is valid, by the judgement of `spirv-val`, which shares nothing with us;
+//! and its text is what `spirv-as` reads.
 //!
-//! Where spirv-tools are not installed the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
+//! Where spirv-tools are not installed the tests say so, and fail if SMALLSTEP_REQUIRE_SPIRV_TOOLS
+//! is set.
 
 use smallstep::compile::lambda_v::{Constants, Options, translate};
 use smallstep::generate::{self, Limits};
@@ -104,7 +106,8 @@ fn spirv_as_reads_our_text_to_our_words() {
         let output = spirv_as.output().expect("runs");
         assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
         let theirs = spirv::words_of_bytes(&std::fs::read(&words_file).expect("read")).expect("words");
-        // Word 2 names the generator; word 3 is a bound, and the translation leaves some ids below its own unused.
+        // Word 2 names the generator; word 3 is a bound, and the translation leaves some ids below
+        // its own unused.
         assert!(theirs[3] <= words[3]);
         assert_eq!((&theirs[..2], &theirs[4..]), (&words[..2], &words[4..]), "{text}");
     }

@@ -1,5 +1,6 @@
-//! How long draws take. By the relation, 64 by 64 pixels and a loop with a derivative after it; with the fragment stage on the lockstep machine,
-//! 256 by 256 pixels of some 500 executed instructions each, a derivative in the loop.
+//! How long draws take. By the relation, 64 by 64 pixels and a loop with a derivative after it;
+//! with the fragment stage on the lockstep machine, 256 by 256 pixels of some 500 executed
+//! instructions each, a derivative in the loop.
 
 use std::hint::black_box;
 

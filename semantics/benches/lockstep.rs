@@ -1,4 +1,5 @@
-//! How many instructions a second the lockstep machine executes, on whole dispatches, on one thread and on two.
+//! How many instructions a second the lockstep machine executes, on whole dispatches, on one thread
+//! and on two.
 
 mod programs;
 

@@ -1,4 +1,5 @@
-//! WSL: a program of 10,000 lines lexed, parsed, desugared and validated, and a small program with them all.
+//! WSL: a program of 10,000 lines lexed, parsed, desugared and validated, and a small program with
+//! them all.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep_semantics::wsl::desugar::desugar;

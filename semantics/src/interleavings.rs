@@ -1,18 +1,24 @@
-//! All orders of what several threads ("invocations") do in a small program, one for each class of equivalent ones. No language is seen here.
+//! All orders of what several threads ("invocations") do in a small program, one for each class of
+//! equivalent ones. No language is seen here.
 //!
-//! Two schedules are equivalent if swapping neighbouring independent steps leads from one to the other (Mazurkiewicz traces); they end
-//! alike and have the same happens-before, so one of each class tells all. The search is depth first and replays prefixes from the start.
-//! It is source-set dynamic partial-order reduction with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014): a step of another
-//! invocation is tried earlier only where a reversible race calls for it, and sleep sets keep equivalent schedules apart.
+//! Two schedules are equivalent if swapping neighbouring independent steps leads from one to the
+//! other (Mazurkiewicz traces); they end alike and have the same happens-before, so one of each
+//! class tells all. The search is depth first and replays prefixes from the start. It is source-set
+//! dynamic partial-order reduction with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL
+//! 2014): a step of another invocation is tried earlier only where a reversible race calls for it,
+//! and sleep sets keep equivalent schedules apart.
 //!
-//! A step is one visible action with all that the invocation does by itself up to its next one. What a next action would touch must
-//! depend on its invocation alone, which holds where addresses are computed in registers.
+//! A step is one visible action with all that the invocation does by itself up to its next one.
+//! What a next action would touch must depend on its invocation alone, which holds where addresses
+//! are computed in registers.
 //!
-//! A step that stops the run, by undefined behaviour, hides what others would have done after it, and the races of that. So the search goes on
-//! before it, without it: its invocation sleeps, and wakes where another one's step depends on the one that stops. Sleeping there means more
-//! than elsewhere, that no execution goes on by this step, and less, that those which go on without it were not seen yet: its races are looked
-//! for at each level where it could be taken. Every execution that does not stop is seen, one for each class, and that it can stop if it can;
-//! what independent invocations did before it stopped is not tried for its own sake.
+//! A step that stops the run, by undefined behaviour, hides what others would have done after it,
+//! and the races of that. So the search goes on before it, without it: its invocation sleeps, and
+//! wakes where another one's step depends on the one that stops. Sleeping there means more than
+//! elsewhere, that no execution goes on by this step, and less, that those which go on without it
+//! were not seen yet: its races are looked for at each level where it could be taken. Every
+//! execution that does not stop is seen, one for each class, and that it can stop if it can; what
+//! independent invocations did before it stopped is not tried for its own sake.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -147,8 +153,8 @@ struct Search {
     budget: Budget,
 }
 
-/// Runs one execution of each class of equivalent ones, from states that `start` makes, and shows each at its end with the schedule that
-/// replays it.
+/// Runs one execution of each class of equivalent ones, from states that `start` makes, and shows
+/// each at its end with the schedule that replays it.
 pub fn explore<E: Explored>(start: impl Fn() -> E, budget: Budget, mut visit: impl FnMut(&E, Steps) -> ControlFlow<()>) -> Exploration {
     let mut search = Search { levels: Vec::new(), events: Vec::new(), clocks: Vec::new(), done: Exploration::default(), budget };
     loop {
@@ -185,7 +191,8 @@ impl Search {
         steps
     }
 
-    /// Replays what is chosen and goes on to the end: complete, or cut short; nothing where the budget ends.
+    /// Replays what is chosen and goes on to the end: complete, or cut short; nothing where the
+    /// budget ends.
     fn run(&mut self, state: &mut impl Explored) -> Option<bool> {
         let count = state.invocations();
         self.events.clear();
@@ -275,7 +282,8 @@ impl Search {
         self.events.push(Event { invocation, footprint, clock });
     }
 
-    /// If event i races with the new step and nothing stands between them: has a step that leads to the other order tried at i.
+    /// If event i races with the new step and nothing stands between them: has a step that leads to
+    /// the other order tried at i.
     fn reverse(&mut self, i: usize, invocation: usize, footprint: &Footprint, before: &[u32], clock: &[u32]) {
         let events = &self.events;
         let happens = |earlier: &Event, clock: &[u32]| clock[earlier.invocation] >= earlier.clock[earlier.invocation];

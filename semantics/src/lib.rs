@@ -1,6 +1,8 @@
-//! The meaning of the languages: λV (report 000), the SPIR-V that its translation needs and more of it, and WSL (seed 004).
+//! The meaning of the languages: λV (report 000), the SPIR-V that its translation needs and more of
+//! it, and WSL (seed 004).
 //!
-//! No GPU, no compiler and no unsafe code in here: the interpreters cannot see the compilers that they judge.
+//! No GPU, no compiler and no unsafe code in here: the interpreters cannot see the compilers that
+//! they judge.
 #![forbid(unsafe_code)]
 
 pub mod image;

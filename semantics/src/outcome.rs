@@ -1,7 +1,7 @@
 //! Every way a run can end.
 //!
-//! A run ends in an observation, or in one of the reasons why it has none. Nothing else: a step function never panics on a program that
-//! its loader accepted.
+//! A run ends in an observation, or in one of the reasons why it has none. Nothing else: a step
+//! function never panics on a program that its loader accepted.
 
 use crate::undefined::Undefined;
 

@@ -1,7 +1,8 @@
 //! The rule names of every judgement, in one registry.
 //!
-//! A rule is named `family/rule`, as `lv/t-if`. The function that is the rule bears the same name with `-` as `_`. `RULES.md` is printed
-//! from this registry, and the coverage test of `spec-tests` holds registry, cases and code together.
+//! A rule is named `family/rule`, as `lv/t-if`. The function that is the rule bears the same name
+//! with `-` as `_`. `RULES.md` is printed from this registry, and the coverage test of `spec-tests`
+//! holds registry, cases and code together.
 
 /// Which judgement a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,7 +15,8 @@ pub enum Judgement {
     Reduction,
     /// S → S' (report §3).
     Spirv,
-    /// S → S' for the instructions that the report does not have, with actions on what invocations share.
+    /// S → S' for the instructions that the report does not have, with actions on what invocations
+    /// share.
     Invocation,
     /// G → G': what several invocations do together.
     Grid,
@@ -28,7 +30,8 @@ pub enum Judgement {
     Grammar,
     /// s ⇝ s' (seed 004 "Parsing").
     Desugaring,
-    /// Declarations make a global environment, and a valid one (seed 004 "Building the global typing environment", "Other validation steps").
+    /// Declarations make a global environment, and a valid one (seed 004 "Building the global
+    /// typing environment", "Other validation steps").
     Environment,
     /// Γ ⊢ s : B (seed 004 "Typing statements").
     StatementTyping,
@@ -109,7 +112,8 @@ mod wsl_syntax;
 #[macro_use]
 mod wsl_typing;
 
-// Each macro of a file adds its rows to those that it is given, and hands all of them to the first macro of its list; `rules` makes the registry.
+// Each macro of a file adds its rows to those that it is given, and hands all of them to the first
+// macro of its list; `rules` makes the registry.
 macro_rules! rules {
     ($($variant:ident $name:literal $judgement:ident $source:literal $item:literal $statement:literal;)*) => {
         /// A rule of one of the judgements.
@@ -143,7 +147,8 @@ macro_rules! rules {
                 match self { $(Rule::$variant => $item,)* }
             }
 
-            /// The rule in one line, which stands above its function too: the coverage test of `spec-tests` holds the two equal.
+            /// The rule in one line, which stands above its function too: the coverage test of
+            /// `spec-tests` holds the two equal.
             pub fn statement(self) -> &'static str {
                 match self { $(Rule::$variant => $statement,)* }
             }

@@ -60,7 +60,8 @@ pub fn line_column(text: &str, offset: u32) -> (usize, usize) {
     (line, column)
 }
 
-/// Runs a recursive step with stack to spare: nesting is bounded by the parsers' and the engines' limits, never by the thread's stack.
+/// Runs a recursive step with stack to spare: nesting is bounded by the parsers' and the engines'
+/// limits, never by the thread's stack.
 #[inline]
 pub fn deep<R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(96 << 10, 4 << 20, f)

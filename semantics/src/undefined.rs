@@ -1,7 +1,9 @@
-//! What a specification leaves open, enumerated: one table that says of every construct which of four things it is, by which clause.
+//! What a specification leaves open, enumerated: one table that says of every construct which of
+//! four things it is, by which clause.
 //!
 //! - [`Ub`]: undefined behaviour, which ends the run.
-//! - [`Unspecified`]: an undefined value, which flows on, component by component, and is any value wherever it is observed.
+//! - [`Unspecified`]: an undefined value, which flows on, component by component, and is any value
+//!   wherever it is observed.
 //! - [`Refusal`]: what is refused before anything runs.
 //! - [`Setting`]: a value that the environment decides; the default is stated.
 //!
@@ -256,8 +258,8 @@ pub struct Site {
     pub invocation: u32,
     /// The invocation as GlobalInvocationId.
     pub global: [u32; 3],
-    /// How many rules the invocation had applied before. `None` of the earlier access of a race, and
-    /// where the run does not count rules.
+    /// How many rules the invocation had applied before. `None` of the earlier access of a race,
+    /// and where the run does not count rules.
     pub step: Option<u64>,
     /// Of a data race, the earlier of the two accesses in this run.
     pub earlier: Option<Box<Site>>,

@@ -1,5 +1,6 @@
-//! The acceptance sets of instructions hold what conforming devices may show, and not more: the definite semantics, simulated devices that take every liberty,
-//! bounds from a second library, what members of intervals give; and planted rules that are wrong are caught by that.
+//! The acceptance sets of instructions hold what conforming devices may show, and not more: the
+//! definite semantics, simulated devices that take every liberty, bounds from a second library,
+//! what members of intervals give; and planted rules that are wrong are caught by that.
 //!
 //! `SMALLSTEP_ACCEPTANCE_INPUTS` is how many inputs each function gets; 10,000 if it is not set.
 

@@ -1,5 +1,6 @@
-//! Which modules of this crate name which. Languages do not name one another, what they share names no
-//! language, and of the engines that are compared none names another: what both need stands beside them.
+//! Which modules of this crate name which. Languages do not name one another, what they share names
+//! no language, and of the engines that are compared none names another: what both need stands
+//! beside them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +23,8 @@ const MODULES: &[(&str, &str)] = &[
     ("wsl", "image interleavings number outcome raster rule text undefined"),
 ];
 
-/// The engines, and those that each may name. What else is in a language names none of them, except for [`BESIDE`].
+/// The engines, and those that each may name. What else is in a language names none of them, except
+/// for [`BESIDE`].
 const ENGINES: &[(&str, &str)] = &[
     ("lambda_v::machine", ""),
     ("lambda_v::step", ""),
@@ -121,7 +123,8 @@ fn tree(tokens: &[String], mut i: usize, prefix: &[String], paths: &mut Vec<Name
     i
 }
 
-/// Every name that a file uses which begins with the crate or with the module around, as one from the crate on; those that it passes on, likewise.
+/// Every name that a file uses which begins with the crate or with the module around, as one from
+/// the crate on; those that it passes on, likewise.
 fn names(text: &str, module: &[String]) -> (Vec<Name>, Vec<Name>) {
     let tokens = tokens(text);
     let (mut used, mut passed_on) = (Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! Exploration against brute force: as many executions as there are Mazurkiewicz traces, and the same endings.
+//! Exploration against brute force: as many executions as there are Mazurkiewicz traces, and the
+//! same endings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -117,7 +118,8 @@ fn all(state: &Toy, steps: &mut Vec<(usize, Footprint)>, into: &mut Runs) {
     }
 }
 
-/// The number of classes of interleavings under swaps of neighbours that are independent, where both orders are interleavings.
+/// The number of classes of interleavings under swaps of neighbours that are independent, where
+/// both orders are interleavings.
 fn traces(runs: &Runs) -> usize {
     let index: BTreeMap<Vec<usize>, usize> =
         runs.iter().enumerate().map(|(n, (steps, _))| (steps.iter().map(|(i, _)| *i).collect(), n)).collect();
@@ -181,7 +183,8 @@ fn compare(program: &[Vec<Act>]) -> Exploration {
     let expected: BTreeSet<_> = runs.iter().map(|(_, ending)| ending.clone()).collect();
     let stops = program.iter().flatten().any(|act| matches!(act, Act::Check(_)));
     if stops {
-        // Where a run stops early, what independent invocations did by then may differ; that it can stop may not, nor what it shows if not.
+        // Where a run stops early, what independent invocations did by then may differ; that it can
+        // stop may not, nor what it shows if not.
         let may_stop = |endings: &BTreeSet<Ending>| endings.iter().any(|ending| ending.0);
         let goes_on = |endings: &BTreeSet<Ending>| endings.iter().filter(|ending| !ending.0).cloned().collect::<BTreeSet<_>>();
         assert_eq!(may_stop(&endings), may_stop(&expected), "{program:?}");
@@ -201,8 +204,9 @@ fn known_numbers_of_traces() {
     assert_eq!(compare(&[vec![Write(0), Local], vec![Write(1), Local], vec![Write(2)]]).executions, 1);
     assert_eq!(compare(&[vec![Write(0)], vec![Write(0)]]).executions, 2);
     assert_eq!(compare(&[vec![Add(0)], vec![Add(0)], vec![Add(0)], vec![Add(0)]]).executions, 24);
-    // Store buffering: each load before or after the other's store, but not both... that is an order of memory actions like the others:
-    // three, since both loads before both stores contradicts program order.
+    // Store buffering: each load before or after the other's store, but not both... that is an
+    // order of memory actions like the others: three, since both loads before both stores
+    // contradicts program order.
     assert_eq!(compare(&[vec![Write(0), Read(1)], vec![Write(1), Read(0)]]).executions, 3);
     // Readers do not depend on each other: before or after the write, each.
     assert_eq!(compare(&[vec![Write(0)], vec![Read(0)], vec![Read(0)]]).executions, 4);
@@ -211,7 +215,8 @@ fn known_numbers_of_traces() {
     assert_eq!(compare(&[vec![Write(0), Barrier, Write(0)], vec![Write(0), Barrier, Write(0)]]).executions, 4);
 }
 
-/// What stops a run hides the races of what others would have done: here that the last one's check can come first.
+/// What stops a run hides the races of what others would have done: here that the last one's check
+/// can come first.
 #[test]
 fn what_stops_hides_no_races() {
     use Act::{Check, Local, Read, Write};
@@ -230,7 +235,8 @@ fn independent_invocations_cost_one_execution() {
     assert_eq!((done.executions, done.blocked, done.complete), (1, 0, true));
 }
 
-/// Wrong independence must show: endings are missed where too little depends, executions are repeated where too much does.
+/// Wrong independence must show: endings are missed where too little depends, executions are
+/// repeated where too much does.
 #[test]
 fn a_wrong_footprint_is_caught() {
     let program = [vec![Act::Write(0), Act::Read(1)], vec![Act::Write(1), Act::Read(0)], vec![Act::Read(0), Act::Write(1)]];

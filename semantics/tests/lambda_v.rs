@@ -9,7 +9,8 @@ use smallstep_semantics::lambda_v::typing::{self, Limits};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 
-/// Runs a program on every engine, which must agree, and gives the value of its first output as text, or the ending's name.
+/// Runs a program on every engine, which must agree, and gives the value of its first output as
+/// text, or the ending's name.
 fn run(text: &str) -> String {
     let program = Program::read(text).expect("reads");
     let setting = Setting::at_pixel(3, 4);
@@ -173,7 +174,8 @@ fn deep_programs_end_in_a_value_or_a_limit() {
     let (outcome, _) = machine::run(&program, program.outputs[0].term, &Setting::at_pixel(0, 0), Bounds::default());
     assert_eq!(outcome.observed().map(|v| v.to_string()), Some("4001".into()));
 
-    // Doubling: by name the sum has 2^40 terms; typing and the machine share, and steps are counted all the same.
+    // Doubling: by name the sum has 2^40 terms; typing and the machine share, and steps are counted
+    // all the same.
     let doubling = format!("{}1{}", "((func (x) (+ x x)) ".repeat(40), ")".repeat(40));
     let program = Program::read(&doubling).expect("reads");
     typing::infer(&program, Limits::default()).expect("types");

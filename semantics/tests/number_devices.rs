@@ -1,5 +1,6 @@
-//! The number library never claims more than devices must do: every lane that it says is decided is compared, bit for bit, with what simulated
-//! devices show that take all the liberties which the precision rules leave them; and rules that claim too much are caught by that.
+//! The number library never claims more than devices must do: every lane that it says is decided is
+//! compared, bit for bit, with what simulated devices show that take all the liberties which the
+//! precision rules leave them; and rules that claim too much are caught by that.
 
 #[path = "number_devices/device.rs"]
 mod device;
@@ -20,7 +21,8 @@ struct Count {
     wgsl: u64,
 }
 
-/// The profile and, in words, the first lane that claims to be decided, and that a device contradicts.
+/// The profile and, in words, the first lane that claims to be decided, and that a device
+/// contradicts.
 fn contradiction(program: &Program, devices: u64, seed: u64, count: &mut Count) -> Option<String> {
     let operations = || program.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, Kind::Apply(_)));
     for (_, node) in operations() {
@@ -95,7 +97,8 @@ fn where_there_is_doubt_there_is_no_certificate() {
     }
 }
 
-/// Whether no operand is in doubt or special, so that a planted rule claims no more than it is meant to.
+/// Whether no operand is in doubt or special, so that a planted rule claims no more than it is
+/// meant to.
 fn sound(args: &[Tuple<'_>]) -> bool {
     args.iter().flat_map(|arg| arg.lanes).all(|lane| lane.trust.doubt.is_none() && (lane.float().is_normal() || lane.bits << 1 <= 2))
 }

@@ -1,5 +1,6 @@
-//! Every operation's value against a second way to get it, which shares nothing with the first: 64-bit arithmetic where one rounding of it is
-//! known to be right, integers, and 128-bit floats for what is transcendental.
+//! Every operation's value against a second way to get it, which shares nothing with the first:
+//! 64-bit arithmetic where one rounding of it is known to be right, integers, and 128-bit floats
+//! for what is transcendental.
 
 #[path = "number_values/composite.rs"]
 mod composite;
@@ -39,7 +40,8 @@ impl Random {
     }
 }
 
-/// Zeros, subnormals, powers of two and their neighbours, integers and halves, the ends, infinities and NaNs; of both signs.
+/// Zeros, subnormals, powers of two and their neighbours, integers and halves, the ends, infinities
+/// and NaNs; of both signs.
 fn corners() -> Vec<f32> {
     let mut corners = vec![0.0, f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001), f32::MAX, f32::MAX.next_down()];
     corners.extend([1, 2, 0x40_0000, 0x7f_ffff, 0x7f_fffe].map(f32::from_bits));
@@ -98,7 +100,8 @@ fn for_pairs(random_pairs: usize, mut check: impl FnMut(f32, f32)) {
 
 #[test]
 fn arithmetic_is_rounded_to_nearest_even() {
-    // 53 bits are more than twice 24 and 2, so rounding the 64-bit result once more is right, for subnormal results too.
+    // 53 bits are more than twice 24 and 2, so rounding the 64-bit result once more is right, for
+    // subnormal results too.
     for_pairs(200_000, |x, y| {
         let (a, b) = (f64::from(x), f64::from(y));
         assert_same(Op::Add, &[x, y], (a + b) as f32);

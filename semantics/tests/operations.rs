@@ -1,4 +1,5 @@
-//! The table of operations: signatures, values, undefined values and undefined behaviour, against vectors computed by hand.
+//! The table of operations: signatures, values, undefined values and undefined behaviour, against
+//! vectors computed by hand.
 
 #[path = "operations/flow.rs"]
 mod flow;
@@ -93,13 +94,15 @@ fn every_operation_has_vectors_in_every_width() {
 
 #[test]
 fn every_instruction_of_the_scope_is_in_the_table() {
-    // Conversions to bit instructions, by opcode; what needs a capability beyond Matrix and Shader is out of scope.
+    // Conversions to bit instructions, by opcode; what needs a capability beyond Matrix and Shader
+    // is out of scope.
     let range = Core::ConvertFToU as u32..=Core::BitCount as u32;
     let mut known = 0;
     for instruction in rspirv::grammar::INSTRUCTION_TABLE.iter().filter(|i| range.contains(&(i.opcode as u32))) {
         let within = |c: &Capability| matches!(c, Capability::Matrix | Capability::Shader);
         let in_scope = instruction.capabilities.is_empty() || instruction.capabilities.iter().any(within);
-        // Later widened by VK_KHR_maintenance9 and DotProduct, the bit instructions need Shader or BitInstructions.
+        // Later widened by VK_KHR_maintenance9 and DotProduct, the bit instructions need Shader or
+        // BitInstructions.
         assert_eq!(operation::core(instruction.opcode).is_some(), in_scope, "Op{:?}", instruction.opcode);
         known += usize::from(in_scope);
     }

@@ -1,4 +1,5 @@
-//! What the detector keeps, for dispatches of real size: counts of nodes and bytes, which are exact, not times.
+//! What the detector keeps, for dispatches of real size: counts of nodes and bytes, which are
+//! exact, not times.
 
 use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Ordering, Scope, Semantics, Topology};
 
@@ -7,7 +8,8 @@ fn access(workgroup: u32, local: u32, object: u32, word: u64, kind: Kind, instru
     Access { agent: Agent { workgroup, local }, object, offset: 4 * word, bytes: 4, class, kind, instruction }
 }
 
-/// 65,536 invocations, all live, 20 phases: a reduction in workgroup memory between barriers, from and to a buffer.
+/// 65,536 invocations, all live, 20 phases: a reduction in workgroup memory between barriers, from
+/// and to a buffer.
 #[test]
 fn barrier_programs_cost_what_they_touch() {
     let (groups, size, phases) = (256u32, 256u32, 20u64);
@@ -42,7 +44,8 @@ fn barrier_programs_cost_what_they_touch() {
     let words = u64::from(groups * size) * 2 + 1;
     let bytes = detector.footprint() as u64;
     println!("{} invocations, {words} words: {bytes} bytes, {} a word", groups * size, bytes / words);
-    // Words of workgroup memory are read by three neighbours each, which costs a list; words of the buffer cost their cells alone.
+    // Words of workgroup memory are read by three neighbours each, which costs a list; words of the
+    // buffer cost their cells alone.
     assert!(bytes / words < 200, "{bytes}");
     for group in 0..groups {
         detector.forget(1 + group);

@@ -1,4 +1,5 @@
-//! Rasterisation: coverage by hand and of meshes, interpolation against exact fractions, devices made up within the precision, planted bugs.
+//! Rasterisation: coverage by hand and of meshes, interpolation against exact fractions, devices
+//! made up within the precision, planted bugs.
 
 #[path = "raster/coverage.rs"]
 mod coverage;
@@ -13,7 +14,8 @@ mod random;
 
 use smallstep_semantics::raster::{Doubt, Lane, Rules, Setup, State, Triangle};
 
-/// A vertex at a place in a framebuffer of 16 by 16 pixels, with this w: exact in 32-bit floats for places on the sub-pixel grid.
+/// A vertex at a place in a framebuffer of 16 by 16 pixels, with this w: exact in 32-bit floats for
+/// places on the sub-pixel grid.
 fn vertex(x: f32, y: f32, z: f32, w: f32) -> [f32; 4] {
     [(x - 8.0) / 8.0 * w, (y - 8.0) / 8.0 * w, z * w, w]
 }
@@ -30,7 +32,8 @@ fn set_up(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Option<Box<
     }
 }
 
-/// Rows of pixels: `#` covered, `.` not; `T` and `t` with a tie, `S` and `s` within sub-pixel precision.
+/// Rows of pixels: `#` covered, `.` not; `T` and `t` with a tie, `S` and `s` within sub-pixel
+/// precision.
 fn picture(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Vec<String> {
     let triangle = set_up(rules, state, positions);
     let lane = |x: u32, y: u32| triangle.as_ref().map_or(Lane::default(), |t| t.lane(x.into(), y.into()));

@@ -1,4 +1,5 @@
-//! Whole programs over sets: both λV engines and both SPIR-V engines show the same, and what they show is known of programs made by hand.
+//! Whole programs over sets: both λV engines and both SPIR-V engines show the same, and what they
+//! show is known of programs made by hand.
 
 use smallstep_semantics::lambda_v::machine::{self, Bounds};
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -95,7 +96,8 @@ fn beyond_the_budget_nothing_is_decided_and_the_place_is_named() {
     let observation = shown(text, few);
     assert_eq!((observation.ways, &observation.expected[..]), (3, &[Expected::Undecided(Why::Control)][..]));
     let Some(Unsettled::Paths(Left { ways: 3, condition })) = &observation.unsettled else { panic!("{observation:?}") };
-    // After the two ways through the third condition and the first through it again comes the other way of the second or the third.
+    // After the two ways through the third condition and the first through it again comes the other
+    // way of the second or the third.
     assert!(text[condition.place as usize..].starts_with("(less-than c 0.5)"), "{condition:?}");
     let why = observation.why(|place| Site::at(format!("byte {place}"))).expect("it is unsettled");
     assert!(
@@ -125,7 +127,8 @@ fn rules_that_are_too_wide_are_sound_and_those_that_narrow_wrongly_are_caught() 
     planted.rules.narrowed = |_, _, x, y, _| [x.set, y.set];
     let wide = shown(text, planted);
     assert!(right.expected[0].is_within(wide.expected[0]) && !wide.expected[0].is_within(right.expected[0]));
-    // As if the condition had come out the other way: the definite value is among it no more, and it is not within what the relation says.
+    // As if the condition had come out the other way: the definite value is among it no more, and
+    // it is not within what the relation says.
     planted.rules.narrowed = |profile, instruction, x, y, holds| (strict().rules.narrowed)(profile, instruction, x, y, !holds);
     let (.., wrong) = machine_says(text, planted);
     assert!(!wrong.expected[0].is_within(right.expected[0]), "{wrong:?}");

@@ -1,4 +1,5 @@
-//! The assembler against `spirv-as`, the disassembler against the assembler, and what both say of bad text.
+//! The assembler against `spirv-as`, the disassembler against the assembler, and what both say of
+//! bad text.
 
 #[path = "../../spec-tests/src/tools.rs"]
 mod tools;
@@ -249,7 +250,8 @@ fn long_text_takes_time_in_proportion() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Tokens in any order never panic, and what assembles and decodes is printed as text that assembles to the same words.
+    /// Tokens in any order never panic, and what assembles and decodes is printed as text that
+    /// assembles to the same words.
     #[test]
     fn any_tokens_are_refused_or_round_trip(tokens in prop::collection::vec(prop::sample::select(vec![
         "OpNop", "OpCapability", "Shader", "%1", "%a", "%b", "=", "OpTypeInt", "OpTypeFloat", "32", "64", "16", "0", "1", "OpConstant", "%2",

@@ -1,4 +1,5 @@
-//! What loading accepts and refuses: small modules, each with the check that refuses it; and spirv-val's word on each, where it is installed.
+//! What loading accepts and refuses: small modules, each with the check that refuses it; and
+//! spirv-val's word on each, where it is installed.
 
 #[path = "spirv_check/cases.rs"]
 mod cases;

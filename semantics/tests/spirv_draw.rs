@@ -1,6 +1,7 @@
-//! Draws by the relation: coverage, interpolation and attachments by hand, derivatives of quads with helpers, memory that fragments share,
-//! what is refused, undefined behaviour and its places, rules that never apply and planted rasterisation. The lockstep machine runs every one of
-//! these draws too, and shows the same definite values.
+//! Draws by the relation: coverage, interpolation and attachments by hand, derivatives of quads
+//! with helpers, memory that fragments share, what is refused, undefined behaviour and its places,
+//! rules that never apply and planted rasterisation. The lockstep machine runs every one of these
+//! draws too, and shows the same definite values.
 
 #[path = "spirv_draw/attachments.rs"]
 mod attachments;
@@ -51,7 +52,8 @@ fn load(text: &str) -> Module {
     Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// A vertex stage: %pos of location 0 goes to Position; %a of location 1 is a vec4 and %v of location 0 another.
+/// A vertex stage: %pos of location 0 goes to Position; %a of location 1 is a vec4 and %v of
+/// location 0 another.
 fn vertex(interface: &str, decorations: &str, declarations: &str, body: &str) -> Module {
     load(&vertex_text(interface, decorations, declarations, body))
 }
@@ -73,7 +75,8 @@ fn passing() -> Module {
     vertex("", "", "", "%x = OpLoad %v4 %a OpStore %v %x")
 }
 
-/// A fragment stage with FragCoord %coord and %in of location 0, a vec4; its output %out of location 0 is another; %buf has unsigned words.
+/// A fragment stage with FragCoord %coord and %in of location 0, a vec4; its output %out of
+/// location 0 is another; %buf has unsigned words.
 fn fragment(interface: &str, decorations: &str, declarations: &str, body: &str) -> Module {
     load(&fragment_text(interface, decorations, declarations, body))
 }
@@ -232,7 +235,8 @@ impl Scene {
     }
 }
 
-/// Whether a component is a zero, of either sign: constants keep it only where the module asks for that.
+/// Whether a component is a zero, of either sign: constants keep it only where the module asks for
+/// that.
 fn is_zero(component: &Component) -> bool {
     match component {
         Component::Exactly(code) => *code == 0,
@@ -241,8 +245,8 @@ fn is_zero(component: &Component) -> bool {
     }
 }
 
-/// The first component of each pixel of a target of floats: `.` is a zero, `#` something else exactly, `~` one of several codes, `?` not decided,
-/// `!` undefined.
+/// The first component of each pixel of a target of floats: `.` is a zero, `#` something else
+/// exactly, `~` one of several codes, `?` not decided, `!` undefined.
 fn picture(target: &ObservedTarget) -> Vec<String> {
     let letter = |x, y| match target.component(x, y, 0).expect("a pixel") {
         zero if is_zero(&zero) => '.',
@@ -270,7 +274,8 @@ fn definite(target: &ObservedTarget, x: u32, y: u32, component: usize) -> f32 {
     f32::from_bits((texel >> (32 * component)) as u32)
 }
 
-/// The left upper half of the framebuffer; its long edge passes through the centres of pixels on the diagonal.
+/// The left upper half of the framebuffer; its long edge passes through the centres of pixels on
+/// the diagonal.
 const HALF: [[f32; 4]; 3] = [[-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]];
 /// All of the framebuffer in one triangle, and no edge near a centre.
 const ALL: [[f32; 4]; 3] = [[-1.0, -1.0, 0.5, 1.0], [4.0, -1.0, 0.5, 1.0], [-1.0, 4.0, 0.5, 1.0]];

@@ -21,7 +21,8 @@ use smallstep_semantics::undefined::Ub;
 /// Types of generated values, with the number of components.
 const TYPES: [&str; 10] = ["float", "v2", "v3", "v4", "m2", "m3", "m4", "bool", "b2", "b3"];
 
-/// Writes a structured function body from a stream of choices; when the choices are used up, it ends as fast as it can.
+/// Writes a structured function body from a stream of choices; when the choices are used up, it
+/// ends as fast as it can.
 struct Writer<'c> {
     choices: std::slice::Iter<'c, u8>,
     text: String,
@@ -213,7 +214,8 @@ impl Writer<'_> {
         self.label(&head);
         let _ = writeln!(self.text, "{count} = OpPhi %float %zero {before} {stepped} {next}");
         for (i, &t) in types.iter().enumerate() {
-            // What comes round is another header phi of the same type (a swap) or what the body made.
+            // What comes round is another header phi of the same type (a swap) or what the body
+            // made.
             let swap = self.choose(2) == 1;
             let other = types.iter().enumerate().rposition(|(j, &u)| u == t && j != i).filter(|_| swap);
             let back = other.map_or(after[i].clone(), |j| phis[j].clone());
@@ -404,7 +406,8 @@ fn choices(seed: u64, length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-/// The generator must reach what it is for: every rule applies, loops go round, and spirv-val finds nothing to object to.
+/// The generator must reach what it is for: every rule applies, loops go round, and spirv-val finds
+/// nothing to object to.
 #[test]
 fn generated_modules_use_every_rule_and_are_valid() {
     let buffers = [buffer()];
@@ -454,7 +457,8 @@ fn validate(words: &[u32], text: &str) {
     assert!(run.status.success(), "{}\n{text}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// The words are refused, or both engines run them alike; what decodes is printed as text that reads back. Never a panic.
+/// The words are refused, or both engines run them alike; what decodes is printed as text that
+/// reads back. Never a panic.
 fn survives(words: &[u32]) {
     if let Ok(decoded) = decode(words) {
         let text = disassemble(words).expect("it decodes");

@@ -1,4 +1,5 @@
-//! Image instructions by the relation: texels worked out by hand, storage images as shared memory, what is undefined, what is refused.
+//! Image instructions by the relation: texels worked out by hand, storage images as shared memory,
+//! what is undefined, what is refused.
 
 #[path = "spirv_images/cases.rs"]
 mod cases;
@@ -112,7 +113,8 @@ fn undefined_addresses_are_undefined_behaviour() {
     assert_eq!(shown("v4", &outcome("v4", body, &Bound::new(), &Relation::default())), "2 0 0 1");
 }
 
-/// Samplers that are not for the image or the instruction give undefined values (Vulkan, Texel Input Validation).
+/// Samplers that are not for the image or the instruction give undefined values (Vulkan, Texel
+/// Input Validation).
 #[test]
 fn samplers_that_do_not_fit_give_undefined_values() {
     let any = |n: usize| vec!["any(spirv/image-sampler)"; n].join(" ");

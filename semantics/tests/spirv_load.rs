@@ -1,4 +1,5 @@
-//! Near-misses: a module that loads, and for every named error a change of it that is refused by that name.
+//! Near-misses: a module that loads, and for every named error a change of it that is refused by
+//! that name.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::number::{Controls, Denormals, Profile, Rounding};
@@ -102,7 +103,8 @@ fn refused(words: &[u32]) -> LoadError {
     }
 }
 
-/// Why the module does not load, or why the engines of λV's translation do not run it, which must be the same for both.
+/// Why the module does not load, or why the engines of λV's translation do not run it, which must
+/// be the same for both.
 fn refused_to_run(words: &[u32]) -> LoadError {
     let module = match Module::load(words) {
         Ok(module) => module,

@@ -1,4 +1,5 @@
-//! What each instruction computes, against values worked out by hand or by the standard library's f64; both engines on every sample.
+//! What each instruction computes, against values worked out by hand or by the standard library's
+//! f64; both engines on every sample.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::number::{Arithmetic, Op, Why};
@@ -9,7 +10,8 @@ use smallstep_semantics::spirv::step::{self, Config, Env, Event, Next, Relation,
 use smallstep_semantics::spirv::{Buffer, Inputs, Module, Options, Outputs, Program, assemble};
 use smallstep_semantics::undefined::Ub;
 
-/// Constants that the bodies below may use: a = 2, b = 3, c = 0.5, n = -1.75; vectors, square matrices (columns first), Booleans.
+/// Constants that the bodies below may use: a = 2, b = 3, c = 0.5, n = -1.75; vectors, square
+/// matrices (columns first), Booleans.
 const PRELUDE: &str = "
     OpCapability Shader %glsl = OpExtInstImport \"GLSL.std.450\" OpMemoryModel Logical GLSL450
     OpEntryPoint Fragment %main \"main\" %o0 %o1 %coord OpExecutionMode %main OriginUpperLeft
@@ -194,7 +196,8 @@ fn buffers_are_read_by_their_layout() {
     let module = sample("buffers");
     let buffers = buffers();
     let outcome = run(&module, &Inputs { frag_coord: [8.5, 9.5, 500.0, 1.0], buffers: &buffers }, 1000);
-    // m = (1 3 / 2 4), c = (3,4): m·c = (15, 22); x + p = 100 + 7; y = 9.5; + v; max with FragCoord.
+    // m = (1 3 / 2 4), c = (3,4): m·c = (15, 22); x + p = 100 + 7; y = 9.5; + v; max with
+    // FragCoord.
     assert_eq!(observed(outcome.clone(), 0), [25.0, 42.0, 500.0, 49.5]);
     assert_eq!(observed(outcome, 3), [0.0]);
 }
@@ -372,7 +375,8 @@ fn a_branch_on_what_is_in_doubt_puts_everything_after_it_in_doubt() {
     // The other path could have stored to o0 again.
     assert!(doubtful.written.iter().all(|(_, l)| l[0].trust.doubt == Some(Why::Control) && l[0].trust.grid.is_none()), "{doubtful:?}");
     assert_eq!(doubtful.written.len(), 2);
-    // Rounded correctly, but only where the rounding is declared: in doubt under the other profile alone.
+    // Rounded correctly, but only where the rounding is declared: in doubt under the other profile
+    // alone.
     let uncertified = branching("%s = OpFAdd %float %a %tiny %x = OpFOrdLessThan %bool %s %b");
     assert!(uncertified.written.iter().all(|(_, l)| l[0].trust.doubt.is_none() && l[0].trust.grid.is_none()), "{uncertified:?}");
 }
@@ -475,7 +479,8 @@ fn an_entry_point_that_is_not_there_is_an_error() {
 #[test]
 fn the_rule_table_has_every_rule_of_the_judgement() {
     use smallstep_semantics::rule::Judgement;
-    // Replacing a rule that the table does not have changes nothing, so each must be seen to matter by its absence.
+    // Replacing a rule that the table does not have changes nothing, so each must be seen to matter
+    // by its absence.
     let of_one_invocation = |r: &&Rule| matches!(r.judgement(), Judgement::Spirv | Judgement::Invocation);
     for &rule in Rule::ALL.iter().filter(of_one_invocation) {
         assert!(Rules::standard().rules().any(|r| r == rule), "{rule} is not in the table");

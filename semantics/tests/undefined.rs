@@ -1,4 +1,5 @@
-//! `UNDEFINED.md` is what the table says; `SPEC_BLESS=1` writes it. How undefined values flow through computing instructions.
+//! `UNDEFINED.md` is what the table says; `SPEC_BLESS=1` writes it. How undefined values flow
+//! through computing instructions.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::undefined::{self, Kind};

@@ -1,5 +1,6 @@
-//! Generated WSL: well-typed programs are accepted, their derivations re-check and their trees print and read back; near misses are rejected by the rule that
-//! they break. `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
+//! Generated WSL: well-typed programs are accepted, their derivations re-check and their trees
+//! print and read back; near misses are rejected by the rule that they break.
+//! `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
 
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::generate::typed::{Fault, near_miss, program};

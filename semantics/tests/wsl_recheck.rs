@@ -1,4 +1,5 @@
-//! The second opinion on typed programs says no: every corruption of a typed program, planted by hand or at every node of generated programs, is refuted.
+//! The second opinion on typed programs says no: every corruption of a typed program, planted by
+//! hand or at every node of generated programs, is refuted.
 
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::Stage;
@@ -147,7 +148,8 @@ fn types_of_expressions() {
 
 #[test]
 fn kinds_and_spaces() {
-    // A left-value in another space, an abstract left-value that is a left-value, a right-value that is not loaded.
+    // A left-value in another space, an abstract left-value that is a left-value, a right-value
+    // that is not loaded.
     refuted(|p| by_rule(p, Rule::WslTVariableName).ty = ValueType::Left(TypeId::INT, AddressSpace::Device));
     refuted(|p| {
         let node = by_rule(p, Rule::WslTPtrDeref);
@@ -240,7 +242,8 @@ fn literals_and_sizes() {
 
 #[test]
 fn callees() {
-    // Another overload; a library function of the same types; an entry point; a generated function; a getter for a setter.
+    // Another overload; a library function of the same types; an entry point; a generated function;
+    // a getter for a setter.
     refuted(|p| {
         let i = expr(p, |e| e.rule == Rule::WslTCallLiterals);
         let other = function(p, "over").0 + 1;
@@ -319,7 +322,8 @@ fn behaviours_and_statements() {
             p.stmts[i].behaviours = if has { p.stmts[i].behaviours.without(b) } else { p.stmts[i].behaviours.with(b) };
         });
     }
-    // The rest of a block is left out of its behaviours; a block's rule; a loop that never ends; a switch that ends.
+    // The rest of a block is left out of its behaviours; a block's rule; a loop that never ends; a
+    // switch that ends.
     refuted(|p| {
         let i = function(p, "body");
         let block = p.body(i).block.0 as usize;
@@ -396,7 +400,8 @@ fn discards() {
 
 #[test]
 fn stores_and_names() {
-    // A variable of another store, of the same type; a store of two variables; another name; a parameter that is not there.
+    // A variable of another store, of the same type; a store of two variables; another name; a
+    // parameter that is not there.
     refuted(|p| {
         let i = function(p, "body");
         let stores: Vec<u32> = p.body(i).stores.clone().filter(|s| p.stores[*s as usize].ty == TypeId::INT).collect();
@@ -529,7 +534,8 @@ fn entry_points() {
         p.entry_points[i].inputs[0].semantic = Some((Semantic::Specialized, span));
         p.env.functions[f].parameters[0].semantic = Some((Semantic::Specialized, span));
     });
-    // A structure with a semantic of its own, a semantic of nothing, and one semantic of two results.
+    // A structure with a semantic of its own, a semantic of nothing, and one semantic of two
+    // results.
     refuted(|p| {
         let points = function(p, "points").0 as usize;
         let semantic = p.env.structs.iter().flat_map(|s| &s.fields).find_map(|f| f.semantic);

@@ -77,7 +77,8 @@ fn constructor(ty: Ground) -> String {
     }
 }
 
-/// Reads `vec4 1.0 0x3f800000 0 1`, `mat2 1 0 | 0 1`, `true`, `-2.5`; `None` if the text is no value at all.
+/// Reads `vec4 1.0 0x3f800000 0 1`, `mat2 1 0 | 0 1`, `true`, `-2.5`; `None` if the text is no
+/// value at all.
 fn value(text: &str) -> Result<Option<(Ground, Vec<u32>)>, String> {
     let mut words = text.split_whitespace().filter(|w| *w != "|").peekable();
     let Some(first) = words.peek().copied() else { return Ok(None) };

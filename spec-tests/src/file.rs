@@ -1,8 +1,9 @@
 //! A case file: a program with directives in its comments.
 //!
-//! A directive begins with `;@`, of WSL with `//@`, alone on its line; only `;@ error[…]` may also follow program text on a line. Lines that begin with
-//! `;|`, of WSL with `//|`, are the blessed text of the directive before them. What a directive says is checked here, so that a misspelt one is an error and never a test
-//! that does not run.
+//! A directive begins with `;@`, of WSL with `//@`, alone on its line; only `;@ error[…]` may also
+//! follow program text on a line. Lines that begin with `;|`, of WSL with `//|`, are the blessed
+//! text of the directive before them. What a directive says is checked here, so that a misspelt one
+//! is an error and never a test that does not run.
 
 use smallstep::compute::bound;
 use smallstep::compute::given::{Contents, Place};
@@ -75,9 +76,11 @@ pub struct CaseFile {
     pub images: Vec<BoundImage>,
     /// The samplers that a dispatch is given.
     pub samplers: Vec<BoundSampler>,
-    /// What a dispatch of WSL is given, by the name or register of the resource: elements, texels or a sampler, as the resource is.
+    /// What a dispatch of WSL is given, by the name or register of the resource: elements, texels
+    /// or a sampler, as the resource is.
     pub resources: Vec<(String, String)>,
-    /// `//@ attribute N: type:v,v,…`: what the vertices of a draw hold; without vertex entry point, every fragment.
+    /// `//@ attribute N: type:v,v,…`: what the vertices of a draw hold; without vertex entry point,
+    /// every fragment.
     pub attributes: Vec<Input>,
     /// The tests in order.
     pub tests: Vec<Test>,
@@ -98,7 +101,8 @@ pub struct ErrorDirective {
     pub text: String,
 }
 
-/// `;@ test command key=value…`, with the expectations up to the next one. After `call` and its keys stands an expression.
+/// `;@ test command key=value…`, with the expectations up to the next one. After `call` and its
+/// keys stands an expression.
 #[derive(Debug)]
 pub struct Test {
     /// The line, from 1.
@@ -216,7 +220,8 @@ impl Test {
 impl CaseFile {
     /// Reads a file below `root`.
     ///
-    /// Errors: a file that cannot be read, or a directive that is unknown, misplaced or malformed, by file and line.
+    /// Errors: a file that cannot be read, or a directive that is unknown, misplaced or malformed,
+    /// by file and line.
     pub fn read(root: &Path, path: &Path) -> Result<CaseFile, String> {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string().replace('\\', "/");
         let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
@@ -242,7 +247,8 @@ impl CaseFile {
             attributes: Vec::new(),
             tests: Vec::new(),
         };
-        // Whether a blessed line may stand here: the line before is a block's header or one of its lines.
+        // Whether a blessed line may stand here: the line before is a block's header or one of its
+        // lines.
         let mut in_block = false;
         for (i, line) in text.lines().enumerate() {
             let number = i + 1;
@@ -360,7 +366,8 @@ impl CaseFile {
         Ok(true)
     }
 
-    /// The text with the blessed lines of each of these blocks (by the line of its directive) replaced.
+    /// The text with the blessed lines of each of these blocks (by the line of its directive)
+    /// replaced.
     pub fn with_blocks(&self, found: &[(usize, Vec<String>)]) -> String {
         let comment = self.language.comment();
         let blessed = format!("{comment}|");

@@ -1,8 +1,10 @@
 //! Spec-tests: one small program per rule, and their runner.
 //!
-//! A case is a program with directives in its comments (`README.md` beside this crate says which). [`mod@file`] reads the directives, [`run`]
-//! runs the tests ([`wsl`] those of WSL), [`expect`] and [`reject`] hold what was found to what was expected, [`literal`] has the reports' rules by the letter,
-//! [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says what did not run for want of a device or a tool.
+//! A case is a program with directives in its comments (`README.md` beside this crate says which).
+//! [`mod@file`] reads the directives, [`run`] runs the tests ([`wsl`] those of WSL), [`expect`] and
+//! [`reject`] hold what was found to what was expected, [`literal`] has the reports' rules by the
+//! letter, [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says what did not run for want
+//! of a device or a tool.
 
 pub mod expect;
 pub mod file;
@@ -39,9 +41,11 @@ pub struct Report {
     pub malformed: Vec<String>,
 }
 
-/// Runs all cases whose name contains `filter`; with `bless`, rewrites the blessed parts that differ.
+/// Runs all cases whose name contains `filter`; with `bless`, rewrites the blessed parts that
+/// differ.
 ///
-/// Errors: a folder or file that cannot be read or written, or a filter that no case's name contains.
+/// Errors: a folder or file that cannot be read or written, or a filter that no case's name
+/// contains.
 pub fn run_all(filter: &str, bless: bool, engines: &mut Engines) -> Result<Report, String> {
     let root = root();
     let mut report = Report::default();

@@ -1,8 +1,10 @@
-//! The reports' rules by the letter, where the letter is wrong: one variant for each erratum that can be run.
+//! The reports' rules by the letter, where the letter is wrong: one variant for each erratum that
+//! can be run.
 //!
-//! A variant is planted beside the corrected rules, by the hooks that planted bugs use, or it rewrites the program as the letter's
-//! substitution would. `;@ test … literal=LV-2` runs a test under it. Each variant is as literal as its exhibits need; where it
-//! takes a shortcut, it says so.
+//! A variant is planted beside the corrected rules, by the hooks that planted bugs use, or it
+//! rewrites the program as the letter's substitution would. `;@ test … literal=LV-2` runs a test
+//! under it. Each variant is as literal as its exhibits need; where it takes a shortcut, it says
+//! so.
 
 use crate::wsl;
 use rspirv::spirv::Op;
@@ -183,7 +185,8 @@ fn any_result(rule: Rule, _: &[Type], decision: Result<Type, TypeError>) -> Resu
     }
 }
 
-// Translation, report §6. What a rule emitted is taken apart into instructions, changed, and put back.
+// Translation, report §6. What a rule emitted is taken apart into instructions, changed, and put
+// back.
 
 fn edit(site: &mut Site<'_>, change: impl FnOnce(&mut Vec<Vec<u32>>)) {
     let words = site.code.words.split_off(site.from);
@@ -315,7 +318,8 @@ fn loop_edges(mut site: Site<'_>) {
     }
 }
 
-/// The report counts the phis from 1: the last continue phi is O_n.idc + 2n, where the body begins. Only that id is moved here.
+/// The report counts the phis from 1: the last continue phi is O_n.idc + 2n, where the body begins.
+/// Only that id is moved here.
 fn body_ids(mut site: Site<'_>) {
     if site.rule != Rule::LvTrRecFunc {
         return;
@@ -422,7 +426,8 @@ fn binders(tree: &Tree, list: &[ExprId]) -> Vec<Symbol> {
     }
 }
 
-/// e[e1/id1]…[en/idn]: one after the other, with identifiers of e1 in reach of id2's substitution and of binders in e.
+/// e[e1/id1]…[en/idn]: one after the other, with identifiers of e1 in reach of id2's substitution
+/// and of binders in e.
 fn expand_let(tree: &mut Tree, list: &[ExprId], _: Span) -> Option<ExprId> {
     let (bindings, mut body) = let_parts(tree, list)?;
     for (name, value) in bindings {
@@ -482,7 +487,8 @@ fn condition_under_arguments(tree: &mut Tree, list: &[ExprId], span: Span) -> Op
     Some(tree.push(Expr::List([&[head], args].concat()), span))
 }
 
-/// In (rec e1 … en) of a rec-func, its parameters have no definition: they become identifiers that nothing binds.
+/// In (rec e1 … en) of a rec-func, its parameters have no definition: they become identifiers that
+/// nothing binds.
 fn undefined_in_rec(tree: &mut Tree, list: &[ExprId], span: Span) -> Option<ExprId> {
     fn calls(tree: &mut Tree, e: ExprId, params: &[Symbol]) -> ExprId {
         let list = items(tree, e);

@@ -1,4 +1,5 @@
-//! `RULES.md`: the registry as a page, with the cases of each rule. `OPCODES.md`: the instructions, with the cases that execute them.
+//! `RULES.md`: the registry as a page, with the cases of each rule. `OPCODES.md`: the instructions,
+//! with the cases that execute them.
 
 use crate::file::CaseFile;
 use crate::run::FileReport;
@@ -19,7 +20,8 @@ pub fn opcodes_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../semantics/OPCODES.md")
 }
 
-/// The cases that say that they fire a rule, and those that nearly do: by `rules`, and by `not-rules` or an error of that name.
+/// The cases that say that they fire a rule, and those that nearly do: by `rules`, and by
+/// `not-rules` or an error of that name.
 pub fn cases_of(rule: Rule, files: &[CaseFile]) -> (Vec<&str>, Vec<&str>) {
     let names = |of: &dyn Fn(&CaseFile) -> bool| files.iter().filter(|f| of(f)).map(|f| f.name.as_str()).collect();
     let firing = names(&|f| f.rules.iter().any(|(_, r)| *r == rule));

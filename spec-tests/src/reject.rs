@@ -22,7 +22,8 @@ impl Wrong {
     }
 }
 
-/// Where what was found is not exactly what the directives name: the line of the first directive that nothing meets, what was expected and what was found.
+/// Where what was found is not exactly what the directives name: the line of the first directive
+/// that nothing meets, what was expected and what was found.
 pub fn difference(directives: &[ErrorDirective], found: &[Wrong]) -> Option<(usize, String, String)> {
     let mut left: Vec<&Wrong> = found.iter().collect();
     let mut unmet = None;

@@ -72,7 +72,8 @@ pub struct FileReport {
     pub executed: BTreeSet<Instruction>,
     /// Those of them in tests that the lockstep machine ran too, and ended as the relation did.
     pub in_lockstep: BTreeSet<Instruction>,
-    /// How many calls of WSL the fast engine ran too, and ended as the relation did, by each strategy.
+    /// How many calls of WSL the fast engine ran too, and ended as the relation did, by each
+    /// strategy.
     pub by_fast_engine: usize,
     /// How many dispatches of WSL, likewise.
     pub dispatched_by_fast_engine: usize,
@@ -515,7 +516,8 @@ impl Run<'_> {
                     let leg = on_device(&mut device, &program, &settings);
                     self.report.lanes += leg.lanes;
                     match leg.verdict {
-                        // What the semantics leaves open, no device can fail; it is counted, not called agreement.
+                        // What the semantics leaves open, no device can fail; it is counted, not
+                        // called agreement.
                         Verdict::Undecided(why) => self.report.undecided.push(format!("{}:{}: {why}", self.file.name, self.test.line)),
                         other => verdict = verdict.worse(other),
                     }

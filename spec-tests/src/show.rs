@@ -19,7 +19,8 @@ pub(crate) fn load_code(e: &LoadError) -> String {
     }
 }
 
-/// The line and column of the instruction that a word belongs to: cases have one instruction a line.
+/// The line and column of the instruction that a word belongs to: cases have one instruction a
+/// line.
 pub(crate) fn instruction_place(text: &str, words: &[u32], word: usize) -> (usize, usize) {
     let mut instruction = 0;
     let mut at = spirv::words::HEADER_WORDS;
@@ -64,8 +65,8 @@ pub(crate) fn spirv_ending(outcome: &Outcome<spirv::Outputs>) -> Found {
     }
 }
 
-/// What a dispatch came to: a line for each storage buffer, its words as unsigned numbers or `any(kind)`; and one for each storage image, its
-/// texels as such.
+/// What a dispatch came to: a line for each storage buffer, its words as unsigned numbers or
+/// `any(kind)`; and one for each storage image, its texels as such.
 pub(crate) fn dispatch_ending(outcome: &Outcome<Observation>) -> Found {
     let text = |buffer: &ObservedBuffer| {
         let words = buffer.bytes.chunks(4).enumerate().map(|(i, bytes)| {

@@ -1,6 +1,7 @@
 //! What tests need beyond this project, a device or a tool, and what is said where it is missing.
 //!
-//! libtest keeps what a passing test prints by `eprintln!` to itself. [`not_run`] writes past it, so that a test that returned early is seen and counted.
+//! libtest keeps what a passing test prints by `eprintln!` to itself. [`not_run`] writes past it,
+//! so that a test that returned early is seen and counted.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -20,7 +21,8 @@ pub fn is_there(tool: &str) -> bool {
     there
 }
 
-/// Says that the test that calls this did [not run](not_run), for something is not there that the environment variable `requires`.
+/// Says that the test that calls this did [not run](not_run), for something is not there that the
+/// environment variable `requires`.
 ///
 /// # Panics
 /// The variable is set, and not to 0.
@@ -30,10 +32,11 @@ pub fn missing(what: &str, requires: &str) {
     not_run(what);
 }
 
-/// Says on standard error why the test that calls this did not run, or not all of it, and how many of this program's tests that is by now. The last such
-/// line has the total.
+/// Says on standard error why the test that calls this did not run, or not all of it, and how many
+/// of this program's tests that is by now. The last such line has the total.
 ///
-/// A test that says so twice is counted once, by the thread that libtest gave its name. With `--test-threads=1` there is no such thread, and every call counts.
+/// A test that says so twice is counted once, by the thread that libtest gave its name. With
+/// `--test-threads=1` there is no such thread, and every call counts.
 pub fn not_run(why: &str) {
     static TESTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let current = thread::current();

@@ -33,7 +33,8 @@ use std::path::Path;
 pub struct Read {
     /// The rules that it fires.
     pub fired: Vec<Rule>,
-    /// What is wrong with it, by place. Where the text cannot be read, nothing further is looked at.
+    /// What is wrong with it, by place. Where the text cannot be read, nothing further is looked
+    /// at.
     pub wrong: Vec<Wrong>,
     /// Whether it prints to a text that reads back to the same tree.
     pub prints_back: bool,
@@ -54,7 +55,8 @@ pub struct Rules {
     pub draw: draw::Rules,
     /// The judgements that they rest on.
     pub premises: Premises,
-    /// Whether they are the specification's by the letter, so that what follows by them is not checked again.
+    /// Whether they are the specification's by the letter, so that what follows by them is not
+    /// checked again.
     pub literal: bool,
 }
 
@@ -72,7 +74,8 @@ pub fn loops_without_end(p: &mut Premises) {
     p.loop_behaviours = |b| b.without(Behaviour::Continue).without(Behaviour::Break).with_if(Behaviour::Nothing, b.has(Behaviour::Break));
 }
 
-/// WSL-C2: a parameter is a value. So are variables here, of which the exhibit has none to assign to.
+/// WSL-C2: a parameter is a value. So are variables here, of which the exhibit has none to assign
+/// to.
 pub fn parameters_are_values(p: &mut Premises) {
     p.variable = |ty, _| ValueType::Right(ty);
 }
@@ -250,8 +253,9 @@ fn ending<O>(outcome: Outcome<O>) -> Found {
     }
 }
 
-/// Runs an expression of that type, beside a program, on the fast engine and by the relation: by each strategy they must end alike. False if the fast engine does
-/// not run it, or as a result of a function it is something else.
+/// Runs an expression of that type, beside a program, on the fast engine and by the relation: by
+/// each strategy they must end alike. False if the fast engine does not run it, or as a result of a
+/// function it is something else.
 ///
 /// Errors: how they differ.
 pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool, String> {
@@ -290,7 +294,8 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
     Ok(true)
 }
 
-/// What a dispatch of a compute entry point leaves in its buffers and textures in device memory, and whether it races, or how it ends; and the rules that fire.
+/// What a dispatch of a compute entry point leaves in its buffers and textures in device memory,
+/// and whether it races, or how it ends; and the rules that fire.
 ///
 /// Errors: what is wrong with the program, or with what is bound.
 pub fn dispatch(
@@ -320,7 +325,8 @@ pub fn dispatch(
     })
 }
 
-/// Runs a dispatch on the fast engine and by the relation, by two strategies: they must end alike. False if the fast engine does not run it, or it races.
+/// Runs a dispatch on the fast engine and by the relation, by two strategies: they must end alike.
+/// False if the fast engine does not run it, or it races.
 ///
 /// Errors: how they differ, or what is wrong with the program or with what is bound.
 pub fn compare_dispatch(
@@ -348,7 +354,8 @@ pub fn compare_dispatch(
     Ok(true)
 }
 
-/// Draws on the fast engine and by the relation, by two strategies: they must end alike. False if the fast engine does not end, or the draw races.
+/// Draws on the fast engine and by the relation, by two strategies: they must end alike. False if
+/// the fast engine does not end, or the draw races.
 ///
 /// Errors: how they differ, or what is wrong with the program or with what is bound.
 pub fn compare_draw(text: &str, asked: &stages::Asked, resources: &[(String, String)], fuel: u64) -> Result<bool, String> {

@@ -1,6 +1,8 @@
-//! Every case, but for its parts on a device: those run in the root package's `tests/spec.rs`, which has the executable that they need.
+//! Every case, but for its parts on a device: those run in the root package's `tests/spec.rs`,
+//! which has the executable that they need.
 //!
-//! `SPEC_FILTER=lv/t-if` runs the cases with that in their names, `SPEC_BLESS=1` rewrites the blessed parts that differ.
+//! `SPEC_FILTER=lv/t-if` runs the cases with that in their names, `SPEC_BLESS=1` rewrites the
+//! blessed parts that differ.
 
 use smallstep_spec_tests::file::CaseFile;
 use smallstep_spec_tests::run::{self, Engines};

@@ -1,4 +1,5 @@
-//! The registry, the cases and the code say the same about every rule, and no case passes whatever it says.
+//! The registry, the cases and the code say the same about every rule, and no case passes whatever
+//! it says.
 
 use smallstep::theorem::case::Planted;
 use smallstep_semantics::number::Instruction;
@@ -74,7 +75,8 @@ const OTHERWISE_CALLED: [(Rule, &str); 7] = [
     (Rule::WslGQuadApart, "g_quad_apart"),
 ];
 
-/// The rules of stages whose modules no case can run yet beyond λV's; `semantics/tests/spirv_grid.rs` and `spirv_draw.rs` fire them, and miss them.
+/// The rules of stages whose modules no case can run yet beyond λV's;
+/// `semantics/tests/spirv_grid.rs` and `spirv_draw.rs` fire them, and miss them.
 const OTHER_STAGES: [Rule; 9] = [
     Rule::SpirvKill,
     Rule::SpirvTerminateInvocation,
@@ -97,7 +99,8 @@ fn every_rule_fires_in_a_case_that_names_it() {
     }
 }
 
-/// The instructions of fragment stages, whose modules no case can run yet beyond λV's; `semantics/tests/spirv_draw` executes them.
+/// The instructions of fragment stages, whose modules no case can run yet beyond λV's;
+/// `semantics/tests/spirv_draw` executes them.
 const OF_FRAGMENTS: [Op; 15] = [
     Op::DPdx,
     Op::DPdy,
@@ -129,7 +132,8 @@ fn every_instruction_with_a_rule_is_executed_by_a_case() {
         if executed.contains(&opcode.instruction) != (ruled && !excused.contains(&opcode.instruction)) {
             wrong.push(format!("{}: has a rule: {ruled}, and a case: {}", opcode.name, !ruled));
         }
-        // What the machine says that it compiles, it runs, and ends as the relation does; and nothing else.
+        // What the machine says that it compiles, it runs, and ends as the relation does; and
+        // nothing else.
         let steps = opcode.lockstep && ruled && !excused.contains(&opcode.instruction);
         if in_lockstep.contains(&opcode.instruction) != steps {
             wrong.push(format!("{}: the lockstep machine compiles it: {steps}, and runs it in a case: {}", opcode.name, !steps));
@@ -139,7 +143,8 @@ fn every_instruction_with_a_rule_is_executed_by_a_case() {
     assert_eq!(section, 0, "instructions that are not refused without a section");
 }
 
-/// A rule that never applies, in the place of each rule of SPIR-V beyond λV's: some case must miss it.
+/// A rule that never applies, in the place of each rule of SPIR-V beyond λV's: some case must miss
+/// it.
 #[test]
 fn every_rule_of_an_invocation_is_missed() {
     fn never<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
@@ -155,7 +160,8 @@ fn every_rule_of_an_invocation_is_missed() {
     }
 }
 
-/// What breaks a rule of WSL's validation is not reported, and then the rule never holds, for each of them: the cases of the rule must see it.
+/// What breaks a rule of WSL's validation is not reported, and then the rule never holds, for each
+/// of them: the cases of the rule must see it.
 #[test]
 fn every_rule_of_validation_is_missed() {
     let files: Vec<CaseFile> = files().into_iter().filter(|f| f.language == Language::Wsl).collect();
@@ -215,7 +221,8 @@ fn names_are_unique_and_items_are_functions_in_the_source() {
         let (text, function) = source_of(rule);
         let defines = text.match_indices(&format!("fn {function}")).any(|(at, found)| text[at + found.len()..].starts_with(['(', '<']));
         assert!(defines, "{rule}: {} is no function", rule.item());
-        // The function bears the rule's name, without the family and the judgement's prefix where the module says it.
+        // The function bears the rule's name, without the family and the judgement's prefix where
+        // the module says it.
         let stem = rule.name().split_once('/').expect("a name has a family").1.replace('-', "_");
         let said = ["rec_match_", "lex_", "g_", "lib_"];
         let stem = said.iter().find_map(|prefix| stem.strip_prefix(prefix)).unwrap_or(&stem);
@@ -265,8 +272,9 @@ fn source_of(rule: Rule) -> (String, &'static str) {
     (text.unwrap_or_else(|| panic!("{rule}: no file for the module of {}", rule.item())), function)
 }
 
-/// What the comment above a function says of a rule: its statement, and what stands behind the rule's name in the brackets that follow it. A drawing's premises and
-/// conclusion are read as a sentence.
+/// What the comment above a function says of a rule: its statement, and what stands behind the
+/// rule's name in the brackets that follow it. A drawing's premises and conclusion are read as a
+/// sentence.
 fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     let defines = |line: &str| {
@@ -297,7 +305,8 @@ fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     Some((statement, tag.trim_end().strip_suffix(']')?.to_string()))
 }
 
-/// Each rule is stated twice, in the registry and above its function, and alike: the statement, the name, and the source where it is said, or the errata alone.
+/// Each rule is stated twice, in the registry and above its function, and alike: the statement, the
+/// name, and the source where it is said, or the errata alone.
 #[test]
 fn each_rule_is_stated_above_its_function_as_in_the_registry() {
     let mut wrong = Vec::new();
@@ -330,7 +339,8 @@ fn a_rule_that_is_stated_otherwise_is_seen() {
     assert_eq!(stated(drawn, "t_func", Rule::LvTFunc), Some(expected));
     let later = "/// What it is for.\n///\n/// ```text\n/// a ::= \\[b\\]\n///     c  [lv/t-func]\n/// ```\nfn t_func<T>() {}";
     assert_eq!(stated(later, "t_func", Rule::LvTFunc), Some(("a ::= [b] c".into(), String::new())));
-    // Another rule's name that begins alike, another function that does, and a comment of something else.
+    // Another rule's name that begins alike, another function that does, and a comment of something
+    // else.
     for text in
         ["/// x [lv/t-func-two]\nfn t_func() {}", "/// x [lv/t-func]\nfn t_func_two() {}", "/// x [lv/t-func]\nstruct S;\nfn t_func() {}"]
     {

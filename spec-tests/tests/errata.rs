@@ -35,7 +35,8 @@ fn lv_27_the_witness_says_which_subterm_of_a_loop_is_wrong() {
     let wrong = Case::new(program, &settings).ok().expect("the module is valid all the same").run(&settings);
     let Verdict::Disagree(difference) = wrong.verdict else { panic!("{:?}", wrong.verdict) };
     let blame = difference.blame.expect("a subterm is to blame");
-    // product * 2 is 6 in the first round, and 3 + 2 was computed; the parameter stands as the id of its phi.
+    // product * 2 is 6 in the first round, and 3 + 2 was computed; the parameter stands as the id
+    // of its phi.
     assert!(blame.expression.starts_with("(* %") && blame.expression.ends_with(" 2)"), "{blame}");
     assert!(blame.expected.starts_with('6') && blame.found.starts_with('5'), "{blame}");
     assert_eq!(blame.rule, Rule::LvTrBuiltin);

@@ -1,4 +1,5 @@
-//! `RULES.md` is what the registry and the cases say; `SPEC_BLESS=1` writes it. `ERRATA.md` names exhibits that exist.
+//! `RULES.md` is what the registry and the cases say; `SPEC_BLESS=1` writes it. `ERRATA.md` names
+//! exhibits that exist.
 
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::opcodes;

@@ -1,4 +1,5 @@
-//! The bytes of buffers: what a script says they hold at first, and what an engine has left in them.
+//! The bytes of buffers: what a script says they hold at first, and what an engine has left in
+//! them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,9 +16,11 @@ pub enum Known {
     /// It holds this and nothing else.
     #[default]
     Decided,
-    /// It is of a scalar that holds one of a few values, all of which are known: [`Contents::choice`].
+    /// It is of a scalar that holds one of a few values, all of which are known:
+    /// [`Contents::choice`].
     OneOf,
-    /// A conforming device may hold something else: the value is one of several that are not all known.
+    /// A conforming device may hold something else: the value is one of several that are not all
+    /// known.
     Doubtful,
     /// It is undefined: any value.
     Undefined,
@@ -61,11 +64,14 @@ impl Choice {
 pub struct Contents {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What is known of each byte. Empty where all are decided, and always in what a device gives back.
+    /// What is known of each byte. Empty where all are decided, and always in what a device gives
+    /// back.
     pub known: Vec<Known>,
-    /// By first byte, of which values a scalar holds one; its bytes are [`Known::OneOf`], and no others are.
+    /// By first byte, of which values a scalar holds one; its bytes are [`Known::OneOf`], and no
+    /// others are.
     choices: BTreeMap<usize, Choice>,
-    /// By first byte, of which bounded set a 32-bit float is one; its bytes are [`Known::Doubtful`].
+    /// By first byte, of which bounded set a 32-bit float is one; its bytes are
+    /// [`Known::Doubtful`].
     sets: BTreeMap<usize, Set>,
 }
 
@@ -81,7 +87,8 @@ impl Contents {
         (byte < start + choice.size).then_some((start, choice))
     }
 
-    /// The values that a scalar may have; none if it has one. An error for a byte that says nothing, and what is known of it.
+    /// The values that a scalar may have; none if it has one. An error for a byte that says
+    /// nothing, and what is known of it.
     pub fn values(&self, offset: usize, size: usize) -> Result<Option<&Choice>, (usize, Known)> {
         match (self.open(offset, size), self.choices.get(&offset)) {
             (None, _) => Ok(None),
@@ -90,7 +97,8 @@ impl Contents {
         }
     }
 
-    /// Puts in place what is one of these values, the best one as bytes. A scalar past the end is left out.
+    /// Puts in place what is one of these values, the best one as bytes. A scalar past the end is
+    /// left out.
     pub fn choose(&mut self, offset: usize, size: usize, codes: Codes) {
         let Some(bytes) = offset.checked_add(size).and_then(|end| self.bytes.get_mut(offset..end)).filter(|bytes| bytes.len() <= 8) else {
             return;
@@ -106,7 +114,8 @@ impl Contents {
         self.choices.insert(offset, Choice { size, codes });
     }
 
-    /// The 32-bit float that a byte belongs to, by its first byte, if it may be any of a bounded set.
+    /// The 32-bit float that a byte belongs to, by its first byte, if it may be any of a bounded
+    /// set.
     pub fn set(&self, byte: usize) -> Option<(usize, Set)> {
         let (&start, &set) = self.sets.range(..=byte).next_back()?;
         (byte < start + 4).then_some((start, set))
@@ -117,8 +126,8 @@ impl Contents {
         self.sets.iter().map(|(&start, &set)| (start, set))
     }
 
-    /// Says that the 32-bit float whose first byte this is, and whose bytes are in place, may be any of
-    /// a set; if it has one member, the float is decided. One past the end is left out.
+    /// Says that the 32-bit float whose first byte this is, and whose bytes are in place, may be
+    /// any of a set; if it has one member, the float is decided. One past the end is left out.
     pub fn bound(&mut self, offset: usize, set: Set) {
         let Some(bytes) = self.bytes.get_mut(offset..).and_then(|rest| rest.get_mut(..4)) else { return };
         if let Some(only) = set.only() {
@@ -171,7 +180,8 @@ impl Contents {
         self.known.get(offset).copied().unwrap_or_default()
     }
 
-    /// The first of these bytes of which least is known, if any is not decided, and what is known of it.
+    /// The first of these bytes of which least is known, if any is not decided, and what is known
+    /// of it.
     pub fn open(&self, offset: usize, size: usize) -> Option<(usize, Known)> {
         let mut found = None;
         for (at, &known) in self.known.iter().enumerate().skip(offset).take(size) {
@@ -182,7 +192,8 @@ impl Contents {
         found
     }
 
-    /// Says what is known of these bytes; those past the end are left out. Of a scalar of several values that loses some bytes the others are doubtful.
+    /// Says what is known of these bytes; those past the end are left out. Of a scalar of several
+    /// values that loses some bytes the others are doubtful.
     pub fn mark(&mut self, range: Range<usize>, known: Known) {
         let first = self.choice(range.start).map_or(range.start, |(start, _)| start);
         let lost: Vec<usize> =
@@ -300,7 +311,8 @@ impl Buffer {
     }
 }
 
-/// The partial sums of a series: exact for integers, added up as doubles and then rounded for floating-point types.
+/// The partial sums of a series: exact for integers, added up as doubles and then rounded for
+/// floating-point types.
 struct Sum {
     scalar: Scalar,
     at: Value,

@@ -1,4 +1,5 @@
-//! Image formats in scope: the plain ones, whose components have 8, 16, 32 or 64 bits each and lie one after another (Vulkan §Formats).
+//! Image formats in scope: the plain ones, whose components have 8, 16, 32 or 64 bits each and lie
+//! one after another (Vulkan §Formats).
 //!
 //! Packed, scaled and combined depth-stencil formats are known by name and left out.
 
@@ -177,7 +178,8 @@ impl Format {
         u32::from(self.bits) / 8 * self.channels().len() as u32
     }
 
-    /// What each component's bits are, as a script writes them: for the normalized kinds the integer, not the fraction.
+    /// What each component's bits are, as a script writes them: for the normalized kinds the
+    /// integer, not the fraction.
     pub fn scalar(self) -> Scalar {
         match (self.numeric, self.bits) {
             (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, 8) => Scalar::Uint8,
@@ -209,8 +211,9 @@ impl Format {
         }
     }
 
-    /// A texel as red, green, blue and alpha; what the format lacks is 0, alpha 1 (Vulkan §Conversion to RGBA). Depth or stencil stands as
-    /// red. `texel` has at least [`Format::texel_size`] bytes.
+    /// A texel as red, green, blue and alpha; what the format lacks is 0, alpha 1 (Vulkan
+    /// §Conversion to RGBA). Depth or stencil stands as red. `texel` has at least
+    /// [`Format::texel_size`] bytes.
     pub fn unpack(self, texel: &[u8]) -> [Value; 4] {
         let number = |v: u8| {
             if self.scalar().class() == Class::Float || self.is_normalized() {
@@ -233,13 +236,15 @@ impl Format {
         matches!(self.numeric, Numeric::Unorm | Numeric::Snorm | Numeric::Srgb)
     }
 
-    /// The bits that a component may hold after `value` was written to it, lowest and highest as the component's integers or float bits, and
-    /// the nearest.
+    /// The bits that a component may hold after `value` was written to it, lowest and highest as
+    /// the component's integers or float bits, and the nearest.
     ///
-    /// To a normalized format (Vulkan §Conversion From Floating-Point to Normalized Fixed-Point), the value is clamped and scaled; where that
-    /// is no integer either neighbour may be stored, and the nearest should be (ties here to even). A NaN may become anything. sRGB may be
-    /// off by more in ways that Vulkan bounds only loosely, so no set is given: the ends are the whole range. A 16-bit float may be rounded
-    /// either way (Vulkan §16-Bit Floating-Point Numbers); 32- and 64-bit floats are stored as they are.
+    /// To a normalized format (Vulkan §Conversion From Floating-Point to Normalized Fixed-Point),
+    /// the value is clamped and scaled; where that is no integer either neighbour may be stored,
+    /// and the nearest should be (ties here to even). A NaN may become anything. sRGB may be off by
+    /// more in ways that Vulkan bounds only loosely, so no set is given: the ends are the whole
+    /// range. A 16-bit float may be rounded either way (Vulkan §16-Bit Floating-Point Numbers); 32-
+    /// and 64-bit floats are stored as they are.
     pub fn written(self, channel: Channel, value: f64) -> Written {
         let greatest = ((1u64 << self.bits.min(32)) - 1) as f64;
         let exactly = |bits: u64| Written { low: bits, high: bits, nearest: bits };
@@ -267,14 +272,16 @@ impl Format {
                 let encoded = if channel == Channel::Alpha { encoded } else { srgb_of_linear(encoded) };
                 Written { low: 0, high: greatest as u64, nearest: (encoded * greatest).round_ties_even() as u64 }
             }
-            // An integer format takes integers: the caller stores their low bits and does not come here with a fraction.
+            // An integer format takes integers: the caller stores their low bits and does not come
+            // here with a fraction.
             Numeric::Uint => exactly(value as u64 & (u64::MAX >> (64 - u32::from(self.bits)))),
             Numeric::Sint => exactly(value as i64 as u64 & (u64::MAX >> (64 - u32::from(self.bits)))),
         }
     }
 }
 
-/// What may be stored in a component. `low` to `high` are neighbours or equal, in the order of the values that they stand for.
+/// What may be stored in a component. `low` to `high` are neighbours or equal, in the order of the
+/// values that they stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The bits of the least value.
@@ -292,7 +299,8 @@ fn written_half(value: f64) -> Written {
     if value.is_nan() || back == value {
         return Written { low: exactly, high: exactly, nearest: exactly };
     }
-    // The neighbour on the other side of the value: bits are sign and magnitude, so one more bit is one further from zero.
+    // The neighbour on the other side of the value: bits are sign and magnitude, so one more bit is
+    // one further from zero.
     let further = if back.abs() < value.abs() { nearest + 1 } else { nearest - 1 };
     let (a, b) = (super::scalar::f16_value(nearest), super::scalar::f16_value(further));
     let (low, high) = if a <= b { (nearest, further) } else { (further, nearest) };

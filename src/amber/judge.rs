@@ -1,24 +1,31 @@
 //! Judging what a script expects against what buffers hold.
 //!
-//! The documents of AmberScript name the comparisons and leave these points open; they are decided as Amber does them, with the exceptions
-//! that are named:
-//! - EQ and NE compare by value. Zeros of either sign are equal; 64-bit floats within one part in 10^8 are equal. A NaN equals nothing here;
-//!   Amber takes it for equal to everything. Where the script itself expects `nan`, EQ holds of every NaN and of nothing else, whatever the tolerance.
+//! The documents of AmberScript name the comparisons and leave these points open; they are decided
+//! as Amber does them, with the exceptions that are named:
+//! - EQ and NE compare by value. Zeros of either sign are equal; 64-bit floats within one part in
+//!   10^8 are equal. A NaN equals nothing here; Amber takes it for equal to everything. Where the
+//!   script itself expects `nan`, EQ holds of every NaN and of nothing else, whatever the
+//!   tolerance.
 //! - LT, LE, GT and GE do not hold for a NaN. In Amber they do.
 //! - A tolerance in per cent is of the expected value; in EQ_RGB and EQ_RGBA of the value found.
-//! - EQ_RGB and EQ_RGBA compare a component c of the script as c / 255 with the texel's value (normalized, linear for sRGB, or float), and
-//!   only the components that the format has; without a tolerance 0.002 is allowed. Integer formats are refused by the reader: what 255 means
-//!   for them differs between Amber's documents and Amber.
+//! - EQ_RGB and EQ_RGBA compare a component c of the script as c / 255 with the texel's value
+//!   (normalized, linear for sRGB, or float), and only the components that the format has; without
+//!   a tolerance 0.002 is allowed. Integer formats are refused by the reader: what 255 means for
+//!   them differs between Amber's documents and Amber.
 //! - EQ_BUFFER compares bytes, padding too.
-//! - RMSE_BUFFER takes all scalars, normalized ones as their integers; differences of integers are exact here, where Amber's may wrap.
-//! - EQ_HISTOGRAM_EMD_BUFFER makes for each of four 8-bit channels a histogram of 256 bins divided by the number of texels; the distance is
-//!   the sum of the absolute values of the cumulated differences, divided by 256; the greatest of the four counts.
+//! - RMSE_BUFFER takes all scalars, normalized ones as their integers; differences of integers are
+//!   exact here, where Amber's may wrap.
+//! - EQ_HISTOGRAM_EMD_BUFFER makes for each of four 8-bit channels a histogram of 256 bins divided
+//!   by the number of texels; the distance is the sum of the absolute values of the cumulated
+//!   differences, divided by 256; the greatest of the four counts.
 //!
-//! Where a scalar holds one of a few known values, an expectation of it holds or fails if it does for all of them, and is open if it holds for some.
-//! So it is where a 32-bit float may be any of a bounded set: of EQ, NE and the orders, by the ends of the set and its member nearest to what is expected.
-//! Another byte that is not decided decides nothing: an expectation that depends on one is open, unless it fails on decided bytes alone. What it
-//! depends on says how: on an undefined byte anything may be found; on a doubtful one, one of several values that are not all known, so that a
-//! tolerance decides nothing either.
+//! Where a scalar holds one of a few known values, an expectation of it holds or fails if it does
+//! for all of them, and is open if it holds for some. So it is where a 32-bit float may be any of a
+//! bounded set: of EQ, NE and the orders, by the ends of the set and its member nearest to what is
+//! expected. Another byte that is not decided decides nothing: an expectation that depends on one
+//! is open, unless it fails on decided bytes alone. What it depends on says how: on an undefined
+//! byte anything may be found; on a doubtful one, one of several values that are not all known, so
+//! that a tolerance decides nothing either.
 
 use super::contents::{Buffers, Choice, Contents, Known};
 use super::format::{Channel, Format};
@@ -62,7 +69,8 @@ pub struct Judgement {
     pub failures: Vec<Failure>,
     /// At how many places it fails.
     pub failed: u64,
-    /// What leaves it open: the first undefined byte that it depends on, or if there is none the first doubtful one.
+    /// What leaves it open: the first undefined byte that it depends on, or if there is none the
+    /// first doubtful one.
     pub open: Option<Open>,
 }
 
@@ -288,7 +296,8 @@ impl Judge<'_> {
         self.result
     }
 
-    /// Whether both buffers are whole and nothing that is known less than `least` allows is in them; if not the judgement says so.
+    /// Whether both buffers are whole and nothing that is known less than `least` allows is in
+    /// them; if not the judgement says so.
     fn comparable(&mut self, other: BufferId, least: Known) -> bool {
         let (a, b) = (self.held, &self.buffers[other]);
         let (need, name) = (self.buffer.size(), &self.script[other].name);
@@ -501,8 +510,9 @@ fn agreed(choice: Option<&Choice>, found_fits: bool, fits: impl Fn(u64) -> bool)
     choice.all().all(|bits| fits(bits) == best).then_some(found_fits)
 }
 
-/// Whether a float fits, whichever of a set it is. What fits an order are the numbers to one side; what fits EQ has no gaps and is around what is expected; so
-/// the ends of the set's spans and the nearest member tell.
+/// Whether a float fits, whichever of a set it is. What fits an order are the numbers to one side;
+/// what fits EQ has no gaps and is around what is expected; so the ends of the set's spans and the
+/// nearest member tell.
 fn agreed_within(set: &Set, expected: Value, found_fits: bool, fits: impl Fn(Value) -> bool) -> Option<bool> {
     let ends = set.spans().iter().flat_map(|span| [span.low, span.high]);
     let mut members = ends.chain(set.nearest(expected.as_f64()));

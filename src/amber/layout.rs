@@ -1,8 +1,10 @@
-//! Data types of buffers, and where their scalars lie (GLSL 4.60 §7.6.2.2, Standard Uniform Block Layout; std430 as changed there).
+//! Data types of buffers, and where their scalars lie (GLSL 4.60 §7.6.2.2, Standard Uniform Block
+//! Layout; std430 as changed there).
 //!
-//! A layout is a tree of scalars, arrays and structures: a vector is an array of scalars, a matrix an array of columns. Values stand in
-//! *flat order*: components of a vector, columns of a matrix, elements of an array, members of a structure, each in turn; padding has none.
-//! Trees are shared, and finding one scalar in them costs the depth of the type, not its size.
+//! A layout is a tree of scalars, arrays and structures: a vector is an array of scalars, a matrix
+//! an array of columns. Values stand in *flat order*: components of a vector, columns of a matrix,
+//! elements of an array, members of a structure, each in turn; padding has none. Trees are shared,
+//! and finding one scalar in them costs the depth of the type, not its size.
 
 use super::format::Format;
 use super::limits::{MAX_BUFFER_BYTES, MAX_SCALARS, MAX_TYPE_DEPTH};
@@ -183,7 +185,8 @@ impl Layout {
         Ok(Layout { shape: Shape::Array { element, count, stride }, size, align, scalars, widest, kinds, depth })
     }
 
-    /// The bytes from one to the next of values that follow each other as members of a block do, not as elements of an array.
+    /// The bytes from one to the next of values that follow each other as members of a block do,
+    /// not as elements of an array.
     pub fn item_stride(&self) -> u64 {
         up(self.size, self.align)
     }
@@ -220,7 +223,8 @@ impl Layout {
         }
     }
 
-    /// The place in flat order of the scalar that begins at a byte; none if none does: padding, or the middle of one.
+    /// The place in flat order of the scalar that begins at a byte; none if none does: padding, or
+    /// the middle of one.
     pub fn index_at(&self, offset: u64) -> Option<u64> {
         let (mut layout, mut offset, mut index) = (self, offset, 0);
         loop {

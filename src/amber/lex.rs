@@ -1,7 +1,8 @@
-//! The words of a script: white space separates them, `#` begins a comment, and a line's end means something.
+//! The words of a script: white space separates them, `#` begins a comment, and a line's end means
+//! something.
 //!
-//! A backslash at the end of a line joins the next line to it. Shader sources are taken line by line as they are, up to a line whose first word
-//! is END.
+//! A backslash at the end of a line joins the next line to it. Shader sources are taken line by
+//! line as they are, up to a line whose first word is END.
 
 use super::error::{Kind, ScriptError};
 
@@ -36,7 +37,8 @@ impl<'t> Lexer<'t> {
         self.line += 1;
     }
 
-    /// Skips to the next word of this line, joined lines included. The place is then at a word, at a line's end or at the end of the text.
+    /// Skips to the next word of this line, joined lines included. The place is then at a word, at
+    /// a line's end or at the end of the text.
     fn skip(&mut self) {
         loop {
             match self.bytes().get(self.at) {
@@ -99,8 +101,9 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// The lines after this one up to one whose first word is END, which is read too: the text between, and the number of its first line. If no
-    /// END comes, nothing, and the whole text is read.
+    /// The lines after this one up to one whose first word is END, which is read too: the text
+    /// between, and the number of its first line. If no END comes, nothing, and the whole text is
+    /// read.
     pub fn raw(&mut self) -> Option<(&'t str, u32)> {
         self.raw_until(|line| line.split([' ', '\t', '\r', '#']).find(|w| !w.is_empty()) == Some("END"), true)
     }

@@ -1,4 +1,5 @@
-//! How much a script may ask for: every bound by name, so that a hostile one ends in an error and not in memory or time.
+//! How much a script may ask for: every bound by name, so that a hostile one ends in an error and
+//! not in memory or time.
 
 /// The longest script, in bytes: 64 MiB.
 pub const MAX_TEXT: usize = 64 << 20;

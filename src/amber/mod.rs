@@ -1,17 +1,21 @@
 //! Amber scripts: how conformance tests and driver teams exchange cases, read, printed and judged.
 //!
-//! [`read`] takes AmberScript (first line `#!amber`; google/amber, docs/amber_script.md) or the older VkScript (docs/vk_script.md) and gives a
-//! [`Script`]: names resolved, types laid out, everything within [`limits`]. [`Script::contents`] are the bytes that buffers hold at first; an
-//! engine does what [`Script::commands`] say and calls [`judge()`] where one is an expectation. [`Script::print`] writes AmberScript that reads
-//! back to the same script.
+//! [`read`] takes AmberScript (first line `#!amber`; google/amber, docs/amber_script.md) or the
+//! older VkScript (docs/vk_script.md) and gives a [`Script`]: names resolved, types laid out,
+//! everything within [`limits`]. [`Script::contents`] are the bytes that buffers hold at first; an
+//! engine does what [`Script::commands`] say and calls [`judge()`] where one is an expectation.
+//! [`Script::print`] writes AmberScript that reads back to the same script.
 //!
-//! Absent on purpose, each an error that begins with "unsupported": stages other than vertex, fragment and compute, files outside the script,
-//! packed, scaled and combined depth-stencil formats, mip levels, samples, one- and three-dimensional images, arrays of descriptors, dynamic and
-//! texel buffers, stencil and blend state, topologies that are no triangles, optimization passes, OpenCL kernels, ray tracing; of
-//! VkScript all but compute. Shaders in foreign languages are kept, and need a compiler when their words are asked for.
+//! Absent on purpose, each an error that begins with "unsupported": stages other than vertex,
+//! fragment and compute, files outside the script, packed, scaled and combined depth-stencil
+//! formats, mip levels, samples, one- and three-dimensional images, arrays of descriptors, dynamic
+//! and texel buffers, stencil and blend state, topologies that are no triangles, optimization
+//! passes, OpenCL kernels, ray tracing; of VkScript all but compute. Shaders in foreign languages
+//! are kept, and need a compiler when their words are asked for.
 //!
-//! Of `SIZE` and `IDX`: a size is in items of the data type, an index in bytes. Items follow each other as members of a block; with `[]` after
-//! the type, as elements of an array, which std140 rounds up to 16 bytes.
+//! Of `SIZE` and `IDX`: a size is in items of the data type, an index in bytes. Items follow each
+//! other as members of a block; with `[]` after the type, as elements of an array, which std140
+//! rounds up to 16 bytes.
 
 mod contents;
 mod error;
@@ -35,7 +39,8 @@ pub use print::Unprintable;
 pub use scalar::{Class, Number, Scalar, Value, f16_bits, f16_value};
 pub use script::*;
 
-/// Reads a script of either dialect, or gives its errors: at most [`limits::MAX_ERRORS`], in the order of the text.
+/// Reads a script of either dialect, or gives its errors: at most [`limits::MAX_ERRORS`], in the
+/// order of the text.
 pub fn read(text: &str) -> Result<Script, Vec<ScriptError>> {
     parse::bounded(text)?;
     let first = text.lines().next().unwrap_or("").trim_end();

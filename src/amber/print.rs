@@ -24,8 +24,9 @@ impl std::error::Error for Unprintable {}
 type Printed<T = ()> = Result<T, Unprintable>;
 
 impl Script {
-    /// The script as AmberScript. Fails where that cannot say it: infinities and NaNs (buffers of integers hold them by their bits), names with
-    /// white space, sources with a line that begins with END, and what only VkScript has.
+    /// The script as AmberScript. Fails where that cannot say it: infinities and NaNs (buffers of
+    /// integers hold them by their bits), names with white space, sources with a line that begins
+    /// with END, and what only VkScript has.
     pub fn print(&self) -> Printed<String> {
         let mut printer = Printer { script: self, out: String::from("#!amber\n") };
         printer.all()?;

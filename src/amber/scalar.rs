@@ -101,7 +101,8 @@ impl Scalar {
         }
     }
 
-    /// The bits in memory at the start of `bytes`, little-endian. `bytes` has at least the scalar's size.
+    /// The bits in memory at the start of `bytes`, little-endian. `bytes` has at least the scalar's
+    /// size.
     pub fn load(self, bytes: &[u8]) -> u64 {
         let mut all = [0; 8];
         let size = self.size() as usize;
@@ -109,7 +110,8 @@ impl Scalar {
         u64::from_le_bytes(all)
     }
 
-    /// Puts bits into memory at the start of `bytes`, little-endian. `bytes` has at least the scalar's size.
+    /// Puts bits into memory at the start of `bytes`, little-endian. `bytes` has at least the
+    /// scalar's size.
     pub fn store(self, bits: u64, bytes: &mut [u8]) {
         let size = self.size() as usize;
         bytes[..size].copy_from_slice(&bits.to_le_bytes()[..size]);
@@ -141,20 +143,22 @@ impl Scalar {
         }
     }
 
-    /// The bits of an integer, if an integer type has it. A signed type takes what the unsigned one of its width has as well, bit for bit: 129 is -127
-    /// as an int8.
+    /// The bits of an integer, if an integer type has it. A signed type takes what the unsigned one
+    /// of its width has as well, bit for bit: 129 is -127 as an int8.
     pub fn bits_of_integer(self, value: i128) -> Option<u64> {
         let bits = 8 * self.size();
         let least = if self.class() == Class::Signed { -(1i128 << (bits - 1)) } else { 0 };
         (least..=(1i128 << bits) - 1).contains(&value).then_some(value as u64 & (u64::MAX >> (64 - bits)))
     }
 
-    /// Bits as a number that a script can hold; none for infinities, and NaNs that `nan` does not stand for.
+    /// Bits as a number that a script can hold; none for infinities, and NaNs that `nan` does not
+    /// stand for.
     pub fn text(self, bits: u64) -> Option<String> {
         match self.value(bits) {
             Value::Integer(v) => Some(v.to_string()),
             Value::Float(v) if !v.is_finite() => (self.bits(&Number::Nan) == Ok(bits)).then(|| "nan".into()),
-            // The shortest decimal that rounds to the same bits. A half is printed as the exactly equal f32.
+            // The shortest decimal that rounds to the same bits. A half is printed as the exactly
+            // equal f32.
             Value::Float(v) => Some(if self == Scalar::Float64 { format!("{v:?}") } else { format!("{:?}", v as f32) }),
         }
     }
@@ -188,7 +192,8 @@ impl fmt::Display for Value {
     }
 }
 
-/// A number as a script writes it. What it is depends on where it stands, so that a decimal keeps its text until the type is known.
+/// A number as a script writes it. What it is depends on where it stands, so that a decimal keeps
+/// its text until the type is known.
 ///
 /// A hexadecimal number is the integer that it spells, for floating-point types too.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -241,7 +246,8 @@ impl Number {
         }
     }
 
-    /// The number if it is a whole one, `1.0` and `5e2` too, of not more digits than every integer type has.
+    /// The number if it is a whole one, `1.0` and `5e2` too, of not more digits than every integer
+    /// type has.
     pub fn integer(&self) -> Option<i128> {
         const DIGITS: i64 = 38;
         let text = match self {
@@ -297,7 +303,8 @@ pub fn f16_value(bits: u16) -> f64 {
     }
 }
 
-/// The binary16 nearest to a value, ties to even; infinite from 65520 on. A NaN gives the quiet NaN 0x7e00.
+/// The binary16 nearest to a value, ties to even; infinite from 65520 on. A NaN gives the quiet NaN
+/// 0x7e00.
 pub fn f16_bits(value: f64) -> u16 {
     let sign = u16::from(value.is_sign_negative()) << 15;
     let magnitude = value.abs();

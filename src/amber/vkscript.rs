@@ -1,8 +1,9 @@
-//! Reading VkScript (google/amber, docs/vk_script.md) as far as compute tests need: [require], a compute shader, and [test] with buffers,
-//! dispatches and `probe ssbo`.
+//! Reading VkScript (google/amber, docs/vk_script.md) as far as compute tests need: [require], a
+//! compute shader, and [test] with buffers, dispatches and `probe ssbo`.
 //!
-//! The result is a script like any other, with one pipeline. What the test section writes before the first dispatch is what buffers hold at
-//! first. The size of `ssbo BINDING SIZE` is in bytes. Types lie by std430 in storage buffers and push constants, by std140 in uniform buffers.
+//! The result is a script like any other, with one pipeline. What the test section writes before
+//! the first dispatch is what buffers hold at first. The size of `ssbo BINDING SIZE` is in bytes.
+//! Types lie by std430 in storage buffers and push constants, by std140 in uniform buffers.
 
 use super::error::{Kind, ScriptError, quoted};
 use super::layout::{DataType, Standard};

@@ -31,7 +31,8 @@ const IN_LINE: usize = 1 << 16;
 #[derive(Args)]
 #[command(next_help_heading = "Amber scripts")]
 pub(crate) struct ScriptArgs {
-    /// A compiler of GLSL, run as CMD FILE -o OUT: glslc, or "glslangValidator -V". Without one, shaders in GLSL are unsupported.
+    /// A compiler of GLSL, run as CMD FILE -o OUT: glslc, or "glslangValidator -V". Without one,
+    /// shaders in GLSL are unsupported.
     #[arg(long, value_name = "CMD")]
     glsl_compiler: Option<CompilerCommand>,
 }
@@ -107,7 +108,8 @@ pub(crate) struct Running<'a> {
     pub(crate) image: Option<Shown<'a>>,
 }
 
-/// The colour attachment of that location, or the first one, of the last graphics pipeline that a script runs.
+/// The colour attachment of that location, or the first one, of the last graphics pipeline that a
+/// script runs.
 fn attachment(script: &Script, output: Option<u32>) -> Result<BufferId, String> {
     let drawn = |command: &amber::Command| match &command.action {
         Action::Run(run) => Some(&script[run.pipeline]).filter(|p| p.kind == PipelineKind::Graphics),

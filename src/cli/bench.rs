@@ -47,7 +47,8 @@ pub(crate) struct Bench {
     /// Where the programs begin
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Begin again after so many distinct programs: a driver that caches then shows what is left beside its compiler
+    /// Begin again after so many distinct programs: a driver that caches then shows what is left
+    /// beside its compiler
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     distinct: Option<u32>,
     /// Threads of the bare half; 0 for one for each core
@@ -67,7 +68,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn run(self) -> Ended {
-        // The shader cache of the half that runs in this process must be empty, and a driver looks for it when it is loaded: so this starts itself once more.
+        // The shader cache of the half that runs in this process must be empty, and a driver looks
+        // for it when it is loaded: so this starts itself once more.
         if std::env::var_os(COLD).is_none() {
             return cold();
         }

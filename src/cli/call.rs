@@ -20,12 +20,12 @@ use std::path::{Path, PathBuf};
 /// How an expression is evaluated.
 #[derive(Args, Clone)]
 pub(crate) struct Evaluation {
-    /// What becomes of an unspecified value: carry (it is a symbol, and every way that depends on it is followed), first (the first that is allowed),
-    /// random:SEED (one that is allowed).
+    /// What becomes of an unspecified value: carry (it is a symbol, and every way that depends on
+    /// it is followed), first (the first that is allowed), random:SEED (one that is allowed).
     #[arg(long, default_value = "carry", value_parser = strategy, value_name = "carry|first|random:SEED", help_heading = "WSL")]
     unspecified: Strategy,
-    /// Under which profile of precision (strict, vulkan-default, wgsl) a float is the set of what a conforming device may give; without it, it is the correctly
-    /// rounded result.
+    /// Under which profile of precision (strict, vulkan-default, wgsl) a float is the set of what a
+    /// conforming device may give; without it, it is the correctly rounded result.
     #[arg(long, value_parser = super::translate::profile, value_name = "PROFILE", help_heading = "WSL")]
     precision: Option<Profile>,
     /// The most ways through branches on unspecified values.
@@ -38,15 +38,18 @@ pub(crate) struct Evaluation {
 pub(crate) struct Call {
     /// A WSL program, or - for standard input.
     file: PathBuf,
-    /// The expressions, as `foo(42, float2(1.0, 2.0))`; statements may stand before one, as `int x = 4; foo(&x)`.
+    /// The expressions, as `foo(42, float2(1.0, 2.0))`; statements may stand before one, as
+    /// `int x = 4; foo(&x)`.
     #[arg(required = true, value_name = "EXPRESSION")]
     expressions: Vec<String>,
     #[command(flatten)]
     evaluation: Evaluation,
-    /// The engine: auto (the machine, and the reference where something unspecified is carried or the machine does not do it), machine or reference.
+    /// The engine: auto (the machine, and the reference where something unspecified is carried or
+    /// the machine does not do it), machine or reference.
     #[arg(long, default_value = "auto", value_parser = ["auto", "machine", "reference"])]
     engine: String,
-    /// The most steps of one way by the reference, iterations and calls by the machine: 20000000 and 500000000 if not given, some seconds of either.
+    /// The most steps of one way by the reference, iterations and calls by the machine: 20000000
+    /// and 500000000 if not given, some seconds of either.
     #[arg(long)]
     fuel: Option<u64>,
     /// One JSON object a line on standard output.
@@ -269,7 +272,8 @@ pub(super) fn trace(file: &Path, program: &str, expression: &str, evaluation: &E
     Ok(code(&outcome))
 }
 
-/// Prints a step, of a thread of a dispatch with its number. What stands at `offset` and behind it in the text is the call.
+/// Prints a step, of a thread of a dispatch with its number. What stands at `offset` and behind it
+/// in the text is the call.
 pub(super) fn print_step(text: &str, offset: Option<u32>, thread: Option<u32>, count: u64, step: &Step, as_json: bool) {
     let (line, column) = line_column(text, step.at.start);
     let source: String = text[step.at.start as usize..step.at.end as usize].split_whitespace().collect::<Vec<_>>().join(" ");

@@ -24,14 +24,18 @@ use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::rule::Rule;
 use std::path::PathBuf;
 
-/// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices, and compare. Of Amber scripts: play them on the
-/// interpreter and on devices, judge their expectations, and compare every buffer. Of WSL programs: validate them, check their derivations again, and run their functions and entry points on both engines.
+/// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices,
+/// and compare. Of Amber scripts: play them on the interpreter and on devices, judge their
+/// expectations, and compare every buffer. Of WSL programs: validate them, check their derivations
+/// again, and run their functions and entry points on both engines.
 #[derive(Args)]
 pub(crate) struct Check {
-    /// λV and WSL programs, Amber scripts, folders of them (searched for .lv, .wsl, .whlsl and .amber files), or - for standard input.
+    /// λV and WSL programs, Amber scripts, folders of them (searched for .lv, .wsl, .whlsl and
+    /// .amber files), or - for standard input.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Devices: auto (all there are), none, required (all, at least one), or an adapter's name or index; may be repeated.
+    /// Devices: auto (all there are), none, required (all, at least one), or an adapter's name or
+    /// index; may be repeated.
     #[arg(long, default_value = "auto")]
     device: Vec<String>,
     /// How words reach a device: passthrough or naga.
@@ -42,12 +46,13 @@ pub(crate) struct Check {
     /// The most steps of the source on one pixel.
     #[arg(long, default_value_t = 200_000)]
     fuel: u64,
-    /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked, failed, of scripts also undefined and unsupported, or an
-    /// error's code as 'invalid[lv/t-if]'.
+    /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked,
+    /// failed, of scripts also undefined and unsupported, or an error's code as 'invalid[lv/t-if]'.
     #[arg(long, value_parser = expected)]
     expect: Option<String>,
-    /// A folder of known disagreements with devices (spec-tests/quirks). A disagreement is known if, made minimal, it is one of them that the device still
-    /// shows; then it does not make the exit code 1. See `smallstep fuzz --help`.
+    /// A folder of known disagreements with devices (spec-tests/quirks). A disagreement is known
+    /// if, made minimal, it is one of them that the device still shows; then it does not make the
+    /// exit code 1. See `smallstep fuzz --help`.
     #[arg(long, value_name = "DIR")]
     known: Option<PathBuf>,
     /// One JSON object a line on standard output.
@@ -69,8 +74,9 @@ pub(crate) struct Judged {
     /// Constants: module, or opaque (read from a buffer, so that nothing folds).
     #[arg(long, value_parser = constants, default_value = "module")]
     pub(crate) constants: Constants,
-    /// What modules of λV programs declare and devices are held to: strict, declared (all that the adapter lets a module declare), vulkan-default or wgsl; strict, or
-    /// wgsl on naga's route, if not given.
+    /// What modules of λV programs declare and devices are held to: strict, declared (all that the
+    /// adapter lets a module declare), vulkan-default or wgsl; strict, or wgsl on naga's route, if
+    /// not given.
     #[arg(long)]
     pub(crate) profile: Option<Choice>,
 }
@@ -157,7 +163,8 @@ impl Counts {
                 .collect::<Vec<_>>()
                 .join(", ");
         }
-        // Failures and invalid programs are rare enough to be left out where there are none; the verdicts always stand.
+        // Failures and invalid programs are rare enough to be left out where there are none; the
+        // verdicts always stand.
         let shown = NAMES.iter().zip(self.programs).enumerate().filter(|(i, (_, n))| *i < 5 || *n > 0);
         let mut counts: Vec<String> = shown.map(|(_, (name, n))| format!("{n} {name}")).collect();
         if self.known.all() > 0 {

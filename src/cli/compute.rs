@@ -29,25 +29,33 @@ pub(crate) struct ComputeArgs {
     /// Workgroups, as 4 or 4,2,1. 1,1,1 if not given.
     #[arg(long, value_name = "X,Y,Z", value_parser = carried::groups)]
     pub(super) groups: Option<[u32; 3]>,
-    /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64, where v may be v*N: 0.1=u32:zero*64.
+    /// A buffer's bytes: S.B=FILE, or S.B=type:v,v,… of u8 i8 u16 i16 f16 u32 i32 f32 u64 i64 f64,
+    /// where v may be v*N: 0.1=u32:zero*64.
     #[arg(long, value_name = "S.B=…")]
     pub(super) set: Vec<Assignment<Contents>>,
-    /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxH levels=L has levels; of WSL also WxH layers=N, 1d W, 3d WxHxD, cube NxN.
+    /// An image: S.B=FILE.png, or 'S.B=FORMAT WxH TEXEL…' with one number a texel, as
+    /// '0.1=R8G8B8A8_UNORM 2x1 0xff0000ff 0xff00ff00'; WxH levels=L has levels; of WSL also WxH
+    /// layers=N, 1d W, 3d WxHxD, cube NxN.
     #[arg(long, value_name = "S.B=…")]
     pub(super) texture: Vec<Assignment<Texels>>,
-    /// A sampler: 'S.B=linear edge'; words are nearest, linear, mag=, min=, mip=, repeat, mirrored, edge, border, x=, y=, z=, colour=opaque-white, unnormalized, compare=Less, bias=0.5, lod=0..3; nearest and repeated without.
+    /// A sampler: 'S.B=linear edge'; words are nearest, linear, mag=, min=, mip=, repeat, mirrored,
+    /// edge, border, x=, y=, z=, colour=opaque-white, unnormalized, compare=Less, bias=0.5,
+    /// lod=0..3; nearest and repeated without.
     #[arg(long, value_name = "S.B=…")]
     pub(super) sampler: Vec<Assignment<Sampled>>,
     /// The push constants, one after another: FILE or type:v,v,….
     #[arg(long, value_name = "type:v,…")]
     pub(super) push: Vec<Contents>,
-    /// A value for the specialization constant with this SpecId, or of a WSL program with this name.
+    /// A value for the specialization constant with this SpecId, or of a WSL program with this
+    /// name.
     #[arg(long, value_name = "SPECID=v")]
     pub(super) spec: Vec<Specialized>,
-    /// Who has the next turn, on the reference: round-robin, random:SEED, or replay with invocations.
+    /// Who has the next turn, on the reference: round-robin, random:SEED, or replay with
+    /// invocations.
     #[arg(long, value_parser = schedule)]
     pub(super) schedule: Option<Schedule>,
-    /// What buffer accesses out of bounds do: none (undefined behaviour), rba1 or rba2 (robustBufferAccess, robustBufferAccess2).
+    /// What buffer accesses out of bounds do: none (undefined behaviour), rba1 or rba2
+    /// (robustBufferAccess, robustBufferAccess2).
     #[arg(long, value_parser = robustness)]
     pub(super) robustness: Option<Robustness>,
     /// Accept what older tools wrote: sections out of order, another reserved word.
@@ -117,7 +125,8 @@ impl ComputeArgs {
         given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name)
     }
 
-    /// The option that was given and that an Amber script, which says all that a dispatch is given, does not take.
+    /// The option that was given and that an Amber script, which says all that a dispatch is given,
+    /// does not take.
     pub(crate) fn given_beside_script(&self) -> Option<&'static str> {
         self.all_given().find(|option| !matches!(*option, "--schedule" | "--lenient"))
     }
@@ -137,7 +146,8 @@ impl ComputeArgs {
         self.lenient
     }
 
-    /// The module in the bytes, if they are SPIR-V and the entry point of that name, or one of them, is a compute one.
+    /// The module in the bytes, if they are SPIR-V and the entry point of that name, or one of
+    /// them, is a compute one.
     pub(crate) fn source(&self, name: &str, bytes: &[u8], entry: Option<&str>) -> Result<Option<Source>, Failure> {
         self.source_with(name, bytes, entry, &self.spec_values()?)
     }
@@ -200,8 +210,8 @@ impl ComputeArgs {
         })
     }
 
-    /// The draw over a whole screen that a fragment module in the bytes is for; unless `always`, only if λV's way of running one, pixel by pixel with one
-    /// buffer, is not enough.
+    /// The draw over a whole screen that a fragment module in the bytes is for; unless `always`,
+    /// only if λV's way of running one, pixel by pixel with one buffer, is not enough.
     pub(crate) fn screen(
         &self,
         name: &str,
@@ -233,7 +243,8 @@ impl ComputeArgs {
         screen.map(Some).map_err(|e| invalid(format!("{name}: {e}")))
     }
 
-    /// What is behind the descriptors, and the push constants; what the options do not say, the text's comments may.
+    /// What is behind the descriptors, and the push constants; what the options do not say, the
+    /// text's comments may.
     pub(super) fn given_with(&self, carried: &Carried) -> Result<Given, Failure> {
         let mut buffers = self.buffers()?;
         for also in carried.set.iter().filter(|a| self.set.iter().all(|b| a.place != b.place)) {

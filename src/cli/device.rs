@@ -26,7 +26,8 @@ pub(crate) struct DeviceArgs {
     /// How long the device may take for one program, as 20s.
     #[arg(long, value_parser = time, default_value = "20s")]
     program_limit: Duration,
-    /// The device is given up when so many workers in a row have not started; the pauses between them grow from 0.2 s to 10 s.
+    /// The device is given up when so many workers in a row have not started; the pauses between
+    /// them grow from 0.2 s to 10 s.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), default_value_t = 12)]
     start_attempts: u32,
 }

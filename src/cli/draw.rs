@@ -1,4 +1,5 @@
-//! `smallstep run` of a WSL program: a fragment entry point over the whole screen, or behind a vertex entry point.
+//! `smallstep run` of a WSL program: a fragment entry point over the whole screen, or behind a
+//! vertex entry point.
 
 use super::compute::Failure;
 use super::grid::GridArgs;
@@ -27,7 +28,8 @@ use std::path::Path;
 /// What only draws of WSL programs are given.
 #[derive(Args)]
 pub(crate) struct DrawArgs {
-    /// The vertex entry point before the fragment entry point that --entry names; without it the fragments are those of the whole screen.
+    /// The vertex entry point before the fragment entry point that --entry names; without it the
+    /// fragments are those of the whole screen.
     #[arg(long, value_name = "NAME", help_heading = "WSL")]
     vertex: Option<String>,
     /// How many vertices the vertex entry point is run for; 3 if not given.
@@ -42,7 +44,8 @@ pub(crate) struct DrawArgs {
     /// What vertices form; WSL has triangle-list.
     #[arg(long, default_value = "triangle-list", value_name = "triangle-list", help_heading = "WSL")]
     topology: String,
-    /// Test depths against a depth attachment that is cleared to 1, by this comparison (less if none is named), and show it.
+    /// Test depths against a depth attachment that is cleared to 1, by this comparison (less if
+    /// none is named), and show it.
     #[arg(long, num_args = 0..=1, default_missing_value = "less", value_parser = comparison, value_name = "COMPARISON", help_heading = "WSL")]
     depth: Option<Compare>,
 }

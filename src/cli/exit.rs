@@ -4,7 +4,8 @@ use smallstep::theorem::{Lack, Verdict};
 
 /// The code to end with and a message: why a command did not come to its summary.
 pub(crate) type Failure = (u8, String);
-/// How a command ends: its code. With `--json` a command that does not fail has printed a summary with that code; a failure's is printed where it is told.
+/// How a command ends: its code. With `--json` a command that does not fail has printed a summary
+/// with that code; a failure's is printed where it is told.
 pub(crate) type Ended = Result<u8, Failure>;
 
 /// All agree, or done.
@@ -13,7 +14,8 @@ pub(crate) const DONE: u8 = 0;
 pub(crate) const DISAGREE: u8 = 1;
 /// Bad usage, or an invalid program.
 pub(crate) const INVALID: u8 = 2;
-/// Nothing wrong found, but something that was asked for stayed unchecked or undecided, or everything was vacuous.
+/// Nothing wrong found, but something that was asked for stayed unchecked or undecided, or
+/// everything was vacuous.
 pub(crate) const UNCHECKED: u8 = 3;
 /// An engine crashed, hung or lost its device.
 pub(crate) const FAILED: u8 = 4;

@@ -50,14 +50,15 @@ pub(crate) struct Fuzz {
     /// For one program in so many, an ill-typed near-miss is tried; 0: none.
     #[arg(long, default_value_t = 10)]
     near_misses: u64,
-    /// How far programs keep to what all devices must compute alike: mixed, decided (nearly every lane has one answer) or rough (every builtin, any
-    /// number).
+    /// How far programs keep to what all devices must compute alike: mixed, decided (nearly every
+    /// lane has one answer) or rough (every builtin, any number).
     #[arg(long, value_parser = mode, default_value = "mixed")]
     mode: Mode,
     /// Threads; 0: as many as the machine has cores.
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
-    /// Where the campaign notes what it has done, every few seconds, and takes up what it finds. One process at a time has a journal.
+    /// Where the campaign notes what it has done, every few seconds, and takes up what it finds.
+    /// One process at a time has a journal.
     #[arg(long)]
     journal: Option<PathBuf>,
     /// Judge only the program of this index, and print it.
@@ -69,8 +70,9 @@ pub(crate) struct Fuzz {
     /// At most so many disagreements are made minimal; 20, or 500 with --known, if not given.
     #[arg(long)]
     shrink: Option<usize>,
-    /// A folder of known disagreements (spec-tests/quirks): those of this adapter, driver, route and --constants that the device still shows. A
-    /// disagreement is known if, made minimal, it is one of them: it differs in the same way, by the same instruction, in a program of the same
+    /// A folder of known disagreements (spec-tests/quirks): those of this adapter, driver, route
+    /// and --constants that the device still shows. A disagreement is known if, made minimal, it is
+    /// one of them: it differs in the same way, by the same instruction, in a program of the same
     /// shape. Only unknown ones make the exit code 1.
     #[arg(long, value_name = "DIR")]
     known: Option<PathBuf>,
@@ -271,7 +273,8 @@ impl Fuzz {
         Ok(code)
     }
 
-    /// Makes findings minimal, as many as there may be, and prints them. What is known is counted, if quirks are given.
+    /// Makes findings minimal, as many as there may be, and prints them. What is known is counted,
+    /// if quirks are given.
     fn explain(
         &self,
         plan: &Plan,

@@ -1,4 +1,5 @@
-//! `smallstep fuzz-spirv`: generated compute modules through every engine, and their twins with one defect each.
+//! `smallstep fuzz-spirv`: generated compute modules through every engine, and their twins with one
+//! defect each.
 
 use super::exit::Ended;
 use std::path::PathBuf;
@@ -19,7 +20,8 @@ use super::bar::Bar;
 use super::device::{DeviceArgs, say_unrepeated};
 use super::{exit, input};
 
-/// Check generated SPIR-V: relation against machine against device, and planted undefined behaviour against its report
+/// Check generated SPIR-V: relation against machine against device, and planted undefined behaviour
+/// against its report
 #[derive(Args)]
 pub(crate) struct FuzzSpirv {
     /// How many modules
@@ -42,7 +44,8 @@ pub(crate) struct FuzzSpirv {
     widths: bool,
     #[command(flatten)]
     device: DeviceArgs,
-    /// An optimiser whose modules must refine the generated ones: a command that takes a file and -o with another, as "spirv-opt -O"
+    /// An optimiser whose modules must refine the generated ones: a command that takes a file and
+    /// -o with another, as "spirv-opt -O"
     #[arg(long, value_name = "COMMAND")]
     optimiser: Option<String>,
     /// Seconds that the optimiser has for one module
@@ -60,7 +63,8 @@ pub(crate) struct FuzzSpirv {
     /// At most so many findings are made minimal
     #[arg(long, default_value_t = 5)]
     shrink: usize,
-    /// A folder of quirks: what is such a module when it is made minimal, or is gone with what a quirk needs, is known, and counted apart
+    /// A folder of quirks: what is such a module when it is made minimal, or is gone with what a
+    /// quirk needs, is known, and counted apart
     #[arg(long)]
     known: Option<PathBuf>,
     /// A folder for the minimal modules

@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 use smallstep::theorem::validation;
 
-/// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it is printed, and near-misses, each of which must be rejected
-/// by the rule that it breaks.
+/// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it
+/// is printed, and near-misses, each of which must be rejected by the rule that it breaks.
 #[derive(Args)]
 pub(crate) struct FuzzWsl {
     /// How many programs.

@@ -25,8 +25,9 @@ use std::path::Path;
 /// What only WSL programs are given.
 #[derive(Args)]
 pub(crate) struct GridArgs {
-    /// What a resource holds, by its name or register: of an array reference NAME=FILE or NAME=type:v,v,… as --set has it; of a texture NAME=FILE.png or
-    /// 'NAME=FORMAT WxH TEXEL…' as --texture has it; of a sampler 'NAME=linear edge' as --sampler has it.
+    /// What a resource holds, by its name or register: of an array reference NAME=FILE or
+    /// NAME=type:v,v,… as --set has it; of a texture NAME=FILE.png or 'NAME=FORMAT WxH TEXEL…' as
+    /// --texture has it; of a sampler 'NAME=linear edge' as --sampler has it.
     #[arg(long, value_name = "NAME=…", help_heading = "WSL")]
     pub(super) bind: Vec<Bound>,
     /// In which order threads take their steps: in-order, round-robin, random:SEED, or all of them.
@@ -160,7 +161,8 @@ impl GridArgs {
         Ok(given)
     }
 
-    /// Prints the steps of all threads, or of the one of that number, along the first way; then what the run shows.
+    /// Prints the steps of all threads, or of the one of that number, along the first way; then
+    /// what the run shows.
     pub(super) fn trace(&self, running: &Running, only: Option<u32>) -> Result<u8, Failure> {
         let dispatch = running.dispatch()?;
         let place = |span: Span| running.place(span);

@@ -1,4 +1,5 @@
-//! What a run leaves in memory: storage buffers by their types and storage images, printed and written to files.
+//! What a run leaves in memory: storage buffers by their types and storage images, printed and
+//! written to files.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -35,8 +36,8 @@ impl Memory<'_> {
         }
     }
 
-    /// Prints buffers and images that an entry point with these uses has left, and writes those that were asked for. What was given for a buffer
-    /// stands for one that was only read.
+    /// Prints buffers and images that an entry point with these uses has left, and writes those
+    /// that were asked for. What was given for a buffer stands for one that was only read.
     pub(super) fn show<'g>(
         self,
         uses: Uses<'_>,
@@ -52,7 +53,8 @@ impl Memory<'_> {
         }
         for Assignment { place, given: path } in self.out {
             let found = buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
-            // A buffer that is only read is the same afterwards, and a device does not give it back.
+            // A buffer that is only read is the same afterwards, and a device does not give it
+            // back.
             let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| given(*place)).unwrap_or_default();
             output::write(path, bytes).map_err(invalid)?;
             let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());

@@ -65,7 +65,8 @@ mod vectors;
 mod worker;
 mod wsl;
 
-/// The executable small-step semantics of shader languages, run beside their compilers and real GPUs.
+/// The executable small-step semantics of shader languages, run beside their compilers and real
+/// GPUs.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Cli {
@@ -101,7 +102,8 @@ enum Command {
     Worker(worker::Worker),
 }
 
-/// The words of the command line. An expression of `call` may begin with a minus sign, as no option does that it has: a blank in front keeps it from being taken for one.
+/// The words of the command line. An expression of `call` may begin with a minus sign, as no option
+/// does that it has: a blank in front keeps it from being taken for one.
 fn words() -> impl Iterator<Item = OsString> {
     let mut call = false;
     std::env::args_os().enumerate().map(move |(i, word)| {
@@ -203,7 +205,8 @@ fn given(matches: &ArgMatches) -> Vec<String> {
     matches.ids().filter(on_the_line).map(|id| id.as_str().replace('_', "-")).collect()
 }
 
-/// Fails for the first option on the command line that is none of these: what is run does not use it.
+/// Fails for the first option on the command line that is none of these: what is run does not use
+/// it.
 pub(crate) fn only(given: &[String], what: &str, taken: &[&[&str]]) -> Result<(), exit::Failure> {
     // Groups of options have names in capitals.
     let unused = |option: &&String| option.starts_with(char::is_lowercase) && !taken.concat().contains(&option.as_str());

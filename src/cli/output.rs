@@ -15,8 +15,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     written.map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// A file that is being made. What stood there before stays until the new one is kept; what is never kept leaves nothing behind, even where the process is ended
-/// by a signal, if the file system can hold a file without a name.
+/// A file that is being made. What stood there before stays until the new one is kept; what is
+/// never kept leaves nothing behind, even where the process is ended by a signal, if the file
+/// system can hold a file without a name.
 pub(crate) struct Making {
     path: PathBuf,
     part: Part,

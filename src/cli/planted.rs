@@ -9,7 +9,8 @@ use smallstep::theorem::planted::{self, Bug, Check, Fate, Hunt};
 use smallstep_semantics::rule::Rule;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Test the oracle: hunt each planted bug until a comparison catches it, and make the program that shows it minimal.
+/// Test the oracle: hunt each planted bug until a comparison catches it, and make the program that
+/// shows it minimal.
 #[derive(Args)]
 pub(crate) struct Planted {
     /// Only bugs whose name, family or rule contains this.
@@ -23,7 +24,8 @@ pub(crate) struct Planted {
     /// Threads; 0: as many as the machine has cores.
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
-    /// The bugs in what runs compute dispatches, rather than λV's; each is hunted in 400 modules at most, or so many twins.
+    /// The bugs in what runs compute dispatches, rather than λV's; each is hunted in 400 modules at
+    /// most, or so many twins.
     #[arg(long, conflicts_with_all = ["count", "programs"])]
     spirv: bool,
     /// Print each minimal program below its bug.

@@ -14,16 +14,20 @@ use smallstep_semantics::number::Profile;
 
 use super::{exit, input, output};
 
-/// Worker processes for an adapter that is no software: what comes back from one is read while another computes.
+/// Worker processes for an adapter that is no software: what comes back from one is read while
+/// another computes.
 const WORKERS: usize = 4;
 
-/// Measure the precision of a device's float functions, and check it against what Vulkan or WGSL requires
+/// Measure the precision of a device's float functions, and check it against what Vulkan or WGSL
+/// requires
 #[derive(Args)]
 pub(crate) struct Precision {
-    /// The adapter: an index, part of the name, NAME#N for one of several, or nothing for the first.
+    /// The adapter: an index, part of the name, NAME#N for one of several, or nothing for the
+    /// first.
     #[arg(long, visible_alias = "device", default_value = "")]
     adapter: Selection,
-    /// How words reach the device: passthrough or naga; naga if the profile is wgsl, else passthrough, if not given.
+    /// How words reach the device: passthrough or naga; naga if the profile is wgsl, else
+    /// passthrough, if not given.
     #[arg(long, value_parser = super::route)]
     route: Option<Route>,
     /// The functions, by name, as sin,fadd,dot3; may be repeated. All, if not given.
@@ -38,8 +42,8 @@ pub(crate) struct Precision {
     /// Where random inputs begin.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What modules declare and results are judged by: strict, declared (all that the adapter lets a module declare), vulkan-default or wgsl; strict, or
-    /// wgsl on naga's route, if not given.
+    /// What modules declare and results are judged by: strict, declared (all that the adapter lets
+    /// a module declare), vulkan-default or wgsl; strict, or wgsl on naga's route, if not given.
     #[arg(long)]
     profile: Option<Choice>,
     /// Write one JSON object a line to this file; - for standard output.
@@ -129,7 +133,8 @@ impl Precision {
         Ok(functions)
     }
 
-    /// Which adapter it is shows when it is open, and a software one computes on every core with one worker.
+    /// Which adapter it is shows when it is open, and a software one computes on every core with
+    /// one worker.
     fn open(&self) -> Result<Device, NoDevice> {
         let route = self.route.or((self.profile == Some(Choice::Wgsl)).then_some(Route::Naga));
         let workers = self.workers.map(|n| n as usize);

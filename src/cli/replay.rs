@@ -15,21 +15,25 @@ use smallstep_semantics::number::Arithmetic;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-/// Check a device, or an engine of smallstep, against a vectors file. WSL is checked on both of its engines.
+/// Check a device, or an engine of smallstep, against a vectors file. WSL is checked on both of its
+/// engines.
 #[derive(Args)]
 pub(crate) struct Replay {
     /// A vectors file, or - for standard input.
     file: PathBuf,
-    /// The device: an adapter's index, part of its name, NAME#N for one of several, or nothing for the first.
+    /// The device: an adapter's index, part of its name, NAME#N for one of several, or nothing for
+    /// the first.
     #[arg(long, conflicts_with = "engine")]
     adapter: Option<Selection>,
-    /// An engine of smallstep instead: machine or reference (on the source), spirv or spirv-reference (on the words). Of WSL machine or reference alone.
+    /// An engine of smallstep instead: machine or reference (on the source), spirv or
+    /// spirv-reference (on the words). Of WSL machine or reference alone.
     #[arg(long, value_parser = engine)]
     engine: Option<Ours>,
     /// How words reach the device: passthrough or naga.
     #[arg(long, value_parser = super::route, conflicts_with = "engine")]
     route: Option<Route>,
-    /// The most steps of an engine on one pixel, call or dispatch: 1000000, and of WSL 10000000, if not given.
+    /// The most steps of an engine on one pixel, call or dispatch: 1000000, and of WSL 10000000, if
+    /// not given.
     #[arg(long)]
     fuel: Option<u64>,
     /// One JSON object a line on standard output: each case, then a summary.

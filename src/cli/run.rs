@@ -29,24 +29,30 @@ use std::path::{Path, PathBuf};
 /// Pixels times outputs that are printed one by one.
 pub(super) const FEW: usize = 16;
 
-/// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels (prints the values, draws a picture; of a fragment
-/// module prints the storage buffers and images too), a compute module over its workgroups (prints the buffers), or the commands of an Amber script
-/// (prints its expectations and buffers).
+/// Run a program on an interpreter or a device: a λV program or a fragment module over all pixels
+/// (prints the values, draws a picture; of a fragment module prints the storage buffers and images
+/// too), a compute module over its workgroups (prints the buffers), or the commands of an Amber
+/// script (prints its expectations and buffers).
 #[derive(Args)]
 pub(crate) struct Run {
-    /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), a WSL program with a compute or a fragment entry point (.wsl), an Amber script (.amber), or - for standard input.
+    /// A λV program, a SPIR-V module as words, assembly or WGSL (.spv, .spvasm, .wgsl), a WSL
+    /// program with a compute or a fragment entry point (.wsl), an Amber script (.amber), or - for
+    /// standard input.
     file: PathBuf,
     /// Pixels: width x height. 4x4 if not given, or 256x256 for a picture or a single pixel.
     #[arg(long, value_parser = input::size)]
     size: Option<(u32, u32)>,
-    /// Write a PNG, of an Amber script the colour attachment of the last graphics pipeline that runs: 0 is black, 1 full intensity; a number is grey, two components are red and green; NaN is magenta, a pixel without a value cyan.
+    /// Write a PNG, of an Amber script the colour attachment of the last graphics pipeline that
+    /// runs: 0 is black, 1 full intensity; a number is grey, two components are red and green; NaN
+    /// is magenta, a pixel without a value cyan.
     #[arg(long, value_name = "FILE.png", value_parser = png)]
     image: Option<PathBuf>,
     /// Let the fourth component be the picture's alpha; else it is opaque.
     #[arg(long, requires = "image")]
     alpha: bool,
-    /// The engine: machine or reference (of the program's language), spirv (the SPIR-V machine, on the translation), or an adapter's name or index.
-    /// The machine if not given; for a compute module that it does not compile, and for WSL programs, the reference.
+    /// The engine: machine or reference (of the program's language), spirv (the SPIR-V machine, on
+    /// the translation), or an adapter's name or index. The machine if not given; for a compute
+    /// module that it does not compile, and for WSL programs, the reference.
     #[arg(long, visible_alias = "device")]
     engine: Option<String>,
     /// How words reach a device: passthrough or naga.
@@ -58,15 +64,18 @@ pub(crate) struct Run {
     /// Only this pixel.
     #[arg(long, value_parser = input::pixel)]
     pixel: Option<(u32, u32)>,
-    /// The most steps on one pixel (1000000 if not given); of a compute module, the most instructions of all invocations together
-    /// (if not given, 2^25 of the relation, and of the machine 2^28, each for up to 64 invocations at once: less than a minute); of a WSL program, the most steps of
-    /// all threads on one way (50000000), or on the machine the most iterations and calls (2000000000).
+    /// The most steps on one pixel (1000000 if not given); of a compute module, the most
+    /// instructions of all invocations together (if not given, 2^25 of the relation, and of the
+    /// machine 2^28, each for up to 64 invocations at once: less than a minute); of a WSL program,
+    /// the most steps of all threads on one way (50000000), or on the machine the most iterations
+    /// and calls (2000000000).
     #[arg(long)]
     fuel: Option<u64>,
     /// The entry point of a module or WSL program that has several.
     #[arg(long)]
     entry: Option<String>,
-    /// A file of little-endian 32-bit words: the buffer that a SPIR-V module reads at set 0, binding 0.
+    /// A file of little-endian 32-bit words: the buffer that a SPIR-V module reads at set 0,
+    /// binding 0.
     #[arg(long)]
     buffer: Option<PathBuf>,
     /// Print every pixel, or every element of a buffer, however many there are.
@@ -77,13 +86,16 @@ pub(crate) struct Run {
     pub(crate) json: bool,
     #[command(flatten)]
     compute: ComputeArgs,
-    /// What an input of a fragment module holds, drawn over the whole screen: LOC=type:v,…, or LOC=screen for the place on it, 0 to 1 from the top left.
+    /// What an input of a fragment module holds, drawn over the whole screen: LOC=type:v,…, or
+    /// LOC=screen for the place on it, 0 to 1 from the top left.
     #[arg(long, value_name = "LOC=…", help_heading = "Compute and fragment modules")]
     input: Vec<Input>,
-    /// Where a storage buffer's bytes go when the dispatch or the draw has ended; - is standard output.
+    /// Where a storage buffer's bytes go when the dispatch or the draw has ended; - is standard
+    /// output.
     #[arg(long, value_name = "S.B=FILE", help_heading = "Compute and fragment modules")]
     out: Vec<Assignment<PathBuf>>,
-    /// On the reference: collect several undefined behaviours; an invocation that meets one ends, the others go on.
+    /// On the reference: collect several undefined behaviours; an invocation that meets one ends,
+    /// the others go on.
     #[arg(long, help_heading = "Compute modules")]
     keep_going: bool,
     #[command(flatten)]
@@ -322,7 +334,8 @@ impl Run {
         (picture.origin, picture.width, picture.height) = ((x, y), 1, 1);
     }
 
-    /// Prints a picture, then what stands beside it, and how pixels without a value ended, and gives the code.
+    /// Prints a picture, then what stands beside it, and how pixels without a value ended, and
+    /// gives the code.
     fn finish(
         &self,
         name: &str,

@@ -20,10 +20,12 @@ use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::validate::validate;
 use std::path::PathBuf;
 
-/// Print how a λV program reduces, how a WSL function is executed, what the invocations of a compute module do, or a pixel of a fragment module, one rule-labelled line a step.
+/// Print how a λV program reduces, how a WSL function is executed, what the invocations of a
+/// compute module do, or a pixel of a fragment module, one rule-labelled line a step.
 #[derive(Args)]
 pub(crate) struct Trace {
-    /// A λV program, a WSL program (a call with --call, or a compute entry point), or a SPIR-V compute module as words, assembly or WGSL, or - for standard input.
+    /// A λV program, a WSL program (a call with --call, or a compute entry point), or a SPIR-V
+    /// compute module as words, assembly or WGSL, or - for standard input.
     file: PathBuf,
     /// The pixel that it runs for; 0,0 if not given.
     #[arg(long, value_parser = input::pixel)]
@@ -31,7 +33,8 @@ pub(crate) struct Trace {
     /// The output, by location.
     #[arg(long)]
     output: Option<u32>,
-    /// Which redex is reduced: first (the leftmost), random, or all (every value that some order reaches).
+    /// Which redex is reduced: first (the leftmost), random, or all (every value that some order
+    /// reaches).
     #[arg(long, default_value = "first", value_parser = ["first", "random", "all"])]
     strategy: String,
     /// The seed of the random strategy.
@@ -40,7 +43,8 @@ pub(crate) struct Trace {
     /// The theorem whose reduction is shown: corrected or printed.
     #[arg(long, default_value = "corrected", value_parser = ["corrected", "printed"])]
     theorem: String,
-    /// The most steps (10000 if not given); of a compute module, the most instructions of all invocations together (1000000 if not given).
+    /// The most steps (10000 if not given); of a compute module, the most instructions of all
+    /// invocations together (1000000 if not given).
     #[arg(long)]
     fuel: Option<u64>,
     /// The longest term that is printed, in bytes.
@@ -52,7 +56,8 @@ pub(crate) struct Trace {
     /// The size of the screen that a fragment module is drawn on.
     #[arg(long, default_value = "4x4", value_parser = input::size)]
     size: (u32, u32),
-    /// What an input of a fragment module holds: LOC=type:v,…, or LOC=screen for the place on the screen.
+    /// What an input of a fragment module holds: LOC=type:v,…, or LOC=screen for the place on the
+    /// screen.
     #[arg(long, value_name = "LOC=…")]
     input: Vec<Input>,
     /// Of a WSL program: the expression that is evaluated, as `foo(42, float2(1.0, 2.0))`.
@@ -227,7 +232,8 @@ impl Trace {
         let Some(endings) = reduction.explore(e, fuel as usize) else {
             return input::fail(exit::LIMIT, &format!("more than {} terms are reachable; give --fuel a larger number", fuel));
         };
-        // As many terms as there are, and none that ends: every order of reduction goes on for ever.
+        // As many terms as there are, and none that ends: every order of reduction goes on for
+        // ever.
         let endings = match endings.is_empty() {
             true => vec![Outcome::Diverges("every order of reduction comes back to a term that it had before".into())],
             false => endings,

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Translate {
     /// A λV program, or - for standard input.
     file: PathBuf,
-    /// The float controls that the module declares: strict, or none: vulkan-default, and wgsl for the route through naga.
+    /// The float controls that the module declares: strict, or none: vulkan-default, and wgsl for
+    /// the route through naga.
     #[arg(long, value_parser = profile, default_value = "strict")]
     profile: Profile,
     /// Constants: module, or opaque (read from a buffer at set 0, binding 0).
@@ -33,7 +34,8 @@ pub(crate) struct Translate {
     /// Write the buffer of opaque constants here: little-endian 32-bit words.
     #[arg(long)]
     buffer: Option<PathBuf>,
-    /// List the witness on standard output, instead of the assembly: each subexpression with its place, type, result id, and the rule that made the id.
+    /// List the witness on standard output, instead of the assembly: each subexpression with its
+    /// place, type, result id, and the rule that made the id.
     #[arg(long)]
     witness: bool,
     /// One JSON object a line on standard output: the witness, if it is asked for, then a summary.

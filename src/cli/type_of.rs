@@ -17,7 +17,8 @@ use std::path::PathBuf;
 pub(crate) struct TypeOf {
     /// A λV or WSL program, or - for standard input.
     file: PathBuf,
-    /// Print the derivation: a line for each node, premises indented under their conclusion, each node once.
+    /// Print the derivation: a line for each node, premises indented under their conclusion, each
+    /// node once.
     #[arg(long)]
     derivation: bool,
     /// One JSON object a line on standard output.
@@ -92,7 +93,8 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// A tree over shared nodes: a node that was shown before is named only. Nesting costs no stack.
+    /// A tree over shared nodes: a node that was shown before is named only. Nesting costs no
+    /// stack.
     fn tree(&self, root: NodeId) {
         let mut shown = vec![false; self.derivation.nodes.len()];
         let mut todo = vec![(root, 0usize)];

@@ -27,13 +27,15 @@ enum Format {
     Wsl,
 }
 
-/// Write conformance vectors: generated programs, their SPIR-V, and what every conforming engine shows; or WSL programs, calls and dispatches.
+/// Write conformance vectors: generated programs, their SPIR-V, and what every conforming engine
+/// shows; or WSL programs, calls and dispatches.
 #[derive(Args)]
 pub(crate) struct Vectors {
     /// A WSL program of which expressions or a dispatch are recorded, with --format wsl.
     #[arg(conflicts_with_all = ["count", "seed"])]
     program: Option<PathBuf>,
-    /// The expressions beside it, as `foo(42, float2(1.0, 2.0))`; without one, its compute entry point is dispatched.
+    /// The expressions beside it, as `foo(42, float2(1.0, 2.0))`; without one, its compute entry
+    /// point is dispatched.
     #[arg(value_name = "EXPRESSION")]
     expressions: Vec<String>,
     /// The compute entry point, where there are several.
@@ -42,12 +44,14 @@ pub(crate) struct Vectors {
     /// Workgroups, as 4 or 4,2,1. 1,1,1 if not given.
     #[arg(long, value_name = "X,Y,Z", value_parser = groups, requires = "program", conflicts_with = "expressions", help_heading = "WSL")]
     groups: Option<[u32; 3]>,
-    /// What a resource holds, by its name or register: of an array reference NAME=FILE or NAME=type:v,v,…, of a texture NAME=FILE.png or 'NAME=FORMAT WxH TEXEL…', of
-    /// a sampler 'NAME=linear edge'.
+    /// What a resource holds, by its name or register: of an array reference NAME=FILE or
+    /// NAME=type:v,v,…, of a texture NAME=FILE.png or 'NAME=FORMAT WxH TEXEL…', of a sampler
+    /// 'NAME=linear edge'.
     #[arg(long, value_name = "NAME=…", requires = "program", conflicts_with = "expressions", help_heading = "WSL")]
     bind: Vec<Bound>,
-    /// What is written: lines (λV programs, one JSON line each, in one file), amber (compute modules, a script each, in a folder) or wsl (WSL programs with calls and
-    /// dispatches, one JSON line each, in one file).
+    /// What is written: lines (λV programs, one JSON line each, in one file), amber (compute
+    /// modules, a script each, in a folder) or wsl (WSL programs with calls and dispatches, one
+    /// JSON line each, in one file).
     #[arg(long, value_enum, default_value_t = Format::Lines)]
     format: Format,
     /// How many cases.
@@ -59,7 +63,8 @@ pub(crate) struct Vectors {
     /// Pixels: width x height.
     #[arg(long, value_parser = input::size, default_value = "4x4")]
     size: (u32, u32),
-    /// The float controls that the modules declare: strict, or wgsl (none, for the route through naga); of WSL the precision that floats have.
+    /// The float controls that the modules declare: strict, or wgsl (none, for the route through
+    /// naga); of WSL the precision that floats have.
     #[arg(long, value_parser = profile, default_value = "strict")]
     profile: Profile,
     /// Constants: module, or opaque (read from a buffer at set 0, binding 0).
@@ -68,7 +73,8 @@ pub(crate) struct Vectors {
     /// Only programs of which every lane is decided; else one decided lane is enough.
     #[arg(long)]
     decided: bool,
-    /// The file, as described in src/vectors/FORMAT.md, or - for standard output; of scripts, the folder.
+    /// The file, as described in src/vectors/FORMAT.md, or - for standard output; of scripts, the
+    /// folder.
     #[arg(short)]
     out: PathBuf,
     /// Threads; 0: as many as the machine has cores. The file does not depend on them.

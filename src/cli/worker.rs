@@ -39,14 +39,16 @@ impl Worker {
     }
 }
 
-/// Ends this process without the drivers' exit routines, which would wait for what they are still drawing.
+/// Ends this process without the drivers' exit routines, which would wait for what they are still
+/// drawing.
 fn killed() -> Ended {
     #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort()
 }
 
-/// The standard output, for frames alone: whatever a driver prints there goes to standard error from now on.
+/// The standard output, for frames alone: whatever a driver prints there goes to standard error
+/// from now on.
 #[cfg(unix)]
 fn frames_out() -> io::Result<std::fs::File> {
     use std::os::fd::AsFd;

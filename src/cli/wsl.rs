@@ -18,7 +18,8 @@ pub(super) enum Checked {
     Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
-    /// It was found valid, and its derivations do not check, or the engines do not agree: a bug of ours.
+    /// It was found valid, and its derivations do not check, or the engines do not agree: a bug of
+    /// ours.
     Refuted(String),
 }
 
@@ -136,7 +137,8 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
     errors.iter().map(error).collect()
 }
 
-/// Prints the functions of a program with their types and behaviours, and their derivations if asked for.
+/// Prints the functions of a program with their types and behaviours, and their derivations if
+/// asked for.
 pub(super) fn type_of(name: &str, bytes: &[u8], derivation: bool, as_json: bool) -> Ended {
     let (text, program) = match read(name, bytes) {
         Ok(read) => read,

@@ -1,12 +1,15 @@
 //! The pass `bindings`: SPIR-V → SPIR-V with descriptor sets and bindings that leave no gaps.
 //!
-//! wgpu gives a Vulkan driver the entries of a bind group under the numbers 0, 1, 2 … in ascending order of their bindings, and a module that passes
-//! through it unchanged must count in the same way; it also takes only a few sets. The adapted module has other literals in its `DescriptorSet` and
-//! `Binding` decorations, and is otherwise word for word the original: no id changes, nothing is computed otherwise. What is bound comes first, in
-//! ascending order; variables that the module declares and the dispatch does not bind come after it.
+//! wgpu gives a Vulkan driver the entries of a bind group under the numbers 0, 1, 2 … in ascending
+//! order of their bindings, and a module that passes through it unchanged must count in the same
+//! way; it also takes only a few sets. The adapted module has other literals in its `DescriptorSet`
+//! and `Binding` decorations, and is otherwise word for word the original: no id changes, nothing
+//! is computed otherwise. What is bound comes first, in ascending order; variables that the module
+//! declares and the dispatch does not bind come after it.
 //!
-//! Invariant: the adapted module shows at each adapted place what the original shows at the original one. Whoever compares a device with an interpreter
-//! has the interpreter run the adapted words too, and compares by their hash.
+//! Invariant: the adapted module shows at each adapted place what the original shows at the
+//! original one. Whoever compares a device with an interpreter has the interpreter run the adapted
+//! words too, and compares by their hash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -74,9 +77,11 @@ impl Places {
     }
 }
 
-/// The dispatch with dense sets and bindings: adapted words, and what is bound, in the same order, at its new places. The same words if they are dense.
+/// The dispatch with dense sets and bindings: adapted words, and what is bound, in the same order,
+/// at its new places. The same words if they are dense.
 ///
-/// Errors: the words are no module of the grammar, or a variable has a set and no binding, or a binding and no set.
+/// Errors: the words are no module of the grammar, or a variable has a set and no binding, or a
+/// binding and no set.
 pub fn adapt(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, Places), CannotRenumber> {
     let decoded = decode(&dispatch.words).map_err(|error| CannotRenumber(error.to_string()))?;
     let declared = declared(&decoded)?;
@@ -137,7 +142,8 @@ fn moved(bound: Bound<'_>, places: &Places) -> (Vec<BufferBinding>, Vec<ImageBin
     (buffers.collect(), images.collect(), samplers.collect())
 }
 
-/// The words in which each of the declared variables is decorated with its new place, and a group of decorations with none.
+/// The words in which each of the declared variables is decorated with its new place, and a group
+/// of decorations with none.
 fn renumber(decoded: &Decoded<'_>, declared: &FxHashMap<u32, Place>, places: &Places) -> Arc<[u32]> {
     let moved = |variable: &u32| declared.get(variable).and_then(|place| places.adapted(*place));
     let groups: FxHashSet<u32> = decoded.instructions.iter().filter(|i| i.is(Op::DecorationGroup)).map(|i| i.result).collect();
@@ -277,7 +283,8 @@ mod tests {
             depth: None,
         };
         let (adapted, places) = adapt_draw(&draw).expect("it can be renumbered");
-        // Set 4 has the sampler at 3 and the buffer at 9, and then what only the vertex stage declares.
+        // Set 4 has the sampler at 3 and the buffer at 9, and then what only the vertex stage
+        // declares.
         assert_eq!(places_of(&adapted.vertex.words), [(0, 1), (0, 2), (2, 0), (2, 0)]);
         assert_eq!(places_of(&adapted.fragment.words), [(0, 1), (1, 0), (0, 0), (0, 0)]);
         let bound = (adapted.bound().places()).map(|place| places.original(place)).collect::<Option<Vec<_>>>();

@@ -23,14 +23,16 @@ impl fmt::Display for CannotAdapt {
 
 impl std::error::Error for CannotAdapt {}
 
-/// The dispatch as a device of wgpu's takes it: no combined image samplers, and no gaps among bindings. The places are those of what is shown.
+/// The dispatch as a device of wgpu's takes it: no combined image samplers, and no gaps among
+/// bindings. The places are those of what is shown.
 ///
 /// Errors: those of the passes.
 pub fn for_wgpu(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, bindings::Places), CannotAdapt> {
     bindings::adapt(&split_samplers::adapt(dispatch)?).map_err(|error| CannotAdapt(error.0))
 }
 
-/// The draw as a device of wgpu's takes it: as [`for_wgpu`] has it, and with a viewport of negative height.
+/// The draw as a device of wgpu's takes it: as [`for_wgpu`] has it, and with a viewport of negative
+/// height.
 ///
 /// Errors: those of the passes.
 pub fn draw_for_wgpu(dispatch: &DrawDispatch) -> Result<(DrawDispatch, bindings::Places), CannotAdapt> {

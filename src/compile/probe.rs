@@ -1,14 +1,16 @@
-//! The pass `probe`: SPIR-V → SPIR-V that shows one intermediate value beside what the module shows anyway.
+//! The pass `probe`: SPIR-V → SPIR-V that shows one intermediate value beside what the module shows
+//! anyway.
 //!
-//! A device shows no intermediates. The adapted module computes everything that the original computes, in the same blocks; where the probed id
-//! has just been computed for the k-th time, its value goes into a private variable, and from there, at the end, to an output. No block, branch
+//! A device shows no intermediates. The adapted module computes everything that the original
+//! computes, in the same blocks; where the probed id has just been computed for the k-th time, its
+//! value goes into a private variable, and from there, at the end, to an output. No block, branch
 //! or OpPhi is added, no id changes, and new ids are above the old bound.
 //!
 //! ```text
 //! %seen  = OpVariable Private, at first the marker in every lane
-//! %count = OpVariable Private, at first 0                                  [only if the id may be computed several times]
+//! %count = OpVariable Private, at first 0           [only if the id may be computed several times]
 //!   …
-//! r      = …                                                               [the probed instruction; of OpPhi, what follows is after the group]
+//! r      = …                   [the probed instruction; of OpPhi, what follows is after the group]
 //! n      = OpLoad %count
 //! here   = OpFOrdEqual n k
 //! value  = r as four floats
@@ -18,10 +20,11 @@
 //!          OpStore %output (OpLoad %seen)                                  [before OpReturn]
 //! ```
 //!
-//! The counter is a float: it is exact up to 2^24, and no integer type is needed. Booleans show as 1 and 0, a matrix one column at a time.
+//! The counter is a float: it is exact up to 2^24, and no integer type is needed. Booleans show as
+//! 1 and 0, a matrix one column at a time.
 //!
-//! Invariant: run by the interpreter, original and adapted module show the same on their common outputs, and the adapted one shows the probed
-//! value; whoever uses the pass checks it.
+//! Invariant: run by the interpreter, original and adapted module show the same on their common
+//! outputs, and the adapted one shows the probed value; whoever uses the pass checks it.
 
 use rspirv::spirv::{Decoration, ExecutionMode, StorageClass};
 use smallstep_semantics::spirv::grammar::Op;
@@ -37,12 +40,13 @@ pub const MAX_OCCURRENCE: u32 = 1 << 24;
 pub struct Probe {
     /// The result id of an instruction in the entry point's function, of floats or Booleans.
     pub id: u32,
-    /// Which of its executions in one invocation, from 0; `None` if no engine can execute it more than once.
+    /// Which of its executions in one invocation, from 0; `None` if no engine can execute it more
+    /// than once.
     pub occurrence: Option<u32>,
     /// Which column of a matrix; 0 for everything else.
     pub column: u32,
-    /// The location of the output that shows the value as a vec4, padded with zeros. If the module has such an output, that one shows the value
-    /// in place of its own; else one is added.
+    /// The location of the output that shows the value as a vec4, padded with zeros. If the module
+    /// has such an output, that one shows the value in place of its own; else one is added.
     pub location: u32,
     /// The bits that all four lanes show if the value is never computed.
     pub marker: u32,
@@ -62,8 +66,8 @@ impl std::error::Error for CannotProbe {}
 
 /// The words of the module that shows the probed value.
 ///
-/// Errors: the id is not computed in the entry point's function, is neither float nor Boolean, or ids or executions are more than can be
-/// counted.
+/// Errors: the id is not computed in the entry point's function, is neither float nor Boolean, or
+/// ids or executions are more than can be counted.
 pub fn adapt(module: &Module, entry: &str, probe: &Probe) -> Result<Vec<u32>, CannotProbe> {
     let refuse = |why: String| Err(CannotProbe(why));
     let entry = module.entry_point(entry).map_err(|e| CannotProbe(e.to_string()))?;
@@ -85,7 +89,8 @@ fn in_function(module: &Module, entry: &EntryPoint, index: usize) -> bool {
     place.function == entry.function && place.block != 0
 }
 
-/// The index of the instruction before which code stands that comes right after instruction `index`: of an OpPhi, after the last one of its block.
+/// The index of the instruction before which code stands that comes right after instruction
+/// `index`: of an OpPhi, after the last one of its block.
 fn after(module: &Module, index: usize) -> usize {
     let code = &module.instructions()[index..];
     if !code[0].is(Op::Phi) {
@@ -253,7 +258,8 @@ impl<'m> Adapter<'m> {
         Ok(output)
     }
 
-    /// Whether the module declares how floats round: its arithmetic is then decorated NoContraction.
+    /// Whether the module declares how floats round: its arithmetic is then decorated
+    /// NoContraction.
     fn declares_controls(&self) -> bool {
         let mut modes = self.module.instructions().iter().filter(|i| i.is(Op::ExecutionMode));
         modes.any(|i| i.operands(self.module.words())[1] == ExecutionMode::RoundingModeRTE as u32)
@@ -265,7 +271,8 @@ impl<'m> Adapter<'m> {
         if let Some(found) = found {
             return found.result;
         }
-        // Of the types declared here there are few, and each instruction is as long as the other of its kind.
+        // Of the types declared here there are few, and each instruction is as long as the other of
+        // its kind.
         let wanted = [&[(operands.len() as u32 + 2) << 16 | op as u32][..], &[0], operands].concat();
         let mut at = 0;
         while at < self.declarations.len() {

@@ -1,11 +1,13 @@
 //! The pass `split_samplers`: each combined image sampler becomes an image and a sampler.
 //!
-//! wgpu has no combined descriptors. In the adapted module a variable of a sampled image is one of its image, at the same place; a sampler stands beside
-//! it at a place of its own, behind everything in the same descriptor set; and where what was loaded from the variable is used, OpSampledImage makes it
-//! of the two. The image keeps the ids of the variable and of what is loaded; nothing is computed otherwise.
+//! wgpu has no combined descriptors. In the adapted module a variable of a sampled image is one of
+//! its image, at the same place; a sampler stands beside it at a place of its own, behind
+//! everything in the same descriptor set; and where what was loaded from the variable is used,
+//! OpSampledImage makes it of the two. The image keeps the ids of the variable and of what is
+//! loaded; nothing is computed otherwise.
 //!
-//! Invariant: the adapted program shows what the original shows. Whoever compares a device with an interpreter has the interpreter run the adapted words
-//! too, and compares by their hash.
+//! Invariant: the adapted program shows what the original shows. Whoever compares a device with an
+//! interpreter has the interpreter run the adapted words too, and compares by their hash.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +26,8 @@ use crate::dispatch::{ComputeDispatch, DrawDispatch, SamplerBinding, Stage};
 
 /// The dispatch without combined image samplers; the same words if it has none.
 ///
-/// Errors: the words are no module of the grammar, or a combined image sampler is used in another way than to be loaded and sampled.
+/// Errors: the words are no module of the grammar, or a combined image sampler is used in another
+/// way than to be loaded and sampled.
 pub fn adapt(dispatch: &ComputeDispatch) -> Result<ComputeDispatch, CannotAdapt> {
     let samplers = Samplers::of([&dispatch.words], dispatch.bound().places())?;
     Ok(ComputeDispatch { words: samplers.split(&dispatch.words)?, samplers: samplers.moved(&dispatch.samplers), ..dispatch.clone() })
@@ -282,7 +285,8 @@ mod tests {
     use super::*;
     use crate::dispatch::{ImageBinding, ImageKind};
 
-    /// Two combined image samplers, sampled and queried three times; `more` is declared behind them, and `body` comes last.
+    /// Two combined image samplers, sampled and queried three times; `more` is declared behind
+    /// them, and `body` comes last.
     fn words(more: &str, body: &str) -> Arc<[u32]> {
         let text = format!(
             "OpCapability Shader
@@ -356,7 +360,8 @@ mod tests {
         let sampled = Behind::SampledImage(resources::Texels::Float);
         let at = |binding: u32, behind: Behind| (Some(1), Some(binding), behind);
         assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, Behind::Sampler), at(7, Behind::Sampler)]);
-        // Each use makes a sampled image for itself, in its own block: three uses, behind the branch.
+        // Each use makes a sampled image for itself, in its own block: three uses, behind the
+        // branch.
         let ops: Vec<Op> = decoded.instructions.iter().map(|i| i.op).collect();
         let made: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();
         let branch = ops.iter().position(|op| *op == Op::Branch).expect("there is one");
@@ -383,7 +388,8 @@ mod tests {
         assert!(at(Op::TypeSampler) < at(Op::Variable));
     }
 
-    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a panic.
+    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a
+    /// panic.
     #[test]
     fn altered_words_are_refused_or_adapted() {
         let original = words("", "");

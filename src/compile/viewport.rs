@@ -1,11 +1,14 @@
-//! The pass `viewport`: a draw whose viewport has a positive height becomes one with a negative height that draws the same.
+//! The pass `viewport`: a draw whose viewport has a positive height becomes one with a negative
+//! height that draws the same.
 //!
-//! wgpu hands a Vulkan driver only viewports of negative height, so that y points up. The adapted draw has the viewport that begins at the other end with
-//! the height negated, and a vertex stage that negates the y of `Position` before it returns. Framebuffer coordinates are the same, bit for bit: the
-//! negation is exact, and so are the products of the viewport transform (Vulkan, Controlling the Viewport). So are coverage, facing and `FragCoord`.
+//! wgpu hands a Vulkan driver only viewports of negative height, so that y points up. The adapted
+//! draw has the viewport that begins at the other end with the height negated, and a vertex stage
+//! that negates the y of `Position` before it returns. Framebuffer coordinates are the same, bit
+//! for bit: the negation is exact, and so are the products of the viewport transform (Vulkan,
+//! Controlling the Viewport). So are coverage, facing and `FragCoord`.
 //!
-//! Invariant: the adapted draw shows what the original shows. Whoever compares a device with an interpreter has the interpreter run the adapted words too,
-//! and compares by their hash.
+//! Invariant: the adapted draw shows what the original shows. Whoever compares a device with an
+//! interpreter has the interpreter run the adapted words too, and compares by their hash.
 
 use std::sync::Arc;
 
@@ -21,8 +24,8 @@ use crate::dispatch::{DrawDispatch, Stage};
 
 /// The draw with a viewport of negative height; the same draw if it has one.
 ///
-/// Errors: the words are no module of the grammar or lack the entry point, `Position` is declared in a way that is not known here, or the other end of the
-/// viewport cannot be said exactly.
+/// Errors: the words are no module of the grammar or lack the entry point, `Position` is declared
+/// in a way that is not known here, or the other end of the viewport cannot be said exactly.
 pub fn adapt(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> {
     let v = dispatch.state.viewport;
     if v.height < 0.0 {
@@ -46,7 +49,8 @@ struct Position {
     vector: u32,
 }
 
-/// The module whose vertex entry point negates the y of `Position` before it returns; the same words if it has no `Position`.
+/// The module whose vertex entry point negates the y of `Position` before it returns; the same
+/// words if it has no `Position`.
 fn negated(words: &Arc<[u32]>, entry: &str) -> Result<Arc<[u32]>, CannotAdapt> {
     let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
     let (function, interface) = entry_point(&decoded, entry)?;
@@ -175,7 +179,8 @@ mod tests {
     use super::*;
     use crate::dispatch::Geometry;
 
-    /// A vertex entry point "main" that returns in two places, another function, and another entry point; `decorated` says what Position is.
+    /// A vertex entry point "main" that returns in two places, another function, and another entry
+    /// point; `decorated` says what Position is.
     fn words(decorated: &str) -> Arc<[u32]> {
         let text = format!(
             "OpCapability Shader
@@ -260,7 +265,8 @@ mod tests {
         assert!(!negated(&Arc::from([1, 2, 3]), "main").expect_err("these are no words").0.is_empty());
     }
 
-    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a panic.
+    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a
+    /// panic.
     #[test]
     fn altered_words_are_refused_or_adapted() {
         let original = words("OpMemberDecorate %pair 1 BuiltIn Position");

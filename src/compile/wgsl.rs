@@ -1,7 +1,8 @@
 //! WGSL → SPIR-V, by naga: its front end, its validator, and its SPIR-V back end.
 //!
-//! What WGSL itself defines is kept (guarded division and conversion, Workgroup memory that begins as zeros); what naga may add beyond that is left
-//! out, so that undefined behaviour of the program stays visible: indices are not checked, and loops are not bounded. Source lines come along as
+//! What WGSL itself defines is kept (guarded division and conversion, Workgroup memory that begins
+//! as zeros); what naga may add beyond that is left out, so that undefined behaviour of the program
+//! stays visible: indices are not checked, and loops are not bounded. Source lines come along as
 //! OpLine.
 
 use naga::back::spv::{self, DebugInfo, SourceLanguage, WriterFlags};
@@ -13,7 +14,8 @@ use std::time::Duration;
 
 use crate::diagnostic::bounded;
 
-/// How long naga has for a program. It cannot be interrupted: where it takes longer, its thread goes on until it is done or this process ends.
+/// How long naga has for a program. It cannot be interrupted: where it takes longer, its thread
+/// goes on until it is done or this process ends.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
 /// The stack that naga gets, which recurses over expressions and types.
@@ -30,7 +32,8 @@ pub enum NotTranslated {
     Limit(String),
 }
 
-/// The SPIR-V 1.3 words of a WGSL text in the file of that name, with all its entry points. naga has so long for it ([`LIMIT`]).
+/// The SPIR-V 1.3 words of a WGSL text in the file of that name, with all its entry points. naga
+/// has so long for it ([`LIMIT`]).
 pub fn words(name: &str, text: &str, limit: Duration) -> Result<Vec<u32>, NotTranslated> {
     let (done, words) = mpsc::channel();
     let (name, text) = (name.to_string(), text.to_string());

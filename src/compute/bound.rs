@@ -1,4 +1,5 @@
-//! Images and samplers as text, and images from PNG files: what is behind descriptors beside buffers.
+//! Images and samplers as text, and images from PNG files: what is behind descriptors beside
+//! buffers.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -10,9 +11,10 @@ use crate::source;
 /// The greatest side of an image.
 const MAX_SIDE: u32 = 1 << 14;
 
-/// `FORMAT WxH TEXEL…`: each texel as one number, level after level, layer after layer, row after row; without texels, all are undefined. Between size and texels
-/// may stand `levels=N` and `layers=N`; `FORMAT WxHxL` has L levels too. Before the size may stand `1d`, `2d`, `3d` or `cube`: `1d W`, `3d WxHxD`, and `cube NxN`,
-/// whose faces are +X, -X, +Y, -Y, +Z and -Z.
+/// `FORMAT WxH TEXEL…`: each texel as one number, level after level, layer after layer, row after
+/// row; without texels, all are undefined. Between size and texels may stand `levels=N` and
+/// `layers=N`; `FORMAT WxHxL` has L levels too. Before the size may stand `1d`, `2d`, `3d` or
+/// `cube`: `1d W`, `3d WxHxD`, and `cube NxN`, whose faces are +X, -X, +Y, -Y, +Z and -Z.
 ///
 /// # Errors
 /// A sentence.
@@ -121,9 +123,11 @@ pub fn png(path: &Path) -> Result<Image, String> {
     Ok(image)
 }
 
-/// A sampler by words, without any of them nearest texels, repeated: `nearest` or `linear` for every filter, or one by `mag=`, `min=` and `mip=`; `repeat`, `mirrored`, `edge` or `border`
-/// in every direction, or in one by `x=`, `y=` and `z=`; the border's colour by `colour=`, as `opaque-white`; `unnormalized`; `compare=Less` and so on; and `bias=`, `lod=LEAST..GREATEST`.
-/// A later word wins.
+/// A sampler by words, without any of them nearest texels, repeated: `nearest` or `linear` for
+/// every filter, or one by `mag=`, `min=` and `mip=`; `repeat`, `mirrored`, `edge` or `border` in
+/// every direction, or in one by `x=`, `y=` and `z=`; the border's colour by `colour=`, as
+/// `opaque-white`; `unnormalized`; `compare=Less` and so on; and `bias=`, `lod=LEAST..GREATEST`. A
+/// later word wins.
 ///
 /// # Errors
 /// A sentence, with what there is.

@@ -1,7 +1,9 @@
-//! The dispatch that an assembly text carries with it: comments `;@ dispatch KEY: VALUE`, so that a module and what it runs on are one file.
+//! The dispatch that an assembly text carries with it: comments `;@ dispatch KEY: VALUE`, so that a
+//! module and what it runs on are one file.
 //!
-//! The keys are `groups`, `set`, `push` and `spec`, the values those of the command line's options of these names, which they stand in for where the
-//! command line says nothing. Only values are carried, no files.
+//! The keys are `groups`, `set`, `push` and `spec`, the values those of the command line's options
+//! of these names, which they stand in for where the command line says nothing. Only values are
+//! carried, no files.
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,7 +44,8 @@ impl Carried {
     /// Reads the comments of a text.
     ///
     /// # Errors
-    /// A sentence with the line: no such key, a value that is none, a file instead of values, a second `groups`.
+    /// A sentence with the line: no such key, a value that is none, a file instead of values, a
+    /// second `groups`.
     pub fn read(text: &str) -> Result<Carried, String> {
         let mut carried = Carried::default();
         for (i, line) in text.lines().enumerate() {

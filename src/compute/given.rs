@@ -1,4 +1,5 @@
-//! What a dispatch is given on a command line: typed values for buffers and push constants, places, values for specialization constants.
+//! What a dispatch is given on a command line: typed values for buffers and push constants, places,
+//! values for specialization constants.
 
 use std::str::FromStr;
 
@@ -39,7 +40,8 @@ impl FromStr for Place {
     }
 }
 
-/// Where bytes come from: `FILE`, or `type:v,v,…`, where each `v` may be `v*N` and zero is a value of every type.
+/// Where bytes come from: `FILE`, or `type:v,v,…`, where each `v` may be `v*N` and zero is a value
+/// of every type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// The bytes of a file.
@@ -146,7 +148,8 @@ fn bytes_of(values: &str, type_: NumberType) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The bits of a number: decimal or hexadecimal, of floats also `inf`, `-inf` and `nan`; `zero` of any type.
+/// The bits of a number: decimal or hexadecimal, of floats also `inf`, `-inf` and `nan`; `zero` of
+/// any type.
 fn number(text: &str, type_: NumberType) -> Option<u64> {
     if text == "zero" {
         return Some(0);
@@ -174,7 +177,8 @@ fn number(text: &str, type_: NumberType) -> Option<u64> {
     }
 }
 
-/// Bytes as they are written on a command line: by the type that all of them have, where they are of one, and otherwise as words or bytes.
+/// Bytes as they are written on a command line: by the type that all of them have, where they are
+/// of one, and otherwise as words or bytes.
 pub fn written(bytes: &[u8], of: Option<Type>) -> String {
     let typed = of.and_then(|of| {
         let (prefix, width) = match of {
@@ -199,7 +203,8 @@ pub fn written(bytes: &[u8], of: Option<Type>) -> String {
     }
 }
 
-/// The numbers of so many bytes each, equal neighbours as `v*N`; `None` where there are none, or not a whole number of them.
+/// The numbers of so many bytes each, equal neighbours as `v*N`; `None` where there are none, or
+/// not a whole number of them.
 fn listed(bytes: &[u8], each: usize, text: &dyn Fn(u64) -> String) -> Option<String> {
     if bytes.is_empty() || !bytes.len().is_multiple_of(each) {
         return None;
@@ -234,7 +239,8 @@ impl<T: FromStr<Err: std::fmt::Display>> FromStr for Assignment<T> {
     }
 }
 
-/// A value for a specialization constant that is not looked up yet, written `SPECID=v`, or of WSL `NAME=v`.
+/// A value for a specialization constant that is not looked up yet, written `SPECID=v`, or of WSL
+/// `NAME=v`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Specialized {
     /// The SpecId or the name.
@@ -254,7 +260,8 @@ impl FromStr for Specialized {
     }
 }
 
-/// A value for a specialization constant, written `SPECID=v`; what `v` means is for the constant's type to say.
+/// A value for a specialization constant, written `SPECID=v`; what `v` means is for the constant's
+/// type to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecValue {
     /// The SpecId.

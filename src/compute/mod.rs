@@ -1,7 +1,10 @@
-//! One compute dispatch, from texts to texts: a module, what it is given on a command line or in its own comments, and one engine that runs it.
+//! One compute dispatch, from texts to texts: a module, what it is given on a command line or in
+//! its own comments, and one engine that runs it.
 //!
-//! [`given`] and [`carried`] read what the dispatch is given, [`Prepared`] is the module with it, checked before anything runs; [`show`] prints buffers
-//! by their types and [`told`] says where behaviour is undefined. What stages of a draw are given is read by the same code. Nothing is judged here.
+//! [`given`] and [`carried`] read what the dispatch is given, [`Prepared`] is the module with it,
+//! checked before anything runs; [`show`] prints buffers by their types and [`told`] says where
+//! behaviour is undefined. What stages of a draw are given is read by the same code. Nothing is
+//! judged here.
 
 pub mod bound;
 pub mod carried;
@@ -65,7 +68,8 @@ impl<'m> Uses<'m> {
         self.needs.push_constant_bytes
     }
 
-    /// The variables behind descriptors, with what is behind them. A descriptor without set or binding is left out.
+    /// The variables behind descriptors, with what is behind them. A descriptor without set or
+    /// binding is left out.
     pub fn bound(self) -> impl Iterator<Item = (Place, Behind, &'m Variable)> {
         self.needs.descriptors.iter().filter_map(move |d| {
             let place = Place { set: d.set?, binding: d.binding? };
@@ -86,7 +90,8 @@ impl<'m> Uses<'m> {
         }
     }
 
-    /// How a buffer at a place is bound, if it is used: as storage if one of several variables there may be written.
+    /// How a buffer at a place is bound, if it is used: as storage if one of several variables
+    /// there may be written.
     pub fn kind_at(self, place: Place) -> Option<BufferKind> {
         let read_only = |variable: &Variable| {
             let members = self.module.types().members(variable.type_).len() as u32;
@@ -115,7 +120,8 @@ impl Uses<'_> {
     }
 }
 
-/// Whether a module's entry point of that name is a compute one; without a name, or where none has it, whether one of its entry points is.
+/// Whether a module's entry point of that name is a compute one; without a name, or where none has
+/// it, whether one of its entry points is.
 pub fn is_compute(module: &Module, entry: Option<&str>) -> bool {
     let points = module.entry_points();
     let named = |name: &str| points.iter().any(|e| e.name == name);
@@ -162,7 +168,8 @@ impl ComputeModule {
         Uses { module: &self.module, needs: &self.needs }
     }
 
-    /// The variables behind descriptors that the entry point uses, with what is behind them. A descriptor without set or binding is left out.
+    /// The variables behind descriptors that the entry point uses, with what is behind them. A
+    /// descriptor without set or binding is left out.
     pub fn bound(&self) -> impl Iterator<Item = (Place, Behind, &Variable)> {
         self.uses().bound()
     }
@@ -193,7 +200,8 @@ impl ComputeModule {
         self.needs.push_constant_bytes
     }
 
-    /// How a buffer at a place is bound, if the entry point uses it: as storage if one of several variables there may be written.
+    /// How a buffer at a place is bound, if the entry point uses it: as storage if one of several
+    /// variables there may be written.
     pub fn kind_at(&self, place: Place) -> Option<BufferKind> {
         self.uses().kind_at(place)
     }
@@ -363,7 +371,8 @@ impl Given {
 }
 
 impl Prepared {
-    /// Checks that all that the entry point uses is there and large enough, and that everything is for some variable.
+    /// Checks that all that the entry point uses is there and large enough, and that everything is
+    /// for some variable.
     ///
     /// Errors: a sentence that says what to give.
     pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, String> {
@@ -403,7 +412,8 @@ impl Prepared {
         grid::report(&self.module.module, &self.dispatch(), schedule, &Relation::default(), keep_going, sink)
     }
 
-    /// Runs it on a device. The observation counts no instructions, and nothing in it is undefined: it is what this device shows.
+    /// Runs it on a device. The observation counts no instructions, and nothing in it is undefined:
+    /// it is what this device shows.
     ///
     /// Errors: what became of it instead.
     pub fn run_on(&self, device: &mut Device) -> Result<Observation, DeviceOutcome> {
@@ -440,7 +450,8 @@ pub fn shown_images(images: Vec<Buffer>, bound: &[ImageBinding]) -> Vec<Observed
     images.into_iter().filter_map(shown).collect()
 }
 
-/// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted bug. The sink sees the steps of the relation.
+/// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted
+/// bug. The sink sees the steps of the relation.
 ///
 /// Errors: the machine does not compile the module, where no other engine may run it.
 pub fn interpret(
@@ -477,14 +488,16 @@ pub fn interpret(
     Ok(Ran { engine: "reference", note, report })
 }
 
-/// Runs a dispatch on a device, its bindings made dense where that is needed: the written buffers, at their own places.
+/// Runs a dispatch on a device, its bindings made dense where that is needed: the written buffers,
+/// at their own places.
 ///
 /// Errors: what became of it instead.
 pub fn on_device(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Vec<ObservedBuffer>, DeviceOutcome> {
     Ok(shown_buffers(shown_by(dispatch, device)?.buffers))
 }
 
-/// Runs a dispatch on a device, its words adapted to wgpu: the written buffers and the storage images, at their own places.
+/// Runs a dispatch on a device, its words adapted to wgpu: the written buffers and the storage
+/// images, at their own places.
 ///
 /// Errors: what became of it instead.
 pub fn shown_by(dispatch: &ComputeDispatch, device: &mut Device) -> Result<ComputeResult, DeviceOutcome> {

@@ -1,4 +1,5 @@
-//! A buffer by the type of the variable that it is seen through: one element after another, with the names of members where there are any.
+//! A buffer by the type of the variable that it is seen through: one element after another, with
+//! the names of members where there are any.
 
 use std::ops::ControlFlow;
 
@@ -27,7 +28,8 @@ pub struct Element {
     pub index: Option<u64>,
     /// Its value, as `1`, `(1, 2)` or `((1, 0), (0, 1))`; an undefined component is `any`.
     pub text: String,
-    /// Where the first of its components that is undefined was made, as `%17 = OpUndef by invocation (0,0,0)`.
+    /// Where the first of its components that is undefined was made, as
+    /// `%17 = OpUndef by invocation (0,0,0)`.
     pub made: Option<String>,
 }
 
@@ -64,8 +66,9 @@ pub fn texels(observed: &ObservedImage) -> Vec<String> {
 /// What [`places`] calls: with path, index and address.
 pub type Visit<'v> = dyn FnMut(&str, Option<u64>, Address) -> ControlFlow<()> + 'v;
 
-/// Visits the place of every scalar, vector and matrix of a buffer of so many bytes in order, until told to stop: the members and indices that lead to
-/// it, its index where it is an element of an array, and where it is.
+/// Visits the place of every scalar, vector and matrix of a buffer of so many bytes in order, until
+/// told to stop: the members and indices that lead to it, its index where it is an element of an
+/// array, and where it is.
 pub fn places(spirv: &Module, variable: &Variable, bytes: u64, visit: &mut Visit<'_>) -> ControlFlow<()> {
     let mut names = FxHashMap::default();
     for i in spirv.instructions().iter().filter(|i| i.is(Op::MemberName)) {
@@ -117,7 +120,8 @@ impl Places<'_> {
     }
 }
 
-/// Visits every element of a buffer in order, until told to stop. An element that the buffer does not hold whole ends it.
+/// Visits every element of a buffer in order, until told to stop. An element that the buffer does
+/// not hold whole ends it.
 pub fn elements(
     invocations: Invocations<'_>,
     variable: &Variable,
@@ -187,7 +191,8 @@ fn half_text(bits: u16) -> String {
     }
 }
 
-/// A buffer as rows of elements, at most so many elements; the last line says how many bytes are not shown.
+/// A buffer as rows of elements, at most so many elements; the last line says how many bytes are
+/// not shown.
 pub fn rows(invocations: Invocations<'_>, variable: &Variable, buffer: &ObservedBuffer, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     // The row that is being filled: path, first index, one past the last, text.

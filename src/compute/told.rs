@@ -58,8 +58,8 @@ pub fn id(module: &Module, id: u32) -> String {
     module.name(id).map_or_else(|| format!("%{id}"), |name| format!("%{name}"))
 }
 
-/// The report of undefined behaviour, some lines: what, where, the source line where OpLine says it,
-/// the line of the assembly where that is known, and the clause.
+/// The report of undefined behaviour, some lines: what, where, the source line where OpLine says
+/// it, the line of the assembly where that is known, and the clause.
 pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&AssemblyLines>) -> String {
     let mut text = format!("undefined[{}]: {}", undefined.ub.id(), undefined.what);
     match &undefined.site {
@@ -92,8 +92,8 @@ fn place(module: &Module, site: &Site, assembly: Option<&AssemblyLines>, newline
 
 /// Which line of the assembly text each instruction of a function stands on.
 ///
-/// Only functions are mapped, from the end of the text, since freezing specialization constants and putting sections in order change what stands
-/// before them.
+/// Only functions are mapped, from the end of the text, since freezing specialization constants and
+/// putting sections in order change what stands before them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssemblyLines {
     name: String,
@@ -103,7 +103,8 @@ pub struct AssemblyLines {
 }
 
 impl AssemblyLines {
-    /// The lines of the text that a module was assembled from; `None` unless every instruction of its functions begins a line of its own.
+    /// The lines of the text that a module was assembled from; `None` unless every instruction of
+    /// its functions begins a line of its own.
     pub fn new(name: &str, text: &str, module: &Module) -> Option<AssemblyLines> {
         let first = module.instructions().iter().position(|i| i.is(Op::Function))?;
         let opcodes = text.lines().zip(1u32..).filter_map(|(line, number)| {

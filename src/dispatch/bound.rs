@@ -1,4 +1,5 @@
-//! What is bound while a program runs: buffers, images, samplers and push constants, of a compute dispatch or of a draw.
+//! What is bound while a program runs: buffers, images, samplers and push constants, of a compute
+//! dispatch or of a draw.
 
 use smallstep_semantics::image::Image;
 use smallstep_semantics::spirv::Buffer;
@@ -20,10 +21,11 @@ pub const MAX_PUSH_CONSTANTS: usize = 1 << 16;
 pub enum BufferKind {
     /// A uniform buffer: a variable of storage class Uniform whose structure is decorated Block.
     Uniform,
-    /// A storage buffer that is only read. The module decorates the variable `NonWritable`, which naga's route insists on.
+    /// A storage buffer that is only read. The module decorates the variable `NonWritable`, which
+    /// naga's route insists on.
     ReadOnly,
-    /// A storage buffer: a variable of storage class StorageBuffer, or of class Uniform with a structure that is decorated BufferBlock. What it holds
-    /// when the program has ended is shown.
+    /// A storage buffer: a variable of storage class StorageBuffer, or of class Uniform with a
+    /// structure that is decorated BufferBlock. What it holds when the program has ended is shown.
     ReadWrite,
 }
 
@@ -50,16 +52,19 @@ pub struct BufferBinding {
     pub binding: u32,
     /// How it is bound.
     pub kind: BufferKind,
-    /// The contents, little-endian. Their number is the size of the buffer, so the length of a runtime array in it.
+    /// The contents, little-endian. Their number is the size of the buffer, so the length of a
+    /// runtime array in it.
     pub bytes: Vec<u8>,
 }
 
 /// How an image is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ImageKind {
-    /// To be sampled and fetched: OpTypeImage with Sampled 1. With a sampler at the same place it is a combined image sampler.
+    /// To be sampled and fetched: OpTypeImage with Sampled 1. With a sampler at the same place it
+    /// is a combined image sampler.
     Sampled,
-    /// To be read and written: OpTypeImage with Sampled 2. It has one level, and what it holds when the program has ended is shown.
+    /// To be read and written: OpTypeImage with Sampled 2. It has one level, and what it holds when
+    /// the program has ended is shown.
     Storage,
 }
 
@@ -76,7 +81,8 @@ impl ImageKind {
     }
 }
 
-/// An image behind a descriptor, and what it holds before the program runs. Texels that are undefined are given to a device as zeros.
+/// An image behind a descriptor, and what it holds before the program runs. Texels that are
+/// undefined are given to a device as zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageBinding {
     /// The `DescriptorSet` that the module decorates its variable with.
@@ -142,7 +148,8 @@ impl<'d> Bound<'d> {
         self.images.iter().map(|i| BoundImage { set: i.set, binding: i.binding, image: i.image.clone() }).collect()
     }
 
-    /// Checks what no device's limits are needed for: things that can be told apart, and the bounds of this module.
+    /// Checks what no device's limits are needed for: things that can be told apart, and the bounds
+    /// of this module.
     pub fn check(self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
         let counts = [("buffers", self.buffers.len()), ("images", self.images.len()), ("samplers", self.samplers.len())];

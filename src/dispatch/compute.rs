@@ -16,9 +16,12 @@ pub struct ComputeDispatch {
     pub entry: String,
     /// Workgroups in x, y and z.
     pub groups: [u32; 3],
-    /// The buffers, in the order in which a [`ComputeResult`] holds those of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite). No two have the same set and binding.
+    /// The buffers, in the order in which a [`ComputeResult`] holds those of kind
+    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite). No two have the same set and
+    /// binding.
     pub buffers: Vec<BufferBinding>,
-    /// The images, in the order in which a [`ComputeResult`] holds those of kind [`ImageKind::Storage`](super::ImageKind::Storage).
+    /// The images, in the order in which a [`ComputeResult`] holds those of kind
+    /// [`ImageKind::Storage`](super::ImageKind::Storage).
     pub images: Vec<ImageBinding>,
     /// The samplers.
     pub samplers: Vec<SamplerBinding>,
@@ -47,7 +50,8 @@ impl ComputeDispatch {
         self.bound().buffer_contents()
     }
 
-    /// Checks what no device's limits are needed for: a grid that exists, what is bound, and the bounds of this module.
+    /// Checks what no device's limits are needed for: a grid that exists, what is bound, and the
+    /// bounds of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         if self.groups.contains(&0) {
             let [x, y, z] = self.groups;
@@ -63,14 +67,17 @@ impl ComputeDispatch {
 pub struct ComputeResult {
     /// The [`words_hash`] of the words that were run.
     pub words_hash: u64,
-    /// The buffers of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the order of [`ComputeDispatch::buffers`], each with as many bytes as it was given.
+    /// The buffers of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the order of
+    /// [`ComputeDispatch::buffers`], each with as many bytes as it was given.
     pub buffers: Vec<Buffer>,
-    /// The storage images, in the order of [`ComputeDispatch::images`]: their texels, row after row.
+    /// The storage images, in the order of [`ComputeDispatch::images`]: their texels, row after
+    /// row.
     pub images: Vec<Buffer>,
 }
 
 impl ComputeResult {
-    /// Refuses a comparison of runs of different words. Every verdict over two results asks this first.
+    /// Refuses a comparison of runs of different words. Every verdict over two results asks this
+    /// first.
     pub fn same_words(&self, other: &ComputeResult) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }

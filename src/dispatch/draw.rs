@@ -1,4 +1,5 @@
-//! Draws: a vertex and a fragment stage, what they are given, and the attachments that they are drawn to. Vulkan throughout: rows go downwards.
+//! Draws: a vertex and a fragment stage, what they are given, and the attachments that they are
+//! drawn to. Vulkan throughout: rows go downwards.
 
 use std::iter;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ pub const MAX_VERTICES: u32 = 1 << 24;
 /// A module and an entry point of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
-    /// The SPIR-V module, in host order; specialization constants frozen. Both stages may have the same words.
+    /// The SPIR-V module, in host order; specialization constants frozen. Both stages may have the
+    /// same words.
     pub words: Arc<[u32]>,
     /// The name of the entry point.
     pub entry: String,
@@ -50,7 +52,8 @@ impl Geometry {
         Geometry { topology, indices: None, first: 0, count, vertex_offset: 0, first_instance: 0, instances: 1, attributes: Vec::new() }
     }
 
-    /// The indices that are drawn, as the vertex stage sees them: with the offset, or without indices the numbers of the vertices.
+    /// The indices that are drawn, as the vertex stage sees them: with the offset, or without
+    /// indices the numbers of the vertices.
     ///
     /// Errors: a number is not within 32 bits.
     pub fn vertex_numbers(&self) -> Result<Vec<u32>, Malformed> {
@@ -65,7 +68,8 @@ impl Geometry {
         }
     }
 
-    /// How many items of an attribute of that rate there must be: one past the greatest number that is drawn.
+    /// How many items of an attribute of that rate there must be: one past the greatest number that
+    /// is drawn.
     pub fn items(&self, rate: Rate) -> Result<u64, Malformed> {
         match rate {
             Rate::Vertex => Ok(self.vertex_numbers()?.into_iter().max().map_or(0, |last| u64::from(last) + 1)),
@@ -128,9 +132,11 @@ pub struct DrawDispatch {
     pub fragment: Stage,
     /// What is drawn.
     pub geometry: Geometry,
-    /// The buffers, in the order in which a [`DrawResult`] holds those of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite).
+    /// The buffers, in the order in which a [`DrawResult`] holds those of kind
+    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite).
     pub buffers: Vec<BufferBinding>,
-    /// The images, in the order in which a [`DrawResult`] holds those of kind [`ImageKind::Storage`](super::ImageKind::Storage).
+    /// The images, in the order in which a [`DrawResult`] holds those of kind
+    /// [`ImageKind::Storage`](super::ImageKind::Storage).
     pub images: Vec<ImageBinding>,
     /// The samplers.
     pub samplers: Vec<SamplerBinding>,
@@ -138,15 +144,17 @@ pub struct DrawDispatch {
     pub push_constants: Vec<u8>,
     /// Viewport, scissor and culling. Its precision is the interpreter's; a device has its own.
     pub state: raster::State,
-    /// The colour attachments, each location once, all of one size and of one level. Blending is off and all components are written.
+    /// The colour attachments, each location once, all of one size and of one level. Blending is
+    /// off and all components are written.
     pub targets: Vec<ColourTarget>,
     /// The depth attachment, of that size too, if there is one.
     pub depth: Option<DepthAttachment>,
 }
 
 impl DrawDispatch {
-    /// The hash of the words of both stages: FNV-1a as [`words_hash`](super::words_hash) has it, over the number of words of the vertex stage's module,
-    /// these words, and those of the fragment stage's module.
+    /// The hash of the words of both stages: FNV-1a as [`words_hash`](super::words_hash) has it,
+    /// over the number of words of the vertex stage's module, these words, and those of the
+    /// fragment stage's module.
     pub fn words_hash(&self) -> u64 {
         let (vertex, fragment) = (&self.vertex.words, &self.fragment.words);
         hash_of(iter::once(vertex.len() as u32).chain(vertex.iter().copied()).chain(fragment.iter().copied()))
@@ -180,7 +188,8 @@ impl DrawDispatch {
         self.given_bytes().saturating_add(self.bound().shown_bytes()).saturating_add(self.attached_bytes())
     }
 
-    /// Checks what no device's limits are needed for: attachments that go together, vertices that are there, and the bounds of this module.
+    /// Checks what no device's limits are needed for: attachments that go together, vertices that
+    /// are there, and the bounds of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
         let Some(size) = self.size() else {
@@ -240,7 +249,8 @@ pub struct DrawContents {
 }
 
 impl DrawContents {
-    /// The draw of that dispatch as an interpreter takes it, within these limits, with bounds that nothing is robust against and the least precision.
+    /// The draw of that dispatch as an interpreter takes it, within these limits, with bounds that
+    /// nothing is robust against and the least precision.
     pub fn lend<'d>(&'d self, dispatch: &'d DrawDispatch, limits: Limits) -> Draw<'d> {
         let geometry = &dispatch.geometry;
         Draw {
@@ -271,7 +281,8 @@ impl DrawContents {
     }
 }
 
-/// What a draw left in its attachments, buffers and images: texels row after row from the top, as their formats have them.
+/// What a draw left in its attachments, buffers and images: texels row after row from the top, as
+/// their formats have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DrawResult {
     /// The [`DrawDispatch::words_hash`] of the words that were run.
@@ -280,14 +291,16 @@ pub struct DrawResult {
     pub targets: Vec<Vec<u8>>,
     /// The depth attachment, if there is one.
     pub depth: Option<Vec<u8>>,
-    /// The buffers of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the order of [`DrawDispatch::buffers`].
+    /// The buffers of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the order of
+    /// [`DrawDispatch::buffers`].
     pub buffers: Vec<Buffer>,
     /// The storage images, in the order of [`DrawDispatch::images`].
     pub images: Vec<Buffer>,
 }
 
 impl DrawResult {
-    /// Refuses a comparison of runs of different words. Every verdict over two results asks this first.
+    /// Refuses a comparison of runs of different words. Every verdict over two results asks this
+    /// first.
     pub fn same_words(&self, other: &DrawResult) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }

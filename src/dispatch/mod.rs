@@ -1,14 +1,18 @@
 //! What is run: these words, this entry point, these resources, this grid; and what is shown.
 //!
-//! A [`FragmentDispatch`] and the [`Frame`] that it draws, a [`ComputeDispatch`] and the [`ComputeResult`] that it leaves, a [`DrawDispatch`] and its
-//! [`DrawResult`]: each is the one record that the interpreters and the devices both take and give back, so that nothing about a run is decided twice.
-//! A draw has a vertex and a fragment stage of its own and follows Vulkan throughout. Fragment dispatches follow the convention of λV's
-//! translation (report 000, §5): one invocation for each pixel, outputs written as vec4 to 32-bit float targets, inputs in one read-only array.
+//! A [`FragmentDispatch`] and the [`Frame`] that it draws, a [`ComputeDispatch`] and the
+//! [`ComputeResult`] that it leaves, a [`DrawDispatch`] and its [`DrawResult`]: each is the one
+//! record that the interpreters and the devices both take and give back, so that nothing about a
+//! run is decided twice. A draw has a vertex and a fragment stage of its own and follows Vulkan
+//! throughout. Fragment dispatches follow the convention of λV's translation (report 000, §5): one
+//! invocation for each pixel, outputs written as vec4 to 32-bit float targets, inputs in one
+//! read-only array.
 //!
 //! Specialization constants are not here: words with their values frozen are what runs.
 //!
-//! Invariant: what is shown carries the hash of the words that showed it, and what different words show is never compared ([`Frame::same_words`],
-//! [`ComputeResult::same_words`], [`DrawResult::same_words`]).
+//! Invariant: what is shown carries the hash of the words that showed it, and what different words
+//! show is never compared ([`Frame::same_words`], [`ComputeResult::same_words`],
+//! [`DrawResult::same_words`]).
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +27,8 @@ pub use bound::{MAX_BUFFER_BYTES, MAX_BUFFERS, MAX_PUSH_CONSTANTS};
 pub use compute::{ComputeDispatch, ComputeResult};
 pub use draw::{DepthAttachment, DrawContents, DrawDispatch, DrawResult, Geometry, MAX_VERTICES, Stage};
 
-/// The most pixels times targets of one dispatch, times 16 bytes the size of its frame: 2^24 (256 MiB).
+/// The most pixels times targets of one dispatch, times 16 bytes the size of its frame: 2^24 (256
+/// MiB).
 pub const MAX_FRAME_PIXELS: u64 = 1 << 24;
 /// The most words of one module: 2^24 (64 MiB).
 pub const MAX_WORDS: usize = 1 << 24;
@@ -32,7 +37,8 @@ pub const MAX_CONSTANTS: usize = 1 << 24;
 /// The longest name of an entry point, in bytes.
 pub const MAX_ENTRY: usize = 4096;
 
-/// What a pixel holds before it is drawn, so what is left of it when its invocation is discarded: four times +0.0.
+/// What a pixel holds before it is drawn, so what is left of it when its invocation is discarded:
+/// four times +0.0.
 pub const CLEARED: [u32; 4] = [0; 4];
 
 /// One output of a fragment program: a colour attachment of format Rgba32Float.
@@ -40,14 +46,15 @@ pub const CLEARED: [u32; 4] = [0; 4];
 pub struct Target {
     /// The `Location` that the module decorates its output variable with.
     pub location: u32,
-    /// How many lanes mean something, 1 to 4, from the first. The module writes all four: what Vulkan stores for lanes that a shader does not
-    /// write is undefined, so a translator pads.
+    /// How many lanes mean something, 1 to 4, from the first. The module writes all four: what
+    /// Vulkan stores for lanes that a shader does not write is undefined, so a translator pads.
     pub components: u32,
 }
 
 /// A fragment program and everything that its run depends on.
 ///
-/// The grid is `width` by `height` pixels, one invocation each, with `FragCoord` (x + 0.5, y + 0.5, 0, 1), y downwards from the top left.
+/// The grid is `width` by `height` pixels, one invocation each, with `FragCoord` (x + 0.5, y + 0.5,
+/// 0, 1), y downwards from the top left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentDispatch {
     /// The SPIR-V module, in host order.
@@ -58,10 +65,12 @@ pub struct FragmentDispatch {
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// The outputs, in the order in which a [`Frame`] holds their images. Locations may come in any order and leave gaps, not repeat.
+    /// The outputs, in the order in which a [`Frame`] holds their images. Locations may come in any
+    /// order and leave gaps, not repeat.
     pub outputs: Vec<Target>,
-    /// The contents of a read-only storage buffer at set 0, binding 0: a runtime array of 32-bit words, array stride 4. Empty: no buffer is bound.
-    /// The module decorates the variable (not only the struct's member: naga looks at the variable) `NonWritable`.
+    /// The contents of a read-only storage buffer at set 0, binding 0: a runtime array of 32-bit
+    /// words, array stride 4. Empty: no buffer is bound. The module decorates the variable (not
+    /// only the struct's member: naga looks at the variable) `NonWritable`.
     pub constants: Vec<u32>,
 }
 
@@ -88,7 +97,8 @@ impl FragmentDispatch {
         u64::from(self.width).saturating_mul(u64::from(self.height)).saturating_mul(self.outputs.len() as u64).saturating_mul(16)
     }
 
-    /// Checks what no device's limits are needed for: a grid and outputs that exist, and the bounds of this module.
+    /// Checks what no device's limits are needed for: a grid and outputs that exist, and the bounds
+    /// of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
         if self.width == 0 || self.height == 0 {
@@ -132,8 +142,8 @@ fn check_module(words: &[u32], entry: &str) -> Result<(), Malformed> {
 
 /// FNV-1a, 64 bits, over the bytes of the words, the least significant byte of each word first.
 ///
-/// Offset basis 0xcbf29ce484222325, prime 0x100000001b3 (Fowler, Noll and Vo). The value is the same on every machine and in every version: results
-/// on disk are keyed by it.
+/// Offset basis 0xcbf29ce484222325, prime 0x100000001b3 (Fowler, Noll and Vo). The value is the
+/// same on every machine and in every version: results on disk are keyed by it.
 pub fn words_hash(words: &[u32]) -> u64 {
     hash_of(words.iter().copied())
 }
@@ -149,8 +159,9 @@ fn hash_of(words: impl Iterator<Item = u32>) -> u64 {
 pub struct Frame {
     /// The [`words_hash`] of the words that were run.
     pub words_hash: u64,
-    /// One image for each output, in the order of [`FragmentDispatch::outputs`]: `width * height` pixels, row by row from the top left. A lane beyond
-    /// the target's `components` means nothing. A discarded pixel is [`CLEARED`].
+    /// One image for each output, in the order of [`FragmentDispatch::outputs`]: `width * height`
+    /// pixels, row by row from the top left. A lane beyond the target's `components` means nothing.
+    /// A discarded pixel is [`CLEARED`].
     pub images: Vec<Vec<[u32; 4]>>,
 }
 
@@ -193,7 +204,8 @@ impl Dispatch {
         }
     }
 
-    /// Bytes that the run takes and gives beside its words, for bounds on what is under way at once.
+    /// Bytes that the run takes and gives beside its words, for bounds on what is under way at
+    /// once.
     pub fn bytes(&self) -> u64 {
         match self {
             Dispatch::Fragment(dispatch) => dispatch.frame_bytes(),
@@ -236,7 +248,8 @@ impl fmt::Display for DifferentWords {
 impl std::error::Error for DifferentWords {}
 
 impl Frame {
-    /// Refuses a comparison of runs of different words. Every verdict over two frames asks this first.
+    /// Refuses a comparison of runs of different words. Every verdict over two frames asks this
+    /// first.
     pub fn same_words(&self, other: &Frame) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }

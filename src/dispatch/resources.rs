@@ -1,8 +1,10 @@
-//! What an entry point asks of whoever runs it: local size, descriptors, push constants, workgroup memory. Read from decoded words.
+//! What an entry point asks of whoever runs it: local size, descriptors, push constants, workgroup
+//! memory. Read from decoded words.
 //!
-//! This is less than loading: nothing is checked that decoding does not check, and any module of the grammar can be read, also one that the
-//! interpreters do not model. Static use is as Vulkan has it: a variable is used if an instruction of a function that the entry point's calls can reach
-//! names it.
+//! This is less than loading: nothing is checked that decoding does not check, and any module of
+//! the grammar can be read, also one that the interpreters do not model. Static use is as Vulkan
+//! has it: a variable is used if an instruction of a function that the entry point's calls can
+//! reach names it.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -23,8 +25,8 @@ pub enum Behind {
     Storage,
     /// A two-dimensional image of one layer and one sample, to be sampled and fetched.
     SampledImage(Texels),
-    /// A two-dimensional image of one layer and one sample, to be read and written, of that format; None where the module leaves it open or names one
-    /// that is not modeled.
+    /// A two-dimensional image of one layer and one sample, to be read and written, of that format;
+    /// None where the module leaves it open or names one that is not modeled.
     StorageImage(Option<Format>, Texels),
     /// A sampler.
     Sampler,
@@ -36,7 +38,8 @@ pub enum Behind {
     Array,
 }
 
-/// What a module takes the components of an image's texels for: Vulkan, Image Type and Format compatibility.
+/// What a module takes the components of an image's texels for: Vulkan, Image Type and Format
+/// compatibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Texels {
     /// Floats.
@@ -83,7 +86,8 @@ pub struct Descriptor {
 /// What an entry point asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The size of a workgroup; None where the module does not say, as in other stages than compute.
+    /// The size of a workgroup; None where the module does not say, as in other stages than
+    /// compute.
     pub local_size: Option<[u32; 3]>,
     /// Bytes of workgroup memory that it uses, laid out as std430 has it, Booleans as 32 bits.
     pub workgroup_bytes: u64,
@@ -146,7 +150,8 @@ pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs,
     Ok(needs)
 }
 
-/// All variables of a module that are bound through a descriptor, used or not, in the order of declaration.
+/// All variables of a module that are bound through a descriptor, used or not, in the order of
+/// declaration.
 pub fn descriptors(decoded: &Decoded<'_>) -> Vec<Descriptor> {
     let declared = Declared::of(decoded);
     declared.variables.iter().filter_map(|variable| declared.descriptor(decoded, variable)).collect()
@@ -270,7 +275,8 @@ impl Declared {
         }
     }
 
-    /// Types are declared before they are used, so the parts are there; a part that is not has no size.
+    /// Types are declared before they are used, so the parts are there; a part that is not has no
+    /// size.
     fn size(&self, decoded: &Decoded<'_>, ty: &Instruction, operands: &[u32]) -> Option<Size> {
         let of = |id: u32| self.sizes.get(&id).copied();
         let plain = |size: u64, align: u64| Some(Size { std430: (size, align), explicit: size });
@@ -314,7 +320,8 @@ impl Declared {
         }
     }
 
-    /// The explicit size of a matrix that is a member: its columns, or its rows, are a stride apart.
+    /// The explicit size of a matrix that is a member: its columns, or its rows, are a stride
+    /// apart.
     fn matrix(&self, decoded: &Decoded<'_>, id: u32, member: Member) -> Option<u64> {
         let &[column, columns] = defined(decoded, id, Op::TypeMatrix)? else { return None };
         let &[part, rows] = defined(decoded, column, Op::TypeVector)? else { return None };
@@ -416,7 +423,8 @@ pub(crate) fn defined<'w>(decoded: &Decoded<'w>, id: u32, op: Op) -> Option<&'w 
     instruction.is(op).then(|| instruction.operands(decoded.words))
 }
 
-/// Calls `seen` with every id that the instruction names. OpSwitch, whose literals are as wide as its selector, names no variable and is left out.
+/// Calls `seen` with every id that the instruction names. OpSwitch, whose literals are as wide as
+/// its selector, names no variable and is left out.
 pub(crate) fn for_each_id(decoded: &Decoded<'_>, instruction: &Instruction, seen: &mut dyn FnMut(u32)) {
     if instruction.is(Op::Switch) {
         return;
@@ -556,7 +564,8 @@ mod tests {
         assert_eq!(places, [(Some(0), Some(7), Behind::Storage), (Some(3), Some(2), Behind::Storage)]);
         // The matrix is at 16: two columns 16 apart, and the third's 12 bytes.
         assert_eq!(needs.push_constant_bytes, 16 + 32 + 12);
-        // The flag has 4 bytes; the array begins at 16: five elements of a Boolean, 12 bytes of padding, a vector of 12 and 4 of padding.
+        // The flag has 4 bytes; the array begins at 16: five elements of a Boolean, 12 bytes of
+        // padding, a vector of 12 and 4 of padding.
         assert_eq!(needs.workgroup_bytes, 16 + 5 * 32);
     }
 

@@ -59,7 +59,8 @@ impl Generator {
         (0..64).map(Name::of_value).find(|name| !taken.contains(name)).unwrap_or(Name::of_function(0))
     }
 
-    /// The name of a constructor is left to values of its own type, so that there always is an expression of each type.
+    /// The name of a constructor is left to values of its own type, so that there always is an
+    /// expression of each type.
     fn may_bind(&self, name: Name, purpose: For) -> bool {
         if !name.is_predefined() {
             return true;
@@ -100,8 +101,8 @@ impl Generator {
         Made { id: self.close_let(head, body.id), range: body.range }
     }
 
-    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be visible. The names in
-    /// `keep` are not bound.
+    /// Makes the bindings of a let, of about so many nodes, and begins their scope. `let` must be
+    /// visible. The names in `keep` are not bound.
     pub(super) fn open_let(&mut self, hint: Ground, size: u32, keep: &[Name]) -> LetHead {
         let count = match size {
             0..6 => 1,
@@ -131,7 +132,8 @@ impl Generator {
         LetHead { list, outside }
     }
 
-    /// A let of names for the pixel: `(let ((p (frag-coord))) …)`, or its x and y, and whether it is these.
+    /// A let of names for the pixel: `(let ((p (frag-coord))) …)`, or its x and y, and whether it
+    /// is these.
     pub(super) fn open_coordinate(&mut self) -> (LetHead, bool) {
         let (x, y) = (self.known().components[0], self.known().components[1]);
         let apart = self.scope.has(x) && self.scope.has(y) && self.random.percent(35);

@@ -1,11 +1,15 @@
-//! The way from something that shows a fault to a small one that still does, through proptest's protocol; what is shrunk says which changes there are.
+//! The way from something that shows a fault to a small one that still does, through proptest's
+//! protocol; what is shrunk says which changes there are.
 //!
-//! Each proposal is one change to the smallest known to show the fault, and smaller than it. The greatest cuts come first; after a success the search goes
-//! on among cuts of about that size, and begins anew from the greatest when there is nothing more, until nothing at all can be taken away.
+//! Each proposal is one change to the smallest known to show the fault, and smaller than it. The
+//! greatest cuts come first; after a success the search goes on among cuts of about that size, and
+//! begins anew from the greatest when there is nothing more, until nothing at all can be taken
+//! away.
 
 use rustc_hash::FxHashSet;
 
-/// The most nodes of what is changed that are looked at: some seconds' worth. Only what has thousands of nodes comes near it.
+/// The most nodes of what is changed that are looked at: some seconds' worth. Only what has
+/// thousands of nodes comes near it.
 const MOST_EFFORT: u64 = 1 << 24;
 
 /// What can be shrunk.
@@ -26,7 +30,8 @@ pub(super) trait Shrinks: Clone {
     /// A number that others do not have.
     fn fingerprint(&self) -> u64;
 
-    /// The changes to it that take at most so many nodes away, the greatest first, each with about how many those are.
+    /// The changes to it that take at most so many nodes away, the greatest first, each with about
+    /// how many those are.
     fn changes(&self, keep: Self::Keep, most: u32) -> Vec<(u32, Self::Edit)>;
 
     /// It, changed; `None` where the change does not apply.
@@ -72,7 +77,8 @@ impl<T: Shrinks> Descent<T> {
         self.proposed.as_ref().map_or(&self.best, |proposed| &proposed.0)
     }
 
-    /// What was proposed shows it. Whether there is another proposal; if not, `best` is as small as it gets.
+    /// What was proposed shows it. Whether there is another proposal; if not, `best` is as small as
+    /// it gets.
     pub(super) fn simplify(&mut self) -> bool {
         if let Some((best, size, removed)) = self.proposed.take() {
             (self.best, self.size) = (best, size);

@@ -1,5 +1,5 @@
-//! Programs in the making: nodes as plain data, names as numbers, so that making one costs next to nothing; and the way from there to a
-//! [`Tree`] whose spans are those of its printed text.
+//! Programs in the making: nodes as plain data, names as numbers, so that making one costs next to
+//! nothing; and the way from there to a [`Tree`] whose spans are those of its printed text.
 
 use smallstep_semantics::lambda_v::builtin::{Builtin, TABLE};
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree, print_number};

@@ -1,4 +1,5 @@
-//! Changes to a program's tree: what shrinking is made of. A change need not keep the program well typed; whoever makes it looks.
+//! Changes to a program's tree: what shrinking is made of. A change need not keep the program well
+//! typed; whoever makes it looks.
 
 use rustc_hash::FxHashSet;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Symbols, Tree, print_number};
@@ -12,8 +13,8 @@ pub(super) type Binders = SmallVec<[(Symbol, Option<ExprId>); 4]>;
 /// The names of a vector's components, in order.
 pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
-/// The form of an expression, by a look at its text: a form whose name is hidden is mistaken for itself, which costs a change that comes to
-/// nothing.
+/// The form of an expression, by a look at its text: a form whose name is hidden is mistaken for
+/// itself, which costs a change that comes to nothing.
 pub(super) enum Form {
     /// A number, Boolean or name, or a form that is not well made.
     Other,
@@ -74,7 +75,8 @@ pub(super) fn form(tree: &Tree, id: ExprId) -> Form {
     }
 }
 
-/// The expressions directly inside. The body of a function that is applied where it stands is a part of the application.
+/// The expressions directly inside. The body of a function that is applied where it stands is a
+/// part of the application.
 pub(super) fn parts(tree: &Tree, id: ExprId) -> Vec<Part> {
     let plain = |id: ExprId| Part { id, binders: Binders::new() };
     match form(tree, id) {
@@ -103,7 +105,8 @@ pub(super) fn parts(tree: &Tree, id: ExprId) -> Vec<Part> {
     }
 }
 
-/// A tree that is being changed. Nodes may come to be shared; [`Sketch::finish`] makes a tree of it again.
+/// A tree that is being changed. Nodes may come to be shared; [`Sketch::finish`] makes a tree of it
+/// again.
 pub(super) struct Sketch {
     pub(super) tree: Tree,
 }
@@ -130,8 +133,8 @@ impl Sketch {
         Expr::List([head].into_iter().chain(arguments).collect())
     }
 
-    /// The simplest expression of the type: all components 0 or false, or 1 or true (the identity, if a matrix); the pixel's
-    /// coordinate where that is shorter.
+    /// The simplest expression of the type: all components 0 or false, or 1 or true (the identity,
+    /// if a matrix); the pixel's coordinate where that is shorter.
     pub(super) fn constant(&mut self, ty: Ground, one: bool) -> Expr {
         match ty {
             Ground::NUM => Expr::Num(f32::from(u8::from(one))),
@@ -170,8 +173,9 @@ impl Sketch {
         self.call("less-than", [a, b])
     }
 
-    /// One component of an expression that is one of `vectors`, all of the same size: of what it is made of, where that is plain. Unless `varying`,
-    /// the pixel's coordinate becomes that of the first pixel.
+    /// One component of an expression that is one of `vectors`, all of the same size: of what it is
+    /// made of, where that is plain. Unless `varying`, the pixel's coordinate becomes that of the
+    /// first pixel.
     pub(super) fn project(&mut self, id: ExprId, component: &str, vectors: &FxHashSet<ExprId>, varying: bool) -> ExprId {
         deep(|| {
             let all = match form(&self.tree, id) {
@@ -230,7 +234,8 @@ impl Sketch {
         }
     }
 
-    /// Makes vectors and matrices of `from` components and columns ones of `to`: those constructed keep their first ones.
+    /// Makes vectors and matrices of `from` components and columns ones of `to`: those constructed
+    /// keep their first ones.
     pub(super) fn narrow(&mut self, from: u8, to: u8) {
         for i in 0..self.tree.nodes.len() {
             let Some(head) = head(&self.tree, ExprId(i as u32)) else { continue };
@@ -252,7 +257,8 @@ impl Sketch {
         }
     }
 
-    /// The expression with names replaced, except where it binds them anew. Names that stand for nothing known stay.
+    /// The expression with names replaced, except where it binds them anew. Names that stand for
+    /// nothing known stay.
     pub(super) fn substitute(&mut self, id: ExprId, binders: &[(Symbol, Option<ExprId>)]) -> ExprId {
         if binders.is_empty() {
             return id;
@@ -299,7 +305,8 @@ impl Sketch {
         })
     }
 
-    /// The expression without the argument at position `i` of each list that begins with this name and has `count` arguments.
+    /// The expression without the argument at position `i` of each list that begins with this name
+    /// and has `count` arguments.
     pub(super) fn drop_argument(&mut self, id: ExprId, function: Symbol, count: usize, i: usize) -> ExprId {
         let all = items(&self.tree, id).to_vec();
         if all.is_empty() {
@@ -321,13 +328,15 @@ impl Sketch {
         self.push(Expr::List(all))
     }
 
-    /// The tree, each node once, in the order of its printed text and with the spans that it has there.
+    /// The tree, each node once, in the order of its printed text and with the spans that it has
+    /// there.
     pub(super) fn finish(&self) -> Tree {
         lay_out(&self.tree)
     }
 }
 
-/// A tree of the same program with the spans of its printed text, and without nodes and names that it does not use.
+/// A tree of the same program with the spans of its printed text, and without nodes and names that
+/// it does not use.
 pub fn lay_out(tree: &Tree) -> Tree {
     let mut out = Tree { symbols: Symbols::default(), ..Tree::default() };
     let mut symbols: Vec<Option<Symbol>> = vec![None; tree.symbols.len()];

@@ -39,7 +39,8 @@ pub(super) struct Generator {
     pub(super) loops: u32,
     /// The instance that this program prefers, so that a campaign sees each.
     pub(super) focus: &'static Instance,
-    /// The change to make to the program, if one is still to be made, and in how many of a hundred places that allow it.
+    /// The change to make to the program, if one is still to be made, and in how many of a hundred
+    /// places that allow it.
     pub(super) breach: Option<(Breach, u32)>,
     /// Where the change was made.
     pub(super) broken: Option<Id>,
@@ -210,7 +211,8 @@ impl Generator {
         self.made_with(ty, variable, given, size)
     }
 
-    /// An expression of the type made with the given one: a builtin of both, a conditional, or in two steps.
+    /// An expression of the type made with the given one: a builtin of both, a conditional, or in
+    /// two steps.
     fn made_with(&mut self, ty: Ground, given: Made, given_ty: Ground, size: u32) -> Option<Made> {
         if given_ty == Ground::BOOL && ty != Ground::BOOL && size >= 5 && self.scope.means_itself(Name::IF) {
             let sizes = self.split(size - 3, &[ty, ty]);
@@ -240,7 +242,8 @@ impl Generator {
         self.made_with(ty, part, middle, size * 2 / 3)
     }
 
-    /// `(let ((id e)) …)` with the instance that this program prefers in e, and a body that uses it.
+    /// `(let ((id e)) …)` with the instance that this program prefers in e, and a body that uses
+    /// it.
     pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> Made {
         let focus = self.focus;
         if !self.scope.means_itself(Name::LET) || focus.emit == Emit::FragCoord || !self.fits_here(focus, u32::MAX) {
@@ -338,7 +341,8 @@ impl Generator {
         Made { id: self.builtin_call(builtin, &ids), range }
     }
 
-    /// `(builtin items…)`, through another name of the builtin or another expression for it now and then.
+    /// `(builtin items…)`, through another name of the builtin or another expression for it now and
+    /// then.
     fn builtin_call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
         self.work += 1;
         let aliases = self.scope.visible(|kind| matches!(kind, Kind::Builtin(b) if *b == builtin));
@@ -472,7 +476,8 @@ impl Generator {
         Some(Made { id: self.if_list(condition, yes.id, no.id), range: seen.range })
     }
 
-    /// An operand that is evaluated but cannot be seen: (and false e), (or true e), (select true a e).
+    /// An operand that is evaluated but cannot be seen: (and false e), (or true e), (select true a
+    /// e).
     fn absorbed(&mut self, ty: Ground, size: u32) -> Made {
         let known = self.known();
         let (builtin, operand) = match ty {

@@ -1,4 +1,5 @@
-//! Functions in every place that λV allows: applied where they stand, named, passed, returned, and chosen by a condition.
+//! Functions in every place that λV allows: applied where they stand, named, passed, returned, and
+//! chosen by a condition.
 
 use super::binding::For;
 use super::draft::{Id, Name};
@@ -22,7 +23,8 @@ impl Generator {
         }) as u16
     }
 
-    /// A signature with this result. Functions are among the parameters if `higher` and the mix say so.
+    /// A signature with this result. Functions are among the parameters if `higher` and the mix say
+    /// so.
     pub(super) fn draw_signature(&mut self, result: Ty, size: u32, higher: bool) -> u16 {
         let Ty::Value(hint) = result else { return self.signature(&[Ty::Value(Ground::NUM)], result) };
         if self.random.percent(9) {
@@ -152,7 +154,8 @@ impl Generator {
         .0
     }
 
-    /// `(func (id …) e)` with parameters of these types and ranges, none of them named as in `keep`; and the body's range.
+    /// `(func (id …) e)` with parameters of these types and ranges, none of them named as in
+    /// `keep`; and the body's range.
     pub(super) fn lambda_over(
         &mut self,
         params: &[(Ty, Range)],
@@ -265,7 +268,8 @@ impl Generator {
         self.apply(name, signature, cost, size.saturating_sub(1))
     }
 
-    /// The function applied to arguments of about so many nodes, and its result to further ones until it is a value.
+    /// The function applied to arguments of about so many nodes, and its result to further ones
+    /// until it is a value.
     pub(super) fn apply(&mut self, mut head: Id, mut signature: u16, mut cost: Cost, size: u32) -> Made {
         loop {
             let Signature { params, result } = self.signatures[signature as usize].clone();

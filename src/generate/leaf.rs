@@ -138,7 +138,8 @@ impl Generator {
         Made { id: self.call(constructor, &ids), range }
     }
 
-    /// Whoever hides a constructor binds its name to a value of its type, so there always is an expression of each type.
+    /// Whoever hides a constructor binds its name to a value of its type, so there always is an
+    /// expression of each type.
     fn by_constructor_name(&mut self, ty: Ground) -> Made {
         let constructor = self.known().constructors[slot(ty)].expect("only vectors and matrices have constructors that can be hidden");
         let name = Name::builtin(constructor);

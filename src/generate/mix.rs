@@ -1,5 +1,6 @@
-//! What a program is made of: its size and how often it uses each feature, drawn anew for each program, so that a campaign sees programs full
-//! of loops, programs full of matrices and programs of nothing but sums.
+//! What a program is made of: its size and how often it uses each feature, drawn anew for each
+//! program, so that a campaign sees programs full of loops, programs full of matrices and programs
+//! of nothing but sums.
 
 use super::random::Random;
 
@@ -12,12 +13,14 @@ pub struct Limits {
     pub mean: u32,
     /// The most nodes to aim at; a program may go a few beyond.
     pub largest: u32,
-    /// How many of a hundred programs may use, wherever their result is seen, builtins whose result no specification fixes (such as sin)
-    /// and special numbers. In the others such builtins stand only where they cannot be seen.
+    /// How many of a hundred programs may use, wherever their result is seen, builtins whose result
+    /// no specification fixes (such as sin) and special numbers. In the others such builtins stand
+    /// only where they cannot be seen.
     pub rough_percent: u32,
     /// How many of a hundred programs are written with [`Numbers::Grid`] only.
     pub grid_percent: u32,
-    /// How many of a hundred uses of functions that are bounded on a part of the floats only draw their operands into that part.
+    /// How many of a hundred uses of functions that are bounded on a part of the floats only draw
+    /// their operands into that part.
     pub tame_percent: u32,
     /// How many of a thousand programs hold a loop that diverges at some pixels.
     pub divergent_permille: u32,
@@ -35,7 +38,8 @@ pub enum Mode {
     /// Most programs do, some do not.
     #[default]
     Mixed,
-    /// Numbers that are exactly represented, and operations whose result is fixed: nearly every lane has one answer.
+    /// Numbers that are exactly represented, and operations whose result is fixed: nearly every
+    /// lane has one answer.
     Decided,
     /// Every builtin and any number, wherever they are seen: most lanes have a set of answers.
     Rough,
@@ -69,7 +73,8 @@ pub enum Numbers {
     Rounded,
 }
 
-/// The size and the features of one program. Features are relative weights where nothing else is said.
+/// The size and the features of one program. Features are relative weights where nothing else is
+/// said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mix {
     /// The nodes to aim at.

@@ -1,13 +1,15 @@
-//! Programs for campaigns: λV programs that are well typed by construction, near-misses that one named rule must reject, and the shrinking of
-//! either to what matters.
+//! Programs for campaigns: λV programs that are well typed by construction, near-misses that one
+//! named rule must reject, and the shrinking of either to what matters.
 //!
-//! A program is a function of its seed alone, on every platform. It is made from the root down, each expression for a type that its place
-//! asks for, out of everything that can make that type there: every overload of the table of builtins, `if`, let, functions (applied where they stand,
+//! A program is a function of its seed alone, on every platform. It is made from the root down,
+//! each expression for a type that its place asks for, out of everything that can make that type
+//! there: every overload of the table of builtins, `if`, let, functions (applied where they stand,
 //! named, passed, returned, chosen by a condition, curried), loops. [`Mix`] says how much of what.
 //!
-//! Two things are watched on the way. A rough range of each expression's values (`range`) keeps most programs where arithmetic is exact,
-//! so that nearly every lane has one answer that all devices must give; and an estimate of the cost by name keeps the reference relation,
-//! which evaluates an argument at each use, from running for long.
+//! Two things are watched on the way. A rough range of each expression's values (`range`) keeps
+//! most programs where arithmetic is exact, so that nearly every lane has one answer that all
+//! devices must give; and an estimate of the cost by name keeps the reference relation, which
+//! evaluates an argument at each use, from running for long.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -53,7 +55,8 @@ use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
 use smallvec::SmallVec;
 
-/// Raised whenever some seed's program changes: journals and vectors of another version are of other programs.
+/// Raised whenever some seed's program changes: journals and vectors of another version are of
+/// other programs.
 pub const VERSION: u32 = 2;
 
 /// The program of a seed, its mix drawn within the limits.
@@ -99,7 +102,8 @@ impl Generator {
         roots
     }
 
-    /// An expression that a fragment shader can write. Most programs name the pixel's coordinate at the outset.
+    /// An expression that a fragment shader can write. Most programs name the pixel's coordinate at
+    /// the outset.
     fn output_value(&mut self, size: u32) -> Id {
         let n = self.random.pick(&[1, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4]);
         let ty = Ground::Vec(n, Elem::F);

@@ -1,7 +1,9 @@
-//! Near-misses: programs that are well typed but for one change, which breaks one named rule at a place that typing is certain to reach.
+//! Near-misses: programs that are well typed but for one change, which breaks one named rule at a
+//! place that typing is certain to reach.
 //!
-//! A well-typed program is made as always; at one expression, drawn among those that typing must reach, something is made instead that the
-//! rule under test must reject. What is never typed (a binding or argument that nothing uses) is no place for that.
+//! A well-typed program is made as always; at one expression, drawn among those that typing must
+//! reach, something is made instead that the rule under test must reject. What is never typed (a
+//! binding or argument that nothing uses) is no place for that.
 
 use super::draft::{Id, Name};
 use super::expr::{Generator, Made};
@@ -176,7 +178,8 @@ impl Generator {
         self.expr(ty, (size / 3).max(2)).id
     }
 
-    /// What the change makes in the place of an expression of the type; `None` if a name that it needs is hidden here.
+    /// What the change makes in the place of an expression of the type; `None` if a name that it
+    /// needs is hidden here.
     fn breaking(&mut self, breach: Breach, ty: Ground, size: u32) -> Option<Id> {
         let needs: &[Name] = match breach {
             Breach::FunctionArity | Breach::FunctionAsValue | Breach::DuplicateInFunc | Breach::FuncShape | Breach::SelfApplication => {
@@ -499,7 +502,8 @@ impl Generator {
                 d.call(Name::IF, &[condition, result, wrong])
             }
             Breach::OuterRec => {
-                // (let ((again rec)) (if c acc ((rec-func (i) (if (less-than n 1) acc (again (- n 1) acc))) n)))
+                // (let ((again rec)) (if c acc ((rec-func (i) (if (less-than n 1) acc (again (- n
+                // 1) acc))) n)))
                 let (fewer, gathered) = (next(d), d.name(acc));
                 let outer = d.call(again, &[fewer, gathered]);
                 let (ends, also) = (done(d), d.name(acc));

@@ -1,4 +1,5 @@
-//! The generators' own random numbers: the same from a seed on every platform, whatever other crates do.
+//! The generators' own random numbers: the same from a seed on every platform, whatever other
+//! crates do.
 
 /// A stream of random numbers (splitmix64).
 #[derive(Clone, Debug)]

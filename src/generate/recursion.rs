@@ -1,4 +1,5 @@
-//! Loops: rec-func with a counter that ends it after a few rounds, accumulators, and `rec` in every tail position that §5 allows.
+//! Loops: rec-func with a counter that ends it after a few rounds, accumulators, and `rec` in every
+//! tail position that §5 allows.
 
 use super::binding::For;
 use super::catalog::literal_size;
@@ -34,7 +35,8 @@ pub(super) struct Loop {
     number: u32,
     count: Count,
     ty: Ground,
-    /// The parameters with the ranges that they are kept to; the counter's position; and where they stand in the scope.
+    /// The parameters with the ranges that they are kept to; the counter's position; and where they
+    /// stand in the scope.
     params: SmallVec<[(Ground, Range); 4]>,
     counter: usize,
     first: usize,
@@ -154,7 +156,8 @@ impl Generator {
                         let body = self.round(inside, (size * 3 / 4).saturating_sub(5));
                         return Made { id: self.close_let(head, body.id), ..body };
                     }
-                    // The counter is hidden: this let can hold a result only, so the loop goes on around it.
+                    // The counter is hidden: this let can hold a result only, so the loop goes on
+                    // around it.
                     let body = self.expr(inside.ty, 4);
                     let result = self.close_let(head, body.id);
                     return self.branch(inside, Made { id: result, ..body }, size / 2);
@@ -225,7 +228,8 @@ impl Generator {
         }
     }
 
-    /// What the loop does when the counter is not at its end: calls rec on each way, or ends early on some.
+    /// What the loop does when the counter is not at its end: calls rec on each way, or ends early
+    /// on some.
     fn step(&mut self, inside: &mut Loop, size: u32) -> Id {
         let needed: u32 = inside.params.iter().map(|&(ty, _)| literal_size(ty).min(4)).sum::<u32>() + 4;
         if inside.called && size < needed / 2 {
@@ -302,7 +306,8 @@ impl Generator {
         self.draft.apply(head, &arguments)
     }
 
-    /// The arguments of the next round: the counter one further, the accumulators with something done to them.
+    /// The arguments of the next round: the counter one further, the accumulators with something
+    /// done to them.
     fn next_arguments(&mut self, inside: &mut Loop, size: u32) -> SmallVec<[Id; 4]> {
         inside.called = true;
         let known = self.known();

@@ -1,10 +1,12 @@
-//! Shrinking: from a program that shows something to a small one that still does, through proptest's protocol.
+//! Shrinking: from a program that shows something to a small one that still does, through
+//! proptest's protocol.
 //!
-//! Each proposal is one change to the smallest program known to show it: an expression gives way to a part of itself or to a constant
-//! of its type, or to the shortest expression of its type that no compiler knows the value of; a vector that is shown gives way to one of its
-//! components; a binding, parameter, define or output goes; a number becomes rounder; of names and orders that do as well, the first is taken, so
-//! that different programs that show one thing come down to the same. Only programs that stay valid ([`Keep`]) and are
-//! smaller are proposed.
+//! Each proposal is one change to the smallest program known to show it: an expression gives way to
+//! a part of itself or to a constant of its type, or to the shortest expression of its type that no
+//! compiler knows the value of; a vector that is shown gives way to one of its components; a
+//! binding, parameter, define or output goes; a number becomes rounder; of names and orders that do
+//! as well, the first is taken, so that different programs that show one thing come down to the
+//! same. Only programs that stay valid ([`Keep`]) and are smaller are proposed.
 
 mod change;
 mod part;
@@ -26,7 +28,8 @@ use smallstep_semantics::lambda_v::types::{Ground, Type};
 use smallstep_semantics::lambda_v::typing::{self, StackId, infer};
 use std::hash::{Hash, Hasher};
 
-/// The part of a program that makes one component of one output; `None` if there is no such part, or it is the whole program.
+/// The part of a program that makes one component of one output; `None` if there is no such part,
+/// or it is the whole program.
 pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     let types = Keep::WellTyped.types(tree);
     let is_output = |root: ExprId| head(tree, root) == Some("output");
@@ -39,7 +42,8 @@ pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     };
     let component = *COMPONENTS.get(component as usize)?;
     let slices = match types.get(&tree.span(shown)) {
-        // The component of what it is made of; if that is not well typed, the component of the whole.
+        // The component of what it is made of; if that is not well typed, the component of the
+        // whole.
         Some(Type::Ground(Ground::Vec(n @ 2.., _))) => [vectors(tree, &types, *n), FxHashSet::default()]
             .map(|vectors| {
                 let mut sketch = Sketch::of(&part);
@@ -169,8 +173,8 @@ impl ValueTree for Shrinking {
     }
 }
 
-/// The smallest well-typed program found that `fails`, as `tree` does, with at most so many questions. If `tree` does not fail, it is given
-/// back as it is.
+/// The smallest well-typed program found that `fails`, as `tree` does, with at most so many
+/// questions. If `tree` does not fail, it is given back as it is.
 pub fn minimal(tree: &Tree, fails: &mut dyn FnMut(&Tree) -> bool, questions: u32) -> Tree {
     minimal_that_keeps(Keep::WellTyped, tree, fails, questions)
 }

@@ -1,8 +1,10 @@
 //! Operands of functions that are bounded on a part of the floats only, drawn into that part.
 //!
-//! Most numbers that a program computes are outside of [-1, 1], and many are negative or zero: left alone, an inverse sine, a logarithm or a quotient is more
-//! often without a bound than with one, and so is all that is made of it. What is drawn into a domain is so with an operation more, and its set of answers is
-//! as wide as before; how often, the mix says, and the other operands stay as they are.
+//! Most numbers that a program computes are outside of [-1, 1], and many are negative or zero: left
+//! alone, an inverse sine, a logarithm or a quotient is more often without a bound than with one,
+//! and so is all that is made of it. What is drawn into a domain is so with an operation more, and
+//! its set of answers is as wide as before; how often, the mix says, and the other operands stay as
+//! they are.
 
 use super::catalog::{Instance, slot};
 use super::draft::Id;

@@ -26,13 +26,15 @@ pub struct AdapterRecord {
     pub backend: String,
     /// The PCI address that tells devices of one name apart, or "".
     pub pci: String,
-    /// The Vulkan version that the device and the loader share, as (major, minor); (0, 0) where it is not known.
+    /// The Vulkan version that the device and the loader share, as (major, minor); (0, 0) where it
+    /// is not known.
     pub vulkan: (u32, u32),
     /// Whether SPIR-V can be handed to the driver as it is.
     pub passthrough: bool,
     /// Whether Rgba32Float can be drawn to and copied from.
     pub float_targets: bool,
-    /// What the device promises about float arithmetic, for the widths 16, 32 and 64; None where it cannot be asked (Vulkan below 1.2).
+    /// What the device promises about float arithmetic, for the widths 16, 32 and 64; None where it
+    /// cannot be asked (Vulkan below 1.2).
     pub float_controls: Option<FloatControlsByWidth>,
     /// `maxColorAttachments`, as far as wgpu uses it.
     pub max_color_attachments: u32,
@@ -50,7 +52,8 @@ pub struct AdapterRecord {
     pub compute: ComputeLimits,
 }
 
-/// What bounds a compute program on a device, beside the size of its storage buffers: the adapter's own limits, as far as wgpu uses them.
+/// What bounds a compute program on a device, beside the size of its storage buffers: the adapter's
+/// own limits, as far as wgpu uses them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ComputeLimits {
     /// Workgroups in x, in y and in z.
@@ -104,8 +107,8 @@ impl fmt::Display for AdapterRecord {
 
 /// Which adapter: the first, one by its index, or one by its name.
 ///
-/// As text: a number is an index; `NAME` is any part of the name, in any case; `NAME#2` is the third (from 0) of those that match; the empty text is
-/// the first adapter.
+/// As text: a number is an index; `NAME` is any part of the name, in any case; `NAME#2` is the
+/// third (from 0) of those that match; the empty text is the first adapter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
     /// The first adapter.
@@ -113,8 +116,9 @@ pub enum Selection {
     First,
     /// The adapter at this place of the list.
     Index(u32),
-    /// The adapter with this in its name, upper and lower case being the same. Where several match, `nth` says which; without `nth` the matches must
-    /// be the same device model under the same driver, and the first is taken.
+    /// The adapter with this in its name, upper and lower case being the same. Where several match,
+    /// `nth` says which; without `nth` the matches must be the same device model under the same
+    /// driver, and the first is taken.
     Name {
         /// Part of the name.
         part: String,
@@ -166,7 +170,8 @@ impl fmt::Display for NoDevice {
 
 impl std::error::Error for NoDevice {}
 
-/// What is said where there is no Vulkan adapter, or no Vulkan loader: both look the same to a program.
+/// What is said where there is no Vulkan adapter, or no Vulkan loader: both look the same to a
+/// program.
 pub const NO_ADAPTER: &str = "no Vulkan adapter was found (or no Vulkan loader). A software one will do: on Debian and its kin, \
 `apt-get install mesa-vulkan-drivers`";
 
@@ -208,8 +213,9 @@ impl Selection {
 
 /// Every Vulkan adapter of this machine, in the loader's order. Empty where there is no loader.
 ///
-/// Listing initializes every installed driver, and a driver may print, crash or hang: so a worker process does it, started as `options` say, and
-/// given as long as a worker has to open its device. The error says what became of it.
+/// Listing initializes every installed driver, and a driver may print, crash or hang: so a worker
+/// process does it, started as `options` say, and given as long as a worker has to open its device.
+/// The error says what became of it.
 pub fn list(options: &Options) -> Result<Vec<AdapterRecord>, NoDevice> {
     let launch = Launch::new(&Selection::First, None, options)?;
     child::list(&launch, options.start_limit)
@@ -219,7 +225,8 @@ pub fn list(options: &Options) -> Result<Vec<AdapterRecord>, NoDevice> {
 pub(crate) fn enumerate() -> Vec<(AdapterRecord, wgpu::Adapter)> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::VULKAN,
-        // No validation layer, whatever the build and the environment: results must not depend on either.
+        // No validation layer, whatever the build and the environment: results must not depend on
+        // either.
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });

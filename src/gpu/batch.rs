@@ -58,7 +58,8 @@ impl Program {
     }
 }
 
-/// Runs batches of programs with one device, from one thread. Attachments and buffers are kept from batch to batch.
+/// Runs batches of programs with one device, from one thread. Attachments and buffers are kept from
+/// batch to batch.
 pub(crate) struct Runner<'d> {
     device: &'d OpenDevice,
     attachments: Attachments,

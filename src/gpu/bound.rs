@@ -1,4 +1,5 @@
-//! What is bound for a program, computed or drawn: whether the device takes it, layouts, bind groups, and what is shown of it.
+//! What is bound for a program, computed or drawn: whether the device takes it, layouts, bind
+//! groups, and what is shown of it.
 
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -28,7 +29,8 @@ impl Layouts {
     }
 }
 
-/// What two programs have in common that can share a layout: what is where, ascending, and bytes of push constants.
+/// What two programs have in common that can share a layout: what is where, ascending, and bytes of
+/// push constants.
 type Signature = (Vec<Slot>, u32);
 
 /// A binding of a layout.
@@ -112,8 +114,8 @@ pub(super) fn readback_bytes(bound: Bound<'_>) -> u64 {
     images + bound.shown_buffers().map(padded).sum::<u64>()
 }
 
-/// Copies what is shown to the readback from an offset where rows of texels may begin: images, then buffers. `textures` and `buffers` are those of all
-/// images and buffers that are bound.
+/// Copies what is shown to the readback from an offset where rows of texels may begin: images, then
+/// buffers. `textures` and `buffers` are those of all images and buffers that are bound.
 pub(super) fn copy_back(
     encoder: &mut wgpu::CommandEncoder,
     bound: Bound<'_>,
@@ -190,7 +192,8 @@ impl OpenDevice {
         bound.samplers.iter().try_for_each(|sampler| self.can_sample(bound, &sampler.sampler))
     }
 
-    /// Whether the sampler can be said to wgpu and may be used with every image that is sampled: which ones the module uses it with is not looked for.
+    /// Whether the sampler can be said to wgpu and may be used with every image that is sampled:
+    /// which ones the module uses it with is not looked for.
     fn can_sample(&self, bound: Bound<'_>, sampler: &Sampler) -> Result<(), String> {
         let sampled = || bound.images.iter().filter(|image| image.kind == ImageKind::Sampled).map(|image| image.image.format());
         if sampler.unnormalized {

@@ -1,8 +1,9 @@
 //! What a module asks of a device, read from its words before a driver sees them.
 //!
-//! Handing a driver a module that needs a capability which the device did not enable is undefined: it may work, crash, or compute something else. Such
-//! a module is unchecked, and says why. This reads no more than the framing and the module's first sections; a module that is wrong further on is for
-//! the driver, whose crash costs a worker process.
+//! Handing a driver a module that needs a capability which the device did not enable is undefined:
+//! it may work, crash, or compute something else. Such a module is unchecked, and says why. This
+//! reads no more than the framing and the module's first sections; a module that is wrong further
+//! on is for the driver, whose crash costs a worker process.
 
 use super::adapters::AdapterRecord;
 use super::float_controls::FloatControls;
@@ -30,10 +31,12 @@ pub(crate) const DRAWING_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_ADAP
 
 const INT64_ATOMICS: wgpu::Features = wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS.union(wgpu::Features::SHADER_INT64_ATOMIC_MIN_MAX);
 
-/// The same, of what wgpu calls experimental and offers beside passthrough only: the Vulkan memory model comes with the cooperative matrices.
+/// The same, of what wgpu calls experimental and offers beside passthrough only: the Vulkan memory
+/// model comes with the cooperative matrices.
 pub(crate) const EXPERIMENTAL_FEATURES: wgpu::Features = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
 
-/// Why the words cannot be handed to a device with these features, if they cannot: the capability, extension, version or execution mode, by name.
+/// Why the words cannot be handed to a device with these features, if they cannot: the capability,
+/// extension, version or execution mode, by name.
 pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
     let Some(&[magic, version, ..]) = words.first_chunk::<5>() else {
         return Err(format!("the module has {} words; a SPIR-V header alone has 5", words.len()));
@@ -80,8 +83,8 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         if features.contains(bit) { Ok(()) } else { Err(format!("the device does not enable the capability {name}")) }
     };
     match capability {
-        // Vulkan takes these from every device: Matrix, Shader, Sampled1D, Image1D, SampledBuffer, ImageBuffer, StorageImageExtendedFormats, ImageQuery,
-        // DerivativeControl.
+        // Vulkan takes these from every device: Matrix, Shader, Sampled1D, Image1D, SampledBuffer,
+        // ImageBuffer, StorageImageExtendedFormats, ImageQuery, DerivativeControl.
         0 | 1 | 43 | 44 | 46 | 47 | 49 | 50 | 51 => Ok(()),
         9 => feature("Float16", wgpu::Features::SHADER_F16),
         10 => feature("Float64", wgpu::Features::SHADER_F64),
@@ -105,7 +108,8 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
     }
 }
 
-/// Names of capabilities that modules of this project and its neighbours ask for; others are said by number.
+/// Names of capabilities that modules of this project and its neighbours ask for; others are said
+/// by number.
 fn capability_name(capability: u32) -> String {
     let name = match capability {
         2 => "Geometry",
@@ -156,8 +160,9 @@ fn float_control(capability: u32) -> (&'static str, HasControl) {
 }
 
 fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
-    // What became part of Vulkan needs no device extension: 1.1 took the storage buffer class and 16-bit
-    // storage, 1.2 the float controls and the memory model, 1.3 instructions that mean nothing. What else they need is a capability.
+    // What became part of Vulkan needs no device extension: 1.1 took the storage buffer class and
+    // 16-bit storage, 1.2 the float controls and the memory model, 1.3 instructions that mean
+    // nothing. What else they need is a capability.
     let since = match name {
         // Part of Vulkan 1.3, and a feature that this project enables itself.
         "SPV_KHR_terminate_invocation" if device.terminate_invocation => return Ok(()),

@@ -71,7 +71,8 @@ pub(super) fn list(launch: &Launch, limit: Duration) -> Result<Vec<AdapterRecord
         let _ = ended.send(());
     });
     let report = report.recv_timeout(limit);
-    // Once the list is there, how the process ends is of no matter: drivers crash when they are unloaded, too.
+    // Once the list is there, how the process ends is of no matter: drivers crash when they are
+    // unloaded, too.
     let waits = matches!(report, Ok(Ok(None) | Err(WireError::Io(_))));
     let exit = leave(&mut child, if waits { LEAVE } else { Duration::ZERO }).map_or(Exit::Unknown, exit);
     let why = match report {
@@ -114,7 +115,8 @@ impl Worker {
         };
         #[cfg(target_os = "linux")]
         {
-            // As large as an unprivileged process may have them, so that large images cross in few turns; smaller ones do as well.
+            // As large as an unprivileged process may have them, so that large images cross in few
+            // turns; smaller ones do as well.
             let _ = rustix::pipe::fcntl_setpipe_size(&stdin, 1 << 20);
             let _ = rustix::pipe::fcntl_setpipe_size(&stdout, 1 << 20);
         }
@@ -143,7 +145,8 @@ impl Worker {
         let _ = self.programs.send(run);
     }
 
-    /// Ends it, after letting it go by itself for a while: how it went, and the last lines of its standard error.
+    /// Ends it, after letting it go by itself for a while: how it went, and the last lines of its
+    /// standard error.
     pub(super) fn end(mut self, patience: Duration) -> (Exit, String) {
         // Its input ends here.
         drop(self.programs);
@@ -154,7 +157,8 @@ impl Worker {
     }
 }
 
-/// Waits for the process, kills it after a while, and waits again. None for a process that even a kill does not end: a driver may hold it in the kernel.
+/// Waits for the process, kills it after a while, and waits again. None for a process that even a
+/// kill does not end: a driver may hold it in the kernel.
 fn leave(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let wait = |child: &mut Child, patience: Duration| {
         let deadline = Instant::now() + patience;

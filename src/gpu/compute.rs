@@ -1,7 +1,9 @@
 //! Compute programs: buffers that are filled, bound, and read back again and again, and images.
 //!
-//! All programs of a batch are in one compute pass. Each has buffers and images of its own, so nothing orders them among each other: their buffers' contents
-//! come from one upload before the pass, and go to the batch's readback after it. A buffer of the pool may be longer than what is bound of it.
+//! All programs of a batch are in one compute pass. Each has buffers and images of its own, so
+//! nothing orders them among each other: their buffers' contents come from one upload before the
+//! pass, and go to the batch's readback after it. A buffer of the pool may be longer than what is
+//! bound of it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,7 +60,8 @@ impl OpenDevice {
         self.within_bound_limits(dispatch.bound())
     }
 
-    /// Whether everything that the entry point uses is there, of the right kind and size, and where wgpu will put it.
+    /// Whether everything that the entry point uses is there, of the right kind and size, and where
+    /// wgpu will put it.
     pub(super) fn can_compute(&self, dispatch: &ComputeDispatch, needs: &Needs) -> Result<(), String> {
         let limits = &self.record.compute;
         if let Some(size) = needs.local_size {
@@ -84,7 +87,8 @@ impl OpenDevice {
             module: &module,
             entry_point: Some(&dispatch.entry),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Workgroup memory is undefined until it is written, and a device may show so; wgpu would have naga clear it.
+                // Workgroup memory is undefined until it is written, and a device may show so; wgpu
+                // would have naga clear it.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
@@ -105,7 +109,8 @@ pub(super) struct Storage {
 pub(super) struct Lent(Vec<wgpu::Buffer>);
 
 impl Storage {
-    /// Runs the programs in one pass, and copies what they show to the readback, from the offset of each.
+    /// Runs the programs in one pass, and copies what they show to the readback, from the offset of
+    /// each.
     pub(super) fn encode(
         &mut self,
         open: &OpenDevice,

@@ -24,8 +24,9 @@ pub struct Options {
     pub program_limit: Duration,
     /// How long a worker may take to open its device.
     pub start_limit: Duration,
-    /// After so many workers in a row that did not start, the device is given up. Between them are pauses of 0.2 s, then twice as long each time,
-    /// up to 10 s. The first worker of all is started once only.
+    /// After so many workers in a row that did not start, the device is given up. Between them are
+    /// pauses of 0.2 s, then twice as long each time, up to 10 s. The first worker of all is
+    /// started once only.
     pub start_attempts: u32,
     /// Worker processes, each with a device of its own on the same adapter; 0 for as many as a
     /// stream of small programs wants on this adapter and machine ([`Device::workers`] says how
@@ -40,7 +41,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// This executable, 20 s for a program, 60 s for a start, 12 starts (pauses of a minute in all), one worker with 256 programs.
+    /// This executable, 20 s for a program, 60 s for a start, 12 starts (pauses of a minute in
+    /// all), one worker with 256 programs.
     fn default() -> Options {
         Options {
             executable: None,
@@ -57,7 +59,8 @@ impl Default for Options {
 
 /// An adapter with worker processes on it: programs go in, outcomes come out, in any order.
 ///
-/// It may be shared between threads. Dropping it ends the workers; what was not received is dropped with it.
+/// It may be shared between threads. Dropping it ends the workers; what was not received is dropped
+/// with it.
 pub struct Device {
     record: AdapterRecord,
     route: Route,
@@ -139,7 +142,8 @@ impl Shared {
 impl Device {
     /// Starts the workers and waits until each has its device open.
     ///
-    /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for people, what there is instead, or how to get a device.
+    /// Without a `route`, passthrough where the adapter offers it, else naga. The error says, for
+    /// people, what there is instead, or how to get a device.
     pub fn open(selection: &Selection, route: Option<Route>, options: Options) -> Result<Device, NoDevice> {
         if options.workers > 0 {
             return Device::with_workers(options.workers, selection, route, options);
@@ -215,15 +219,18 @@ impl Device {
         self.shared.restarts.load(Ordering::Relaxed)
     }
 
-    /// How many crashes, hangs and losses of a worker were no program's: each of those that it held, if any, passed when it was run alone.
+    /// How many crashes, hangs and losses of a worker were no program's: each of those that it
+    /// held, if any, passed when it was run alone.
     pub fn unrepeated(&self) -> u64 {
         self.shared.unrepeated.load(Ordering::Relaxed)
     }
 
     /// Hands a program over; the number comes back with its outcome and need not be unique.
     ///
-    /// Waits while two windows' worth of programs for each worker are unfinished. It never waits for [`Device::receive`], so one thread may submit
-    /// everything and then receive; what it has not received is in memory, and is bounded if it receives as it goes, or by [`Device::run_all`].
+    /// Waits while two windows' worth of programs for each worker are unfinished. It never waits
+    /// for [`Device::receive`], so one thread may submit everything and then receive; what it has
+    /// not received is in memory, and is bounded if it receives as it goes, or by
+    /// [`Device::run_all`].
     pub fn submit(&self, id: u64, dispatch: impl Into<Dispatch>) {
         let mut state = self.shared.lock();
         while state.unfinished >= self.shared.capacity {
@@ -249,7 +256,8 @@ impl Device {
         self.shared.wake();
     }
 
-    /// Waits for the next program that comes back. None if everything that was submitted has been received.
+    /// Waits for the next program that comes back. None if everything that was submitted has been
+    /// received.
     pub fn receive(&self) -> Option<Finished> {
         let mut state = self.shared.lock();
         loop {
@@ -273,7 +281,8 @@ impl Device {
         self.shared.lock().finished.pop_front()
     }
 
-    /// Runs all these programs, numbered from 0, taking them as there is room for them. Outcomes come in any order. Memory is bounded.
+    /// Runs all these programs, numbered from 0, taking them as there is room for them. Outcomes
+    /// come in any order. Memory is bounded.
     pub fn run_all<I>(&mut self, programs: I) -> RunAll<'_, I::IntoIter>
     where
         I: IntoIterator<Item: Into<Dispatch>>,
@@ -321,7 +330,8 @@ impl<I: Iterator<Item: Into<Dispatch>>> Iterator for RunAll<'_, I> {
                 break;
             }
             self.next_id += 1;
-            // What has come back is given before more is taken, so that the caller's work and the device's overlap.
+            // What has come back is given before more is taken, so that the caller's work and the
+            // device's overlap.
             if let Some(finished) = self.device.try_receive() {
                 return Some(finished);
             }

@@ -1,4 +1,5 @@
-//! What a device promises about 32-bit (and 16, 64-bit) float arithmetic: `VkPhysicalDeviceFloatControlsProperties`.
+//! What a device promises about 32-bit (and 16, 64-bit) float arithmetic:
+//! `VkPhysicalDeviceFloatControlsProperties`.
 
 /// The float controls of one width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Running fragment and compute programs and draws on real Vulkan devices, and reading back bit for bit. The only user of wgpu.
+//! Running fragment and compute programs and draws on real Vulkan devices, and reading back bit for
+//! bit. The only user of wgpu.
 //!
 //! ```no_run
 //! use smallstep::gpu::{Device, DeviceOutcome, Options, Selection};
@@ -15,16 +16,20 @@
 //! # Ok::<(), smallstep::gpu::NoDevice>(())
 //! ```
 //!
-//! A driver may crash or hang on what a compiler under test makes. So the device runs in a worker process, and the parent supervises it: a crash, a
-//! hang or a lost device costs the verdict of exactly the one program that brought it about. Four invariants hold:
+//! A driver may crash or hang on what a compiler under test makes. So the device runs in a worker
+//! process, and the parent supervises it: a crash, a hang or a lost device costs the verdict of
+//! exactly the one program that brought it about. Four invariants hold:
 //!
-//! - A worker that does not start is tried again, with growing pauses, [`Options::start_attempts`] times; then the device is gone, and what it has not
-//!   answered comes back as [`DeviceOutcome::Outage`].
+//! - A worker that does not start is tried again, with growing pauses, [`Options::start_attempts`]
+//!   times; then the device is gone, and what it has not answered comes back as
+//!   [`DeviceOutcome::Outage`].
 //! - Every program that is submitted comes back once, with one [`DeviceOutcome`].
-//! - [`DeviceOutcome::Crashed`], [`TimedOut`](DeviceOutcome::TimedOut) and [`Lost`](DeviceOutcome::Lost) are said of a program only when it was the only
-//!   one in the worker; programs that were there beside it are run again, one at a time.
-//! - The words that the driver (or naga) gets are the words of the dispatch, unchanged, and their hash is in what it shows. A module whose bindings
-//!   wgpu would renumber is adapted before, by [`crate::compile::bindings`], and its own words are then the adapted ones.
+//! - [`DeviceOutcome::Crashed`], [`TimedOut`](DeviceOutcome::TimedOut) and
+//!   [`Lost`](DeviceOutcome::Lost) are said of a program only when it was the only one in the
+//!   worker; programs that were there beside it are run again, one at a time.
+//! - The words that the driver (or naga) gets are the words of the dispatch, unchanged, and their
+//!   hash is in what it shows. A module whose bindings wgpu would renumber is adapted before, by
+//!   [`crate::compile::bindings`], and its own words are then the adapted ones.
 
 use std::fmt;
 use std::time::Duration;
@@ -60,8 +65,9 @@ pub use shader_cache::ShaderCache;
 pub enum Route {
     /// As they are. Blame falls on the driver.
     Passthrough,
-    /// Read, validated and written again by naga: the driver sees other words, and blame falls on naga or the driver. naga takes no float controls,
-    /// drops `NoContraction`, and guards accesses, loops and divisions.
+    /// Read, validated and written again by naga: the driver sees other words, and blame falls on
+    /// naga or the driver. naga takes no float controls, drops `NoContraction`, and guards
+    /// accesses, loops and divisions.
     Naga,
 }
 
@@ -139,10 +145,11 @@ pub enum DeviceOutcome {
     TimedOut(Duration),
     /// The device was lost on it; the text says how.
     Lost(String),
-    /// No worker could be started any more to run it, and the device is given up; the text says why. Nothing is known about the program.
+    /// No worker could be started any more to run it, and the device is given up; the text says
+    /// why. Nothing is known about the program.
     Outage(String),
-    /// It was not given to the device: the dispatch describes no run, or needs a limit or a capability that the device does not have. Nothing is
-    /// known about it.
+    /// It was not given to the device: the dispatch describes no run, or needs a limit or a
+    /// capability that the device does not have. Nothing is known about it.
     Unchecked(String),
 }
 

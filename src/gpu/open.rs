@@ -1,7 +1,9 @@
-//! An open device of wgpu's, in this process: a module becomes a pipeline, or the reason why it does not.
+//! An open device of wgpu's, in this process: a module becomes a pipeline, or the reason why it
+//! does not.
 //!
-//! wgpu's robustness stays on, for it does not let go of it. Nothing here guards against a driver that crashes or hangs: the worker process does. The
-//! worker and the bare half of the bench both run programs with this, and with [`super::batch`].
+//! wgpu's robustness stays on, for it does not let go of it. Nothing here guards against a driver
+//! that crashes or hangs: the worker process does. The worker and the bare half of the bench both
+//! run programs with this, and with [`super::batch`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -62,8 +64,9 @@ pub(crate) struct OpenDevice {
 }
 
 impl OpenDevice {
-    /// Opens the selected adapter with everything that it offers of what programs may need: its own limits, and passthrough unless `route` is naga.
-    /// Without a `route`, passthrough where it is offered, else naga.
+    /// Opens the selected adapter with everything that it offers of what programs may need: its own
+    /// limits, and passthrough unless `route` is naga. Without a `route`, passthrough where it is
+    /// offered, else naga.
     pub(crate) fn open(selection: &Selection, route: Option<Route>) -> Result<OpenDevice, NoDevice> {
         let mut adapters = adapters::enumerate();
         let records: Vec<AdapterRecord> = adapters.iter().map(|(record, _)| record.clone()).collect();
@@ -87,8 +90,9 @@ impl OpenDevice {
         }
         #[allow(unsafe_code)]
         let experimental_features = if route == Route::Passthrough {
-            // SAFETY: passthrough is asked for in order to give drivers modules that no validator of wgpu's has seen. The process that does so is
-            // a worker that may crash, and holds nothing that a crash or a wild write could harm.
+            // SAFETY: passthrough is asked for in order to give drivers modules that no validator
+            // of wgpu's has seen. The process that does so is a worker that may crash, and holds
+            // nothing that a crash or a wild write could harm.
             unsafe { wgpu::ExperimentalFeatures::enabled() }
         } else {
             wgpu::ExperimentalFeatures::disabled()
@@ -146,9 +150,11 @@ impl OpenDevice {
         }
     }
 
-    /// The program, if it is within the device's limits and asks for nothing that it did not enable; if not, what it is.
+    /// The program, if it is within the device's limits and asks for nothing that it did not
+    /// enable; if not, what it is.
     ///
-    /// On naga's route wgpu knows the module and refuses what does not fit. What passes through unseen is held here to the same.
+    /// On naga's route wgpu knows the module and refuses what does not fit. What passes through
+    /// unseen is held here to the same.
     fn made(&self, dispatch: &Dispatch) -> Result<Program, String> {
         match dispatch {
             Dispatch::Fragment(dispatch) => {
@@ -185,8 +191,8 @@ impl OpenDevice {
         }
     }
 
-    /// What an entry point asks for, its words having nothing that the device did not enable. None on naga's route, and for words that are not of the
-    /// grammar: the driver may judge those.
+    /// What an entry point asks for, its words having nothing that the device did not enable. None
+    /// on naga's route, and for words that are not of the grammar: the driver may judge those.
     fn needs(&self, words: &[u32], model: ExecutionModel, entry: &str) -> Result<Option<Needs>, String> {
         if self.route == Route::Naga {
             return Ok(None);
@@ -208,8 +214,9 @@ impl OpenDevice {
     pub(super) fn module(&self, words: &[u32], entry: &str) -> wgpu::ShaderModule {
         match self.route {
             #[allow(unsafe_code)]
-            // SAFETY: the framing, the version and the capabilities were checked by the caller. What else may be wrong with the words can crash or
-            // corrupt this process, and this process is a worker that is there to be lost.
+            // SAFETY: the framing, the version and the capabilities were checked by the caller.
+            // What else may be wrong with the words can crash or corrupt this process, and this
+            // process is a worker that is there to be lost.
             Route::Passthrough => unsafe {
                 self.device.create_shader_module_passthrough(wgpu::ShaderModuleDescriptorPassthrough {
                     label: None,

@@ -1,6 +1,8 @@
-//! What wgpu does not tell of a physical device: its Vulkan version, its float controls, and which features it has that wgpu has no name for.
+//! What wgpu does not tell of a physical device: its Vulkan version, its float controls, and which
+//! features it has that wgpu has no name for.
 //!
-//! The only unsafe code of the crate is here and where modules are passed through (`open.rs`): wgpu has no safe way to ask for these.
+//! The only unsafe code of the crate is here and where modules are passed through (`open.rs`): wgpu
+//! has no safe way to ask for these.
 
 use super::float_controls::{FloatControls, FloatControlsByWidth};
 
@@ -9,12 +11,13 @@ use super::float_controls::{FloatControls, FloatControlsByWidth};
 pub(crate) struct Physical {
     /// The version that device and loader share, as (major, minor); None for other backends.
     pub(crate) vulkan: Option<(u32, u32)>,
-    /// None where the version is below 1.2, in which the query and the execution modes became part of Vulkan itself: wgpu does not enable the
-    /// extension that older devices would need.
+    /// None where the version is below 1.2, in which the query and the execution modes became part
+    /// of Vulkan itself: wgpu does not enable the extension that older devices would need.
     pub(crate) float_controls: Option<FloatControlsByWidth>,
     /// `shaderInt8`, which wgpu enables wherever it is there. False where the version is below 1.2.
     pub(crate) int8: bool,
-    /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False where the version is below 1.3.
+    /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False where the
+    /// version is below 1.3.
     pub(crate) terminate_invocation: bool,
 }
 
@@ -34,8 +37,8 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     }
     let mut floats = ash::vk::PhysicalDeviceFloatControlsProperties::default();
     let mut properties = ash::vk::PhysicalDeviceProperties2::default().push_next(&mut floats);
-    // SAFETY: instance and device are both of version 1.2 or later, so the command exists (1.1) and the structure may be chained (1.2); both
-    // structures live until the call returns.
+    // SAFETY: instance and device are both of version 1.2 or later, so the command exists (1.1) and
+    // the structure may be chained (1.2); both structures live until the call returns.
     unsafe { shared.raw_instance().get_physical_device_properties2(device, &mut properties) };
     let mut small = ash::vk::PhysicalDeviceShaderFloat16Int8Features::default();
     let mut terminate = ash::vk::PhysicalDeviceShaderTerminateInvocationFeatures::default();
@@ -44,7 +47,8 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     if has_1_3 {
         features = features.push_next(&mut terminate);
     }
-    // SAFETY: as above, with the features of the same versions; the last is chained from 1.3 on only.
+    // SAFETY: as above, with the features of the same versions; the last is chained from 1.3 on
+    // only.
     unsafe { shared.raw_instance().get_physical_device_features2(device, &mut features) };
     let half = [
         floats.shader_signed_zero_inf_nan_preserve_float16,
@@ -75,7 +79,8 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     }
 }
 
-/// Opens a device as wgpu does, with `shaderTerminateInvocation` beside what `descriptor` asks for. The adapter has it.
+/// Opens a device as wgpu does, with `shaderTerminateInvocation` beside what `descriptor` asks for.
+/// The adapter has it.
 #[allow(unsafe_code)]
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
@@ -86,8 +91,9 @@ pub(crate) fn open(
         // SAFETY: nothing is destroyed or kept; the guard outlives every use of what it gives.
         let vulkan = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }.ok_or("the adapter is not of Vulkan")?;
         let terminate = &mut terminate;
-        // SAFETY: features and limits are those that wgpu offers for this adapter. The callback turns one feature on, which the adapter was seen to
-        // have as part of Vulkan 1.3, by a structure that wgpu does not chain itself and that lives until the call returns.
+        // SAFETY: features and limits are those that wgpu offers for this adapter. The callback
+        // turns one feature on, which the adapter was seen to have as part of Vulkan 1.3, by a
+        // structure that wgpu does not chain itself and that lives until the call returns.
         unsafe {
             vulkan.open_with_callback(
                 descriptor.required_features,
@@ -97,6 +103,7 @@ pub(crate) fn open(
             )
         }?
     };
-    // SAFETY: the device was just made of this adapter, with the features and limits of the descriptor.
+    // SAFETY: the device was just made of this adapter, with the features and limits of the
+    // descriptor.
     Ok(unsafe { adapter.create_device_from_hal(opened, descriptor) }?)
 }

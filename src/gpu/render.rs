@@ -1,12 +1,16 @@
-//! Draws: two stages of the dispatch's own, what they are given, and attachments whose contents go there before and come back after.
+//! Draws: two stages of the dispatch's own, what they are given, and attachments whose contents go
+//! there before and come back after.
 //!
-//! Vulkan's conventions hold, not wgpu's. wgpu mirrors every viewport: it hands the driver the height of its rectangle negated, and the lower end as the
-//! origin. A Vulkan viewport of negative height can so be said exactly, and is; facing follows, for it is decided in framebuffer coordinates. One of
-//! positive height cannot be said and is unchecked; the pass [`crate::compile::viewport`] turns such a draw into one with a negative height and a vertex
+//! Vulkan's conventions hold, not wgpu's. wgpu mirrors every viewport: it hands the driver the
+//! height of its rectangle negated, and the lower end as the origin. A Vulkan viewport of negative
+//! height can so be said exactly, and is; facing follows, for it is decided in framebuffer
+//! coordinates. One of positive height cannot be said and is unchecked; the pass
+//! [`crate::compile::viewport`] turns such a draw into one with a negative height and a vertex
 //! stage that negates `Position.y`.
 //!
-//! wgpu restarts indexed strips, knows no fans, and wants strides of whole words: so strips with indices, and fans, become lists with the same provoking
-//! vertices, and attributes are packed anew. The numbers of vertices and instances that the stages see stay the same.
+//! wgpu restarts indexed strips, knows no fans, and wants strides of whole words: so strips with
+//! indices, and fans, become lists with the same provoking vertices, and attributes are packed
+//! anew. The numbers of vertices and instances that the stages see stay the same.
 
 use std::sync::Arc;
 
@@ -33,7 +37,8 @@ pub(crate) struct Rendering {
 struct Assembled {
     /// None: from the first vertex on, as many as there are.
     indices: Option<Vec<u32>>,
-    /// For each attribute its items from number 0, each in whole words, and how many bytes each has.
+    /// For each attribute its items from number 0, each in whole words, and how many bytes each
+    /// has.
     attributes: Vec<(Vec<u8>, u64)>,
 }
 
@@ -229,7 +234,8 @@ impl OpenDevice {
         Ok(())
     }
 
-    /// wgpu's depth bias has an integer for its constant factor and belongs to a depth attachment; its depth test has no bounds.
+    /// wgpu's depth bias has an integer for its constant factor and belongs to a depth attachment;
+    /// its depth test has no bounds.
     fn can_bias(&self, dispatch: &DrawDispatch) -> Result<(), String> {
         if dispatch.state.depth_bounds.is_some() {
             return Err("the draw has depth bounds, which wgpu has none of".into());

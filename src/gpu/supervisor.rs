@@ -1,11 +1,14 @@
 //! The parent's side: worker processes, what they hold, and whose fault it is when one ends.
 //!
-//! A worker normally holds a window of programs. When it ends, hangs or loses its device with several of them, nobody can say which one it was: they all
-//! become *suspects*, and the next worker gets them one at a time, before anything else. Whoever is alone in a worker when it fails has failed. So one bad
-//! program costs one or two restarts and its neighbours a second run, never a verdict.
+//! A worker normally holds a window of programs. When it ends, hangs or loses its device with
+//! several of them, nobody can say which one it was: they all become *suspects*, and the next
+//! worker gets them one at a time, before anything else. Whoever is alone in a worker when it fails
+//! has failed. So one bad program costs one or two restarts and its neighbours a second run, never
+//! a verdict.
 //!
-//! Time: among many, a worker hangs if for the limit nothing was reported, or if its oldest program has been overtaken by two windows' worth of others and
-//! is older than the limit. That is a suspicion only; the limit as a verdict is measured on a program alone.
+//! Time: among many, a worker hangs if for the limit nothing was reported, or if its oldest program
+//! has been overtaken by two windows' worth of others and is older than the limit. That is a
+//! suspicion only; the limit as a verdict is measured on a program alone.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -20,11 +23,13 @@ use super::wire::{Report, Run, WireError};
 use super::{DeviceOutcome, Exit, Finished, Options, Route};
 use crate::dispatch::Shown;
 
-/// How long it takes until a worker is started again after the first that did not start; twice as long after each further one.
+/// How long it takes until a worker is started again after the first that did not start; twice as
+/// long after each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The most bytes of frames and buffers that a worker has at once, unless a single program has more.
+/// The most bytes of frames and buffers that a worker has at once, unless a single program has
+/// more.
 const WINDOW_BYTES: u64 = 256 << 20;
 
 /// What a coordinator waits for.
@@ -195,7 +200,8 @@ impl Coordinator {
         let why = self.given_up.clone().unwrap_or_default();
         let mut jobs: Vec<Job> = self.suspects.drain(..).collect();
         if self.shared.workers.load(Ordering::SeqCst) > 0 {
-            // The other workers may fare better. They may be idle, and nothing else would tell them.
+            // The other workers may fare better. They may be idle, and nothing else would tell
+            // them.
             if !jobs.is_empty() {
                 self.shared.lock().pending.extend(jobs);
                 self.shared.wake();
@@ -259,7 +265,8 @@ impl Coordinator {
         self.in_flight.insert(number, InFlight { job, since: now, reported: self.reported });
     }
 
-    /// When the next worker is started, or when the one that there is will be overdue; never, where a limit reaches beyond what a clock can say.
+    /// When the next worker is started, or when the one that there is will be overdue; never, where
+    /// a limit reaches beyond what a clock can say.
     fn deadline(&self) -> Option<Instant> {
         if self.retry.is_some() {
             return self.retry;
@@ -330,7 +337,8 @@ impl Coordinator {
         }
     }
 
-    /// Notes that a worker failed for no program's fault, if the last of its programs has passed alone.
+    /// Notes that a worker failed for no program's fault, if the last of its programs has passed
+    /// alone.
     fn suspects_passed(&mut self) {
         if self.unexplained && self.suspects.is_empty() && self.in_flight.is_empty() {
             self.unexplained = false;
@@ -338,7 +346,8 @@ impl Coordinator {
         }
     }
 
-    /// One compiling thread that hangs does not stop the others, so the oldest program is looked at too.
+    /// One compiling thread that hangs does not stop the others, so the oldest program is looked at
+    /// too.
     fn suspect_overtaken(&mut self) {
         let overtaken = self.in_flight.first_key_value().is_some_and(|(_, oldest)| {
             self.reported - oldest.reported > 2 * self.window as u64 && oldest.since.elapsed() > self.program_limit
@@ -380,7 +389,8 @@ impl Coordinator {
         }
     }
 
-    /// Blames the program that was alone in a worker that has ended, or makes suspects of all that were in it.
+    /// Blames the program that was alone in a worker that has ended, or makes suspects of all that
+    /// were in it.
     fn settle(&mut self, outcome: DeviceOutcome) {
         let jobs: Vec<Job> = std::mem::take(&mut self.in_flight).into_values().map(|in_flight| in_flight.job).collect();
         self.bytes_in_flight = 0;

@@ -1,7 +1,8 @@
-//! Images on a device: which format is which, what the device can do with each, and texels there and back.
+//! Images on a device: which format is which, what the device can do with each, and texels there
+//! and back.
 //!
-//! Texels go there by copies, except to 32-bit depths, to which wgpu copies nothing: a full-screen triangle writes them. They come back by copies whose
-//! rows are padded to what wgpu asks for.
+//! Texels go there by copies, except to 32-bit depths, to which wgpu copies nothing: a full-screen
+//! triangle writes them. They come back by copies whose rows are padded to what wgpu asks for.
 
 use smallstep_semantics::image::{Format, Image};
 

@@ -1,4 +1,5 @@
-//! What passes between the two processes: programs one way, reports the other, each a [frame](frame) over the worker's standard input and output.
+//! What passes between the two processes: programs one way, reports the other, each a
+//! [frame](frame) over the worker's standard input and output.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -49,7 +50,8 @@ pub(crate) enum Report {
     Finished { number: u64, result: Result<Shown, Declined> },
     /// The device is lost, and everything that it was given. The last report.
     Lost(String),
-    /// The driver refused a program in a way after which wgpu has no device any more. The last report.
+    /// The driver refused a program in a way after which wgpu has no device any more. The last
+    /// report.
     GaveUp(String),
 }
 
@@ -494,7 +496,8 @@ mod tests {
         assert!(matches!(Report::read(&mut text.as_slice()), Err(WireError::Malformed(said)) if said.contains("a driver")));
     }
 
-    /// Any word replaced by a huge one: an error or another frame, never a panic and never memory for what is not there.
+    /// Any word replaced by a huge one: an error or another frame, never a panic and never memory
+    /// for what is not there.
     fn alter(bytes: &[u8]) {
         for word in 0..bytes.len() / 4 {
             let mut altered = bytes.to_vec();

@@ -1,11 +1,15 @@
 //! The worker process: it holds the device, and may be lost.
 //!
-//! Several threads compile, fewer run what is compiled. A running thread takes whatever is compiled into one submission, and while the device is busy with it prepares
-//! the next, so batches are as large as the device is slow. Memory is bounded by the parent, which keeps a bounded window of programs here.
+//! Several threads compile, fewer run what is compiled. A running thread takes whatever is compiled
+//! into one submission, and while the device is busy with it prepares the next, so batches are as
+//! large as the device is slow. Memory is bounded by the parent, which keeps a bounded window of
+//! programs here.
 //!
-//! For tests of the supervisor only, the environment variable `SMALLSTEP_TEST_FAULT` makes the worker misbehave: a comma-separated list of
-//! `crash-start`, `hang-start`, or `FAULT:HASH` with FAULT one of `crash-compile`, `crash-run`, `hang-compile`, `hang-run`, `lost`, `garbage`, and HASH
-//! the [`words_hash`](crate::dispatch::words_hash), in hexadecimal, of the program that brings it about.
+//! For tests of the supervisor only, the environment variable `SMALLSTEP_TEST_FAULT` makes the
+//! worker misbehave: a comma-separated list of `crash-start`, `hang-start`, or `FAULT:HASH` with
+//! FAULT one of `crash-compile`, `crash-run`, `hang-compile`, `hang-run`, `lost`, `garbage`, and
+//! HASH the [`words_hash`](crate::dispatch::words_hash), in hexadecimal, of the program that brings
+//! it about.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -25,9 +29,11 @@ pub const TEST_FAULT: &str = "SMALLSTEP_TEST_FAULT";
 
 /// The most programs of one submission.
 pub(crate) const BATCH: usize = 64;
-/// The most bytes that the programs of one submission take and give, unless a single program has more.
+/// The most bytes that the programs of one submission take and give, unless a single program has
+/// more.
 const BATCH_BYTES: u64 = 64 << 20;
-/// Submissions that a running thread has with the device at once: one that is worked on, one that waits.
+/// Submissions that a running thread has with the device at once: one that is worked on, one that
+/// waits.
 const OVERLAP: usize = 2;
 /// How long a program waits for others, to be run with them.
 const COMPANY: Duration = Duration::from_millis(20);
@@ -50,14 +56,16 @@ pub struct ServeOptions {
 pub enum End {
     /// Everything was done, or there was no device and the parent knows.
     Done,
-    /// The input ended while programs were being run: the parent is gone. Threads are left in the driver, perhaps for ever, and an orderly exit would
-    /// wait for them there: the process should kill itself.
+    /// The input ended while programs were being run: the parent is gone. Threads are left in the
+    /// driver, perhaps for ever, and an orderly exit would wait for them there: the process should
+    /// kill itself.
     Abandoned,
 }
 
 /// Serves programs from `input` until its end, and reports to `output`.
 ///
-/// The error is that the output could not be written at the start, or that the input broke or held something else than programs.
+/// The error is that the output could not be written at the start, or that the input broke or held
+/// something else than programs.
 pub fn serve(
     options: ServeOptions,
     input: impl Read + Send + 'static,
@@ -139,7 +147,8 @@ fn flush(output: &Output) -> io::Result<()> {
     lock(output).flush()
 }
 
-/// Makes every panic, on whatever thread, end the process: a panic in wgpu or naga is then the crash of one program, with its message on standard error.
+/// Makes every panic, on whatever thread, end the process: a panic in wgpu or naga is then the
+/// crash of one program, with its message on standard error.
 pub fn abort_on_panic() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -187,8 +196,9 @@ impl Worker {
             self.faults.at_compile(&dispatch, self);
             let result = self.device.compile(&dispatch);
             if let Some(why) = self.device.lost() {
-                // The driver's refusals that Vulkan does not list for a pipeline (VK_ERROR_UNKNOWN of Mesa's SPIR-V reader, for one) are to wgpu the
-                // end of the device, in these words.
+                // The driver's refusals that Vulkan does not list for a pipeline (VK_ERROR_UNKNOWN
+                // of Mesa's SPIR-V reader, for one) are to wgpu the end of the device, in these
+                // words.
                 return self.last_report(&if why.contains("Unexpected error variant") {
                     Report::GaveUp(format!(
                         "the driver answered with an error that Vulkan does not list for a pipeline; wgpu then says: {why}"
@@ -219,7 +229,8 @@ impl Worker {
         let mut under_way: std::collections::VecDeque<(Vec<u64>, Vec<Program>, Submitted)> = Default::default();
         let mut next: Option<Compiled> = None;
         loop {
-            // With nothing under way there is nothing else to do than to wait. Another thread that waits for programs holds the queue: then there is none.
+            // With nothing under way there is nothing else to do than to wait. Another thread that
+            // waits for programs holds the queue: then there is none.
             let collected = if under_way.is_empty() { Some(self.collect(&lock(queue), &mut next, true)) } else { None };
             let collected = collected.or_else(|| queue.try_lock().ok().map(|queue| self.collect(&queue, &mut next, false)));
             if let Some((numbers, batch)) = collected.flatten() {
@@ -260,9 +271,11 @@ impl Worker {
         }
     }
 
-    /// The programs of the next submission; `None` if there is none, or with `waits`, if there will be none any more.
+    /// The programs of the next submission; `None` if there is none, or with `waits`, if there will
+    /// be none any more.
     ///
-    /// A submission costs about as much as a program, so it waits a little for company while others are being compiled.
+    /// A submission costs about as much as a program, so it waits a little for company while others
+    /// are being compiled.
     fn collect(&self, queue: &mpsc::Receiver<Compiled>, next: &mut Option<Compiled>, waits: bool) -> Option<(Vec<u64>, Vec<Program>)> {
         let first = match next.take() {
             Some(first) => first,
@@ -289,7 +302,8 @@ impl Worker {
         Some((numbers, batch))
     }
 
-    /// Runs each program of a batch that wgpu refused by itself, so that the refusal falls on the right one. False if the device is lost.
+    /// Runs each program of a batch that wgpu refused by itself, so that the refusal falls on the
+    /// right one. False if the device is lost.
     fn run_singly(&self, runner: &mut Runner<'_>, numbers: Vec<u64>, batch: Vec<Program>) -> bool {
         for (number, program) in numbers.into_iter().zip(batch) {
             let result = runner.submit(vec![program]).and_then(|submitted| runner.finish(submitted));

@@ -8,8 +8,10 @@ use crate::gpu::{Device, DeviceOutcome};
 
 /// Computes functions.
 pub trait Computer {
-    /// Computes all batches by the function's modules, and hands each with its results to `take`, in any order: [`Function::results`](super::Function::results) words for each
-    /// input, and perhaps more after them. Batches are taken as there is room for them, and what is taken may be computed while `take` works.
+    /// Computes all batches by the function's modules, and hands each with its results to `take`,
+    /// in any order: [`Function::results`](super::Function::results) words for each input, and
+    /// perhaps more after them. Batches are taken as there is room for them, and what is taken may
+    /// be computed while `take` works.
     ///
     /// The error is why a batch was not computed; then others may not have been either.
     fn compute(
@@ -60,7 +62,8 @@ impl Computer for Device {
             Some(dispatch)
         });
         let mut first = Ok(());
-        // All that was submitted is received, also after an error, so that nothing is left over for the next function.
+        // All that was submitted is received, also after an error, so that nothing is left over for
+        // the next function.
         for finished in self.run_all(dispatches) {
             let (batch, words_hash) = under_way.borrow_mut().remove(&finished.id).expect("what comes back was submitted, and once");
             let taken = match &finished.outcome {

@@ -1,4 +1,5 @@
-//! The functions that are measured: those of scalars from the mathematical reference's table, and some of vectors.
+//! The functions that are measured: those of scalars from the mathematical reference's table, and
+//! some of vectors.
 
 use rspirv::spirv;
 use smallstep_semantics::number::{Instruction, reference};
@@ -16,7 +17,8 @@ pub struct Function {
     pub results: usize,
 }
 
-/// Names of those of vectors, and what each takes for vectors of n components: operands, result, and for which n.
+/// Names of those of vectors, and what each takes for vectors of n components: operands, result,
+/// and for which n.
 struct OfVectors {
     instruction: Instruction,
     name: &'static str,
@@ -51,7 +53,8 @@ const OF_VECTORS: &[OfVectors] = {
 };
 
 impl Function {
-    /// Every function: those of scalars in the order of [`reference::FUNCTIONS`], then those of vectors.
+    /// Every function: those of scalars in the order of [`reference::FUNCTIONS`], then those of
+    /// vectors.
     pub fn all() -> Vec<Function> {
         let scalars = reference::FUNCTIONS.iter().map(|&(instruction, name, arity)| Function {
             instruction,
@@ -68,7 +71,8 @@ impl Function {
         scalars.chain(vectors).collect()
     }
 
-    /// The functions of that name, in any case, with or without `Op`: `sin`, `OpFAdd`, `dot` for vectors of every size, `dot3` for one.
+    /// The functions of that name, in any case, with or without `Op`: `sin`, `OpFAdd`, `dot` for
+    /// vectors of every size, `dot3` for one.
     pub fn named(name: &str) -> Vec<Function> {
         let name = name.trim().to_lowercase();
         let mut all = Function::all();

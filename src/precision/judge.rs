@@ -34,7 +34,8 @@ pub struct Wanted {
     pub exact: SmallVec<[Exact; 4]>,
 }
 
-/// The distance of two neighbouring 32-bit floats at a number: at a power of two, that below it (Vulkan, "Precision and Operation of SPIR-V Instructions").
+/// The distance of two neighbouring 32-bit floats at a number: at a power of two, that below it
+/// (Vulkan, "Precision and Operation of SPIR-V Instructions").
 pub fn ulp(x: f64) -> f64 {
     let bits = x.to_bits() & 0x7fff_ffff_ffff_ffff;
     let exponent = (bits >> 52) as i64 - 1023 - i64::from(bits & 0x000f_ffff_ffff_ffff == 0);
@@ -52,15 +53,16 @@ pub(super) fn middle(enclosure: Enclosure) -> f64 {
     enclosure.low + (enclosure.high - enclosure.low) * 0.5
 }
 
-/// How far a result is from the precise one, in units of the last place; none where either is not in the range of normal numbers (a result of zero counts
-/// only for a precise one in that range).
+/// How far a result is from the precise one, in units of the last place; none where either is not
+/// in the range of normal numbers (a result of zero counts only for a precise one in that range).
 fn error(result: f32, exact: Exact) -> Option<f64> {
     let Exact::Within(enclosure) = exact else { return None };
     let x = middle(enclosure);
     (is_ordinary(x) && result.is_finite()).then(|| (f64::from(result) - x).abs() / ulp(x))
 }
 
-/// How far from the precise result the set reaches, in units of the last place; infinite if everything is in it.
+/// How far from the precise result the set reaches, in units of the last place; infinite if
+/// everything is in it.
 pub fn reach(set: &Set, exact: Exact) -> Option<f64> {
     let Exact::Within(enclosure) = exact else { return None };
     let (x, hull) = (middle(enclosure), set.hull()?);
@@ -164,7 +166,8 @@ impl Judge {
         }
     }
 
-    /// Judges consecutive inputs of a function of one 32-bit word: by what is certain without its set, where that is enough.
+    /// Judges consecutive inputs of a function of one 32-bit word: by what is certain without its
+    /// set, where that is enough.
     pub fn judge_range(&self, first: u32, results: &[u32], tally: &mut Tally) {
         let certain = |bits: u32, shown: u32| match &self.certain {
             Some(certain) => certain.of(f32::from_bits(bits), f32::from_bits(shown)),
@@ -189,7 +192,8 @@ impl Judge {
         }
     }
 
-    /// Judges what came of a batch, on every core. `results` has [`Function::results`] words for each input, and perhaps more after them.
+    /// Judges what came of a batch, on every core. `results` has [`Function::results`] words for
+    /// each input, and perhaps more after them.
     pub fn judge_batch(&self, batch: &Batch, results: &[u32]) -> Tally {
         let (words, per) = (self.function.words(), self.function.results);
         let count = batch.len(words);

@@ -35,7 +35,8 @@ pub struct Measured {
     pub exhaustive: bool,
     /// What was counted.
     pub tally: Tally,
-    /// How far from the precise result the device may be at the worst error, in units of the last place.
+    /// How far from the precise result the device may be at the worst error, in units of the last
+    /// place.
     pub allowed: Option<f64>,
     /// The answers to the questions of the corners that the function is asked.
     pub answers: Vec<Answer>,
@@ -85,7 +86,8 @@ impl Measured {
     }
 }
 
-/// Measures a function: corner questions, then the inputs of the plan. `progress` is told how many inputs were judged since it was told before.
+/// Measures a function: corner questions, then the inputs of the plan. `progress` is told how many
+/// inputs were judged since it was told before.
 pub fn measure(computer: &mut dyn Computer, function: &Function, profile: Profile, plan: Plan, progress: &mut dyn FnMut(u64)) -> Measured {
     let begun = Instant::now();
     let (modules, judge) = (Modules::new(function, profile), Judge::new(function, profile));

@@ -1,8 +1,9 @@
 //! A precision conformance test: what a device computes, function by function, against what it may.
 //!
-//! For each function one compute module applies one instruction to operands from a buffer ([`Modules`]); each result is judged by the acceptance set of that
-//! instruction under the profile that the module declares ([`smallstep_semantics::number::sets`]), and its error is measured against
-//! the mathematical reference ([`smallstep_semantics::number::reference`]).
+//! For each function one compute module applies one instruction to operands from a buffer
+//! ([`Modules`]); each result is judged by the acceptance set of that instruction under the profile
+//! that the module declares ([`smallstep_semantics::number::sets`]), and its error is measured
+//! against the mathematical reference ([`smallstep_semantics::number::reference`]).
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -13,7 +14,7 @@
 //! | `tally` | what is counted |
 //! | `measure` | a function measured on what computes it |
 //! | `device` | a device as what computes |
-//! | `corner` | questions of which the answers say what a device does with subnormal numbers, zeros, infinities and NaNs |
+//! | `corner` | what a device does with subnormals, zeros, infinities and NaNs |
 //! | `table`, `plot` | reports |
 //!
 //! What is not measured: matrices, comparisons, Modf, Frexp, and functions of integers.

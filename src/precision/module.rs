@@ -1,8 +1,9 @@
 //! One compute module for a function: operands in, the function once, the result's bits out.
 //!
-//! An invocation takes its operands from a storage buffer, or makes the only one from its own number. Operands and results are words of a buffer and
-//! pass through OpBitcast, which keeps every bit (Vulkan, "Precision and Operation of SPIR-V Instructions"), so that the one arithmetic instruction is all
-//! that there is to be judged.
+//! An invocation takes its operands from a storage buffer, or makes the only one from its own
+//! number. Operands and results are words of a buffer and pass through OpBitcast, which keeps every
+//! bit (Vulkan, "Precision and Operation of SPIR-V Instructions"), so that the one arithmetic
+//! instruction is all that there is to be judged.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -209,7 +210,8 @@ impl Modules {
         self.profile
     }
 
-    /// The dispatch that computes a batch. Its results are the first words of the buffer at binding 1, [`Function::results`] for each input.
+    /// The dispatch that computes a batch. Its results are the first words of the buffer at binding
+    /// 1, [`Function::results`] for each input.
     ///
     /// Panics if the batch is a range and the function takes more than one word.
     pub fn dispatch(&self, batch: &Batch) -> ComputeDispatch {

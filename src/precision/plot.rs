@@ -10,7 +10,8 @@ const MARGINS: (f64, f64, f64, f64) = (76.0, 60.0, 16.0, 56.0);
 /// The units of the last place at the lower and the upper edge: powers of two.
 const LEVELS: (i32, i32) = (-6, 24);
 
-/// The place of a binade from left to right: negative ones with the largest magnitudes first, then positive ones. Of the first operand's sign and exponent bits.
+/// The place of a binade from left to right: negative ones with the largest magnitudes first, then
+/// positive ones. Of the first operand's sign and exponent bits.
 fn column(binade: usize) -> usize {
     if binade >= 256 { 511 - binade } else { binade + 256 }
 }
@@ -30,7 +31,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// What is allowed at an input of one number, in units of the last place; none where that is not measured.
+/// What is allowed at an input of one number, in units of the last place; none where that is not
+/// measured.
 fn bound(judge: &Judge, bits: u32) -> Option<f64> {
     let wanted = judge.wanted(&[bits]);
     reach(wanted.allowed.first()?, *wanted.exact.first()?)

@@ -123,7 +123,8 @@ fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
     text
 }
 
-/// The table of functions: inputs, those decided, errors in units of the last place, verdicts; and below it the simplest input of each function that is outside.
+/// The table of functions: inputs, those decided, errors in units of the last place, verdicts; and
+/// below it the simplest input of each function that is outside.
 pub fn table(all: &[Measured]) -> String {
     let heads = ["function", "inputs", "decided", "any", "mean", "worst", "allowed", "verdict", "at"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];

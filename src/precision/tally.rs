@@ -66,7 +66,8 @@ pub struct Tally {
     pub any: u64,
     /// Of those decided, those with a result outside of what is allowed.
     pub outside: u64,
-    /// Errors that were measured: operands and precise result zero or normal, the result finite, and not everything allowed.
+    /// Errors that were measured: operands and precise result zero or normal, the result finite,
+    /// and not everything allowed.
     pub measured: u64,
     /// The sum of these errors.
     pub sum: f64,
@@ -78,7 +79,8 @@ pub struct Tally {
     pub binades: Vec<Binade>,
 }
 
-/// How complicated operands are: significant bits, distance of the exponents from that of 1, then the bits themselves.
+/// How complicated operands are: significant bits, distance of the exponents from that of 1, then
+/// the bits themselves.
 fn complexity(words: &[u32]) -> (u32, u32, &[u32]) {
     let bits = |&w: &u32| if w & 0x007f_ffff == 0 { 0 } else { 23 - w.trailing_zeros() };
     let exponent = |&w: &u32| if w & 0x7fff_ffff == 0 { 0 } else { (w >> 23 & 0xff).abs_diff(127) };
@@ -114,7 +116,8 @@ impl Tally {
     }
 
     fn worse(&mut self, error: Error) {
-        // Of equal ones that of the least bits, so that the order of inputs is none of the result's business.
+        // Of equal ones that of the least bits, so that the order of inputs is none of the result's
+        // business.
         let is_worse = |worst: &Error| {
             worst.ulp < error.ulp || worst.ulp == error.ulp && (&error.operands, error.component) < (&worst.operands, worst.component)
         };

@@ -14,7 +14,8 @@ use crate::theorem::dispatches::same;
 pub(super) const LIMITS: Limits =
     Limits { instructions: 50_000, by_relation: 50_000, turns: 50_000, invocations: 1 << 10, memory: 1 << 22 };
 
-/// A generated dispatch, by its seed in the first two bytes, with the edits of the others in its module. Whether both engines ran it to a definite end.
+/// A generated dispatch, by its seed in the first two bytes, with the edits of the others in its
+/// module. Whether both engines ran it to a definite end.
 pub fn dispatch(bytes: &[u8]) -> bool {
     let Some((seed, edits)) = bytes.split_first_chunk() else { return false };
     let limits = generate::Limits { executed: 40, shared_percent: 50, int8: true, int16: true, int64: true, newest: 6 };
@@ -24,8 +25,9 @@ pub fn dispatch(bytes: &[u8]) -> bool {
     engines(&edited(&case.words, edits), case.groups, Resources::of_buffers(&buffers))
 }
 
-/// Words as a compute module, dispatched by both engines with little of everything: refused, or run by both to the same end. Whether
-/// the relation ran it to a definite end, and the machine too, if it compiles such modules.
+/// Words as a compute module, dispatched by both engines with little of everything: refused, or run
+/// by both to the same end. Whether the relation ran it to a definite end, and the machine too, if
+/// it compiles such modules.
 pub fn engines(words: &[u32], groups: [u32; 3], resources: Resources<'_>) -> bool {
     let Ok(module) = Module::load(words) else { return false };
     let Some(entry) = module.entry_points().first().map(|entry| entry.name.clone()) else { return false };
@@ -49,13 +51,15 @@ pub(super) fn is_definite<O>(outcome: &Outcome<O>) -> bool {
     matches!(outcome, Outcome::Observed(_) | Outcome::Undefined(_) | Outcome::Deadlock)
 }
 
-/// Whether what the module shows may depend on the order of its invocations: it does something atomic.
+/// Whether what the module shows may depend on the order of its invocations: it does something
+/// atomic.
 fn may_depend_on_order(module: &Module) -> bool {
     let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
     module.instructions().iter().any(|i| is_atomic(i.op))
 }
 
-/// Whether both ends are one, as far as they are definite. What an engine refuses or has no means for says nothing.
+/// Whether both ends are one, as far as they are definite. What an engine refuses or has no means
+/// for says nothing.
 fn alike(by_relation: &Outcome<Observation>, by_machine: &Outcome<Observation>, any_order: bool) -> Result<(), String> {
     use Outcome::{Deadlock, Diverges, Limit, Observed, OutOfFuel, Stuck, Undefined, Unsupported};
     match (by_relation, by_machine) {

@@ -17,7 +17,8 @@ const TYPES: &str = "
     %in_v4 = OpTypePointer Input %v4 %in_uint = OpTypePointer Input %uint
     %out_v4 = OpTypePointer Output %v4 %out_uint = OpTypePointer Output %uint %out_float = OpTypePointer Output %float";
 
-/// The position of location 0 is passed on as the position, that of location 1 as what fragments see, and the number of the vertex.
+/// The position of location 0 is passed on as the position, that of location 1 as what fragments
+/// see, and the number of the vertex.
 const VERTEX: &str = "
     OpCapability Shader OpMemoryModel Logical GLSL450 OpEntryPoint Vertex %main \"main\" %pos %a %position %v %n %index
     OpDecorate %pos Location 0 OpDecorate %a Location 1 OpDecorate %v Location 0 OpDecorate %n Location 1 OpDecorate %n Flat
@@ -69,8 +70,8 @@ pub fn modules(which: usize) -> [Vec<u32>; 2] {
     [words(VERTEX), words(&FRAGMENT.replace("BODY", BODIES[which % BODIES.len()]))]
 }
 
-/// A draw of one of the pairs of modules, which the first byte says, with edits: its highest bit says of which. Whether it
-/// was drawn to a definite end.
+/// A draw of one of the pairs of modules, which the first byte says, with edits: its highest bit
+/// says of which. Whether it was drawn to a definite end.
 pub fn draw(bytes: &[u8]) -> bool {
     let Some((&first, edits)) = bytes.split_first() else { return false };
     let [mut vertex, mut fragment] = modules(usize::from(first & 0x7f));
@@ -79,8 +80,8 @@ pub fn draw(bytes: &[u8]) -> bool {
     stages(&vertex, &fragment)
 }
 
-/// Words as the stages of a small draw of two triangles with a depth attachment: refused, or drawn to an end. Whether it is a
-/// definite one.
+/// Words as the stages of a small draw of two triangles with a depth attachment: refused, or drawn
+/// to an end. Whether it is a definite one.
 pub fn stages(vertex: &[u32], fragment: &[u32]) -> bool {
     let (Ok(vertex), Ok(fragment)) = (Module::load(vertex), Module::load(fragment)) else { return false };
     let first = |module: &Module| module.entry_points().first().map(|entry| entry.name.clone());

@@ -1,4 +1,5 @@
-//! Edits of a module's words, as a fuzzer's bytes say them: so that most of a module stays what it was, and much of what comes out is loaded.
+//! Edits of a module's words, as a fuzzer's bytes say them: so that most of a module stays what it
+//! was, and much of what comes out is loaded.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ const MOST: usize = 16;
 /// The words of a module's header.
 const HEADER: usize = 5;
 
-/// The words with some edits made, each of [`EDIT`] bytes: a kind, a place of 16 bits and a number of 32. Places and numbers are taken modulo what there is.
+/// The words with some edits made, each of [`EDIT`] bytes: a kind, a place of 16 bits and a number
+/// of 32. Places and numbers are taken modulo what there is.
 pub fn edited(words: &[u32], edits: &[u8]) -> Vec<u32> {
     let mut words = words.to_vec();
     for edit in edits.chunks_exact(EDIT).take(MOST) {
@@ -50,7 +52,8 @@ fn instruction(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
     let Some(&(start, count)) = starts.get(place % starts.len().max(1)) else { return };
     let (from, length) = starts[number as usize % starts.len()];
     match kind {
-        // Another opcode with the same operands: any, or a near one, which is often of the same kind.
+        // Another opcode with the same operands: any, or a near one, which is often of the same
+        // kind.
         6 => words[start] = (words[start] & 0xffff_0000) | (number & 0xffff),
         7 | 8 => words[start] = (words[start] & 0xffff_0000) | (words[start] & 0xffff).wrapping_add(number % 9).saturating_sub(4),
         9 => drop(words.drain(start..start + count)),

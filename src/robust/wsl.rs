@@ -1,4 +1,5 @@
-//! WSL text: whatever it is, tokens and a tree, or errors in it; and programs that both engines execute alike.
+//! WSL text: whatever it is, tokens and a tree, or errors in it; and programs that both engines
+//! execute alike.
 
 use smallstep_semantics::wsl::beside::{self, Bounds, Fuel};
 use smallstep_semantics::wsl::desugar::desugar;
@@ -19,7 +20,8 @@ fn in_text(errors: &[Error], text: &str) {
     }
 }
 
-/// WSL text: tokens one behind the other up to the end, between them white space and comments only, each the same token alone; and errors with places.
+/// WSL text: tokens one behind the other up to the end, between them white space and comments only,
+/// each the same token alone; and errors with places.
 pub fn wsl_lex(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (tokens, errors) = lex(text);
@@ -40,7 +42,8 @@ pub fn wsl_lex(bytes: &[u8]) {
     assert_eq!((tokens.last().map(|t| t.kind), end), (Some(TokenKind::End), text.len()), "the tokens end before the text");
 }
 
-/// WSL text: errors with places, or a tree that prints and reads back to the same tree, and that can be desugared.
+/// WSL text: errors with places, or a tree that prints and reads back to the same tree, and that
+/// can be desugared.
 pub fn wsl_parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (tree, errors) = parse(text);
@@ -79,8 +82,9 @@ pub fn wsl_validate(bytes: &[u8]) {
 /// How much of a program is executed.
 const BOUNDS: Bounds = Bounds { functions: 8, words: 2048, threads: 64, fuel: Fuel { machine: 200, relation: 5_000 } };
 
-/// WSL text: if it is a program, its functions with drawn arguments and its compute entry points end on both engines as on each other, within little fuel, and nothing is
-/// stuck. How many runs ended alike.
+/// WSL text: if it is a program, its functions with drawn arguments and its compute entry points
+/// end on both engines as on each other, within little fuel, and nothing is stuck. How many runs
+/// ended alike.
 pub fn wsl_execute(bytes: &[u8]) -> u64 {
     let Ok(text) = std::str::from_utf8(bytes) else { return 0 };
     let Some(program) = validate(text).program else { return 0 };

@@ -1,4 +1,5 @@
-//! A compute entry point of a WSL program over a grid: what is bound to its resources, by their names, registers or places.
+//! A compute entry point of a WSL program over a grid: what is bound to its resources, by their
+//! names, registers or places.
 
 use crate::compute::bound;
 use crate::compute::given::{Contents, Place, Texels};
@@ -13,8 +14,9 @@ use smallstep_semantics::wsl::value;
 use std::path::Path;
 use std::str::FromStr;
 
-/// What is given for a resource: `NAME=…` by its name or register in the program, as `data=u32:1,2`, `u0=…` or `u0,space1=…`; what stands behind `=` is read by
-/// what the resource is, an array reference, a texture or a sampler.
+/// What is given for a resource: `NAME=…` by its name or register in the program, as
+/// `data=u32:1,2`, `u0=…` or `u0,space1=…`; what stands behind `=` is read by what the resource is,
+/// an array reference, a texture or a sampler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// Its name or register.
@@ -93,8 +95,8 @@ fn takes(resource: &Resource, given: &Given) -> bool {
 /// Binds what is given to the resources of an entry point; files are read so.
 ///
 /// # Errors
-/// If a resource is not given, or given twice; if something is given that is no resource, or not of its kind; if bytes do not end with an element, or an image is
-/// none of the texture's type.
+/// If a resource is not given, or given twice; if something is given that is no resource, or not of
+/// its kind; if bytes do not end with an element, or an image is none of the texture's type.
 pub fn bind(
     program: &Program,
     entry: &EntryPoint,
@@ -252,7 +254,8 @@ fn example(program: &Program, resource: &Resource) -> String {
     }
 }
 
-/// The texels of a texture that was written, in order, each as a value of its type: what its words may be. A component that the format has not is unspecified.
+/// The texels of a texture that was written, in order, each as a value of its type: what its words
+/// may be. A component that the format has not is unspecified.
 pub fn texels(program: &Program, texture: &Texture, texel: TypeId, words: &[Possible]) -> Vec<String> {
     let (channels, count) = (
         texture.channels(),

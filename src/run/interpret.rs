@@ -53,9 +53,11 @@ enum Ready<'s> {
     Spirv { loaded: &'s Loaded, buffers: Vec<spirv::Buffer>, fuel: u64, relation: bool },
 }
 
-/// Runs a program on every pixel of the grid. `progress` is told how many rows are done, from whatever thread did one.
+/// Runs a program on every pixel of the grid. `progress` is told how many rows are done, from
+/// whatever thread did one.
 ///
-/// Errors: λV that cannot be translated, on [`Interpreter::Spirv`]. How pixels ended without a value stands in the picture.
+/// Errors: λV that cannot be translated, on [`Interpreter::Spirv`]. How pixels ended without a
+/// value stands in the picture.
 pub fn interpret(source: &Source, on: Interpreter, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> Result<Picture, NotRun> {
     let translated;
     let relation = on == Interpreter::Reference;

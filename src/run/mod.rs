@@ -1,6 +1,8 @@
-//! One program on one engine, over the pixels of a grid: what `smallstep run` shows and what vectors are replayed on.
+//! One program on one engine, over the pixels of a grid: what `smallstep run` shows and what
+//! vectors are replayed on.
 //!
-//! `interpret` runs a program of either language on an interpreter, `picture` makes an image of what was seen. Nothing is judged here.
+//! `interpret` runs a program of either language on an interpreter, `picture` makes an image of
+//! what was seen. Nothing is judged here.
 
 pub mod amber;
 pub mod grid;
@@ -27,7 +29,8 @@ pub struct Grid {
     pub size: (u32, u32),
     /// Only this pixel of them, if one is named.
     pub pixel: Option<(u32, u32)>,
-    /// The most steps on one pixel: of the source for λV, whichever engine runs it, of the target for SPIR-V.
+    /// The most steps on one pixel: of the source for λV, whichever engine runs it, of the target
+    /// for SPIR-V.
     pub fuel: u64,
     /// Threads of an interpreter; 0: as many as the machine has cores.
     pub threads: usize,
@@ -127,7 +130,8 @@ impl std::fmt::Display for NotRun {
 
 impl std::error::Error for NotRun {}
 
-/// Draws a program on a device: λV is translated under the profile of the device's route, with its constants in the module.
+/// Draws a program on a device: λV is translated under the profile of the device's route, with its
+/// constants in the module.
 pub fn draw(source: &Source, device: &mut Device, grid: &Grid) -> Result<Picture, NotRun> {
     let translated;
     let loaded = match source {

@@ -9,8 +9,9 @@ pub const NAN: [u8; 4] = [255, 0, 255, 255];
 /// What a pixel looks like that has no value: cyan.
 pub const NO_VALUE: [u8; 4] = [0, 255, 255, 255];
 
-/// The colour of a pixel, red, green, blue and alpha: a number as grey, two components as red and green, three and four as they are. Clamped to
-/// 0..1 and rounded. Opaque unless `alpha` asks for the fourth component.
+/// The colour of a pixel, red, green, blue and alpha: a number as grey, two components as red and
+/// green, three and four as they are. Clamped to 0..1 and rounded. Opaque unless `alpha` asks for
+/// the fourth component.
 pub fn colour(bits: Option<[u32; 4]>, components: u32, alpha: bool) -> [u8; 4] {
     let Some(bits) = bits else { return NO_VALUE };
     let shown = if components == 4 && !alpha { 3 } else { components as usize };
@@ -47,7 +48,8 @@ pub struct Summary {
     pub target: Target,
     /// Pixels with a value.
     pub pixels: u64,
-    /// The hash of the bits of all meaningful lanes, pixel by pixel (see [`words_hash`]): two engines that show the same have the same.
+    /// The hash of the bits of all meaningful lanes, pixel by pixel (see [`words_hash`]): two
+    /// engines that show the same have the same.
     pub hash: u64,
     /// For each component.
     pub lanes: Vec<LaneSummary>,

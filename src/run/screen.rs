@@ -1,8 +1,9 @@
-//! A fragment module of any kind over a whole screen: one triangle that covers it, drawn by a vertex stage that is made for the fragment stage's inputs,
-//! on an interpreter or a device.
+//! A fragment module of any kind over a whole screen: one triangle that covers it, drawn by a
+//! vertex stage that is made for the fragment stage's inputs, on an interpreter or a device.
 //!
-//! The vertex stage gives each input variable a constant, or the place on the screen, 0 to 1 from the top left, perspective-correct with w = 1. Outputs are
-//! floats and go to 32-bit float attachments that hold zeros before.
+//! The vertex stage gives each input variable a constant, or the place on the screen, 0 to 1 from
+//! the top left, perspective-correct with w = 1. Outputs are floats and go to 32-bit float
+//! attachments that hold zeros before.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -159,8 +160,9 @@ impl Screen {
         Ok(Screen { vertex, fragment, needs, dispatch, outputs, robustness })
     }
 
-    /// Draws it by the lockstep machine, or where that does not compile the module or `reference` asks for it, by the relation; gives the engine's name, and
-    /// why the machine was not it where it was to be.
+    /// Draws it by the lockstep machine, or where that does not compile the module or `reference`
+    /// asks for it, by the relation; gives the engine's name, and why the machine was not it where
+    /// it was to be.
     ///
     /// # Errors
     /// An entry point that is not there, which was checked.
@@ -195,7 +197,8 @@ impl Screen {
         Ok(("reference", note, shown))
     }
 
-    /// Runs one pixel by the relation, with the other three of its quad as helpers: the sink sees the steps of the fragment stage's invocation there.
+    /// Runs one pixel by the relation, with the other three of its quad as helpers: the sink sees
+    /// the steps of the fragment stage's invocation there.
     ///
     /// # Errors
     /// An entry point that is not there, which was checked.
@@ -286,7 +289,8 @@ impl Screen {
     }
 }
 
-/// Draws on a device, the words of both stages adapted to wgpu: what it shows, at the draw's own places.
+/// Draws on a device, the words of both stages adapted to wgpu: what it shows, at the draw's own
+/// places.
 ///
 /// # Errors
 /// What became of it instead.
@@ -309,7 +313,8 @@ pub fn drawn_by(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResu
     Ok(result)
 }
 
-/// The corners of one triangle that covers the screen: x and y of the position, and the place on the screen.
+/// The corners of one triangle that covers the screen: x and y of the position, and the place on
+/// the screen.
 fn corners() -> Attribute {
     let corners = [[-1.0f32, -1.0, 0.0, 0.0], [3.0, -1.0, 2.0, 0.0], [-1.0, 3.0, 0.0, 2.0]];
     let bytes = corners.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();

@@ -1,4 +1,5 @@
-//! A draw of a WSL program: a fragment entry point over the whole screen, or behind a vertex entry point; and its picture.
+//! A draw of a WSL program: a fragment entry point over the whole screen, or behind a vertex entry
+//! point; and its picture.
 
 use super::Picture;
 use super::grid::{Given as GivenFor, To, bind_to};
@@ -17,7 +18,8 @@ use std::path::Path;
 pub struct Asked<'a> {
     /// The fragment entry point's name; it may be left out if there is one only.
     pub fragment: Option<&'a str>,
-    /// The vertex entry point's name; without it the fragment entry point is drawn over the whole screen.
+    /// The vertex entry point's name; without it the fragment entry point is drawn over the whole
+    /// screen.
     pub vertex: Option<&'a str>,
     /// How many vertices and instances there are: 3 and 1 if nothing else is said.
     pub vertices: Option<u32>,
@@ -56,8 +58,9 @@ fn once(inputs: &[Input]) -> Result<(), String> {
 /// The draw that is asked for, with what is bound to the resources of both stages.
 ///
 /// # Errors
-/// An entry point that is not there, or that cannot be told from others; what is given to no purpose, twice, or as another type than there is; resources as
-/// [`super::grid::bind`] has them, specialization constants likewise. What the two stages hand on is checked when the draw runs.
+/// An entry point that is not there, or that cannot be told from others; what is given to no
+/// purpose, twice, or as another type than there is; resources as [`super::grid::bind`] has them,
+/// specialization constants likewise. What the two stages hand on is checked when the draw runs.
 pub fn draw<'p>(
     program: &'p Program,
     text: &'p str,

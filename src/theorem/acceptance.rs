@@ -16,7 +16,8 @@ pub struct Acceptance {
     pub any: u64,
     /// Not known: the runs over sets ended before every way was followed.
     pub undecided: u64,
-    /// Those that may be anything, by the instruction that was executed first without a bound; not those that are NaN or infinite on every device.
+    /// Those that may be anything, by the instruction that was executed first without a bound; not
+    /// those that are NaN or infinite on every device.
     pub causes: BTreeMap<String, u64>,
     /// The bounded sets by their width, in classes ([`class`]).
     widths: BTreeMap<u32, u64>,
@@ -39,7 +40,8 @@ fn least(class: u32) -> u32 {
 }
 
 impl Acceptance {
-    /// Adds components of one pixel; `unsettled`, where not every way was followed there. `cause` says why the component of an index has no bound.
+    /// Adds components of one pixel; `unsettled`, where not every way was followed there. `cause`
+    /// says why the component of an index has no bound.
     pub fn count<'a>(&mut self, components: &[Expected], unsettled: bool, cause: impl Fn(usize) -> Option<&'a Cause>) {
         for (i, expected) in components.iter().enumerate() {
             match expected {
@@ -79,7 +81,8 @@ impl Acceptance {
         [self.bounded, self.any, self.undecided].into_iter().fold(self.points, u64::saturating_add)
     }
 
-    /// The median width of the bounded sets, in units in the last place: exact below 16, then rounded down by less than a fifth.
+    /// The median width of the bounded sets, in units in the last place: exact below 16, then
+    /// rounded down by less than a fifth.
     pub fn median_width(&self) -> Option<u32> {
         let mut below = 0u64;
         for (&class, &n) in &self.widths {
@@ -91,7 +94,8 @@ impl Acceptance {
         None
     }
 
-    /// The instructions that leave most components without a bound, at most so many, by how many each does: `GLSL.std.450 Asin 50, OpFDiv 12`.
+    /// The instructions that leave most components without a bound, at most so many, by how many
+    /// each does: `GLSL.std.450 Asin 50, OpFDiv 12`.
     pub fn causes_text(&self, most: usize) -> Option<String> {
         let mut causes: Vec<(&String, &u64)> = self.causes.iter().collect();
         causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));

@@ -1,7 +1,9 @@
-//! Which subexpression is to blame: the claim that the induction of report §7 needs, checked subterm by subterm (LV-27).
+//! Which subexpression is to blame: the claim that the induction of report §7 needs, checked
+//! subterm by subterm (LV-27).
 //!
-//! The claim: whenever the target computes the result id of a subexpression e, M(id) is eval_λ(e[M(id_k)/id_k]), where the id_k are the
-//! translated rec-func parameters that e mentions. The first computation for which it fails is to blame: everything that it was made from was
+//! The claim: whenever the target computes the result id of a subexpression e, M(id) is
+//! eval_λ(e[M(id_k)/id_k]), where the id_k are the translated rec-func parameters that e mentions.
+//! The first computation for which it fails is to blame: everything that it was made from was
 //! right.
 
 use super::case::{Case, Settings, target_fuel};
@@ -72,12 +74,14 @@ const MAX_COMPUTED: usize = 4096;
 /// The most steps for the value of one subexpression.
 const FUEL: u64 = 20_000;
 
-/// The first subexpression whose value in the SPIR-V relation, on this pixel, is not its value in λV.
+/// The first subexpression whose value in the SPIR-V relation, on this pixel, is not its value in
+/// λV.
 pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Option<Blame> {
     let module = case.witnessed(settings).ok()?;
     let mut by_id: FxHashMap<u32, &Witness> = FxHashMap::default();
     for witness in &module.witness {
-        // The outermost of several subexpressions with one id is listed last; the innermost says most.
+        // The outermost of several subexpressions with one id is listed last; the innermost says
+        // most.
         if module.terms.frames(witness.term) == 0 {
             by_id.entry(witness.id).or_insert(witness);
         }

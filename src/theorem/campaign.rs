@@ -1,9 +1,11 @@
 //! Campaigns: the theorem over generated programs.
 //!
-//! Program i of a campaign is a function of the campaign's seed and i, so nothing depends on threads or on what ran before. What programs that are
-//! done came to is written to the journal every few seconds, so an interrupted campaign goes on with nothing counted twice and little done again.
-//! With a device, programs go to it while the interpreters work on the next, and a program is done when it is back. If the device is gone for good, the
-//! campaign ends; the programs that it has not answered are not done.
+//! Program i of a campaign is a function of the campaign's seed and i, so nothing depends on
+//! threads or on what ran before. What programs that are done came to is written to the journal
+//! every few seconds, so an interrupted campaign goes on with nothing counted twice and little done
+//! again. With a device, programs go to it while the interpreters work on the next, and a program
+//! is done when it is back. If the device is gone for good, the campaign ends; the programs that it
+//! has not answered are not done.
 
 use super::acceptance::Acceptance;
 use super::case::{Case, NoCase, Settings, decided};
@@ -41,7 +43,8 @@ pub struct Plan {
     pub time: Option<Duration>,
     /// Which of how many shards this is: of N shards, number I takes the chunks I, I + N, …
     pub shard: (u64, u64),
-    /// One program in so many runs on the reference relations too, with the derivation check; 0: none.
+    /// One program in so many runs on the reference relations too, with the derivation check; 0:
+    /// none.
     pub references: u64,
     /// For one program in so many an ill-typed near-miss is tried too; 0: none.
     pub near_misses: u64,
@@ -99,7 +102,8 @@ impl Plan {
     }
 }
 
-/// The programs of a campaign as a device gets them, without end: those with a value on every pixel, which are nearly all.
+/// The programs of a campaign as a device gets them, without end: those with a value on every
+/// pixel, which are nearly all.
 pub fn dispatches(seed: u64, profile: Profile, size: (u32, u32)) -> impl Iterator<Item = FragmentDispatch> {
     let settings = Settings { profile, size, references: false, ..Settings::default() };
     let limits = generate::Limits::default();
@@ -213,7 +217,8 @@ impl Finding {
 /// What a number of programs came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The semantics with each other. The lanes are all that were compared, and those that a device could not be held to.
+    /// The semantics with each other. The lanes are all that were compared, and those that a device
+    /// could not be held to.
     pub semantics: Counts,
     /// The device.
     pub device: Counts,
@@ -227,14 +232,16 @@ pub struct Tally {
     pub steps: u64,
     /// Nodes of the programs.
     pub nodes: u64,
-    /// How often programs used each rule (typing and translation on all programs, reduction and SPIR-V where the relations ran).
+    /// How often programs used each rule (typing and translation on all programs, reduction and
+    /// SPIR-V where the relations ran).
     pub rules: BTreeMap<Rule, u64>,
     /// What is not as it must be.
     pub findings: Vec<Finding>,
 }
 
 impl Tally {
-    /// Adds another tally. What is too large for a number, as no campaign's and only a forged journal's can be, is the largest.
+    /// Adds another tally. What is too large for a number, as no campaign's and only a forged
+    /// journal's can be, is the largest.
     pub fn add(&mut self, other: Tally) {
         self.semantics.add(&other.semantics);
         self.device.add(&other.device);
@@ -508,7 +515,8 @@ impl Shared<'_> {
     /// Takes what comes back from the device until nothing more will.
     fn receive(&self, device: &Device) {
         loop {
-            // Asked before receiving: what was submitted before the last judge ended is then sure to be received.
+            // Asked before receiving: what was submitted before the last judge ended is then sure
+            // to be received.
             let last = self.judging.load(Ordering::SeqCst) == 0;
             let Some(finished) = device.receive() else {
                 if last {

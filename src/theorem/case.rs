@@ -1,4 +1,5 @@
-//! One program through both semantics: type → translate → load → run the source and the target on each pixel, and compare.
+//! One program through both semantics: type → translate → load → run the source and the target on
+//! each pixel, and compare.
 
 use super::acceptance::Acceptance;
 use super::blame;
@@ -89,10 +90,11 @@ impl Settings {
 /// The most steps of the source for which the relations are run too: they make a term a step.
 pub const REFERENCE_STEPS: u64 = 20_000;
 
-/// The target's fuel for a source that took so many steps: 16 rule applications for each, and every instruction of the module once more.
+/// The target's fuel for a source that took so many steps: 16 rule applications for each, and every
+/// instruction of the module once more.
 ///
-/// One step of the source costs the target at most a selection (merge, branch, branch, phi), or one round of a loop (two groups of phis, a
-/// merge, three branches).
+/// One step of the source costs the target at most a selection (merge, branch, branch, phi), or one
+/// round of a loop (two groups of phis, a merge, three branches).
 pub fn target_fuel(source_steps: u64, instructions: usize) -> u64 {
     source_steps.saturating_add(16).saturating_mul(16).saturating_add(instructions as u64)
 }
@@ -123,11 +125,13 @@ pub enum NoCase {
 pub struct Ran {
     /// The verdict of one semantics on the other.
     pub verdict: Verdict,
-    /// What a device must show: for each output, for each pixel, its components. Empty unless every pixel has a value.
+    /// What a device must show: for each output, for each pixel, its components. Empty unless every
+    /// pixel has a value.
     pub expected: Vec<Vec<[Expected; 4]>>,
     /// The bits of the definite values, likewise.
     pub shown: Vec<Vec<[u32; 4]>>,
-    /// Of the first pixel that a run over sets left undecided, why: a sentence with the place and the subexpression of the source.
+    /// Of the first pixel that a run over sets left undecided, why: a sentence with the place and
+    /// the subexpression of the source.
     pub undecided: Option<String>,
     /// How the components are bounded.
     pub acceptance: Acceptance,
@@ -170,7 +174,8 @@ impl Case {
         };
         let loaded = spirv::Module::load(&translated.words).map_err(refused)?;
         let compiled = spirv::Program::compile(&loaded, translated.entry).map_err(refused)?;
-        // What the interpreters cannot see: that the words really ask for the profile that lanes are judged under.
+        // What the interpreters cannot see: that the words really ask for the profile that lanes
+        // are judged under.
         let entry = loaded.entry_point(translated.entry).map_err(refused)?;
         if !loaded.declares(entry, settings.profile) {
             let declared = loaded.profile(entry);
@@ -226,8 +231,8 @@ impl Case {
             for x in 0..settings.size.0 {
                 let verdict = self.pixel((x, y), settings, &buffers, &mut registers, &mut expected, &mut ran);
                 ran.verdict = std::mem::replace(&mut ran.verdict, Verdict::Agree).worse(verdict);
-                // By name a program may take exponentially many steps, and only the relation runs it: what is out of fuel on one pixel would
-                // cost as much on every other.
+                // By name a program may take exponentially many steps, and only the relation runs
+                // it: what is out of fuel on one pixel would cost as much on every other.
                 let exhausted = settings.theorem == Theorem::Printed && matches!(ran.verdict, Verdict::Unchecked(Lack::Room, _));
                 if exhausted || matches!(ran.verdict, Verdict::Disagree(_)) {
                     return ran;
@@ -334,7 +339,8 @@ impl Case {
         translation::translate(&self.program, &options)
     }
 
-    /// What a result id is the value of in the source: where that stands, and the builtin that it applies. The id, where the witness knows none.
+    /// What a result id is the value of in the source: where that stands, and the builtin that it
+    /// applies. The id, where the witness knows none.
     fn site(&self, id: u32, settings: &Settings) -> Site {
         let Ok(module) = self.witnessed(settings) else { return Site::at(format!("%{id}")) };
         let Some(witness) = module.witness_of(id) else { return Site::at(format!("%{id}")) };
@@ -357,7 +363,8 @@ impl Case {
         }
     }
 
-    /// The source's value: by the machine, or, under the printed theorem, which has no machine, by the relation.
+    /// The source's value: by the machine, or, under the printed theorem, which has no machine, by
+    /// the relation.
     fn source(&self, e: TermId, setting: &Setting, fuel: u64) -> (Outcome<Value>, u64) {
         match setting.theorem {
             Theorem::Corrected => machine::run(&self.program, e, setting, Bounds { fuel, ..Bounds::default() }),
@@ -369,8 +376,10 @@ impl Case {
         }
     }
 
-    /// Under the printed theorem the source may have a value after few steps, and an argument that it never uses may take many: the translation computes it.
-    /// How many steps the source takes where arguments are computed, as in the translation, at least `steps`; and what that says of its end.
+    /// Under the printed theorem the source may have a value after few steps, and an argument that
+    /// it never uses may take many: the translation computes it. How many steps the source takes
+    /// where arguments are computed, as in the translation, at least `steps`; and what that says of
+    /// its end.
     fn by_value(&self, setting: &Setting, fuel: u64, mut steps: u64) -> (u64, Ends) {
         let mut all = 0u64;
         for output in &self.program.outputs {
@@ -418,7 +427,8 @@ impl Case {
         None
     }
 
-    /// Where the target may show what the source may not: of an output that both have settled, a component whose set is not within the source's.
+    /// Where the target may show what the source may not: of an output that both have settled, a
+    /// component whose set is not within the source's.
     fn compare_sets(&self, spot: &Spot<'_>, values: &[Value], shown: &spirv::Outputs, target: &Observation) -> Option<Difference> {
         if target.ways == 0 || target.unsettled.is_some() || spot.setting.theorem == Theorem::Printed {
             return None;
@@ -445,7 +455,8 @@ impl Case {
         None
     }
 
-    /// What a device must show on a pixel on which the target shows `shown`: the components of its outputs by ascending location.
+    /// What a device must show on a pixel on which the target shows `shown`: the components of its
+    /// outputs by ascending location.
     pub fn explore(&self, shown: &spirv::Outputs, inputs: &spirv::Inputs<'_>, fuel: u64, settings: &Settings) -> Observation {
         let exploration = Exploration { rules: settings.planted.target_sets, ..settings.exploration() };
         self.compiled.explore(shown, inputs, fuel, &settings.planted.target_arithmetic, exploration)
@@ -458,7 +469,8 @@ impl Case {
         machine::explore(&self.program, e, value, spot.setting, bounds, exploration)
     }
 
-    /// Holds the machines to the relations on one pixel. `rules` gets the rules that the relations apply.
+    /// Holds the machines to the relations on one pixel. `rules` gets the rules that the relations
+    /// apply.
     fn references(
         &self,
         spot: &Spot<'_>,
@@ -512,7 +524,8 @@ impl Case {
         }
     }
 
-    /// Holds the λV machine to the relation on one output: by value, by steps, and rule by rule. The error says what differs.
+    /// Holds the λV machine to the relation on one output: by value, by steps, and rule by rule.
+    /// The error says what differs.
     fn hold_machine(&self, e: TermId, value: &Value, spot: &Spot<'_>, rules: &mut Vec<Rule>) -> Result<(), String> {
         let fuel = spot.settings.fuel;
         let mut fired = Vec::new();
@@ -534,7 +547,8 @@ impl Case {
         if spot.setting.theorem == Theorem::Printed {
             return Ok(());
         }
-        // The whole run, transition by transition: by name, the machine fires what the relation fires.
+        // The whole run, transition by transition: by name, the machine fires what the relation
+        // fires.
         let mut at = 0;
         let mut differs = None;
         let mut watch = |(rule, span, _): machine::Firing<'_>| {
@@ -576,7 +590,8 @@ impl Spot<'_> {
     }
 }
 
-/// Which of the outputs shown, by ascending location, has this location; `compare` has seen that it is there.
+/// Which of the outputs shown, by ascending location, has this location; `compare` has seen that it
+/// is there.
 fn place_of(shown: &spirv::Outputs, location: u32, otherwise: usize) -> usize {
     shown.written.iter().position(|(l, _)| *l == location).unwrap_or(otherwise)
 }

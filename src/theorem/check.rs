@@ -41,7 +41,8 @@ impl Devices {
 pub struct Options {
     /// How a program is judged; the profile is what is chosen, on each device.
     pub settings: Settings,
-    /// The profile. The semantics are compared under it too, or under the strict one where it is each adapter's.
+    /// The profile. The semantics are compared under it too, or under the strict one where it is
+    /// each adapter's.
     pub profile: Choice,
     /// The devices.
     pub devices: Devices,
@@ -49,7 +50,8 @@ pub struct Options {
     pub route: Option<Route>,
     /// How workers are run.
     pub workers: gpu::Options,
-    /// What is known to be wrong with devices: a disagreement with one is made minimal, and looked for there.
+    /// What is known to be wrong with devices: a disagreement with one is made minimal, and looked
+    /// for there.
     pub known: Vec<Quirk>,
 }
 
@@ -66,9 +68,11 @@ pub struct Leg {
     pub profile: Profile,
     /// The lanes that were compared and that were left alone.
     pub lanes: Lanes,
-    /// The quirks that a disagreement comes from, if it is known ([`Explanation::all`](super::known::Explanation)).
+    /// The quirks that a disagreement comes from, if it is known
+    /// ([`Explanation::all`](super::known::Explanation)).
     pub known: Option<String>,
-    /// Where known disagreements were asked for: the minimal program of each fault ([`reduce::minimal`]).
+    /// Where known disagreements were asked for: the minimal program of each fault
+    /// ([`reduce::minimal`]).
     pub minimal: Vec<String>,
 }
 
@@ -252,7 +256,8 @@ impl Checker {
     }
 }
 
-/// Checks a program on a device, with the module of the settings' profile. The program must agree between the semantics.
+/// Checks a program on a device, with the module of the settings' profile. The program must agree
+/// between the semantics.
 pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Settings) -> Leg {
     let (name, profile) = (device.name(), settings.profile);
     let settings = Settings { references: false, ..settings.clone() };
@@ -289,9 +294,11 @@ fn invalid(diagnostic: Diagnostic, name: &str, source: &str) -> Checked {
     Checked::Invalid { diagnostic: Some(diagnostic), text }
 }
 
-/// The programs under these paths: files as they are, folders searched for λV and WSL programs (`.lv`, `.wsl`) and Amber scripts (`.amber`), in order of their names.
+/// The programs under these paths: files as they are, folders searched for λV and WSL programs
+/// (`.lv`, `.wsl`) and Amber scripts (`.amber`), in order of their names.
 ///
-/// Beside them, the SPIR-V and WGSL modules in these folders (`.spv`, `.spvasm`, `.wgsl`), which are none of these.
+/// Beside them, the SPIR-V and WGSL modules in these folders (`.spv`, `.spvasm`, `.wgsl`), which
+/// are none of these.
 ///
 /// Errors: a path that is not there or cannot be read, by name.
 pub fn collect(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), String> {

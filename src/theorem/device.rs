@@ -7,7 +7,8 @@ use crate::dispatch::Frame;
 use crate::gpu::{Device, DeviceOutcome, FloatControls, FloatControlsByWidth, Route};
 use smallstep_semantics::number::{Controls, Denormals, Expected, Profile, Rounding, Why};
 
-/// The profile that a route's modules are translated and judged under if none is chosen: naga takes no float controls and may rewrite.
+/// The profile that a route's modules are translated and judged under if none is chosen: naga takes
+/// no float controls and may rewrite.
 pub fn profile_of(route: Route) -> Profile {
     match route {
         Route::Passthrough => Profile::Strict,
@@ -58,10 +59,12 @@ impl Choice {
         Choice::NAMED.iter().find(|(_, choice)| *choice == self).map(|(name, _)| *name)
     }
 
-    /// The profile on a route to an adapter with such float controls; none if they were not queried.
+    /// The profile on a route to an adapter with such float controls; none if they were not
+    /// queried.
     ///
     /// # Errors
-    /// The route passes on no float controls, and they are what is asked for; the adapter's were not queried.
+    /// The route passes on no float controls, and they are what is asked for; the adapter's were
+    /// not queried.
     pub fn on(self, controls: Option<FloatControlsByWidth>, route: Route) -> Result<Profile, NoProfile> {
         let naga = route == Route::Naga;
         match (self, controls) {
@@ -81,7 +84,8 @@ impl Choice {
         }
     }
 
-    /// The same for programs that interpreters run beside the device: they compute no rounding toward zero, so that it is not declared.
+    /// The same for programs that interpreters run beside the device: they compute no rounding
+    /// toward zero, so that it is not declared.
     ///
     /// # Errors
     /// As of [`Choice::on`].
@@ -94,7 +98,8 @@ impl Choice {
         })
     }
 
-    /// The profile where no device takes part; none for [`Choice::Declared`], which is an adapter's.
+    /// The profile where no device takes part; none for [`Choice::Declared`], which is an
+    /// adapter's.
     pub fn alone(self) -> Option<Profile> {
         match self {
             Choice::OfRoute | Choice::Strict => Some(Profile::Strict),
@@ -117,8 +122,9 @@ impl std::str::FromStr for Choice {
     }
 }
 
-/// The profile of what an adapter's properties let a module declare of 32-bit floats, with NoContraction: rounding to nearest even before rounding toward zero,
-/// keeping subnormal numbers before flushing them.
+/// The profile of what an adapter's properties let a module declare of 32-bit floats, with
+/// NoContraction: rounding to nearest even before rounding toward zero, keeping subnormal numbers
+/// before flushing them.
 pub fn declared(controls: &FloatControls) -> Profile {
     let rounding = match controls {
         FloatControls { rounding_mode_rte: true, .. } => Rounding::NearestEven,
@@ -165,11 +171,13 @@ impl<'d> From<&'d mut Device> for UnderTest<'d> {
     }
 }
 
-/// What a comparison needs to know of a case, so that the case itself can go while the device works.
+/// What a comparison needs to know of a case, so that the case itself can go while the device
+/// works.
 pub struct Awaited {
     /// The hash of the words handed over.
     pub words_hash: u64,
-    /// For each output: its location, how many lanes mean something, and what every pixel must show.
+    /// For each output: its location, how many lanes mean something, and what every pixel must
+    /// show.
     pub outputs: Vec<(u32, Vec<[Expected; 4]>, u32)>,
     /// Why a run over sets left lanes undecided, if one did: a sentence with the place.
     pub undecided: Option<String>,
@@ -225,7 +233,8 @@ impl Awaited {
         }
     }
 
-    /// How an outcome disagrees, every way of it: of the lanes of one output's component that differ in one way, the first.
+    /// How an outcome disagrees, every way of it: of the lanes of one output's component that
+    /// differ in one way, the first.
     pub fn differences(&self, outcome: &DeviceOutcome, device: &str, route: Route) -> Vec<Difference> {
         let frame = match outcome {
             DeviceOutcome::Drawn(frame) if self.other_words(frame).is_none() => frame,

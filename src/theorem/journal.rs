@@ -1,11 +1,15 @@
-//! A campaign's journal: a first line that says which campaign it is, then lines of programs that are done and what they came to.
+//! A campaign's journal: a first line that says which campaign it is, then lines of programs that
+//! are done and what they came to.
 //!
-//! A line names its programs by ranges of indices: `{"ranges": [[0, 480], [1000, 1420]], "tally": …}` (each from the first to before the second). It is
-//! written whole, as soon as some seconds' work is done, so an interruption costs no more than that. Journals of older versions have
-//! `{"chunk": 3, "tally": …}` instead, for the programs of a whole chunk. What an interruption left of a last line is cut off when the journal is
-//! opened again; then the campaign goes on with the programs that no line names.
+//! A line names its programs by ranges of indices:
+//! `{"ranges": [[0, 480], [1000, 1420]], "tally": …}` (each from the first to before the second).
+//! It is written whole, as soon as some seconds' work is done, so an interruption costs no more
+//! than that. Journals of older versions have `{"chunk": 3, "tally": …}` instead, for the programs
+//! of a whole chunk. What an interruption left of a last line is cut off when the journal is opened
+//! again; then the campaign goes on with the programs that no line names.
 //!
-//! One process at a time has a journal: the file is locked while it is open. A file that is no journal is never written to.
+//! One process at a time has a journal: the file is locked while it is open. A file that is no
+//! journal is never written to.
 
 use super::campaign::{CHUNK, Plan, Tally};
 use serde_json::{Value, json};
@@ -16,7 +20,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How much work waits for a line: a line is written with the first program that is done when so much time has passed since the last.
+/// How much work waits for a line: a line is written with the first program that is done when so
+/// much time has passed since the last.
 pub const FLUSH: Duration = Duration::from_secs(5);
 /// So many findings wait for a line at most.
 const FINDINGS: usize = 1000;
@@ -31,7 +36,8 @@ pub struct Indices {
 }
 
 impl Indices {
-    /// Adds a range; false if it is empty or one of its numbers is there already, and then nothing is added.
+    /// Adds a range; false if it is empty or one of its numbers is there already, and then nothing
+    /// is added.
     pub fn add(&mut self, range: Range<u64>) -> bool {
         let Range { mut start, mut end } = range;
         let before = self.ranges.range(..end).next_back().map(|(&first, &past)| (first, past));
@@ -127,8 +133,8 @@ impl Journal {
     /// Opens or begins the journal of a campaign.
     ///
     /// # Errors
-    /// The file cannot be read or written, is no journal, is another campaign's, or is open in another process; a line is not one of this campaign's. The file is
-    /// then as it was.
+    /// The file cannot be read or written, is no journal, is another campaign's, or is open in
+    /// another process; a line is not one of this campaign's. The file is then as it was.
     pub fn open(path: &Path, plan: &Plan, device: Option<&str>) -> Result<Journal, String> {
         let failed = |e: std::io::Error| format!("{}: {e}", path.display());
         // Of anything else, a device or a pipe, reading might never end.

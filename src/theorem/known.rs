@@ -1,19 +1,27 @@
-//! Which disagreements with a device are known: those whose minimal program is, in all that can be compared, a quirk that this device still shows.
+//! Which disagreements with a device are known: those whose minimal program is, in all that can be
+//! compared, a quirk that this device still shows.
 //!
 //! What counts as known, of a program that a device disagrees on:
 //!
-//! 1. Every fault of the program ([`reduce::minimal`]: every way in which lanes differ, and every instruction blamed for that) is made minimal.
-//! 2. For every minimal program there is a quirk of the same adapter, driver, route, profile and placing of constants, whose own program disagrees on
-//!    this device, now, as it was recorded. What the driver no longer does explains nothing.
-//! 3. The two programs disagree in the same way ([`Difference::way`]), to the sign of a zero and the direction of a last place, and the search for
-//!    the culprit ends in the same way: with the same instruction, or without one for the same reason.
-//! 4. The two programs have the same shape: the same constructs and builtins in the same places, zeros of the same signs, whatever the names and
-//!    the other numbers. What the quirk's program comes to when it is made minimal too will do as well.
+//! 1. Every fault of the program ([`reduce::minimal`]: every way in which lanes differ, and every
+//!    instruction blamed for that) is made minimal.
+//! 2. For every minimal program there is a quirk of the same adapter, driver, route, profile and
+//!    placing of constants, whose own program disagrees on this device, now, as it was recorded.
+//!    What the driver no longer does explains nothing.
+//! 3. The two programs disagree in the same way ([`Difference::way`]), to the sign of a zero and
+//!    the direction of a last place, and the search for the culprit ends in the same way: with the
+//!    same instruction, or without one for the same reason.
+//! 4. The two programs have the same shape: the same constructs and builtins in the same places,
+//!    zeros of the same signs, whatever the names and the other numbers. What the quirk's program
+//!    comes to when it is made minimal too will do as well.
 //!
-//! A disagreement between the semantics, a device that crashes, hangs or is lost, and a disagreement that does not come back are never known.
+//! A disagreement between the semantics, a device that crashes, hangs or is lost, and a
+//! disagreement that does not come back are never known.
 //!
-//! What can still hide: of the lanes of one component that differ in one way, the first is followed; and where a component's part of the program does not
-//! show its fault alone, the whole program is made minimal, which may lead to another component's fault of the same way and instruction.
+//! What can still hide: of the lanes of one component that differ in one way, the first is
+//! followed; and where a component's part of the program does not show its fault alone, the whole
+//! program is made minimal, which may lead to another component's fault of the same way and
+//! instruction.
 
 use super::case::Settings;
 use super::device::UnderTest;
@@ -28,7 +36,8 @@ use std::collections::BTreeMap;
 /// The quirks that a device shows.
 pub struct Known {
     shown: Vec<Shown>,
-    /// Quirks that are recorded of this device and that it does not show so, each with a sentence. They explain nothing.
+    /// Quirks that are recorded of this device and that it does not show so, each with a sentence.
+    /// They explain nothing.
     pub gone: Vec<(String, String)>,
 }
 
@@ -78,8 +87,8 @@ impl Fault {
 }
 
 impl Known {
-    /// Runs the quirks that are recorded of this device, on its route, with constants placed as the settings have it
-    /// and under their profile: quirks are recorded under the route's own.
+    /// Runs the quirks that are recorded of this device, on its route, with constants placed as the
+    /// settings have it and under their profile: quirks are recorded under the route's own.
     pub fn on(device: &mut UnderTest<'_>, quirks: &[Quirk], settings: &Settings) -> Known {
         let mut known = Known { shown: Vec::new(), gone: Vec::new() };
         for quirk in quirks {
@@ -106,7 +115,8 @@ impl Known {
         self.shown.is_empty()
     }
 
-    /// The quirk that a minimal program is, if it is one. `device` is the one that the quirks were found on.
+    /// The quirk that a minimal program is, if it is one. `device` is the one that the quirks were
+    /// found on.
     pub fn name_of(&mut self, minimal: &Minimal, device: &mut UnderTest<'_>) -> Option<String> {
         let fault = Fault::of_minimal(minimal)?;
         if let Some(shown) = self.shown.iter().find(|shown| shown.fault == fault) {

@@ -1,8 +1,10 @@
-//! The correctness theorem, checked: *if e is well typed and eval_λ(e) = o, then the translated program shows o* (report §7).
+//! The correctness theorem, checked: *if e is well typed and eval_λ(e) = o, then the translated
+//! program shows o* (report §7).
 //!
-//! `case` types and translates a program and runs both semantics on it, `device` compares what a device drew, `blame` finds the first
-//! subexpression that differs, `check` does all of it for files, `campaign` for generated programs. `planted` turns on
-//! itself what the others turn on compilers: bugs that they must catch. What counts as what stands in [`Verdict`].
+//! `case` types and translates a program and runs both semantics on it, `device` compares what a
+//! device drew, `blame` finds the first subexpression that differs, `check` does all of it for
+//! files, `campaign` for generated programs. `planted` turns on itself what the others turn on
+//! compilers: bugs that they must catch. What counts as what stands in [`Verdict`].
 
 pub mod acceptance;
 pub mod blame;
@@ -162,7 +164,8 @@ pub struct Difference {
     pub between: (Engine, Engine),
     /// Which pixel, output and component, if it came to observations.
     pub place: Option<Place>,
-    /// The bits expected (of a zero of either sign: those of +0) and found, if it came to observations.
+    /// The bits expected (of a zero of either sign: those of +0) and found, if it came to
+    /// observations.
     pub bits: Option<(u32, u32)>,
     /// What was expected and what was found, one sentence.
     pub what: String,
@@ -195,7 +198,8 @@ impl Difference {
         }))
     }
 
-    /// Searches the device for the first subexpression that it gets wrong, if the difference is one of observed lanes.
+    /// Searches the device for the first subexpression that it gets wrong, if the difference is one
+    /// of observed lanes.
     pub fn search(&mut self, case: &case::Case, settings: &case::Settings, device: &mut dyn probe::Drawer) {
         if let Some(place) = self.place {
             match probe::on_device(case, place, settings, device) {
@@ -205,7 +209,8 @@ impl Difference {
         }
     }
 
-    /// The group that a campaign puts the difference in: the engines, and the rule and instruction to blame, or the way in which they differ.
+    /// The group that a campaign puts the difference in: the engines, and the rule and instruction
+    /// to blame, or the way in which they differ.
     pub fn group(&self) -> String {
         let cause = match &self.blame {
             Some(blame) => format!("{}, {}", blame.rule, blame.instruction),
@@ -214,7 +219,8 @@ impl Difference {
         format!("{} vs {}: {cause}", self.between.0, self.between.1)
     }
 
-    /// The way in which the two differ, whatever the place and the values: how one lane does, or what is said, without its numbers.
+    /// The way in which the two differ, whatever the place and the values: how one lane does, or
+    /// what is said, without its numbers.
     pub fn way(&self) -> String {
         match self.bits {
             Some((expected, found)) => how_lanes_differ(expected, found).into(),
@@ -299,7 +305,8 @@ pub fn expected_text(expected: Expected) -> String {
     }
 }
 
-/// Bits that stand for what is expected beside those shown: of a set, its member that is nearest to them.
+/// Bits that stand for what is expected beside those shown: of a set, its member that is nearest to
+/// them.
 pub(crate) fn expected_bits(expected: Expected, shown: u32) -> u32 {
     match expected {
         Expected::Bits(bits) => bits,

@@ -1,16 +1,22 @@
-//! Which subexpression a device gets wrong, found by asking the device again (architecture, "Blame").
+//! Which subexpression a device gets wrong, found by asking the device again (architecture,
+//! "Blame").
 //!
-//! The SPIR-V relation runs the pixel that differs and lists every computation of it: which id, which execution of it, what value. For one of
-//! them, the pass [`compile::probe`](crate::compile::probe) makes a module that shows its value beside (or, where there is no room for another
-//! output, in place of) what the program shows, and the device draws that. So each question costs one dispatch, and the first wrong answer is
-//! found by bisection. Right and wrong need not follow each other in order: a wrong value may do no harm. So a culprit counts only when the
-//! operands that it was computed from, and the conditions that led to it, are right; else the search goes on below the wrong one.
+//! The SPIR-V relation runs the pixel that differs and lists every computation of it: which id,
+//! which execution of it, what value. For one of them, the pass
+//! [`compile::probe`](crate::compile::probe) makes a module that shows its value beside (or, where
+//! there is no room for another output, in place of) what the program shows, and the device draws
+//! that. So each question costs one dispatch, and the first wrong answer is found by bisection.
+//! Right and wrong need not follow each other in order: a wrong value may do no harm. So a culprit
+//! counts only when the operands that it was computed from, and the conditions that led to it, are
+//! right; else the search goes on below the wrong one.
 //!
-//! Invariants: the words that are compared are the adapted ones, by hash, and what is expected of them is what the interpreter makes of them,
-//! which must be what it makes of the original words. Only lanes that are decided under the profile convict. Where the definite value of the lane that
-//! differs is the only one, a computation of which that cannot be said is never asked for. Where a run over sets says what the lane must show, every
-//! computation is asked for, and one of which nothing is known counts as right: then the culprit is the first that is outside of its own set, though
-//! it may be right and an operand wrong in a way that the operand's set does not show.
+//! Invariants: the words that are compared are the adapted ones, by hash, and what is expected of
+//! them is what the interpreter makes of them, which must be what it makes of the original words.
+//! Only lanes that are decided under the profile convict. Where the definite value of the lane that
+//! differs is the only one, a computation of which that cannot be said is never asked for. Where a
+//! run over sets says what the lane must show, every computation is asked for, and one of which
+//! nothing is known counts as right: then the culprit is the first that is outside of its own set,
+//! though it may be right and an operand wrong in a way that the operand's set does not show.
 
 mod trace;
 
@@ -58,7 +64,8 @@ impl Drawer for Device {
 /// Why a search named no culprit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unblamed {
-    /// Where intermediate values are stored, the device computes what it should: what is wrong with the program comes about only unobserved.
+    /// Where intermediate values are stored, the device computes what it should: what is wrong with
+    /// the program comes about only unobserved.
     Vanishes {
         /// How often the device was asked.
         dispatches: u32,
@@ -81,7 +88,8 @@ impl std::fmt::Display for Unblamed {
     }
 }
 
-/// The first subexpression that a device computes differently on the pixel of `place`, which differs there in a decided lane.
+/// The first subexpression that a device computes differently on the pixel of `place`, which
+/// differs there in a decided lane.
 ///
 /// `settings` are those that the case was made with.
 pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dyn Drawer) -> Result<Blame, Unblamed> {
@@ -131,7 +139,8 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
 struct Answer {
     /// What is wrong about it; none if it is right.
     wrong: Option<Wrong>,
-    /// Whether the lane that differs was still wrong when this was asked; none if it could not be seen.
+    /// Whether the lane that differs was still wrong when this was asked; none if it could not be
+    /// seen.
     still: Option<bool>,
 }
 
@@ -157,7 +166,8 @@ struct Search<'a> {
     fuel: u64,
     /// Where values are shown.
     location: u32,
-    /// Whether the module has loops: a device that is wrong may execute often what should be executed once.
+    /// Whether the module has loops: a device that is wrong may execute often what should be
+    /// executed once.
     loops: bool,
     /// By index in the trace.
     answers: FxHashMap<usize, Answer>,
@@ -195,7 +205,8 @@ impl Search<'_> {
             let mut vanished = false;
             let mut below = None;
             let mut causes = trace.operands(wrong);
-            // Bisection can pass a condition by: once control has gone another way, later values may be right by chance.
+            // Bisection can pass a condition by: once control has gone another way, later values
+            // may be right by chance.
             causes.extend(trace.decisions(wrong));
             for operand in causes {
                 let answer = self.ask(operand)?;
@@ -214,7 +225,8 @@ impl Search<'_> {
         }
     }
 
-    /// A computation that is wrong where the one before it (of those that can be asked for) is right; `wrong` is known to be wrong.
+    /// A computation that is wrong where the one before it (of those that can be asked for) is
+    /// right; `wrong` is known to be wrong.
     fn bisect(&mut self, wrong: usize) -> Searched<usize> {
         let decided = &self.trace.decided;
         let mut high = decided.partition_point(|&i| i < wrong);
@@ -318,7 +330,8 @@ impl Search<'_> {
         Ok(Answer { wrong, still })
     }
 
-    /// What a device must show of the adapted words, by the interpreter, which must make of them what it makes of the original ones.
+    /// What a device must show of the adapted words, by the interpreter, which must make of them
+    /// what it makes of the original ones.
     fn expected(&self, words: &[u32], traced: &[u32]) -> Searched<Vec<Expected>> {
         let refused = |e: spirv::LoadError| format!("the adapted module is refused: {e}");
         let module = spirv::Module::load(words).map_err(refused)?;
@@ -383,13 +396,15 @@ impl Search<'_> {
         }
     }
 
-    /// The innermost subexpression whose value an id is, where it stands, and the rule that made the id.
+    /// The innermost subexpression whose value an id is, where it stands, and the rule that made
+    /// the id.
     fn subexpression(&self, id: u32) -> (String, Span, Rule) {
         let terms = &self.translated.terms;
         if let Some(w) = self.translated.witness_of(id) {
             return (self.translated.expression(w.term, &self.case.program.symbols, 200), terms.span(w.term), w.rule);
         }
-        // Ids without a subexpression: the padding of outputs, and the OpPhi that carry the arguments of rec back.
+        // Ids without a subexpression: the padding of outputs, and the OpPhi that carry the
+        // arguments of rec back.
         let outputs = &self.case.program.outputs;
         let output = outputs.iter().find(|o| o.location == self.place.location).unwrap_or(&outputs[0]);
         let span = self.case.program.terms.span(output.term);

@@ -1,8 +1,11 @@
-//! What is known to be wrong with a driver or with naga, one small program each: the files of `spec-tests/quirks`.
+//! What is known to be wrong with a driver or with naga, one small program each: the files of
+//! `spec-tests/quirks`.
 //!
-//! A quirk is a λV program with lines `;@ quirk KEY: VALUE` in its comments. `adapter` and `driver` name where it was seen (`A or B` for several;
-//! `any` is everywhere, and may be followed by a remark), `route` and `constants` how the program was given to the device, `seen` the day, `says` a part of what the
-//! disagreement says. Where there are: `fuel`, the most steps of the source on one pixel, and `blames`, a part of the instruction to blame.
+//! A quirk is a λV program with lines `;@ quirk KEY: VALUE` in its comments. `adapter` and `driver`
+//! name where it was seen (`A or B` for several; `any` is everywhere, and may be followed by a
+//! remark), `route` and `constants` how the program was given to the device, `seen` the day, `says`
+//! a part of what the disagreement says. Where there are: `fuel`, the most steps of the source on
+//! one pixel, and `blames`, a part of the instruction to blame.
 
 use super::case::{Case, NoCase, Settings};
 use super::check;
@@ -32,13 +35,15 @@ pub struct Quirk {
     pub seen: Seen,
     /// Where its constants stand.
     pub constants: Constants,
-    /// A part of the instruction to blame; none where the search names none, or names one on some of the drivers only.
+    /// A part of the instruction to blame; none where the search names none, or names one on some
+    /// of the drivers only.
     pub blames: Option<String>,
     /// The most steps of the source on one pixel, if not what [`Settings`] have.
     pub fuel: Option<u64>,
 }
 
-/// Where a disagreement was seen, when, and what it says: what every quirk records, whatever its program.
+/// Where a disagreement was seen, when, and what it says: what every quirk records, whatever its
+/// program.
 #[derive(Clone, Debug)]
 pub struct Seen {
     adapters: Vec<String>,
@@ -98,8 +103,9 @@ pub(super) fn stem(path: &Path) -> String {
 impl Quirk {
     /// Reads a quirk.
     ///
-    /// Errors: a sentence that begins with the path: the file cannot be read, a line is no `;@ quirk KEY: VALUE`, a key is unknown, missing, twice there
-    /// or has no such value, the program does not resolve.
+    /// Errors: a sentence that begins with the path: the file cannot be read, a line is no
+    /// `;@ quirk KEY: VALUE`, a key is unknown, missing, twice there or has no such value, the
+    /// program does not resolve.
     pub fn read(path: &Path) -> Result<Quirk, String> {
         let wrong = |what: String| format!("{}: {what}", path.display());
         let text = text_of(path).map_err(wrong)?;
@@ -152,7 +158,8 @@ impl Quirk {
         }
     }
 
-    /// What its program comes to: between the semantics, and if they agree, on the device, with blame.
+    /// What its program comes to: between the semantics, and if they agree, on the device, with
+    /// blame.
     pub fn judge(&self, device: Option<&mut UnderTest<'_>>) -> Verdict {
         let settings = self.settings();
         let case = match Case::new(self.program.clone(), &settings) {

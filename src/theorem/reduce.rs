@@ -1,14 +1,17 @@
 //! Making a disagreement minimal.
 //!
-//! A small program is of use only if it shows what the large one did. So what is kept while a program shrinks is not that something is wrong, but
-//! one fault: the engines, the way in which their lanes differ, and the instruction that the device is to be blamed for. A program may have several
-//! faults: each component of each output, and each way in which it differs, is made minimal for itself, beginning with the part of the program that
-//! makes the component. Blame takes many dispatches; so shrinking keeps the way first, and only if that led to another
-//! instruction, it is done again with both.
+//! A small program is of use only if it shows what the large one did. So what is kept while a
+//! program shrinks is not that something is wrong, but one fault: the engines, the way in which
+//! their lanes differ, and the instruction that the device is to be blamed for. A program may have
+//! several faults: each component of each output, and each way in which it differs, is made minimal
+//! for itself, beginning with the part of the program that makes the component. Blame takes many
+//! dispatches; so shrinking keeps the way first, and only if that led to another instruction, it is
+//! done again with both.
 //!
-//! A wrong value may be seen far from where it comes about, in another way: one place too low, and four after a difference. Where the blamed subexpression is
-//! wrong by the same instruction when it stands alone, and the device makes of the program what it should once the right value is written in its place,
-//! then that subexpression is the fault, and is made minimal itself.
+//! A wrong value may be seen far from where it comes about, in another way: one place too low, and
+//! four after a difference. Where the blamed subexpression is wrong by the same instruction when it
+//! stands alone, and the device makes of the program what it should once the right value is written
+//! in its place, then that subexpression is the fault, and is made minimal itself.
 
 use super::campaign::{Judged, Tally, judge};
 use super::case::{Case, Settings};
@@ -52,7 +55,8 @@ enum Fault {
 struct Seen {
     /// What the semantics make of it.
     semantics: Verdict,
-    /// What the device makes of it, and the ways in which it disagrees; nothing if it was not asked.
+    /// What the device makes of it, and the ways in which it disagrees; nothing if it was not
+    /// asked.
     device: Option<(Box<Case>, Verdict, Vec<Difference>)>,
 }
 
@@ -88,7 +92,8 @@ fn see(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) -> 
     Seen { semantics: verdict, device }
 }
 
-/// For each fault of a program, the smallest program found that has it. Empty if nothing is wrong with the program (any more).
+/// For each fault of a program, the smallest program found that has it. Empty if nothing is wrong
+/// with the program (any more).
 pub fn minimal(tree: &Tree, settings: &Settings, mut device: Option<UnderTest<'_>>) -> Vec<Minimal> {
     let faults = faults(tree, settings, device.as_mut());
     let mut all: Vec<Minimal> = Vec::new();
@@ -122,7 +127,8 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
     for (i, difference) in differences.iter().enumerate() {
         let way = difference.way();
         let by_way = Fault::Device { way: way.clone(), instruction: None };
-        // What is blamed need not be what made this lane wrong, as long as there is more to blame than this lane.
+        // What is blamed need not be what made this lane wrong, as long as there is more to blame
+        // than this lane.
         let sliced = difference.place.and_then(|place| shrink::slice(tree, place.location, place.component));
         let mut candidates = sliced.into_iter().chain([tree.clone()]).take(if i < MAX_LANES { 2 } else { 0 });
         let shown = candidates.find_map(|tree| shows(&tree, settings, Some(&mut *device), &by_way, true).map(|verdict| (tree, verdict)));
@@ -140,7 +146,8 @@ fn faults(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>) 
     faults
 }
 
-/// The blamed subexpression of a minimal program as a program of its own, with what is wrong there, if that is all that is wrong.
+/// The blamed subexpression of a minimal program as a program of its own, with what is wrong there,
+/// if that is all that is wrong.
 fn culprit(minimal: &Minimal, settings: &Settings, mut device: Option<&mut UnderTest<'_>>) -> Option<(Tree, Fault)> {
     let Verdict::Disagree(difference) = &minimal.verdict else { return None };
     let blame = difference.blame.as_ref().filter(|_| matches!(difference.between.1, Engine::Device(_)))?;
@@ -185,7 +192,8 @@ fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_
     Minimal { tree, nodes, verdict }
 }
 
-/// The verdict on a program that has the fault. `blames`: the instruction is searched for, and must be the fault's if that names one.
+/// The verdict on a program that has the fault. `blames`: the instruction is searched for, and must
+/// be the fault's if that names one.
 fn shows(tree: &Tree, settings: &Settings, device: Option<&mut UnderTest<'_>>, fault: &Fault, blames: bool) -> Option<Verdict> {
     let mut device = device;
     let on_semantics = matches!(fault, Fault::Semantics(..));

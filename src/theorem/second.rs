@@ -1,8 +1,10 @@
-//! The builtins a second time: their types and values written out by hand from the report and the SPIR-V specification, in 64 bits.
+//! The builtins a second time: their types and values written out by hand from the report and the
+//! SPIR-V specification, in 64 bits.
 //!
-//! Both interpreters share the table of builtins and the number library, so a wrong row is wrong in both and no comparison between them can show
-//! it. Nothing here calls either. [`rows`] puts every type that a builtin has to the test on operands that bring out operand and component
-//! order, equal operands, zeros of both signs, and rounding.
+//! Both interpreters share the table of builtins and the number library, so a wrong row is wrong in
+//! both and no comparison between them can show it. Nothing here calls either. [`rows`] puts every
+//! type that a builtin has to the test on operands that bring out operand and component order,
+//! equal operands, zeros of both signs, and rounding.
 
 use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::syntax::print_number;
@@ -16,7 +18,8 @@ use Ground::{Mat, Vec as V};
 const NUM: Ground = Ground::NUM;
 const BOOL: Ground = Ground::BOOL;
 
-/// The type of a builtin applied to operands of these types; `None` if it has none. That a column's index is a literal in range is left open.
+/// The type of a builtin applied to operands of these types; `None` if it has none. That a column's
+/// index is a literal in range is left open.
 pub fn typing(name: &str, operands: &[Ground]) -> Option<Ground> {
     Some(match (name, operands) {
         ("frag-coord", []) => V(4, F),
@@ -145,7 +148,8 @@ fn inverse(m: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     Some((0..n).map(|c| (0..n).map(|r| rows[r][n + c]).collect()).collect())
 }
 
-/// The components of a builtin's value, matrices column after column; `None` where the types do not fit or no value is defined.
+/// The components of a builtin's value, matrices column after column; `None` where the types do not
+/// fit or no value is defined.
 pub fn value(name: &str, operands: &[Value], frag_coord: [f32; 4]) -> Option<Vec<Wanted>> {
     let types: Vec<Ground> = operands.iter().map(|o| o.ty).collect();
     typing(name, &types)?;

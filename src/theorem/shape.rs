@@ -4,12 +4,14 @@ use smallstep_semantics::lambda_v::builtin::Builtin;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::terms::{Node, TermId};
 
-/// The constructs and builtins of a program in the order of its text. Two programs have the same shape if they are the same up to names,
-/// the locations of outputs, and the values of numbers that are not zero. A zero and its sign count: bugs of folding hang on them.
+/// The constructs and builtins of a program in the order of its text. Two programs have the same
+/// shape if they are the same up to names, the locations of outputs, and the values of numbers that
+/// are not zero. A zero and its sign count: bugs of folding hang on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape(Vec<Part>);
 
-/// One construct. Those that hold others say how many, so that the sequence reads back in one way only.
+/// One construct. Those that hold others say how many, so that the sequence reads back in one way
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Output,

@@ -1,4 +1,5 @@
-//! Generated WSL against its validation: well-typed programs must be accepted, re-checked and read back; near-misses rejected by the rule that they break.
+//! Generated WSL against its validation: well-typed programs must be accepted, re-checked and read
+//! back; near-misses rejected by the rule that they break.
 
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::generate::typed::{Fault, near_miss, program};

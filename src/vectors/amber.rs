@@ -1,7 +1,9 @@
-//! Generated compute modules as Amber scripts: what every conforming device shows, for whoever reads Amber.
+//! Generated compute modules as Amber scripts: what every conforming device shows, for whoever
+//! reads Amber.
 //!
-//! Invariant: a script is written only if the relation and the lockstep machine show the same, every byte defined, and reading the script back gives
-//! the module word for word (the generator's number in the header apart).
+//! Invariant: a script is written only if the relation and the lockstep machine show the same,
+//! every byte defined, and reading the script back gives the module word for word (the generator's
+//! number in the header apart).
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -52,7 +54,8 @@ pub struct Recorded {
 pub enum RecordError {
     /// A file cannot be written.
     Io(PathBuf, io::Error),
-    /// The interpreters do not agree on the module of a seed, or its script does not read back: there is nothing to conform to.
+    /// The interpreters do not agree on the module of a seed, or its script does not read back:
+    /// there is nothing to conform to.
     Wrong(u64, String),
     /// Too few modules are fit.
     TooFew(Recorded),
@@ -70,7 +73,8 @@ impl fmt::Display for RecordError {
 
 impl std::error::Error for RecordError {}
 
-/// Writes scripts into a folder, which is made if it is not there, each named after its seed. `progress` is told how many there are.
+/// Writes scripts into a folder, which is made if it is not there, each named after its seed.
+/// `progress` is told how many there are.
 pub fn record(plan: &Plan, folder: &Path, progress: &dyn Fn(u64)) -> Result<Recorded, RecordError> {
     fs::create_dir_all(folder).map_err(|e| RecordError::Io(folder.into(), e))?;
     let mut recorded = Recorded::default();

@@ -1,7 +1,7 @@
 //! The lines of a vectors file.
 //!
-//! FORMAT.md describes each field. Whatever a file says, a line is held to [`MAX_LINE`] bytes and its parts to each other before anything is
-//! allocated for them.
+//! FORMAT.md describes each field. Whatever a file says, a line is held to [`MAX_LINE`] bytes and
+//! its parts to each other before anything is allocated for them.
 
 use super::reader::Lines;
 use super::wsl;
@@ -53,8 +53,8 @@ pub struct Case {
     pub source: String,
     /// Its translation, and the grid.
     pub dispatch: FragmentDispatch,
-    /// What every conforming engine shows: for each output of the dispatch, for each pixel row by row; lanes past the output's components are
-    /// undecided.
+    /// What every conforming engine shows: for each output of the dispatch, for each pixel row by
+    /// row; lanes past the output's components are undecided.
     pub expected: Vec<Vec<[Expected; 4]>>,
     /// The rules that it uses.
     pub rules: Vec<Rule>,
@@ -133,7 +133,8 @@ fn reason_name(why: Why) -> &'static str {
     REASONS.iter().find(|(w, _)| *w == why).map_or("approximate", |(_, name)| name)
 }
 
-/// A lane's text: eight hexadecimal digits, `zero`, `in:` and the spans of a set, or `any:` and a reason.
+/// A lane's text: eight hexadecimal digits, `zero`, `in:` and the spans of a set, or `any:` and a
+/// reason.
 pub fn lane_text(expected: Expected) -> String {
     match expected {
         Expected::Bits(bits) => format!("{bits:08x}"),
@@ -222,7 +223,8 @@ struct HeaderLine {
     command: String,
 }
 
-/// What tells one kind of line from another, a file from one of a later version, and one language from another.
+/// What tells one kind of line from another, a file from one of a later version, and one language
+/// from another.
 #[derive(Deserialize)]
 struct Kind {
     schema: u32,
@@ -316,7 +318,8 @@ impl RulesLine {
         line
     }
 
-    /// The rules; names that this version does not have are left out, since rules may be added or renamed.
+    /// The rules; names that this version does not have are left out, since rules may be added or
+    /// renamed.
     fn rules(&self) -> Vec<Rule> {
         let all = [&self.typing, &self.reduction, &self.spirv, &self.translation];
         all.into_iter().flatten().filter_map(|name| Rule::from_name(name)).collect()
@@ -422,7 +425,8 @@ impl Case {
         })
     }
 
-    /// The case of a line: its parts fit each other, and its words have the hash that it says. Whether they are a module is for the engine to see.
+    /// The case of a line: its parts fit each other, and its words have the hash that it says.
+    /// Whether they are a module is for the engine to see.
     pub fn from_line(text: &str) -> Result<Case, String> {
         let line: CaseLine = from_json(text)?;
         if line.kind != "case" || line.schema != SCHEMA {

@@ -112,8 +112,9 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
         &self.header
     }
 
-    /// The next case with its line, or what is wrong with the next line. After an error in a line comes the line after it; a file that cannot be
-    /// read on, or that has fewer cases than its header says, ends with an error.
+    /// The next case with its line, or what is wrong with the next line. After an error in a line
+    /// comes the line after it; a file that cannot be read on, or that has fewer cases than its
+    /// header says, ends with an error.
     pub fn next_case(&mut self) -> Option<Result<(u64, C), LineError>> {
         if self.ended {
             return None;
@@ -152,7 +153,8 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
     }
 }
 
-/// The next line without its end; none at the end of the input. The inner error is about the line alone: longer than [`MAX_LINE`], or no UTF-8.
+/// The next line without its end; none at the end of the input. The inner error is about the line
+/// alone: longer than [`MAX_LINE`], or no UTF-8.
 fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> {
     let mut bytes = Vec::new();
     let mut too_long = false;

@@ -159,7 +159,8 @@ pub fn record(plan: &Plan, to: &mut dyn Write, progress: &dyn Fn(u64)) -> Result
     fill(plan.count, 256, plan.threads, |number| try_one(plan, &campaign, number), to, progress)
 }
 
-/// Writes so many cases. Batches are tried on all threads and taken in order, so that the file does not depend on them.
+/// Writes so many cases. Batches are tried on all threads and taken in order, so that the file does
+/// not depend on them.
 pub(super) fn fill<C: Recordable + Send>(
     count: u64,
     most: u64,

@@ -85,7 +85,8 @@ pub struct Replayed {
     pub lanes: Lanes,
 }
 
-/// Checks every case of a file. `each` gets the cases as they are done, and the lines that are no cases; on a device they come in any order.
+/// Checks every case of a file. `each` gets the cases as they are done, and the lines that are no
+/// cases; on a device they come in any order.
 ///
 /// Memory is bounded: a line at a time, and on a device as many cases as its window holds.
 pub fn replay<R: BufRead>(reader: &mut Reader<R>, subject: Subject<'_>, each: &mut dyn FnMut(Result<Replayed, LineError>)) {
@@ -206,7 +207,8 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
     let engine = Engine::Device(format!("{} ({})", device.adapter().name, device.route()));
     let (route, unfit) = (device.route(), unfit(reader.header(), device.route()));
     let waiting: RefCell<HashMap<u64, (u64, Case)>> = RefCell::default();
-    // Told from two places, never at once: from within the programs what is known without the device, and what comes back from it.
+    // Told from two places, never at once: from within the programs what is known without the
+    // device, and what comes back from it.
     let each = RefCell::new(each);
     let tell = |result| each.borrow_mut()(result);
     let mut submitted = 0;

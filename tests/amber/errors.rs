@@ -278,7 +278,8 @@ fn pipelines() {
     ]);
 }
 
-/// A script of ray tracing: every statement after the first has something in it that is left out, or follows from that.
+/// A script of ray tracing: every statement after the first has something in it that is left out,
+/// or follows from that.
 const RAYS: &str = "DEVICE_EXTENSION VK_KHR_ray_tracing_pipeline
 SHADER ray_generation rays GLSL
 END

@@ -303,7 +303,8 @@ fn bytes_of_several_values_are_compared_as_far_as_they_go() {
             assert!(judgement.open.is_none_or(|o| o.buffer == BufferId(0)), "{other} {check}");
         }
     }
-    // What is known too little is not compared by the values that are known: the other may be any of these.
+    // What is known too little is not compared by the values that are known: the other may be any
+    // of these.
     let judgement = judged_with(&format!("{}EXPECT a EQ_BUFFER b", pair(303)), |held| {
         open(held);
         held.0[1].mark(2..4, Known::Doubtful);
@@ -432,7 +433,8 @@ fn texels_of_wide_channels_and_the_ends_of_images() {
     // A tolerance in per cent is of the value found: 0.3 % of 254 is less than 1.
     let percent = |tolerance: &str| judged(&format!("{IMAGE}EXPECT i IDX 1 1 SIZE 1 1 EQ_RGB 255 128 0 TOLERANCE {tolerance}")).decision();
     assert_eq!(["0.4%", "0.3%"].map(percent), [Decision::Holds, Decision::Fails]);
-    // Beyond the last column, beyond the last row, and a buffer that came back too short: what no script that is read asks for.
+    // Beyond the last column, beyond the last row, and a buffer that came back too short: what no
+    // script that is read asks for.
     let mut script = script(&format!("#!amber\n{image}EXPECT i IDX 0 0 SIZE 2 2 EQ_RGB 0 255 9 TOLERANCE 1000"));
     let judged = |script: &Script, bytes: usize| {
         let Action::Expect(expect) = &script.commands[0].action else { panic!("an expectation") };

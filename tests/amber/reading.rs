@@ -108,7 +108,8 @@ fn first_contents() {
     assert_eq!(floats(&held.0[2].bytes), [0.5, 0.75, 1.0, 1.25, 1.5]);
     assert_eq!(floats(&held.0[4].bytes), [1.5, 0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0]);
     assert_eq!(held.0[6].bytes, [0x7f; 16]);
-    // By hand: inner is 8 bytes of p, 2 of q; counts at 16, 24, 32; columns of m at 48 and 64; 96 from one to the next.
+    // By hand: inner is 8 bytes of p, 2 of q; counts at 16, 24, 32; columns of m at 48 and 64; 96
+    // from one to the next.
     let mut block = vec![0u8; 192];
     for (item, sign) in [(0, 1.0f32), (96, -1.0)] {
         for (at, value) in [(0, 0.5), (4, 1.5), (48, 1.0), (52, 2.0), (64, 3.0), (68, 4.0)] {

@@ -1,4 +1,5 @@
-//! A device beside the interpreter: agreement, planted bugs, scripts that are not compared, requirements.
+//! A device beside the interpreter: agreement, planted bugs, scripts that are not compared,
+//! requirements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -109,7 +110,8 @@ fn a_wrong_expectation_fails_on_a_device_too() {
     }
 }
 
-/// The pass that makes bindings dense must not change what a module shows: a bug in what runs the adapted words stands for one in the pass.
+/// The pass that makes bindings dense must not change what a module shows: a bug in what runs the
+/// adapted words stands for one in the pass.
 #[test]
 fn what_the_pass_for_dense_bindings_changes_is_told() {
     let Some(mut device) = device() else { return };

@@ -18,8 +18,8 @@ struct Stage<'t> {
     body: &'t str,
 }
 
-/// Shaders `v` and `f`. The vertex stage passes `%at`, the attribute at location 0, on as the position; the fragment stage has `%colour` at location 0
-/// if its own variables have none.
+/// Shaders `v` and `f`. The vertex stage passes `%at`, the attribute at location 0, on as the
+/// position; the fragment stage has `%colour` at location 0 if its own variables have none.
 fn shaders(vertex: Stage<'_>, fragment: Stage<'_>) -> String {
     let own = fragment.variables.contains("%colour = ");
     let colour = if own { "" } else { "%colour = OpVariable %p_out_vec4 Output" };
@@ -81,7 +81,8 @@ const PLAIN: Stage<'static> = Stage { interface: "", decorations: "", variables:
 const RED: Stage<'static> = Stage { body: "OpStore %colour %red", ..PLAIN };
 const OF_ALL: &str = "  VERTEX_DATA all LOCATION 0\n";
 
-/// Every component is decided on the interpreter, its expectations hold, and a device shows the same.
+/// Every component is decided on the interpreter, its expectations hold, and a device shows the
+/// same.
 #[track_caller]
 fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
     let legs = legs(text, &Interpreter::default(), device);
@@ -134,7 +135,8 @@ fn attributes_and_indices() {
 #[test]
 fn instances() {
     let mut device = device();
-    // Corners of the left half; instance 1 is moved to the right half by x of its colour attribute, which is 1.
+    // Corners of the left half; instance 1 is moved to the right half by x of its colour attribute,
+    // which is 1.
     let vertex = Stage {
         body: "%c = OpLoad %vec4 %in_colour\nOpStore %out_colour %c
 %shift = OpCompositeExtract %float %c 0\n%x = OpCompositeExtract %float %at 0\n%sum = OpFAdd %float %x %shift
@@ -193,7 +195,8 @@ DERIVE_PIPELINE behind FROM g\n  VERTEX_DATA far LOCATION 0\n  BIND BUFFER blue 
 EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 0 255 0 255"
     );
     let text = script_of([PLAIN, PUSHED], "R8G8B8A8_UNORM", buffers, &pipeline, &commands);
-    // The depths that are stored were interpolated, for which no precision is stated; the colours are decided all the same.
+    // The depths that are stored were interpolated, for which no precision is stated; the colours
+    // are decided all the same.
     let both = legs(&text, &Interpreter::default(), device.as_mut());
     assert_eq!(both[0].verdict, Verdict::Agree);
     for leg in &both[1..] {
@@ -211,7 +214,8 @@ EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 0 SIZE 4
     );
 }
 
-/// Draws red at depth 0.5 over green and a cleared depth, under a DEPTH block, and expects one colour.
+/// Draws red at depth 0.5 over green and a cleared depth, under a DEPTH block, and expects one
+/// colour.
 fn with_depth(format: &str, cleared: &str, block: &str, colour: &str) -> String {
     let buffers = format!("BUFFER depth FORMAT {format}\n");
     let pipeline = format!("{OF_ALL}  BIND BUFFER depth AS depth_stencil\n  DEPTH\n{block}  END\n");
@@ -230,7 +234,8 @@ fn depth_bounds_are_of_the_stored_depth() {
     for (bounds, colour) in
         [("0 max 0.25", DRAWN), ("0.25 max 1", DRAWN), ("0.26 max 1", CLEARED), ("0 max 0.24", CLEARED), ("0.5 max 0", CLEARED)]
     {
-        // Of the depth that is stored, and not of the fragment's 0.5; with the test off too, which lets pass and stores nothing.
+        // Of the depth that is stored, and not of the fragment's 0.5; with the test off too, which
+        // lets pass and stores nothing.
         for test in ["TEST off", "TEST on\n    WRITE off\n    COMPARE_OP always", "TEST on\n    COMPARE_OP greater"] {
             let text = with_depth("D32_SFLOAT", "0.25", &format!("    {test}\n    BOUNDS min {bounds}\n"), colour);
             assert_eq!(decisions(&text), [Decision::Holds], "{text}");
@@ -290,7 +295,8 @@ fn a_depth_bias_moves_depths() {
     agrees_and_not(&sloped("-4", "2"), "SIZE 2 8", "SIZE 3 8", device.as_mut());
     agrees_and_not(&sloped("-5", "3"), "slope -5", "slope -4", device.as_mut());
     assert_eq!(decisions(&sloped("4", "1")), [Decision::Fails]);
-    // What a depth format of integers resolves is the device's own: 20,000 units are anything up to 0.61, and past 1 nothing is said.
+    // What a depth format of integers resolves is the device's own: 20,000 units are anything up to
+    // 0.61, and past 1 nothing is said.
     let fixed = |factors: &str| decisions(&bias("1", factors, DRAWN).replace("D32_SFLOAT", "D16_UNORM"))[0];
     let of = ["constant 10000 clamp 0 slope 0", "constant 20000 clamp 0 slope 0", "constant 20000 clamp 0.4 slope 0"];
     assert_eq!(of.map(fixed), [Decision::Holds, Decision::Undecided, Decision::Holds]);
@@ -316,7 +322,8 @@ fn attachments_typed_by_data_type() {
         // What is not drawn keeps what DATA_TYPE says it holds.
         agrees(&text.replace(&format!("{DRAW_ALL}\n"), "").replace("EQ 0.5", "EQ 3"), device.as_mut());
     }
-    // Two components: the texel of 8 bytes at (7, 3) ends where that of 4 bytes at (7, 7) did; the stage writes the first.
+    // Two components: the texel of 8 bytes at (7, 3) ends where that of 4 bytes at (7, 7) did; the
+    // stage writes the first.
     let wide = formatted.replace("target FORMAT R32_SFLOAT", "target DATA_TYPE vec2<float> SIZE 64 FILL 3").replace("IDX 252", "IDX 248");
     assert_eq!(decisions(&wide), [Decision::Holds]);
     assert_eq!(decisions(&wide.replace("IDX 248", "IDX 252")), [Decision::Undefined]);

@@ -1,6 +1,8 @@
-//! Amber scripts played: on the interpreter, on a device, one beside the other, from the command line, and written as vectors.
+//! Amber scripts played: on the interpreter, on a device, one beside the other, from the command
+//! line, and written as vectors.
 //!
-//! Without a device the tests of one say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! Without a device the tests of one say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1`
+//! they fail instead.
 
 mod command;
 #[path = "../common/mod.rs"]
@@ -16,8 +18,9 @@ use smallstep::amber::{Decision, Script, read};
 use smallstep::gpu::{Device, Route};
 use smallstep::run::amber::{End, Engine, Interpreter, Leg, Modules, Options, Player, Step, check, commands, open_text};
 
-/// Stores things at the words of a buffer at set 0, binding 0, which has 32-bit words, by one invocation; `%k0` to `%k7` are constants, `%f…` floats.
-/// `BODY` computes, and stores with `%p0`, `%p1`, `%p2`, `%p3`.
+/// Stores things at the words of a buffer at set 0, binding 0, which has 32-bit words, by one
+/// invocation; `%k0` to `%k7` are constants, `%f…` floats. `BODY` computes, and stores with `%p0`,
+/// `%p1`, `%p2`, `%p3`.
 fn shader(types: &str, body: &str) -> String {
     format!(
         "SHADER compute shader SPIRV-ASM TARGET_ENV spv1.3
@@ -81,7 +84,8 @@ fn loaded(script: &Script) -> Modules {
     Modules::load("test.amber", script, &Options::default()).unwrap_or_else(|e| panic!("{}", e.text))
 }
 
-/// What a script comes to on an interpreter: each expectation in a word, and with what leaves it open; and how it ends early.
+/// What a script comes to on an interpreter: each expectation in a word, and with what leaves it
+/// open; and how it ends early.
 #[track_caller]
 fn played_on(text: &str, interpreter: &Interpreter) -> (Vec<(Decision, String)>, Option<End>) {
     let script = script(text);

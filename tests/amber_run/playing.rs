@@ -169,7 +169,8 @@ fn what_is_computed_of_open_bytes_is_not_known() {
         "RUN p 1 1 1\nRUN p 1 1 1\nEXPECT data IDX 0 EQ 5\nEXPECT data IDX 4 EQ 6",
     );
     assert_eq!(decisions(&undef), [Holds, Undefined]);
-    // One shader makes word 1 undefined where word 3 is 8, and copies word 1 to word 0 where it is not.
+    // One shader makes word 1 undefined where word 3 is 8, and copies word 1 to word 0 where it is
+    // not.
     let conditional = "%w = OpLoad %item %p3\n%eight = OpIEqual %bool %w %n8\nOpSelectionMerge %end None\nOpBranchConditional %eight %make %copy\n\
                        %make = OpLabel\n%undef = OpUndef %item\nOpStore %p1 %undef\nOpBranch %end\n\
                        %copy = OpLabel\n%a = OpLoad %item %p1\nOpStore %p0 %a\nOpBranch %end\n%end = OpLabel";
@@ -243,7 +244,8 @@ EXPECT target IDX 0 0 SIZE 3 2 EQ_RGB 255 0 128
 EXPECT depth IDX 0 EQ 0.25 0.25 0.25 0.25 0.25 0.25
 EXPECT target IDX 2 1 SIZE 1 1 EQ_RGB 255 1 128
 ";
-    // 128 / 255 is no 32-bit float: which code a device stores is decided all the same only if it is exact, and 0 and 1 are.
+    // 128 / 255 is no 32-bit float: which code a device stores is decided all the same only if it
+    // is exact, and 0 and 1 are.
     let decisions = decisions(text);
     assert_eq!((decisions[0], decisions[1], decisions[2]), (Holds, Holds, Holds));
     assert!(matches!(decisions[3], Holds | Undecided), "{decisions:?}");

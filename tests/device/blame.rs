@@ -1,4 +1,5 @@
-//! A device with a bug that is known: the real one, behind something that compiles one instruction wrongly.
+//! A device with a bug that is known: the real one, behind something that compiles one instruction
+//! wrongly.
 
 use smallstep::compile::lambda_v::Constants;
 use smallstep::dispatch::FragmentDispatch;
@@ -12,7 +13,8 @@ use smallstep_semantics::spirv;
 
 use super::{open, options};
 
-/// The device as it would be if it exchanged the operands of every OpFSub with this result: whatever words it is given, the adapted ones too.
+/// The device as it would be if it exchanged the operands of every OpFSub with this result:
+/// whatever words it is given, the adapted ones too.
 struct Swapping<'d> {
     device: &'d mut Device,
     id: u32,

@@ -15,7 +15,8 @@ use super::{open, options};
 
 const COUNT: u64 = 24;
 
-/// The fault of a worker on these programs of seed 1, and the arguments of `smallstep fuzz` over that seed's first programs.
+/// The fault of a worker on these programs of seed 1, and the arguments of `smallstep fuzz` over
+/// that seed's first programs.
 fn fuzz(fault: &str, programs: &[u64]) -> Option<(String, Vec<String>)> {
     let device = open(None, options())?;
     let settings = Settings { profile: profile_of(device.route()), size: (2, 2), references: false, ..Settings::default() };
@@ -41,7 +42,8 @@ fn fuzz(fault: &str, programs: &[u64]) -> Option<(String, Vec<String>)> {
     Some((faults, args))
 }
 
-/// `smallstep fuzz` over the first programs of seed 1, of which program 5 does `fault`: its exit code and its summary.
+/// `smallstep fuzz` over the first programs of seed 1, of which program 5 does `fault`: its exit
+/// code and its summary.
 fn campaign(fault: &str, more: &[&str]) -> Option<(i32, Value, String)> {
     let (fault, args) = fuzz(fault, &[5])?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_smallstep"));
@@ -137,7 +139,8 @@ fn a_lost_device_costs_one_verdict_and_exit_code_4() {
     costs_one_program(found, "a loss that the test asked for");
 }
 
-/// The device goes for good in the middle of a campaign: what it has not answered is neither counted nor in the journal, and the next campaign does it.
+/// The device goes for good in the middle of a campaign: what it has not answered is neither
+/// counted nor in the journal, and the next campaign does it.
 #[test]
 fn what_a_device_that_is_gone_has_not_answered_is_done_by_the_next_campaign() {
     // Two that hang, so that no worker has one alone, and neither is blamed.

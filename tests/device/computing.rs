@@ -22,7 +22,8 @@ fn words_at(result: &ComputeResult, set: u32, binding: u32) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }
 
-/// A module of one entry point in groups of 4: types, constants 0 to 4, and a buffer of words at set 0, binding 0. `%x` is the global invocation's number.
+/// A module of one entry point in groups of 4: types, constants 0 to 4, and a buffer of words at
+/// set 0, binding 0. `%x` is the global invocation's number.
 pub fn module(header: &str, declarations: &str, body: &str) -> String {
     format!(
         "OpCapability Shader
@@ -74,8 +75,8 @@ pub fn multiples(factor: u32) -> Arc<[u32]> {
     ))
 }
 
-/// Two words for each turn of a loop that ends when the buffer's first word is not 0, which nothing makes it: for ever. Long turns, for the same
-/// reason as in [`super::modules::endless`].
+/// Two words for each turn of a loop that ends when the buffer's first word is not 0, which nothing
+/// makes it: for ever. Long turns, for the same reason as in [`super::modules::endless`].
 pub fn endless() -> Arc<[u32]> {
     let mut turn = String::new();
     let mut last = "value".to_owned();
@@ -118,8 +119,9 @@ fn words_are_computed_on_both_routes() {
 
 /// The sums are those that several independent implementations agree on.
 ///
-/// Not through naga. Over what it makes of the sieve's array of 512 words llvmpipe's compiler takes many seconds; and some of mandel's counts (64 of 65,536
-/// on llvmpipe) come out otherwise, for the module leaves contraction free, and naga's words are contracted in other places.
+/// Not through naga. Over what it makes of the sieve's array of 512 words llvmpipe's compiler takes
+/// many seconds; and some of mandel's counts (64 of 65,536 on llvmpipe) come out otherwise, for the
+/// module leaves contraction free, and naga's words are contracted in other places.
 #[test]
 fn long_programs_leave_the_known_sums() {
     let Some(mut device) = open(Some(Route::Passthrough), options()) else {
@@ -141,7 +143,8 @@ fn fnv_1a_32(words: &[u32]) -> u32 {
 /// Places of: the output, a read-only buffer, a uniform buffer, a second output.
 type FourPlaces = [(u32, u32); 4];
 
-/// The first output gets in\[x\] * uniform.y + push, the second its length in words and, from place 1, x exclusive-or 0xff.
+/// The first output gets in\[x\] * uniform.y + push, the second its length in words and, from place
+/// 1, x exclusive-or 0xff.
 fn four_buffers(places: FourPlaces) -> ComputeDispatch {
     let place = |name: &str, (set, binding): (u32, u32)| placed(name, set, binding);
     let text = format!(
@@ -269,7 +272,8 @@ fn sparse_places_are_adapted_by_name_or_not_run() {
     });
 }
 
-/// Each workgroup turns its words round through workgroup memory, behind a barrier, and counts its invocations in word 8.
+/// Each workgroup turns its words round through workgroup memory, behind a barrier, and counts its
+/// invocations in word 8.
 #[test]
 fn workgroup_memory_barriers_and_atomics() {
     let text = module(
@@ -303,7 +307,8 @@ fn workgroup_memory_barriers_and_atomics() {
     assert_eq!(words_at(&result, 0, 0), [13, 12, 11, 10, 23, 22, 21, 20, 108]);
 }
 
-/// Integers of other widths, where the device has them: the low byte of 200 + 100, the product of 300 and 300 in 16 bits, and 2^32 / 3 in 64.
+/// Integers of other widths, where the device has them: the low byte of 200 + 100, the product of
+/// 300 and 300 in 16 bits, and 2^32 / 3 in 64.
 #[test]
 fn other_widths_run_or_are_unchecked_by_name() {
     let Some(mut device) = open(Some(Route::Passthrough), options()) else {
@@ -415,7 +420,8 @@ fn a_module_that_writes_something_else_is_seen_to_differ() {
     });
 }
 
-/// Programs of all kinds and many sizes in the same batches: each gets its own buffers, whatever stood in them before.
+/// Programs of all kinds and many sizes in the same batches: each gets its own buffers, whatever
+/// stood in them before.
 #[test]
 fn programs_of_many_kinds_and_sizes_do_not_mix() {
     both_routes(|device| {

@@ -95,14 +95,16 @@ fn constants_are_read_bit_for_bit() {
         let vec4 = module.vec4;
         let value = module.b.composite_construct(vec4, None, lanes).expect("a block is open");
         module.output(0, value);
-        // A negative zero, an infinity, the least normal number and the largest: bits that arithmetic on the way would lose.
+        // A negative zero, an infinity, the least normal number and the largest: bits that
+        // arithmetic on the way would lose.
         let constants = vec![0x8000_0000, 0x7f80_0000, 0x0080_0000, 77, 0x7f7f_ffff];
         let frame = drawn(device.run(FragmentDispatch { constants, ..dispatch(module.finish(), 2, 2) }).outcome);
         assert_eq!(frame.images, vec![vec![[0x8000_0000, 0x7f80_0000, 0x0080_0000, 0x7f7f_ffff]; 4]]);
     });
 }
 
-/// c0 + c1, c0 * c1 + c2 uncontracted, 0 * -1, and c3 - c3 under the float controls of the λV translation.
+/// c0 + c1, c0 * c1 + c2 uncontracted, 0 * -1, and c3 - c3 under the float controls of the λV
+/// translation.
 fn float_controls() -> Fragment {
     let mut module = Fragment::new(3, &[Capability::RoundingModeRTE, Capability::SignedZeroInfNanPreserve]);
     module.execution_mode(ExecutionMode::RoundingModeRTE, 32);
@@ -127,7 +129,8 @@ fn float_controls_are_accepted_through_passthrough_and_kept() {
     let Some(mut device) = open(Some(Route::Passthrough), options()) else {
         return;
     };
-    // c0 * c1 needs more than 24 bits, and c2 cancels its leading ones: a fused multiply-add would give another last lane but one.
+    // c0 * c1 needs more than 24 bits, and c2 cancels its leading ones: a fused multiply-add would
+    // give another last lane but one.
     let (c0, c1) = (1.0f32 + f32::EPSILON, 1.0f32 + 3.0 * f32::EPSILON);
     let c2 = -(c0 * c1);
     assert_ne!(c0.mul_add(c1, c2).to_bits(), (c0 * c1 + c2).to_bits(), "the constants must tell the two apart");

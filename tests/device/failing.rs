@@ -30,8 +30,8 @@ fn computation(i: u64) -> ComputeDispatch {
     one_buffer(multiples(100 + i as u32), [1, 1, 1], 4)
 }
 
-/// Submits 20 programs, all drawn, all computed, or both by turns, of which the thirteenth does `fault`, and checks that the others are run. The outcome
-/// of the thirteenth.
+/// Submits 20 programs, all drawn, all computed, or both by turns, of which the thirteenth does
+/// `fault`, and checks that the others are run. The outcome of the thirteenth.
 fn one_of_twenty(fault: &str, of: fn(u64) -> Dispatch) -> Option<DeviceOutcome> {
     let device = open_with_fault(fault, &of(12))?;
     for i in 0..20 {
@@ -127,8 +127,8 @@ fn a_hang_or_a_loss_while_computing_costs_one_program() {
     assert_eq!(outcome, DeviceOutcome::Lost("a loss that the test asked for".into()));
 }
 
-/// Twenty programs, of which number 7 does not end; the judge has what became of the others. No fault is injected here: the device itself does not end.
-/// Not on hardware, which others may share.
+/// Twenty programs, of which number 7 does not end; the judge has what became of the others. No
+/// fault is injected here: the device itself does not end. Not on hardware, which others may share.
 #[track_caller]
 fn number_seven_never_ends(program: impl Fn(u64) -> Dispatch, judge: impl Fn(u64, DeviceOutcome)) {
     let Some(device) = open(None, Options { program_limit: Duration::from_secs(3), ..options() }) else {
@@ -201,7 +201,8 @@ fn a_shader_that_never_ends_costs_one_program() {
     number_seven_never_ends(program, |_, outcome| drop(drawn(outcome)));
 }
 
-/// Well framed words that mean nothing, handed to the driver as they are: whatever it makes of them, the neighbours are drawn.
+/// Well framed words that mean nothing, handed to the driver as they are: whatever it makes of
+/// them, the neighbours are drawn.
 #[test]
 fn an_invalid_module_costs_no_more_than_itself() {
     let Some(device) = open(Some(Route::Passthrough), Options { program_limit: Duration::from_secs(5), ..options() }) else {
@@ -284,7 +285,8 @@ fn an_outage_of_a_second_costs_nothing_but_time() {
     assert_eq!(device.unrepeated(), 0, "the crash was program 3's");
 }
 
-/// A worker that is killed from outside while it has several programs: each passes when it is run alone, and the failure is counted.
+/// A worker that is killed from outside while it has several programs: each passes when it is run
+/// alone, and the failure is counted.
 #[cfg(unix)]
 #[test]
 fn a_failure_that_no_program_repeats_is_counted() {

@@ -1,4 +1,5 @@
-//! Generated dispatches of floats: a device shows what the relation's runs over sets allow, and the lockstep machine too.
+//! Generated dispatches of floats: a device shows what the relation's runs over sets allow, and the
+//! lockstep machine too.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ use super::{computed, open, options};
 /// Words that each of the eight invocations owns.
 const EACH: usize = 4;
 
-/// A module by these choices: each invocation computes with its own four floats, and stores some; all float controls are declared.
+/// A module by these choices: each invocation computes with its own four floats, and stores some;
+/// all float controls are declared.
 struct Writer {
     random: Random,
     body: String,
@@ -125,7 +127,8 @@ fn generated(seed: u64) -> String {
     )
 }
 
-/// A dispatch of a generated module, with what is due by these rules of sets; nothing where it is undefined.
+/// A dispatch of a generated module, with what is due by these rules of sets; nothing where it is
+/// undefined.
 fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, Due)> {
     let text = generated(seed);
     let words = words(&text);

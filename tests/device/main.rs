@@ -1,6 +1,7 @@
 //! What is drawn and computed on a real device, and what becomes of programs when it fails.
 //!
-//! Without a device these tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! Without a device these tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they
+//! fail instead.
 
 mod blame;
 mod campaign;

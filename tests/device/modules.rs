@@ -162,9 +162,11 @@ pub fn half_discarded(middle: f32) -> Arc<[u32]> {
     module.finish()
 }
 
-/// Sums up, in a loop that goes on for as long as the sum is not below the first constant, and draws the sum: for ever, if that constant is 0.
+/// Sums up, in a loop that goes on for as long as the sum is not below the first constant, and
+/// draws the sum: for ever, if that constant is 0.
 ///
-/// llvmpipe (seen in Mesa 22.3.6) leaves the loops of an invocation after 65535 turns, whatever their conditions say; each turn is long for that reason.
+/// llvmpipe (seen in Mesa 22.3.6) leaves the loops of an invocation after 65535 turns, whatever
+/// their conditions say; each turn is long for that reason.
 pub fn endless() -> Arc<[u32]> {
     let mut module = Fragment::new(3, &[]);
     let (float, vec4) = (module.float, module.vec4);

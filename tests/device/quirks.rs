@@ -1,7 +1,9 @@
-//! What is known to be wrong with a driver or with naga: `spec-tests/quirks/*.lv`, read as `smallstep fuzz --known` reads them.
+//! What is known to be wrong with a driver or with naga: `spec-tests/quirks/*.lv`, read as
+//! `smallstep fuzz --known` reads them.
 //!
-//! Where adapter, driver and route are a quirk's, exactly the disagreement recorded is required: a different one fails, and so does agreement,
-//! for then the driver is fixed and the quirk is to be removed. On every other driver the program must agree.
+//! Where adapter, driver and route are a quirk's, exactly the disagreement recorded is required: a
+//! different one fails, and so does agreement, for then the driver is fixed and the quirk is to be
+//! removed. On every other driver the program must agree.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -85,7 +87,8 @@ fn dispatch_quirks() -> Vec<DispatchQuirk> {
     DispatchQuirk::read_folder(&folder).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The same of compute modules: both interpreters agree, the device where it was seen shows exactly what was recorded, every other one agrees.
+/// The same of compute modules: both interpreters agree, the device where it was seen shows exactly
+/// what was recorded, every other one agrees.
 #[test]
 fn every_quirk_of_a_dispatch_is_there_as_recorded_and_nowhere_else() {
     let quirks = dispatch_quirks();

@@ -33,7 +33,8 @@ fn replayed(file: &str, route: Route) -> Option<Vec<Verdict>> {
     Some(verdicts.into_iter().map(|(_, verdict)| verdict).collect())
 }
 
-/// Whether a disagreement has the look of one that `spec-tests/quirks` records of this driver or of naga; there each is pinned by a program.
+/// Whether a disagreement has the look of one that `spec-tests/quirks` records of this driver or of
+/// naga; there each is pinned by a program.
 fn is_known(case: &Case, verdict: &Verdict, route: Route, driver: &str) -> bool {
     let why = verdict.why();
     let refused = ["Incompatible operands: Logical", "builtin Reflect has incorrect", "builtin Normalize has incorrect"];

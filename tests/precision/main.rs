@@ -1,6 +1,8 @@
-//! The precision conformance test: definite values and legal devices conform, wrong devices do not, and a real device is measured.
+//! The precision conformance test: definite values and legal devices conform, wrong devices do not,
+//! and a real device is measured.
 //!
-//! Without a device those tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
+//! Without a device those tests say that they did not run; with `SMALLSTEP_REQUIRE_DEVICE=1` they
+//! fail instead.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -62,7 +64,8 @@ fn measured(made: impl FnMut(&Function, &[u32]) -> Vec<u32>, function: &Function
     measure(&mut Made(made), function, profile, plan(inputs), &mut |_| {})
 }
 
-/// The correctly rounded result in a direction, subnormal ones flushed where the profile asks for that.
+/// The correctly rounded result in a direction, subnormal ones flushed where the profile asks for
+/// that.
 fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
     let controls = profile.controls();
     let direction = if controls.rounding == Rounding::TowardZero { Direction::TowardZero } else { Direction::NearestEven };
@@ -76,7 +79,8 @@ fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
         }];
     }
     if function.instruction_name == "FaceForward" {
-        // N if dot(Nref, I) < 0, where the sign is that of the product as it is computed: precisely a tiny one has another.
+        // N if dot(Nref, I) < 0, where the sign is that of the product as it is computed: precisely
+        // a tiny one has another.
         let n = function.results;
         let (normal, rest) = floats.split_at(n);
         let dot = rest[..n].iter().zip(&rest[n..]).fold(0.0f32, |sum, (i, reference)| sum + reference * i);
@@ -112,7 +116,8 @@ fn described(measured: &Measured) -> String {
 fn definite_values_conform() {
     for function in &Function::all() {
         for profile in profiles() {
-            // What is rounded toward zero all along a formula need not be what the precise result is rounded to.
+            // What is rounded toward zero all along a formula need not be what the precise result
+            // is rounded to.
             let is_rounded = matches!(function.instruction_name, "FNegate" | "FAdd" | "FSub" | "FMul");
             if profile.controls().rounding == Rounding::TowardZero && !is_rounded {
                 continue;

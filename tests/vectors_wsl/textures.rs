@@ -1,4 +1,5 @@
-//! Dispatches with textures and samplers: every type of texture, undefined texels, every setting of a sampler; tampered with, and hostile.
+//! Dispatches with textures and samplers: every type of texture, undefined texels, every setting of
+//! a sampler; tampered with, and hostile.
 
 use super::*;
 use pretty_assertions::assert_eq;
@@ -35,7 +36,8 @@ fn texts(lanes: &[Lane]) -> String {
     lanes.iter().map(Lane::text).collect::<Vec<_>>().join(" ")
 }
 
-/// The file is of version 4, reads back to the same bytes, and both engines agree with it. Only of a file with lanes that may be anything that is left open.
+/// The file is of version 4, reads back to the same bytes, and both engines agree with it. Only of
+/// a file with lanes that may be anything that is left open.
 #[track_caller]
 fn conforms(file: &str) {
     let header = Case::header(file.lines().next().expect("a header")).expect("it was written so");
@@ -183,7 +185,8 @@ fn components_may_be_undefined_one_by_one() {
     let found = dispatch(&file);
     assert_eq!(found.images[0].image, image);
     assert_eq!(texts(&found.buffers[0].expected), "any:unspecified 00000007");
-    // What was undefined is defined: the relation sees that more was expected; what was defined is not: so does the machine.
+    // What was undefined is defined: the relation sees that more was expected; what was defined is
+    // not: so does the machine.
     let defined = file.replace("\"undefined\",\"00000007\"", "\"00000001\",\"00000007\"");
     assert!(matches!(verdict(&defined, Ours::Reference), Verdict::Disagree(_)));
     let undefined = file.replace("\"undefined\",\"00000007\"", "\"undefined\",\"undefined\"");

@@ -1,4 +1,5 @@
-//! The workloads of the benches: a Mandelbrot set and a sieve, each as a compiler wrote it and after an optimiser.
+//! The workloads of the benches: a Mandelbrot set and a sieve, each as a compiler wrote it and
+//! after an optimiser.
 
 /// A compute dispatch on one storage buffer of zeros at set 0, binding 0, and what is known of it.
 pub struct Workload {

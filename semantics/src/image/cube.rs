@@ -1,6 +1,8 @@
-//! Cubes: Vulkan, Cube Map Face Selection and Transformations, Cube Map Derivative Transformation, Cube Map Edge Handling.
+//! Cubes: Vulkan, Cube Map Face Selection and Transformations, Cube Map Derivative Transformation,
+//! Cube Map Edge Handling.
 //!
-//! A place on a cube is a direction (rx, ry, rz) from its middle. The major axis says the face, and the three axes of the face give (sc, tc, rc).
+//! A place on a cube is a direction (rx, ry, rz) from its middle. The major axis says the face, and
+//! the three axes of the face give (sc, tc, rc).
 
 use super::{FaceTexel, Rules};
 use crate::number::{Inexact, Interval};
@@ -38,8 +40,8 @@ pub fn on_face(face: usize, direction: [f64; 3]) -> [f64; 3] {
 
 /// The texel beside (i, j), of which one is -1 or the size: its face and its place there.
 ///
-/// Places are counted in half texels from the middle of a cube whose sides are twice the size: what is half a texel beyond an edge of a face lies half a texel
-/// below the edge on the neighbour.
+/// Places are counted in half texels from the middle of a cube whose sides are twice the size: what
+/// is half a texel beyond an edge of a face lies half a texel below the edge on the neighbour.
 pub fn beside(face: usize, [i, j]: [i64; 2], size: i64) -> FaceTexel {
     let n = size as f64;
     let [s, t, _] = FACES[face % 6];
@@ -68,7 +70,8 @@ fn coordinate(of: f64, major: f64) -> f64 {
     0.5 * of / major + 0.5
 }
 
-/// The face of a direction by these rules, and all that a device may choose; none where that may be any.
+/// The face of a direction by these rules, and all that a device may choose; none where that may be
+/// any.
 pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<SmallVec<[OnFace; 2]>>) {
     let value = direction.map(|x| x.value);
     let face = (rules.face)(value);

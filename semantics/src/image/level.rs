@@ -9,8 +9,9 @@ use crate::number::{Inexact, Interval};
 pub enum Lod {
     /// By itself: the operand Lod.
     Explicit(Inexact),
-    /// By the derivatives of the coordinates (s, t, r) in x and in y, of the quad or the operand Grad, and a bias. What the image's shape has no use for is not
-    /// looked at; of a cube all three are used.
+    /// By the derivatives of the coordinates (s, t, r) in x and in y, of the quad or the operand
+    /// Grad, and a bias. What the image's shape has no use for is not looked at; of a cube all
+    /// three are used.
     Derivatives {
         /// ∂s/∂x, ∂t/∂x and ∂r/∂x.
         dx: [Inexact; 3],
@@ -43,8 +44,9 @@ const SQRT_2: f64 = 1.414_213_562_373_096;
 
 /// λ of an image whose level 0 has that size in each dimension that has derivatives.
 ///
-/// With magnitudes m = |derivative|·size, a device may take any ρx with max(mux, mvx, mwx) ≤ ρx ≤ √2·(mux + mvx + mwx); the definite value is the
-/// Euclidean length. The level of detail is right to `mipmap_bits`, but an explicit one that has no finer part is what it is.
+/// With magnitudes m = |derivative|·size, a device may take any ρx with max(mux, mvx, mwx) ≤ ρx ≤
+/// √2·(mux + mvx + mwx); the definite value is the Euclidean length. The level of detail is right
+/// to `mipmap_bits`, but an explicit one that has no finer part is what it is.
 ///
 /// # Errors
 /// For a sampler whose levels of detail are no numbers.
@@ -92,7 +94,8 @@ fn scale_factor(rules: &Rules, size: [u32; 3], dx: [Inexact; 3], dy: [Inexact; 3
     Inexact { value, allowed }
 }
 
-/// What is read at a level of detail: the level and the next one's weight, and all pairs of a level and a range of weights that a device may read.
+/// What is read at a level of detail: the level and the next one's weight, and all pairs of a level
+/// and a range of weights that a device may read.
 pub(super) struct Levels {
     /// Whether the minifying filter is used; and whether a device may use either.
     pub minified: bool,

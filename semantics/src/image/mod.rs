@@ -1,22 +1,25 @@
-//! Images and samplers: Vulkan, Image Operations; Fixed-Point Data Conversion; Floating-Point Format Conversions. Data only: no module is seen here.
+//! Images and samplers: Vulkan, Image Operations; Fixed-Point Data Conversion; Floating-Point
+//! Format Conversions. Data only: no module is seen here.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `format` | the formats: which bits of a texel are which component |
 //! | `texel` | a component's code as a number, and the codes that a number may be stored as |
-//! | `storage` | levels of texels, which of them are undefined; fetch, read, write, sizes, robustness |
+//! | `storage` | levels of texels, which are undefined; fetch, read, write, sizes, robustness |
 //! | `shape` | one, two and three dimensions, layers, cubes; where a sample is taken |
 //! | `cube` | faces of directions, derivatives on a face, what is beyond its edges |
 //! | `sampler` | a sampler's state; wrapping and comparison |
 //! | `level` | the level of detail and the levels that are read |
 //! | `sample` | sampling and gathering |
 //!
-//! A result has a definite value, by the formulas of the specification, and the set of what a conforming device may have instead: the
-//! specification leaves rounding, the precision of texel coordinates (`subTexelPrecisionBits`) and of levels (`mipmapPrecisionBits`) to the
-//! device. Definite values are computed by a table of functions, [`Rules`], that a test can plant bugs in; sets are computed by themselves.
+//! A result has a definite value, by the formulas of the specification, and the set of what a
+//! conforming device may have instead: the specification leaves rounding, the precision of texel
+//! coordinates (`subTexelPrecisionBits`) and of levels (`mipmapPrecisionBits`) to the device.
+//! Definite values are computed by a table of functions, [`Rules`], that a test can plant bugs in;
+//! sets are computed by themselves.
 //!
-//! Absent on purpose: arrays of cubes, multisampling, anisotropy, cubic filters, compressed, packed float and sRGB
-//! formats, component swizzles, projection (the caller divides).
+//! Absent on purpose: arrays of cubes, multisampling, anisotropy, cubic filters, compressed, packed
+//! float and sRGB formats, component swizzles, projection (the caller divides).
 
 mod cube;
 mod format;
@@ -49,21 +52,25 @@ pub struct Rules {
     pub nearest: fn(f64) -> f64,
     /// The first integer coordinate of a linear filter, and the second's weight.
     pub linear: fn(f64) -> (f64, f64),
-    /// The integer coordinate within a level of that size, or outside for a border: Wrapping Operation.
+    /// The integer coordinate within a level of that size, or outside for a border: Wrapping
+    /// Operation.
     pub wrap: fn(AddressMode, i64, i64) -> i64,
     /// The weights of the texels i0j0, i1j0, i0j1, i1j1: Texel Filtering.
     pub weights: fn(f64, f64) -> [f64; 4],
     /// The weights of the slices k0 and k1 of three dimensions: Texel Filtering.
     pub depth: fn(f64) -> [f64; 2],
-    /// The number of a layer, before it is clamped to those that there are: (u,v,w,a) to (i,j,k,l,n) Transformation.
+    /// The number of a layer, before it is clamped to those that there are: (u,v,w,a) to
+    /// (i,j,k,l,n) Transformation.
     pub layer: fn(f64) -> f64,
     /// The face of a direction: Cube Map Face Selection.
     pub face: fn([f64; 3]) -> usize,
     /// sc, tc and |rc| of a direction or its derivatives on a face: Cube Map Face Selection.
     pub on_face: fn(usize, [f64; 3]) -> [f64; 3],
-    /// The face and place of the texel beyond an edge of a face, of that size: Cube Map Edge Handling.
+    /// The face and place of the texel beyond an edge of a face, of that size: Cube Map Edge
+    /// Handling.
     pub beside: fn(usize, [i64; 2], i64) -> FaceTexel,
-    /// What stands beyond a corner of a face, of the three texels that meet there: Cube Map Edge Handling.
+    /// What stands beyond a corner of a face, of the three texels that meet there: Cube Map Edge
+    /// Handling.
     pub corner: fn([f64; 3]) -> f64,
     /// The greatest scale factor of the derivatives in texels, by x and y: Scale Factor Operation.
     pub scale_factor: fn([[f64; 3]; 2]) -> f64,

@@ -1,5 +1,5 @@
-//! Sampling and gathering: Vulkan, Normalized and Unnormalized Texel Coordinate Operations, Texel Filtering, Texel Gathering, Depth Compare
-//! Operation.
+//! Sampling and gathering: Vulkan, Normalized and Unnormalized Texel Coordinate Operations, Texel
+//! Filtering, Texel Gathering, Depth Compare Operation.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -16,7 +16,8 @@ const MAX_BOXES: usize = 64;
 /// More integer coordinates than this along one axis are not told apart: any value is allowed.
 const MAX_CANDIDATES: f64 = 6.0;
 
-/// What a device may show instead of four components: a union of boxes, each an interval for each component.
+/// What a device may show instead of four components: a union of boxes, each an interval for each
+/// component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allowed(pub SmallVec<[[Interval; 4]; 2]>);
 
@@ -57,7 +58,8 @@ impl Allowed {
 /// What an instruction gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
-    /// The components by their bits: 32-bit floats, or integers. Meaningless where undefined. With a depth reference, the first one counts.
+    /// The components by their bits: 32-bit floats, or integers. Meaningless where undefined. With
+    /// a depth reference, the first one counts.
     pub bits: [u32; 4],
     /// Which components are undefined values, and why.
     pub undefined: [Option<Unspecified>; 4],
@@ -133,8 +135,8 @@ impl Axis {
 }
 
 impl Sampling<'_> {
-    /// OpImageSampleImplicitLod, OpImageSampleExplicitLod and with Dref: at a location, a level of detail, and with a reference where the sampler
-    /// compares.
+    /// OpImageSampleImplicitLod, OpImageSampleExplicitLod and with Dref: at a location, a level of
+    /// detail, and with a reference where the sampler compares.
     ///
     /// # Errors
     /// For a sampler that is not valid for the image or the instruction.
@@ -177,7 +179,8 @@ impl Sampling<'_> {
         Ok(self.finished(definite, allowed))
     }
 
-    /// The derivatives that the level of detail is measured by: of the coordinates that are filtered, on a cube those of the face.
+    /// The derivatives that the level of detail is measured by: of the coordinates that are
+    /// filtered, on a cube those of the face.
     fn measured(&self, at: Location, lod: Lod) -> Lod {
         let shape = self.image.shape();
         let Lod::Derivatives { dx, dy, bias } = lod else { return lod };
@@ -212,7 +215,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// What sums lose even where no weight but one counts, of components that the format has; they stay within its numbers.
+    /// What sums lose even where no weight but one counts, of components that the format has; they
+    /// stay within its numbers.
     fn widen_normalized(&self, allowed: &mut Allowed, compared: bool) {
         let format = self.image.format();
         let least = match format.numeric() {
@@ -228,7 +232,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// OpImageGather and OpImageDrefGather: a component of the four texels that a linear filter would read at level 0, of two dimensions or a cube.
+    /// OpImageGather and OpImageDrefGather: a component of the four texels that a linear filter
+    /// would read at level 0, of two dimensions or a cube.
     ///
     /// # Errors
     /// For a sampler that is not valid for the image or the instruction.
@@ -275,7 +280,8 @@ impl Sampling<'_> {
         Sampled { bits: definite.numbers.map(|x| shader_bits(numeric, x)), undefined: definite.undefined, allowed }
     }
 
-    /// The unnormalized coordinates in a level, to `sub_texel_bits` and what a product of 32-bit floats is rounded by.
+    /// The unnormalized coordinates in a level, to `sub_texel_bits` and what a product of 32-bit
+    /// floats is rounded by.
     fn axes(&self, level: u32, at: [Inexact; 3]) -> [Axis; 3] {
         let size = self.image.sides(level).unwrap_or([1; 3]);
         let step = (-f64::from(self.precision.sub_texel_bits.min(52))).exp2();
@@ -294,7 +300,8 @@ impl Sampling<'_> {
         })
     }
 
-    /// The texel or border texel at integer coordinates of a slice, offset and wrapped; compared with the reference.
+    /// The texel or border texel at integer coordinates of a slice, offset and wrapped; compared
+    /// with the reference.
     fn texel(&self, level: u32, slice: i64, at: [i64; 3], reference: Option<Inexact>, definite: bool) -> Texel {
         let default = Rules::default();
         let rules = if definite { self.rules } else { &default };
@@ -312,7 +319,8 @@ impl Sampling<'_> {
         self.stored(rules, level, place, reference)
     }
 
-    /// The texel of a cube at integer coordinates of a face, which may be one beyond an edge or a corner.
+    /// The texel of a cube at integer coordinates of a face, which may be one beyond an edge or a
+    /// corner.
     fn on_cube(&self, rules: &Rules, level: u32, face: i64, at: [i64; 2], reference: Option<Inexact>) -> Texel {
         let size = self.image.sides(level).map_or(1, |sides| i64::from(sides[0]));
         let within = at.map(|x| x.clamp(0, size - 1));
@@ -329,8 +337,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// What stands beyond a corner of a cube's face: by preference the average of the three texels that meet there. A device may have anything there, but what all
-    /// three are if they are equal.
+    /// What stands beyond a corner of a cube's face: by preference the average of the three texels
+    /// that meet there. A device may have anything there, but what all three are if they are equal.
     fn corner(&self, rules: &Rules, [a, b, c]: [Texel; 3], compared: bool) -> Texel {
         let numeric = if compared { Numeric::Float } else { self.image.format().numeric() };
         let ends = match self.image.format().numeric() {
@@ -349,7 +357,8 @@ impl Sampling<'_> {
         texel
     }
 
-    /// The texel at a place of a level, or the border texel if there is none; compared with the reference.
+    /// The texel at a place of a level, or the border texel if there is none; compared with the
+    /// reference.
     fn stored(&self, rules: &Rules, level: u32, place: [i64; 3], reference: Option<Inexact>) -> Texel {
         let format = self.image.format();
         let texel = self.image.texel(rules, level, place).unwrap_or_else(|| {
@@ -376,7 +385,8 @@ impl Sampling<'_> {
         }
     }
 
-    /// The texels at i and i + 1 along so many axes, the first one fastest: i0j0, i1j0, i0j1, i1j1 and so on.
+    /// The texels at i and i + 1 along so many axes, the first one fastest: i0j0, i1j0, i0j1, i1j1
+    /// and so on.
     fn footprint(
         &self,
         level: u32,
@@ -477,7 +487,8 @@ impl Sampling<'_> {
         parts[0]
     }
 
-    /// What a weighted sum may come out as: nothing is rounded if a device's weight is 0 or if both are equal.
+    /// What a weighted sum may come out as: nothing is rounded if a device's weight is 0 or if both
+    /// are equal.
     fn sum(&self, exact: Interval, parts: [Interval; 2], weight: [f64; 2]) -> Interval {
         let same = parts[0] == parts[1] && parts[0].low == parts[0].high && (parts[0].low == 0.0 || parts[0].low.abs() == 1.0);
         if weight[1] == 0.0 || same || exact.is_any() {
@@ -491,7 +502,8 @@ impl Sampling<'_> {
     }
 }
 
-/// (1 - t)·a + t·b over all numbers of the intervals and a range of weights within 0 and 1. What is not finite may be multiplied by zero.
+/// (1 - t)·a + t·b over all numbers of the intervals and a range of weights within 0 and 1. What is
+/// not finite may be multiplied by zero.
 fn mixed(a: Interval, b: Interval, t: [f64; 2]) -> Interval {
     if t[1] == 0.0 {
         return a;

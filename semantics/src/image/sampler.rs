@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::Format;
 
-/// The greatest bias of the level of detail: the least `maxSamplerLodBias` that a device may have is 2; devices have 15 or so.
+/// The greatest bias of the level of detail: the least `maxSamplerLodBias` that a device may have
+/// is 2; devices have 15 or so.
 pub const MAX_LOD_BIAS: f64 = 15.0;
 
 /// A filter, within a level or between levels.
@@ -36,7 +37,8 @@ impl AddressMode {
     pub const ALL: [AddressMode; 4] =
         [AddressMode::Repeat, AddressMode::MirroredRepeat, AddressMode::ClampToEdge, AddressMode::ClampToBorder];
 
-    /// The integer coordinate within a level of that size; -1 or the size for the border. [Wrapping Operation]
+    /// The integer coordinate within a level of that size; -1 or the size for the border. [Wrapping
+    /// Operation]
     pub fn wrap(self, i: i64, size: i64) -> i64 {
         match self {
             AddressMode::Repeat => i.rem_euclid(size),
@@ -193,9 +195,11 @@ impl Default for Sampler {
 pub enum SamplerError {
     /// A linear filter of an image of integers.
     IntegerLinear,
-    /// Unnormalized coordinates with filters that differ, levels, repetition, comparison or another level of detail than 0.
+    /// Unnormalized coordinates with filters that differ, levels, repetition, comparison or another
+    /// level of detail than 0.
     Unnormalized,
-    /// An instruction with a depth reference and a sampler without comparison, or the other way round.
+    /// An instruction with a depth reference and a sampler without comparison, or the other way
+    /// round.
     Comparison,
     /// A NaN among the levels of detail.
     NaN,
@@ -246,15 +250,16 @@ impl Sampler {
     }
 }
 
-/// How precise a device is: limits of VkPhysicalDeviceLimits, and what the specification gives no number for.
+/// How precise a device is: limits of VkPhysicalDeviceLimits, and what the specification gives no
+/// number for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precision {
     /// `subTexelPrecisionBits`: texel coordinates are right to 2^-this texels; 4 at least.
     pub sub_texel_bits: u8,
     /// `mipmapPrecisionBits`: levels of detail are right to 2^-this; 4 at least.
     pub mipmap_bits: u8,
-    /// A sum of two weighted texels is right to 2^-this of the greater, or of 1 if they are normalized. The specification states no number for
-    /// this.
+    /// A sum of two weighted texels is right to 2^-this of the greater, or of 1 if they are
+    /// normalized. The specification states no number for this.
     pub filter_bits: u8,
 }
 

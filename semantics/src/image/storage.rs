@@ -1,5 +1,6 @@
-//! Images in memory: levels of texels and which components are undefined. Fetch, read, write and queries by integer coordinates: Vulkan, Texel
-//! Input Validation, Texel Replacement, Texel Output Coordinate Validation, Integer Texel Coordinate Operations.
+//! Images in memory: levels of texels and which components are undefined. Fetch, read, write and
+//! queries by integer coordinates: Vulkan, Texel Input Validation, Texel Replacement, Texel Output
+//! Coordinate Validation, Integer Texel Coordinate Operations.
 
 use std::fmt;
 
@@ -20,7 +21,8 @@ pub enum Robustness {
     /// The values read are undefined.
     #[default]
     None,
-    /// robustImageAccess: zeros with an alpha of 0 or 1 for a bad coordinate; undefined values for a bad level.
+    /// robustImageAccess: zeros with an alpha of 0 or 1 for a bad coordinate; undefined values for
+    /// a bad level.
     Access,
     /// robustImageAccess2: the format's zeros.
     Access2,
@@ -33,7 +35,8 @@ pub enum ImageError {
     Empty,
     /// The levels together have more than [`MAX_BYTES`].
     TooLarge,
-    /// More or fewer levels than 1 to the floor of the greater side's logarithm and 1: their number and the most.
+    /// More or fewer levels than 1 to the floor of the greater side's logarithm and 1: their number
+    /// and the most.
     Levels(u32, u32),
     /// A level that the image does not have.
     NoLevel(u32),
@@ -65,16 +68,18 @@ impl std::error::Error for ImageError {}
 /// A level of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Level {
-    /// Width, height, and how many slices there are: the depth, or the layers or faces, of which every level has as many.
+    /// Width, height, and how many slices there are: the depth, or the layers or faces, of which
+    /// every level has as many.
     sides: [u32; 3],
     /// Row after row, slice after slice.
     bytes: Vec<u8>,
-    /// For each texel: in bit c whether component c is undefined, in bit 4 + c whether it was rounded when it was stored, so that another device
-    /// may hold the neighbouring code.
+    /// For each texel: in bit c whether component c is undefined, in bit 4 + c whether it was
+    /// rounded when it was stored, so that another device may hold the neighbouring code.
     shadow: Vec<u8>,
 }
 
-/// An image. A texel is at (x, y, z) of a level, z the place in the third dimension, the layer or the face; what the shape does not have is 0.
+/// An image. A texel is at (x, y, z) of a level, z the place in the third dimension, the layer or
+/// the face; what the shape does not have is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     format: Format,
@@ -116,11 +121,13 @@ impl Image {
         Image::of_shape(format, Shape::D2, [width, height, 1], levels)
     }
 
-    /// An image whose texels are undefined, of that width, height, and depth or number of layers or faces. Each level has half the sides of the one before, rounded
-    /// down, but 1 at least, and as many layers: Image Mip Level Sizing.
+    /// An image whose texels are undefined, of that width, height, and depth or number of layers or
+    /// faces. Each level has half the sides of the one before, rounded down, but 1 at least, and as
+    /// many layers: Image Mip Level Sizing.
     ///
     /// # Errors
-    /// For no texels, too many, levels that the size does not have, or sides that the shape does not have.
+    /// For no texels, too many, levels that the size does not have, or sides that the shape does
+    /// not have.
     pub fn of_shape(format: Format, shape: Shape, sides: [u32; 3], levels: u32) -> Result<Image, ImageError> {
         let [width, height, slices] = sides;
         let depth = if shape == Shape::D3 { slices } else { 1 };
@@ -209,8 +216,9 @@ impl Image {
         Ok(())
     }
 
-    /// Gives a texel its bits, as one little-endian number, and says which of its components are undefined, in bits 0 to 3 of the other; by its place among those of
-    /// its level. None if it is not there.
+    /// Gives a texel its bits, as one little-endian number, and says which of its components are
+    /// undefined, in bits 0 to 3 of the other; by its place among those of its level. None if it is
+    /// not there.
     pub fn set_raw(&mut self, level: u32, index: usize, texel: u128, undefined: u8) -> Option<()> {
         let size = self.format.bytes();
         let to = self.levels.get_mut(level as usize)?;
@@ -247,7 +255,8 @@ impl Image {
         here.then(|| (z as usize * height as usize + y as usize) * width as usize + x as usize)
     }
 
-    /// The bits of a texel in slice 0, as one little-endian number, and its undefined components in bits 0 to 3 of the other.
+    /// The bits of a texel in slice 0, as one little-endian number, and its undefined components in
+    /// bits 0 to 3 of the other.
     pub fn raw(&self, level: u32, x: i64, y: i64) -> Option<(u128, u8)> {
         self.raw_of(level, self.index(level, x, y)?)
     }
@@ -261,8 +270,8 @@ impl Image {
         Some((u128::from_le_bytes(bytes), shadow & 15))
     }
 
-    /// Which components of a texel were rounded when they were stored, so that another device may hold the neighbouring code: bit c for
-    /// component c.
+    /// Which components of a texel were rounded when they were stored, so that another device may
+    /// hold the neighbouring code: bit c for component c.
     pub fn rounded(&self, level: u32, x: i64, y: i64) -> Option<u8> {
         let index = self.index(level, x, y)?;
         Some(self.levels[level as usize].shadow[index] >> 4)
@@ -275,7 +284,8 @@ impl Image {
         Some(Texel::decode(rules, self.format, bits, undefined, self.levels[level as usize].shadow[index] >> 4))
     }
 
-    /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four components; missing ones are 0, 0 and 1.
+    /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four
+    /// components; missing ones are 0, 0 and 1.
     pub fn fetch(&self, x: i64, y: i64, lod: i64, robustness: Robustness) -> Texel {
         self.fetch_by(&Rules::default(), [x, y, 0], lod, robustness)
     }
@@ -300,9 +310,11 @@ impl Image {
         }
     }
 
-    /// OpImageWrite at level 0: the components by their bits; of those in `undefined`, bit c for component c, an undefined value is stored.
-    /// The codes that each may be stored as, of which the best ones are; `None` for a texel that is not there, where a write has no effect in
-    /// any environment. A component without a definite code reads back as [`Unspecified::Uninitialised`]; why, the codes say.
+    /// OpImageWrite at level 0: the components by their bits; of those in `undefined`, bit c for
+    /// component c, an undefined value is stored. The codes that each may be stored as, of which
+    /// the best ones are; `None` for a texel that is not there, where a write has no effect in any
+    /// environment. A component without a definite code reads back as
+    /// [`Unspecified::Uninitialised`]; why, the codes say.
     pub fn write(&mut self, x: i64, y: i64, components: [u32; 4], undefined: u8) -> Option<SmallVec<[Codes; 4]>> {
         let index = self.index(0, x, y)?;
         let encoded = Encoded::of(self.format, components, undefined);

@@ -1,4 +1,5 @@
-//! Components of texels: Vulkan, Fixed-Point Data Conversion, Floating-Point Format Conversions and Texel Output Format Conversion.
+//! Components of texels: Vulkan, Fixed-Point Data Conversion, Floating-Point Format Conversions and
+//! Texel Output Format Conversion.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -11,7 +12,8 @@ use crate::undefined::Unspecified;
 /// A texel as a shader sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Texel {
-    /// The components by their bits: 32-bit floats, or integers if the format's are. Meaningless where undefined.
+    /// The components by their bits: 32-bit floats, or integers if the format's are. Meaningless
+    /// where undefined.
     pub bits: [u32; 4],
     /// What a device may have instead, as numbers.
     pub allowed: [Interval; 4],
@@ -58,8 +60,9 @@ fn scale(numeric: Numeric, width: u8) -> f64 {
     mask(if numeric == Numeric::Snorm { width - 1 } else { width }) as f64
 }
 
-/// A component's code of so many bits as a number: c/(2^b - 1), max(c/(2^(b-1) - 1), -1), or what the integer or float is. The quotients are
-/// rounded to 64 bits, which no 32-bit rounding can tell from the exact ones.
+/// A component's code of so many bits as a number: c/(2^b - 1), max(c/(2^(b-1) - 1), -1), or what
+/// the integer or float is. The quotients are rounded to 64 bits, which no 32-bit rounding can tell
+/// from the exact ones.
 pub fn unpack(numeric: Numeric, width: u8, code: u64) -> f64 {
     match numeric {
         Numeric::Unorm => code as f64 / scale(numeric, width),
@@ -76,8 +79,9 @@ pub(super) const NORMALIZED_ERROR: f64 = 1.0 / (1 << 22) as f64;
 
 /// What a shader may see of a component with that code.
 ///
-/// The specification's quotient is a real number, and it states no bound for its rounding: 2^-22 is allowed, since devices multiply and sum;
-/// but -1, 0 and 1 are what they are. Subnormal floats may be flushed.
+/// The specification's quotient is a real number, and it states no bound for its rounding: 2^-22 is
+/// allowed, since devices multiply and sum; but -1, 0 and 1 are what they are. Subnormal floats may
+/// be flushed.
 pub fn unpack_allowed(numeric: Numeric, width: u8, code: u64) -> Interval {
     let exact = unpack(numeric, width, code);
     match numeric {
@@ -94,9 +98,11 @@ pub fn unpack_allowed(numeric: Numeric, width: u8, code: u64) -> Interval {
 
 /// The codes that a component given by its bits may be stored as, in so many bits.
 ///
-/// - Normalized: one of the two integers closest to the product of the clamped number, that integer where it is one. A NaN: any code.
+/// - Normalized: one of the two integers closest to the product of the clamped number, that integer
+///   where it is one. A NaN: any code.
 /// - Integers that the format holds are kept; of others any code, the low bits by default.
-/// - 16-bit floats: one of the two closest, beyond the greatest finite one that or an infinity; subnormals may be flushed. A NaN: any NaN.
+/// - 16-bit floats: one of the two closest, beyond the greatest finite one that or an infinity;
+///   subnormals may be flushed. A NaN: any NaN.
 pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
     let number = f64::from(f32::from_bits(bits));
     let undefined = |best| Codes { any: Some(Unspecified::ImageConversion), ..Codes::one(best) };
@@ -127,7 +133,8 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
             let mut others = SmallVec::new();
             let nearest = Half::of_bits(best).wide();
             if nearest != number {
-                // Magnitudes are in the order of codes; the greatest finite one and infinity are neighbours.
+                // Magnitudes are in the order of codes; the greatest finite one and infinity are
+                // neighbours.
                 others.push(if nearest.abs() > number.abs() { best - 1 } else { best + 1 });
             }
             if number != 0.0 && number.abs() < 1.0 / 16384.0 {
@@ -144,7 +151,8 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
 /// The most codes that are told one by one.
 const MOST_CODES: i64 = 1 << 12;
 
-/// The codes that a normalized or 16-bit component may be stored as that may be any float of a set; `None` if they are too many to tell, or any.
+/// The codes that a normalized or 16-bit component may be stored as that may be any float of a set;
+/// `None` if they are too many to tell, or any.
 pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<Vec<u64>> {
     // Codes in the order of what they stand for, as signed numbers.
     let place = |code: u64| match numeric {
@@ -175,7 +183,8 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<Vec<u64>> {
     Some(all)
 }
 
-/// What a component may be once stored in so many bits, if a device may have any of these numbers before.
+/// What a component may be once stored in so many bits, if a device may have any of these numbers
+/// before.
 pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
     let ends = match numeric {
         Numeric::Unorm => Interval::between(0.0, 1.0),
@@ -200,7 +209,8 @@ pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
     if within { Interval { nan: hull.nan || allowed.nan, ..hull } } else { ends }
 }
 
-/// What a shader may see of a component that was rounded when it was stored: the code or either neighbour; of a subnormal also zero.
+/// What a shader may see of a component that was rounded when it was stored: the code or either
+/// neighbour; of a subnormal also zero.
 fn neighbours(numeric: Numeric, width: u8, code: u64) -> Interval {
     // Codes in the order of numbers, as signed numbers.
     let (place, greatest) = match numeric {
@@ -231,8 +241,9 @@ impl Texel {
         Texel { bits: [0; 4], allowed: [Interval::ANY; 4], undefined: [Some(why); 4] }
     }
 
-    /// The texel that these bits are, read as one little-endian number. Of the masks, bit c is for component c: `undefined` values, and
-    /// `rounded` ones, which another device may have stored as the neighbouring code. (Format conversion and Conversion to RGBA.)
+    /// The texel that these bits are, read as one little-endian number. Of the masks, bit c is for
+    /// component c: `undefined` values, and `rounded` ones, which another device may have stored as
+    /// the neighbouring code. (Format conversion and Conversion to RGBA.)
     pub(super) fn decode(rules: &Rules, format: Format, texel: u128, undefined: u8, rounded: u8) -> Texel {
         let numeric = format.numeric();
         let mut result = Texel::of_numbers(numeric, rules.missing);

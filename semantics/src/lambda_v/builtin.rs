@@ -1,7 +1,9 @@
-//! The builtins: one table, from which reading, typing, reduction, translation, generation and the reference table of the README come.
+//! The builtins: one table, from which reading, typing, reduction, translation, generation and the
+//! reference table of the README come.
 //!
-//! A builtin has one or more overloads. An overload's shapes share the report's metavariables: `I` in 1..=4 (or from 2, where the SPIR-V
-//! instruction has no one-component form: LV-26), `T` in f and b. Report §5 (types), §4 (meaning), §6.7 (instruction).
+//! A builtin has one or more overloads. An overload's shapes share the report's metavariables: `I`
+//! in 1..=4 (or from 2, where the SPIR-V instruction has no one-component form: LV-26), `T` in f
+//! and b. Report §5 (types), §4 (meaning), §6.7 (instruction).
 
 use super::types::{Elem, Ground, Value};
 use crate::number::sets::{Sets, Unsettled};
@@ -267,7 +269,8 @@ impl Builtin {
         self.row().name
     }
 
-    /// The overload for these operand types, if one fits. `Shape::Index` fits Num; that it is a literal is for the caller to see to.
+    /// The overload for these operand types, if one fits. `Shape::Index` fits Num; that it is a
+    /// literal is for the caller to see to.
     pub fn resolve(self, operands: &[Ground]) -> Option<Resolved> {
         self.row().overloads.iter().find_map(|o| o.fits(operands).map(|result| Resolved { emit: o.emit, result }))
     }
@@ -282,8 +285,8 @@ impl Builtin {
         self.row().overloads.iter().map(Overload::signature).collect()
     }
 
-    /// δ: the builtin's result on values; `None` if no overload fits their types or a column index is not in range. `frag_coord` is the
-    /// pixel's coordinate.
+    /// δ: the builtin's result on values; `None` if no overload fits their types or a column index
+    /// is not in range. `frag_coord` is the pixel's coordinate.
     pub fn apply(self, operands: &[&Value], frag_coord: &[Lane; 4], arithmetic: &Arithmetic) -> Option<Value> {
         let Ok(value) = self.apply_by(operands, frag_coord, |op, args| Ok::<_, Infallible>(arithmetic.apply(op, args)));
         value

@@ -1,13 +1,17 @@
-//! A machine with the meaning of [`super::step`]: environments instead of substitution, arguments evaluated once and shared.
+//! A machine with the meaning of [`super::step`]: environments instead of substitution, arguments
+//! evaluated once and shared.
 //!
-//! It never calls the relation. Tests hold it to the relation in two ways: [`Sharing::ByName`] evaluates an argument at each use, as the relation
-//! does, and must then fire the same rules at the same places in the same order; [`Sharing::ByNeed`] must end the same. Steps are those of
-//! the relation either way: a shared value costs again, at each use, what it cost to make.
+//! It never calls the relation. Tests hold it to the relation in two ways: [`Sharing::ByName`]
+//! evaluates an argument at each use, as the relation does, and must then fire the same rules at
+//! the same places in the same order; [`Sharing::ByNeed`] must end the same. Steps are those of the
+//! relation either way: a shared value costs again, at each use, what it cost to make.
 //!
-//! A run over sets ([`explore`]) is by name: each use of a bound expression is an evaluation of its own, which may give another value that is
-//! allowed; the parameters of a rec-func are values, and shared.
+//! A run over sets ([`explore`]) is by name: each use of a bound expression is an evaluation of its
+//! own, which may give another value that is allowed; the parameters of a rec-func are values, and
+//! shared.
 //!
-//! Tail calls take no room: the bindings of one round of a rec-func are gone in the next, since what it passes on are values.
+//! Tail calls take no room: the bindings of one round of a rec-func are gone in the next, since
+//! what it passes on are values.
 
 use super::builtin::Builtin;
 use super::resolve::Program;
@@ -48,7 +52,8 @@ impl Default for Bounds {
     }
 }
 
-/// A rule firing, as the relation would report it: the rule, the place of the redex, and the value if the rule made one.
+/// A rule firing, as the relation would report it: the rule, the place of the redex, and the value
+/// if the rule made one.
 pub type Firing<'a> = (Rule, Span, Option<&'a Value>);
 
 /// Evaluates a closed term of the program. Gives the ending and the steps taken.
@@ -76,8 +81,8 @@ pub fn run_watched(
     (outcome, machine.steps)
 }
 
-/// What a device must show of a term whose definite value is `value`, component by component, over every way that it may reduce where components are
-/// not decided.
+/// What a device must show of a term whose definite value is `value`, component by component, over
+/// every way that it may reduce where components are not decided.
 pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, bounds: Bounds, exploration: Exploration) -> Observation {
     observe(exploration, &value.lanes, |sets| {
         let mut machine = Machine::new(program, setting, bounds, Sharing::ByName);
@@ -129,7 +134,8 @@ struct Loop {
     /// The arena's extent at the first entry: what lies beyond belongs to the last round.
     groups: usize,
     entries: usize,
-    /// Brent's cycle search over the arguments: those kept, how many rounds ago, and after how many they are replaced.
+    /// Brent's cycle search over the arguments: those kept, how many rounds ago, and after how many
+    /// they are replaced.
     kept: SmallVec<[Value; 4]>,
     rounds: u64,
     replace_at: u64,
@@ -311,8 +317,8 @@ impl<'a> Machine<'a, '_> {
         value.ok_or_else(|| self.stuck(list, &format!("{}: `{}` is not defined on these values", Rule::LvEBuiltin, builtin.name())))
     }
 
-    /// Which way an `if` on the condition goes. What is definite is known no better than the conditions that it depends on, in `control`; in a run
-    /// over sets the way is known.
+    /// Which way an `if` on the condition goes. What is definite is known no better than the
+    /// conditions that it depends on, in `control`; in a run over sets the way is known.
     fn decide(&mut self, condition: Lane, list: TermId, control: &mut Trust) -> Result<bool, End> {
         match &mut self.sets {
             None => {
@@ -335,7 +341,8 @@ impl<'a> Machine<'a, '_> {
         Ok(Env(self.groups.len() as u32 - 1))
     }
 
-    /// Binds the arguments of a rec-func: of its next round, if the run of tail calls is in it already.
+    /// Binds the arguments of a rec-func: of its next round, if the run of tail calls is in it
+    /// already.
     fn enter(&mut self, rec: (TermId, Env), values: SmallVec<[Value; 4]>, current: &mut Option<Loop>) -> Result<Env, End> {
         match current {
             Some(inside) if inside.rec == rec => {
@@ -348,8 +355,8 @@ impl<'a> Machine<'a, '_> {
                 if inside.rounds == inside.replace_at {
                     (inside.kept, inside.rounds, inside.replace_at) = (values.clone(), 0, inside.replace_at * 2);
                 }
-                // Nothing older than the loop holds a reference past its mark: delayed expressions refer outward only, and kept ones are
-                // values.
+                // Nothing older than the loop holds a reference past its mark: delayed expressions
+                // refer outward only, and kept ones are values.
                 self.groups.truncate(inside.groups);
                 self.entries.truncate(inside.entries);
             }

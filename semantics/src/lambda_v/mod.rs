@@ -1,7 +1,7 @@
 //! λV, the report's source language: syntax (§2), types (§5) and reduction (§4).
 //!
-//! Text → [`syntax::Tree`] (`parse`) → [`resolve::Program`] (names resolved, terms shared) → [`typing`] → [`step`] (the relation) and
-//! [`machine`] (the same meaning, fast).
+//! Text → [`syntax::Tree`] (`parse`) → [`resolve::Program`] (names resolved, terms shared) →
+//! [`typing`] → [`step`] (the relation) and [`machine`] (the same meaning, fast).
 
 pub mod builtin;
 pub mod machine;

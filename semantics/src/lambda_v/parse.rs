@@ -1,6 +1,8 @@
-//! Reading λV text: report §2. Numbers (sign, decimals, exponent), `true`, `false`, identifiers, lists, and `;` comments to the line's end.
+//! Reading λV text: report §2. Numbers (sign, decimals, exponent), `true`, `false`, identifiers,
+//! lists, and `;` comments to the line's end.
 //!
-//! The reader is a loop over the text with a stack of open lists, so nesting costs memory, never stack; time is linear.
+//! The reader is a loop over the text with a stack of open lists, so nesting costs memory, never
+//! stack; time is linear.
 
 use super::syntax::{Expr, ExprId, Lines, Span, Tree};
 
@@ -59,8 +61,9 @@ impl SyntaxError {
 
 /// Reads the top-level expressions of `text`.
 ///
-/// Errors: an unclosed or unopened parenthesis, a malformed or too large number, a character outside the syntax, more than
-/// [`MAX_NESTING`] open lists, a text longer than [`MAX_TEXT`]. An empty text is a tree without roots.
+/// Errors: an unclosed or unopened parenthesis, a malformed or too large number, a character
+/// outside the syntax, more than [`MAX_NESTING`] open lists, a text longer than [`MAX_TEXT`]. An
+/// empty text is a tree without roots.
 pub fn parse(text: &str) -> Result<Tree, SyntaxError> {
     let mut tree = Tree::default();
     if text.len() > MAX_TEXT {

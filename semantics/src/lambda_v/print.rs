@@ -1,7 +1,7 @@
 //! Terms as text: distances become names again.
 //!
-//! A binder keeps its name unless that name is predefined or bound outside, then it gets a number: `x_1`. The text of a term without engine-made
-//! parts reads back to the same term.
+//! A binder keeps its name unless that name is predefined or bound outside, then it gets a number:
+//! `x_1`. The text of a term without engine-made parts reads back to the same term.
 
 use super::resolve::is_predefined;
 use super::syntax::{Symbol, Symbols, print_number};

@@ -1,8 +1,10 @@
-//! What the names of a program mean: from the tree as written to terms (report §2 and its footnote 2).
+//! What the names of a program mean: from the tree as written to terms (report §2 and its footnote
+//! 2).
 //!
-//! `let`, `func`, `rec-func`, `if`, `rec` and the builtins are predefined identifiers, not syntax: a binder of the same name hides them. The
-//! three binding forms and `define` and `output` mean something only as the first item of a list; `if`, `rec` and the builtins may stand
-//! anywhere an expression may, so `(let ((plus +)) (plus 1 2))` is a program.
+//! `let`, `func`, `rec-func`, `if`, `rec` and the builtins are predefined identifiers, not syntax:
+//! a binder of the same name hides them. The three binding forms and `define` and `output` mean
+//! something only as the first item of a list; `if`, `rec` and the builtins may stand anywhere an
+//! expression may, so `(let ((plus +)) (plus 1 2))` is a program.
 
 use super::builtin::{Builtin, TABLE};
 use super::parse::{SyntaxError, parse};
@@ -49,7 +51,8 @@ pub const MAX_DEFINES: usize = 10_000;
 impl Program {
     /// Reads and resolves a program.
     ///
-    /// Errors: those of [`parse`], and names without meaning, malformed forms, no output, two outputs at one location.
+    /// Errors: those of [`parse`], and names without meaning, malformed forms, no output, two
+    /// outputs at one location.
     pub fn read(text: &str) -> Result<Program, SyntaxError> {
         Program::resolve(&parse(text)?)
     }
@@ -105,7 +108,8 @@ struct Resolver<'a> {
     meaning: Vec<Option<Predefined>>,
     /// The symbol `rec`, if the program mentions it.
     rec: Option<Symbol>,
-    /// The binders in scope of each symbol, innermost last: the list's number from outside and the position in it.
+    /// The binders in scope of each symbol, innermost last: the list's number from outside and the
+    /// position in it.
     bound: Vec<Vec<(u32, u32)>>,
     /// The symbols bound, in order, so that a scope's end can undo them.
     scope: Vec<Symbol>,
@@ -214,7 +218,8 @@ impl<'a> Resolver<'a> {
     fn under(&mut self, names: &[Symbol], rec: bool, body: ExprId) -> Result<TermId, SyntaxError> {
         let depth = self.scope.len();
         if rec && let Some(symbol) = self.rec {
-            // `rec` is bound with the parameters; a parameter named `rec` hides it, since it is found first.
+            // `rec` is bound with the parameters; a parameter named `rec` hides it, since it is
+            // found first.
             self.bind_one(symbol, REC);
         }
         self.bind(names);

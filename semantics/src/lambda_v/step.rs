@@ -1,9 +1,11 @@
 //! λV reduction: e → e', report §4 corrected, every applicable reduct with its rule and place.
 //!
-//! let and func are by name; arguments of a rec-func are values before it unfolds (LV-5). The engine below is the reference: it is for
-//! reading and for judging [`super::machine`], and it makes one new term a step.
+//! let and func are by name; arguments of a rec-func are values before it unfolds (LV-5). The
+//! engine below is the reference: it is for reading and for judging [`super::machine`], and it
+//! makes one new term a step.
 //!
-//! Absent on purpose: reduction under binders. Only closed terms reduce, so a substituted argument is closed and nothing can be captured.
+//! Absent on purpose: reduction under binders. Only closed terms reduce, so a substituted argument
+//! is closed and nothing can be captured.
 
 use super::builtin::Builtin;
 use super::resolve::Program;
@@ -30,7 +32,8 @@ pub enum Theorem {
     /// Arguments of rec-func and rec reduce to values first (LV-5).
     #[default]
     Corrected,
-    /// As §4 prints it: rec-func unfolds by name. The gaps of LV-3 are filled all the same, or no condition could ever be decided.
+    /// As §4 prints it: rec-func unfolds by name. The gaps of LV-3 are filled all the same, or no
+    /// condition could ever be decided.
     Printed,
 }
 
@@ -61,7 +64,8 @@ pub enum Strategy {
     Random(u64),
 }
 
-/// A rule's function: the reducts of `e` by that rule. `all` asks for every one, otherwise the first will do.
+/// A rule's function: the reducts of `e` by that rule. `all` asks for every one, otherwise the
+/// first will do.
 type Apply = fn(&mut Reduction, TermId, bool) -> Result<Vec<Reduct>, Limit>;
 
 /// The rules in the report's order, then the corrections.
@@ -137,8 +141,8 @@ pub struct Reduction {
     unsettled: Option<Unsettled>,
 }
 
-/// What a device must show of a term whose definite value is `value`, component by component, over every way that it may reduce where components are
-/// not decided.
+/// What a device must show of a term whose definite value is `value`, component by component, over
+/// every way that it may reduce where components are not decided.
 pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, fuel: u64, exploration: Exploration) -> Observation {
     observe(exploration, &value.lanes, |sets| {
         let mut reduction = Reduction::new(program, *setting);
@@ -191,7 +195,8 @@ impl Reduction {
         })
     }
 
-    /// (let ((id1 e1) … (idn en)) e) → e[e1/id1, …, en/idn]                [lv/e-let, 000 §4; LV-4: printed one after the other]
+    /// (let ((id1 e1) … (idn en)) e) → e[e1/id1, …, en/idn] [lv/e-let, 000 §4; LV-4: printed one
+    /// after the other]
     fn e_let(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Node::Let { values, body, .. } = self.terms.node(e) else { return Ok(Vec::new()) };
         let args = self.items(values);
@@ -199,7 +204,7 @@ impl Reduction {
         Ok(axiom(Rule::LvELet, e, next))
     }
 
-    /// (if true e2 e3) → e2                                                               [lv/e-if-true, 000 §4]
+    /// (if true e2 e3) → e2 [lv/e-if-true, 000 §4]
     fn e_if_true(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
             Some([e1, e2, _]) if self.truth(e1, e) == Some(true) => Ok(axiom(Rule::LvEIfTrue, e, e2)),
@@ -207,7 +212,7 @@ impl Reduction {
         }
     }
 
-    /// (if false e2 e3) → e3                                                   [lv/e-if-false, 000 §4; LV-3: no rule in print]
+    /// (if false e2 e3) → e3 [lv/e-if-false, 000 §4; LV-3: no rule in print]
     fn e_if_false(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
             Some([e1, _, e3]) if self.truth(e1, e) == Some(false) => Ok(axiom(Rule::LvEIfFalse, e, e3)),
@@ -217,7 +222,7 @@ impl Reduction {
 
     /// e1 → e1'
     /// ────────────────────────────────
-    /// (if e1 e2 e3) → (if e1' e2 e3)                                          [lv/e-if-cond, 000 §4; LV-3: no rule in print]
+    /// (if e1 e2 e3) → (if e1' e2 e3) [lv/e-if-cond, 000 §4; LV-3: no rule in print]
     fn e_if_cond(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.conditional(e) {
             Some(_) => self.congruence(Rule::LvEIfCond, e, 1, all),
@@ -225,7 +230,8 @@ impl Reduction {
         }
     }
 
-    /// ((func (id1 … idn) e) e1 … en) → e[e1/id1, …, en/idn]              [lv/e-func, 000 §4; LV-4: printed one after the other]
+    /// ((func (id1 … idn) e) e1 … en) → e[e1/id1, …, en/idn] [lv/e-func, 000 §4; LV-4: printed one
+    /// after the other]
     fn e_func(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Some((Node::Func { names, body }, args)) = self.application(e) else { return Ok(Vec::new()) };
         if names.len() != args.len() {
@@ -237,7 +243,8 @@ impl Reduction {
 
     /// ei → ei'
     /// ───────────────────────────────────────────────────────────────────────────────────────────
-    /// ((rec-func (id1 … idn) e) … ei …) → ((rec-func (id1 … idn) e) … ei' …)   [lv/e-rec-arg, 000 §4; LV-5: no rule in print]
+    /// ((rec-func (id1 … idn) e) … ei …) → ((rec-func (id1 … idn) e) … ei' …) [lv/e-rec-arg, 000
+    /// §4; LV-5: no rule in print]
     fn e_rec_arg(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.application(e) {
             Some((Node::RecFunc { .. }, args)) if self.setting.theorem == Theorem::Corrected => {
@@ -248,7 +255,8 @@ impl Reduction {
     }
 
     /// ((rec-func (id1 … idn) e) v1 … vn) → e[v1/id1, …, vn/idn, (rec-func (id1 … idn) e)/rec]
-    ///                                                        [lv/e-rec-func, 000 §4; LV-4, LV-5: printed with ei for vi]
+    ///                                                        [lv/e-rec-func, 000 §4; LV-4, LV-5:
+    ///                                                        printed with ei for vi]
     fn e_rec_func(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Some((Node::RecFunc { names, body }, args)) = self.application(e) else { return Ok(Vec::new()) };
         let ready = self.setting.theorem == Theorem::Printed || args.iter().all(|&arg| self.is_value(arg));
@@ -262,7 +270,7 @@ impl Reduction {
 
     /// ei → ei'
     /// ─────────────────────────────────────────
-    /// (builtin … ei …) → (builtin … ei' …)                                         [lv/e-arg, 000 §4; LV-3: no rule in print]
+    /// (builtin … ei …) → (builtin … ei' …) [lv/e-arg, 000 §4; LV-3: no rule in print]
     fn e_arg(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.application(e) {
             Some((Node::Builtin(_), args)) => self.argument_congruence(Rule::LvEArg, e, args.len(), all),
@@ -270,7 +278,7 @@ impl Reduction {
         }
     }
 
-    /// (builtin v1 … vn) → δ(builtin, v1, …, vn)                                          [lv/e-builtin, 000 §4]
+    /// (builtin v1 … vn) → δ(builtin, v1, …, vn) [lv/e-builtin, 000 §4]
     fn e_builtin(&mut self, e: TermId, _: bool) -> Result<Vec<Reduct>, Limit> {
         let Some((Node::Builtin(builtin), args)) = self.application(e) else { return Ok(Vec::new()) };
         let values: Option<SmallVec<[Value; 4]>> = args.iter().map(|&arg| self.value(arg)).collect();
@@ -286,7 +294,7 @@ impl Reduction {
 
     /// e0 → e0'
     /// ──────────────────────────────────
-    /// (e0 e1 … en) → (e0' e1 … en)                                                       [lv/e-app, 000 §4]
+    /// (e0 e1 … en) → (e0' e1 … en) [lv/e-app, 000 §4]
     fn e_app(&mut self, e: TermId, all: bool) -> Result<Vec<Reduct>, Limit> {
         match self.application(e) {
             Some((Node::List(_) | Node::Let { .. }, _)) => self.congruence(Rule::LvEApp, e, 0, all),
@@ -360,7 +368,8 @@ impl Reduction {
         }
     }
 
-    /// The truth value that the condition `e` of the redex is, or, in a run over sets, is taken to be: asked again, it is the same.
+    /// The truth value that the condition `e` of the redex is, or, in a run over sets, is taken to
+    /// be: asked again, it is the same.
     fn truth(&mut self, e: TermId, redex: TermId) -> Option<bool> {
         let value = self.value(e).filter(|value| value.ty == super::types::Ground::BOOL)?;
         let Some(sets) = &mut self.sets else { return Some(value.lanes[0].is_true()) };
@@ -406,9 +415,11 @@ impl Reduction {
         self.terms.add(Node::Ext(ValueId(id)), span)
     }
 
-    /// Reduces `e` until it is a value, at most `fuel` steps; `sink` sees each step with the term before it.
+    /// Reduces `e` until it is a value, at most `fuel` steps; `sink` sees each step with the term
+    /// before it.
     ///
-    /// A tail call that comes back to its own frame with bit-identical arguments never ends: that is [`Outcome::Diverges`].
+    /// A tail call that comes back to its own frame with bit-identical arguments never ends: that
+    /// is [`Outcome::Diverges`].
     pub fn run(&mut self, e: TermId, strategy: Strategy, fuel: u64, sink: &mut dyn FnMut(&Reduction, TermId, &Reduct)) -> Outcome<Value> {
         let mut random = match strategy {
             Strategy::First => 0,
@@ -433,7 +444,8 @@ impl Reduction {
             let chosen = match strategy {
                 Strategy::First => 0,
                 Strategy::Random(_) => {
-                    // xorshift64: reproducible, and only the spread over a handful of redexes matters.
+                    // xorshift64: reproducible, and only the spread over a handful of redexes
+                    // matters.
                     random ^= random << 13;
                     random ^= random >> 7;
                     random ^= random << 17;
@@ -463,7 +475,8 @@ impl Reduction {
         self.head(a) == self.head(b) && xs.len() == ys.len() && xs.iter().zip(&ys).all(same_bits)
     }
 
-    /// Every value and other ending that some order of reduction reaches; `None` if there are more than `limit` terms to look at.
+    /// Every value and other ending that some order of reduction reaches; `None` if there are more
+    /// than `limit` terms to look at.
     pub fn explore(&mut self, e: TermId, limit: usize) -> Option<Vec<Outcome<Value>>> {
         let mut seen: FxHashSet<TermId> = FxHashSet::default();
         let mut todo = vec![e];
@@ -530,10 +543,11 @@ fn axiom(rule: Rule, redex: TermId, next: TermId) -> Vec<Reduct> {
     vec![Reduct { rule, at: Path::new(), within: SmallVec::new(), redex, next }]
 }
 
-/// The unfoldings in progress, outermost first: where, and a redex seen there, with how many more are seen before it is replaced.
+/// The unfoldings in progress, outermost first: where, and a redex seen there, with how many more
+/// are seen before it is replaced.
 ///
-/// A redex `((rec-func …) v1 … vn)` that reduces, in place, to itself never ends. One redex is kept, and replaced after 1, 2, 4, … others
-/// (Brent's cycle search).
+/// A redex `((rec-func …) v1 … vn)` that reduces, in place, to itself never ends. One redex is
+/// kept, and replaced after 1, 2, 4, … others (Brent's cycle search).
 #[derive(Default)]
 struct Frames {
     open: Vec<(Path, TermId, u64, u64)>,

@@ -1,7 +1,8 @@
 //! λV syntax: report §2, `e ::= num | true | false | identifier | (l)`.
 //!
-//! What stands here is the program as written, before any name has a meaning: nodes in an arena (nesting costs no stack), each with its
-//! span, and a printer that reads back to the same tree. `resolve` gives the names their meaning.
+//! What stands here is the program as written, before any name has a meaning: nodes in an arena
+//! (nesting costs no stack), each with its span, and a printer that reads back to the same tree.
+//! `resolve` gives the names their meaning.
 
 pub use crate::text::{Span, Symbol, Symbols, line_column};
 
@@ -52,7 +53,8 @@ impl Lines {
         self.0.push(start);
     }
 
-    /// The line and column of a byte of the program, both from 1. Outside of comments, which end with their line, characters are bytes.
+    /// The line and column of a byte of the program, both from 1. Outside of comments, which end
+    /// with their line, characters are bytes.
     pub fn at(&self, offset: u32) -> (usize, usize) {
         let line = self.0.partition_point(|&start| start <= offset);
         let start = line.checked_sub(1).map_or(0, |i| self.0[i]);
@@ -160,10 +162,12 @@ impl Tree {
     }
 }
 
-/// Writes a finite float so that reading it gives the same bits: plain decimals where they are short, an exponent otherwise.
+/// Writes a finite float so that reading it gives the same bits: plain decimals where they are
+/// short, an exponent otherwise.
 pub fn print_number(x: f32, out: &mut String) {
     use std::fmt::Write;
     let magnitude = x.abs();
-    // Display of floats never uses an exponent, so very large and very small numbers would be long rows of zeros.
+    // Display of floats never uses an exponent, so very large and very small numbers would be long
+    // rows of zeros.
     let _ = if magnitude != 0.0 && !(1e-5..1e9).contains(&magnitude) && x.is_finite() { write!(out, "{x:e}") } else { write!(out, "{x}") };
 }

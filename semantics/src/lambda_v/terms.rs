@@ -1,8 +1,11 @@
-//! Terms: λV expressions whose names are resolved, shared in an arena, with the one substitution that typing, reduction and translation use.
+//! Terms: λV expressions whose names are resolved, shared in an arena, with the one substitution
+//! that typing, reduction and translation use.
 //!
-//! A variable is written as a distance (how many binder lists stand between) and a position in that list, so renaming never matters,
-//! equal terms are equal indices, and substitution cannot capture (LV-4). Terms that no program can write (values of several components,
-//! typed parameters, translated expressions) are the extension `X` of the engine that makes them; `Terms<Never>` is source.
+//! A variable is written as a distance (how many binder lists stand between) and a position in that
+//! list, so renaming never matters, equal terms are equal indices, and substitution cannot capture
+//! (LV-4). Terms that no program can write (values of several components, typed parameters,
+//! translated expressions) are the extension `X` of the engine that makes them; `Terms<Never>` is
+//! source.
 
 use super::builtin::Builtin;
 use super::syntax::{Span, Symbol};
@@ -47,7 +50,8 @@ pub enum Node<X> {
     Num(u32),
     /// `true` or `false`.
     Bool(bool),
-    /// The variable at `slot` of the binder list that stands `group` lists outward; [`REC`] is the rec-func itself.
+    /// The variable at `slot` of the binder list that stands `group` lists outward; [`REC`] is the
+    /// rec-func itself.
     Var {
         /// How many binder lists stand between.
         group: u32,
@@ -89,7 +93,8 @@ pub enum Node<X> {
 
 /// What an extension must offer.
 pub trait Extension: Copy + Eq + Hash + std::fmt::Debug {
-    /// 1 + the greatest open recursive frame that the term mentions, 0 for none. See [`Terms::frames`].
+    /// 1 + the greatest open recursive frame that the term mentions, 0 for none. See
+    /// [`Terms::frames`].
     fn frames(self) -> u32 {
         0
     }
@@ -111,7 +116,8 @@ pub struct Terms<X> {
 #[derive(Clone, Copy, Debug)]
 struct Meta {
     span: Span,
-    /// Bit g: a variable of the binder list g levels outward is free; bit 63 stands for all levels from 63.
+    /// Bit g: a variable of the binder list g levels outward is free; bit 63 stands for all levels
+    /// from 63.
     free: u64,
     frames: u32,
     /// The levels of nesting, at most [`MAX_DEPTH`].
@@ -168,12 +174,14 @@ impl<X: Extension> Terms<X> {
         self.nodes[id.0 as usize]
     }
 
-    /// Where it stands in the source; a term made by substitution keeps the place that it was written at.
+    /// Where it stands in the source; a term made by substitution keeps the place that it was
+    /// written at.
     pub fn span(&self, id: TermId) -> Span {
         self.meta[id.0 as usize].span
     }
 
-    /// 1 + the greatest open recursive frame (see [`Extension::frames`]) that the term mentions, 0 for none.
+    /// 1 + the greatest open recursive frame (see [`Extension::frames`]) that the term mentions, 0
+    /// for none.
     pub fn frames(&self, id: TermId) -> u32 {
         self.meta[id.0 as usize].frames
     }
@@ -250,7 +258,8 @@ impl<X: Extension> Terms<X> {
             Node::Var { group, .. } => free = 1 << group.min(63),
             Node::Let { body, .. } | Node::Func { body, .. } | Node::RecFunc { body, .. } => {
                 let body = self.meta[body.0 as usize];
-                // The top bit stands for every level from 63 on, so it stays when the others move down.
+                // The top bit stands for every level from 63 on, so it stays when the others move
+                // down.
                 free |= body.free >> 1 | body.free & 1 << 63;
                 frames = frames.max(body.frames);
                 depth = depth.max(body.depth);
@@ -284,8 +293,9 @@ impl<X: Extension> Terms<X> {
             }
     }
 
-    /// `body[args/ids, rec/rec]`, for a `body` that stands under one binder list: simultaneous and capture-avoiding (LV-4). The list is gone
-    /// afterwards: variables of outer lists are one level nearer. Nesting costs heap, not stack.
+    /// `body[args/ids, rec/rec]`, for a `body` that stands under one binder list: simultaneous and
+    /// capture-avoiding (LV-4). The list is gone afterwards: variables of outer lists are one level
+    /// nearer. Nesting costs heap, not stack.
     pub fn substitute(&mut self, body: TermId, with: Replacement<'_>) -> Result<TermId, Limit> {
         self.substitute_at(body, 0, with)
     }
@@ -307,7 +317,8 @@ impl<X: Extension> Terms<X> {
         }
     }
 
-    /// The term with its free variables `by` levels further out; `under` counts the lists passed so far.
+    /// The term with its free variables `by` levels further out; `under` counts the lists passed so
+    /// far.
     fn shift(&mut self, id: TermId, by: u32, under: u32) -> Result<TermId, Limit> {
         if by == 0 || self.meta[id.0 as usize].free >> under.min(63) == 0 {
             return Ok(id);
@@ -320,7 +331,8 @@ impl<X: Extension> Terms<X> {
         }
     }
 
-    /// The same term over children mapped by `f`, which is told whether a child stands under one more binder list (1) or not (0).
+    /// The same term over children mapped by `f`, which is told whether a child stands under one
+    /// more binder list (1) or not (0).
     pub fn rebuild<E: From<Limit>>(
         &mut self,
         node: Node<X>,

@@ -5,15 +5,17 @@ use smallvec::SmallVec;
 
 /// Computes `op` on operands of fitting shapes, which is for the caller to check.
 ///
-/// - Componentwise operations need equally many lanes in all operands and give as many; `Select` takes one condition for all lanes too.
+/// - Componentwise operations need equally many lanes in all operands and give as many; `Select`
+///   takes one condition for all lanes too.
 /// - `VectorTimesScalar` and `MatrixTimesScalar` take any number of lanes, then one.
-/// - `Any`, `All`, `Length` and `Determinant` give one lane, as do `Dot` and `Distance`, whose operands are equally long. `Cross` needs three
-///   lanes, `Reflect` equally many.
-/// - In products a vector has a lane for each row of a matrix on its right, or for each column of one on its left. `Determinant` and
-///   `MatrixInverse` take square matrices.
+/// - `Any`, `All`, `Length` and `Determinant` give one lane, as do `Dot` and `Distance`, whose
+///   operands are equally long. `Cross` needs three lanes, `Reflect` equally many.
+/// - In products a vector has a lane for each row of a matrix on its right, or for each column of
+///   one on its left. `Determinant` and `MatrixInverse` take square matrices.
 ///
-/// Any float is allowed in any operand: no values make this panic. Shapes that do not fit are a bug of the caller, caught in debug builds;
-/// otherwise the result is meaningless, or the function panics.
+/// Any float is allowed in any operand: no values make this panic. Shapes that do not fit are a bug
+/// of the caller, caught in debug builds; otherwise the result is meaningless, or the function
+/// panics.
 pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
     debug_assert_eq!(args.len(), op.arity(), "operands of {op:?}");
     debug_assert!(shapes_fit(op, args), "shapes of the operands of {op:?}");
@@ -176,7 +178,8 @@ fn shapes_fit(op: Op, args: &[Tuple<'_>]) -> bool {
 /// What a test puts in the place of an operation's result.
 pub type Planted = fn(Op, &[Tuple<'_>], Lanes) -> Lanes;
 
-/// The arithmetic that an engine computes with: [`apply`], and a hook that tests use to plant a wrong operation.
+/// The arithmetic that an engine computes with: [`apply`], and a hook that tests use to plant a
+/// wrong operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arithmetic {
     /// Replaces the result of an operation; `None` outside tests of the oracle.

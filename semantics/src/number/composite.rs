@@ -1,10 +1,11 @@
-//! Vectors and matrices: one stated formula for each operation, in a stated order of 32-bit operations, each rounded to nearest even.
+//! Vectors and matrices: one stated formula for each operation, in a stated order of 32-bit
+//! operations, each rounded to nearest even.
 //!
 //! Matrices are column after column: m[c][r] is lane c·n + r, with n rows.
 //!
-//! The polynomial ones (dot, matrix products, cross, mix, reflect) run over [`Traced`], which computes the value, the certificate of this
-//! formula by itself from its operands' values, and the certificate of the whole polynomial that the operands come from, all by the same
-//! formula.
+//! The polynomial ones (dot, matrix products, cross, mix, reflect) run over [`Traced`], which
+//! computes the value, the certificate of this formula by itself from its operands' values, and the
+//! certificate of the whole polynomial that the operands come from, all by the same formula.
 
 use super::rules;
 use super::{Grid, Lane, Lanes, Op, Real, Why};
@@ -34,7 +35,8 @@ impl Traced {
         Traced { value, own: grid, whole: grid, faulty: None }
     }
 
-    /// The lane; `by_itself` if no other operation can be drawn into this one's formula under `Strict`.
+    /// The lane; `by_itself` if no other operation can be drawn into this one's formula under
+    /// `Strict`.
     fn lane(self, by_itself: bool) -> Lane {
         let value = self.value.canonical();
         let decided = self.own.is_some() && (by_itself || self.whole.is_some());
@@ -77,7 +79,8 @@ impl Mul for Traced {
     }
 }
 
-/// What a formula is computed in: floats, floats with their certificates, or polynomials with what bounds their rounding errors.
+/// What a formula is computed in: floats, floats with their certificates, or polynomials with what
+/// bounds their rounding errors.
 pub(super) trait Ring: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     /// A small integer.
     fn integer(value: u8) -> Self;
@@ -145,8 +148,8 @@ fn minor<R: Real>(m: &[R], n: usize, c: usize, r: usize) -> Square<R> {
     (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
 }
 
-/// n = 2: m[0][0]·m[1][1] - m[1][0]·m[0][1]. n ≥ 3: along the first column, m[0][0]·d0 - m[0][1]·d1 + m[0][2]·d2 - …, from the left, where
-/// dr is the determinant without column 0 and row r.
+/// n = 2: m[0][0]·m[1][1] - m[1][0]·m[0][1]. n ≥ 3: along the first column, m[0][0]·d0 - m[0][1]·d1
+/// + m[0][2]·d2 - …, from the left, where dr is the determinant without column 0 and row r.
 pub(super) fn determinant_of<R: Real>(m: &[R], n: usize) -> R {
     match n {
         0 => R::one(),
@@ -159,7 +162,8 @@ pub(super) fn determinant_of<R: Real>(m: &[R], n: usize) -> R {
     }
 }
 
-/// Component [c][r] is the determinant without column r and row c, negated if c + r is odd, divided by the determinant.
+/// Component [c][r] is the determinant without column r and row c, negated if c + r is odd, divided
+/// by the determinant.
 fn inverse_of<R: Real>(m: &[R], n: usize, determinant: R) -> Square<R> {
     let component = |i: usize| {
         let (c, r) = (i / n, i % n);
@@ -169,7 +173,8 @@ fn inverse_of<R: Real>(m: &[R], n: usize, determinant: R) -> Square<R> {
     (0..n * n).map(component).collect()
 }
 
-/// An operation of the polynomial ones that this module has, over any ring. Operands come with the number of their columns; `None` for others.
+/// An operation of the polynomial ones that this module has, over any ring. Operands come with the
+/// number of their columns; `None` for others.
 pub(super) fn polynomial<T: Ring>(op: Op, args: &[(&[T], usize)]) -> Option<SmallVec<[T; 16]>> {
     let (x, columns) = args[0];
     let (y, y_columns) = args.get(1).copied().unwrap_or_default();
@@ -198,8 +203,9 @@ pub(super) fn polynomial<T: Ring>(op: Op, args: &[(&[T], usize)]) -> Option<Smal
     })
 }
 
-/// The value, in any format, of an operation that is no function of components: the formulas of this module without what is known about
-/// their lanes. Operands come with the number of their columns; `None` for an operation that works on each component by itself.
+/// The value, in any format, of an operation that is no function of components: the formulas of
+/// this module without what is known about their lanes. Operands come with the number of their
+/// columns; `None` for an operation that works on each component by itself.
 pub(super) fn value<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[R; 16]>> {
     let (x, columns) = args[0];
     let y = args.get(1).map_or(&[][..], |y| y.0);
@@ -298,13 +304,15 @@ pub(super) fn normalize(x: &[Lane]) -> Lanes {
     x.iter().map(|x| approximate(faulty, in_domain, x.float() / length)).collect()
 }
 
-/// Determinant: for n = 2, m[0][0]·m[1][1] - m[1][0]·m[0][1]; beyond, expanded along the first column, terms from the top, sums from the left.
+/// Determinant: for n = 2, m[0][0]·m[1][1] - m[1][0]·m[0][1]; beyond, expanded along the first
+/// column, terms from the top, sums from the left.
 pub(super) fn determinant(matrix: &[Lane], columns: usize) -> Lanes {
     let r = determinant_of(&square(matrix), columns);
     SmallVec::from_slice(&[approximate(faulty(matrix), true, r)])
 }
 
-/// MatrixInverse: component [c][r] is the determinant without column r and row c, negated if c + r is odd, divided by the determinant.
+/// MatrixInverse: component [c][r] is the determinant without column r and row c, negated if c + r
+/// is odd, divided by the determinant.
 pub(super) fn inverse(matrix: &[Lane], columns: usize) -> Lanes {
     let m = square(matrix);
     let determinant = determinant_of(&m, columns);

@@ -23,10 +23,11 @@ impl From<bool> for Computed {
 /// What the environment says about values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Environment {
-    /// Whether the remainders of negative integers are defined: VK_KHR_maintenance8 is enabled, or the environment is not Vulkan.
+    /// Whether the remainders of negative integers are defined: VK_KHR_maintenance8 is enabled, or
+    /// the environment is not Vulkan.
     pub maintenance8: bool,
 }
 
-/// What a test puts in the place of one component of an instruction's result: the instruction, the bits of all operands, the number of the
-/// component, and what it was computed as.
+/// What a test puts in the place of one component of an instruction's result: the instruction, the
+/// bits of all operands, the number of the component, and what it was computed as.
 pub type PlantedComponent = fn(Instruction, &[&[u64]], usize, Computed) -> Computed;

@@ -1,4 +1,5 @@
-//! Floats of 16, 32 and 64 bits beyond [`Op`]: the rest of SPIR-V §3.3.13 and §3.3.15, conversions of §3.3.11, and the rest of GLSL.std.450.
+//! Floats of 16, 32 and 64 bits beyond [`Op`]: the rest of SPIR-V §3.3.13 and §3.3.15, conversions
+//! of §3.3.11, and the rest of GLSL.std.450.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
@@ -42,7 +43,8 @@ pub fn unspecified_whole<R: Real>(op: Op, arg: &[R], columns: usize) -> Option<U
     }
 }
 
-/// The result of an [`Op`] on one component; `None` if the operation is no function of components of floats.
+/// The result of an [`Op`] on one component; `None` if the operation is no function of components
+/// of floats.
 pub fn component<R: Real>(op: Op, args: &[R]) -> Option<Computed> {
     if let Some(why) = unspecified(op, args) {
         return Some(Computed::Undefined(why));
@@ -62,7 +64,8 @@ pub fn component<R: Real>(op: Op, args: &[R]) -> Option<Computed> {
     Some(Computed::Value(value.bits()))
 }
 
-/// The result of an [`Op`] on vectors and matrices, given with the number of their columns; `None` if the operation works by components.
+/// The result of an [`Op`] on vectors and matrices, given with the number of their columns; `None`
+/// if the operation works by components.
 pub fn whole<R: Real>(op: Op, args: &[(&[R], usize)]) -> Option<SmallVec<[Computed; 4]>> {
     let values = composite::value(op, args)?;
     let why = unspecified_whole(op, args[0].0, args[0].1);
@@ -126,7 +129,8 @@ pub fn modf<R: Real>(x: R) -> [R; 2] {
     if x.is_nan() { [x.canonical(); 2] } else { [fraction.copysign(x), whole] }
 }
 
-/// Frexp: a significand in ±[0.5, 1) and the exponent of 2, or a zero and 0; `None` for an infinity or NaN.
+/// Frexp: a significand in ±[0.5, 1) and the exponent of 2, or a zero and 0; `None` for an infinity
+/// or NaN.
 pub fn frexp<R: Real>(x: R) -> Option<(R, i32)> {
     if !x.is_finite() {
         return None;
@@ -163,7 +167,8 @@ pub fn face_forward<R: Real>(n: &[R], i: &[R], reference: &[R]) -> Reals<R> {
     n.iter().map(|&n| if dot < R::zero() { n.canonical() } else { (-n).canonical() }).collect()
 }
 
-/// Refract: 0 if k = 1 - eta·eta·(1 - d·d) is negative, otherwise eta·I - (eta·d + √k)·N, where d = dot(N, I); each operation rounded.
+/// Refract: 0 if k = 1 - eta·eta·(1 - d·d) is negative, otherwise eta·I - (eta·d + √k)·N, where d =
+/// dot(N, I); each operation rounded.
 pub fn refract<R: Real>(i: &[R], n: &[R], eta: R) -> Reals<R> {
     let one = R::one();
     let d = dot(n, i);
@@ -189,7 +194,8 @@ pub fn to_integer<R: Real>(x: R, width: u8, to_signed: bool) -> Computed {
 
 /// OpConvertUToF, or OpConvertSToF if `from_signed`: rounded once.
 pub fn of_integer<R: Real>(bits: u64, width: u8, from_signed: bool) -> R {
-    // 32-bit floats from 64 bits would be rounded twice by way of 64-bit floats; 16-bit floats are not, since what is inexact there overflows.
+    // 32-bit floats from 64 bits would be rounded twice by way of 64-bit floats; 16-bit floats are
+    // not, since what is inexact there overflows.
     match (R::WIDTH, from_signed) {
         (32, true) => R::of_bits(u64::from((signed(width, bits) as f32).to_bits())),
         (32, false) => R::of_bits(u64::from((bits as f32).to_bits())),

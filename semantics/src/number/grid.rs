@@ -1,28 +1,37 @@
 //! The certificate that a polynomial is computed without any rounding, however it is rewritten.
 //!
-//! A value made from leaves (constants, inputs, results of other operations) by + - · is a polynomial in these leaves. Written out as a sum of
-//! monomials, let 2^`exponent` divide every monomial that has no zero among its leaves, and let the magnitudes of those sum to at most
-//! `bound` < 2^(24 + `exponent`). An implementation may evaluate any expression that associativity, commutativity and distributivity make
-//! of it, with any of its additions fused into a multiplication. Take a subexpression P of such an expression, and the product Q of what
-//! it is multiplied by on the way to the root.
-//! - If Q has a monomial q without a zero leaf, then every p·q is among the monomials of the whole. |q| is at least the power of two that
-//!   q's leaves are multiples of, so dividing by it shows the same inequality for P: P is a multiple of a power of two less than 2^24 times
-//!   as large, which is a 32-bit float, and so is what is computed. `low` keeps the powers of two of all parts of monomials above the
-//!   subnormals, `high` their magnitudes below overflow.
-//! - Otherwise one factor of Q is computed as exactly zero, and P, which is finite by `high`, does not matter.
+//! A value made from leaves (constants, inputs, results of other operations) by + - · is a
+//! polynomial in these leaves. Written out as a sum of monomials, let 2^`exponent` divide every
+//! monomial that has no zero among its leaves, and let the magnitudes of those sum to at most
+//! `bound` < 2^(24 + `exponent`). An implementation may evaluate any expression that associativity,
+//! commutativity and distributivity make of it, with any of its additions fused into a
+//! multiplication. Take a subexpression P of such an expression, and the product Q of what it is
+//! multiplied by on the way to the root.
+//! - If Q has a monomial q without a zero leaf, then every p·q is among the monomials of the whole.
+//!   |q| is at least the power of two that q's leaves are multiples of, so dividing by it shows the
+//!   same inequality for P: P is a multiple of a power of two less than 2^24 times as large, which
+//!   is a 32-bit float, and so is what is computed. `low` keeps the powers of two of all parts of
+//!   monomials above the subnormals, `high` their magnitudes below overflow.
+//! - Otherwise one factor of Q is computed as exactly zero, and P, which is finite by `high`, does
+//!   not matter.
 
-/// A bound on every sub-result of the polynomial that made a value. See the module for what it proves.
+/// A bound on every sub-result of the polynomial that made a value. See the module for what it
+/// proves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
-    /// Every monomial without a zero leaf is a multiple of 2^exponent; [`Grid::NONE_NONZERO`] if there is no such monomial.
+    /// Every monomial without a zero leaf is a multiple of 2^exponent; [`Grid::NONE_NONZERO`] if
+    /// there is no such monomial.
     pub exponent: i16,
-    /// The least exponent of any part of such a monomial (the sum of its leaves' negative exponents).
+    /// The least exponent of any part of such a monomial (the sum of its leaves' negative
+    /// exponents).
     pub low: i16,
     /// The sum of these monomials' magnitudes; below 2^(24 + exponent), where it is exact.
     pub bound: f32,
-    /// The sum over all monomials of the product of their leaves' magnitudes, each taken as 1 if smaller; rounded up.
+    /// The sum over all monomials of the product of their leaves' magnitudes, each taken as 1 if
+    /// smaller; rounded up.
     pub high: f32,
-    /// How many monomials there are, those with a zero leaf among them; [`u16::MAX`] is that many or more.
+    /// How many monomials there are, those with a zero leaf among them; [`u16::MAX`] is that many
+    /// or more.
     pub terms: u16,
     /// How many leaves a monomial has at most; [`u8::MAX`] is that many or more.
     pub degree: u8,
@@ -49,7 +58,8 @@ impl Grid {
     /// The certificate of what has no magnitude: a Boolean.
     pub const BOOLEAN: Grid = Grid { exponent: 0, low: 0, bound: 1.0, high: 1.0, ..Grid::LEAF };
 
-    /// A float as a leaf; `None` for infinities and NaN, for a magnitude of 2^127 or more, and where a bit is worth less than 2^-126.
+    /// A float as a leaf; `None` for infinities and NaN, for a magnitude of 2^127 or more, and
+    /// where a bit is worth less than 2^-126.
     pub fn of(value: f32) -> Option<Grid> {
         let bits = value.to_bits();
         let magnitude = value.abs();
@@ -63,7 +73,8 @@ impl Grid {
         let mut exponent = biased - 150 + (bits & 0x7f_ffff | 0x80_0000).trailing_zeros() as i16;
         let mut terms = 1;
         if magnitude == 2.0 {
-            // A compiler turns 2·P into P + P, and may then part the two: count them as two monomials.
+            // A compiler turns 2·P into P + P, and may then part the two: count them as two
+            // monomials.
             (exponent, terms) = (0, 2);
         }
         let low = exponent.min(0);
@@ -110,7 +121,8 @@ impl Grid {
         .checked()
     }
 
-    /// Whether a comparison of the two comes out the same even if terms are moved from one side to the other.
+    /// Whether a comparison of the two comes out the same even if terms are moved from one side to
+    /// the other.
     pub fn comparable(self, other: Grid) -> bool {
         self.leaf && other.leaf || self.sum(other).is_some()
     }
@@ -120,8 +132,8 @@ impl Grid {
         self.exponent == Grid::NONE_NONZERO
     }
 
-    /// The bound is compared with <, not ≤: as a multiple of 2^exponent it is exact below 2^(24 + exponent), and rounding it to nearest
-    /// cannot bring a greater one below.
+    /// The bound is compared with <, not ≤: as a multiple of 2^exponent it is exact below 2^(24 +
+    /// exponent), and rounding it to nearest cannot bring a greater one below.
     fn checked(self) -> Option<Grid> {
         let exact = self.vanishes() || self.low >= -126 && f64::from(self.bound) < power_of_two(24 + i64::from(self.exponent));
         (exact && self.high < TOO_HIGH).then_some(self)

@@ -1,7 +1,8 @@
-//! Integers of 8, 16, 32 and 64 bits: SPIR-V §3.3.13 and §3.3.14, the comparisons of §3.3.15, and GLSL.std.450.
+//! Integers of 8, 16, 32 and 64 bits: SPIR-V §3.3.13 and §3.3.14, the comparisons of §3.3.15, and
+//! GLSL.std.450.
 //!
-//! A component is its bits, zero-extended to 64. Whether it counts as signed is the instruction's choice, not the type's. Results are the low
-//! bits of the exact ones.
+//! A component is its bits, zero-extended to 64. Whether it counts as signed is the instruction's
+//! choice, not the type's. Results are the low bits of the exact ones.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
@@ -21,8 +22,9 @@ pub fn signed(width: u8, bits: u64) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-/// An instruction on integer components of `width` bits. Operands are components of that width, but for shifts, offsets and counts, which are
-/// unsigned whatever their width. `None` if the instruction is not one of these.
+/// An instruction on integer components of `width` bits. Operands are components of that width, but
+/// for shifts, offsets and counts, which are unsigned whatever their width. `None` if the
+/// instruction is not one of these.
 pub fn core(op: Core, width: u8, args: &[u64], environment: Environment) -> Option<Computed> {
     let operand = |i: usize| args.get(i).copied().unwrap_or(0);
     let (a, b) = (operand(0), operand(1));
@@ -107,7 +109,8 @@ fn field(width: u8, offset: u64, count: u64) -> Option<u64> {
     }
 }
 
-/// OpIAddCarry, OpISubBorrow, OpUMulExtended and OpSMulExtended: the low bits, then the carry, the borrow or the high bits.
+/// OpIAddCarry, OpISubBorrow, OpUMulExtended and OpSMulExtended: the low bits, then the carry, the
+/// borrow or the high bits.
 pub fn pair(op: Core, width: u8, a: u64, b: u64) -> Option<[u64; 2]> {
     let low_and_high = |wide: u128| [wide as u64 & mask(width), (wide >> width) as u64 & mask(width)];
     Some(match op {
@@ -119,7 +122,8 @@ pub fn pair(op: Core, width: u8, a: u64, b: u64) -> Option<[u64; 2]> {
     })
 }
 
-/// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is not one of these.
+/// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is not one of
+/// these.
 pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     let operand = |i: usize| args.get(i).copied().unwrap_or(0);
     let [a, b, c] = [operand(0), operand(1), operand(2)];
@@ -145,7 +149,8 @@ pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     Some(result)
 }
 
-/// Whether an instruction decorated NoSignedWrap (`signed_wrap`) or NoUnsignedWrap overflows on components of `width` bits.
+/// Whether an instruction decorated NoSignedWrap (`signed_wrap`) or NoUnsignedWrap overflows on
+/// components of `width` bits.
 pub fn wraps(op: Core, width: u8, signed_wrap: bool, a: u64, b: u64) -> bool {
     let (x, y) = (i128::from(signed(width, a)), i128::from(signed(width, b)));
     let (u, v) = (a as i128, b as i128);

@@ -1,6 +1,8 @@
-//! Closed intervals of real numbers: what a conforming device may have where the specification bounds a result but does not fix it.
+//! Closed intervals of real numbers: what a conforming device may have where the specification
+//! bounds a result but does not fix it.
 //!
-//! Ends are rounded outwards, so that what is computed on intervals contains what is computed on any of their numbers.
+//! Ends are rounded outwards, so that what is computed on intervals contains what is computed on
+//! any of their numbers.
 
 /// The numbers from `low` to `high`, infinities among them, and perhaps NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +70,8 @@ impl Interval {
         if met.low <= met.high { met } else { self }
     }
 
-    /// With ends moved outwards by `error`, which is not negative, and once more by the rounding of that; [`Interval::ANY`] if that is NaN.
+    /// With ends moved outwards by `error`, which is not negative, and once more by the rounding of
+    /// that; [`Interval::ANY`] if that is NaN.
     #[must_use]
     pub fn widened(self, error: f64) -> Interval {
         if error == 0.0 || self.low > self.high {

@@ -1,8 +1,10 @@
 //! Numbers, bit-exact, and what is known about how a conforming device may differ from them.
 //!
-//! Both λV and the SPIR-V interpreter compute on 32-bit floats and Booleans with [`apply`]. A [`Lane`] is one component with its bits and its [`Trust`]; a [`Tuple`] is a
-//! scalar, vector or matrix of lanes. Results are the correctly rounded (ties to even) ones wherever IEEE 754 defines them; for the
-//! functions of GLSL.std.450 see `scalar` and `composite`. A result that is NaN is always the quiet NaN 0x7fc00000.
+//! Both λV and the SPIR-V interpreter compute on 32-bit floats and Booleans with [`apply`]. A
+//! [`Lane`] is one component with its bits and its [`Trust`]; a [`Tuple`] is a scalar, vector or
+//! matrix of lanes. Results are the correctly rounded (ties to even) ones wherever IEEE 754 defines
+//! them; for the functions of GLSL.std.450 see `scalar` and `composite`. A result that is NaN is
+//! always the quiet NaN 0x7fc00000.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -16,8 +18,8 @@
 //! | `grid` | why a polynomial is exact under every rewriting |
 //! | `interval` | numbers that a specification bounds but does not fix |
 //! | `real` | the formats of 16, 32 and 64 bits |
-//! | [`reference`](mod@reference) | where the infinitely precise result of a function lies, and its correct rounding in any direction |
-//! | [`integer`], [`float`], [`pack`] | components of any type, by their bits: values without trust, and where there is none |
+//! | [`reference`](mod@reference) | the exact result, and its rounding in any direction |
+//! | [`integer`], [`float`], [`pack`] | components of any type, by their bits, without trust |
 
 mod apply;
 mod composite;
@@ -69,12 +71,14 @@ pub struct Tuple<'a> {
 }
 
 impl Lane {
-    /// A float that every conforming device holds exactly as it is: a constant, or an input read from a buffer.
+    /// A float that every conforming device holds exactly as it is: a constant, or an input read
+    /// from a buffer.
     pub fn exact(value: f32) -> Lane {
         Lane { bits: value.to_bits(), trust: Trust::of_exact(value) }
     }
 
-    /// A float that a fragment's interface brings: loads from the Input storage class there keep no signs of zeros.
+    /// A float that a fragment's interface brings: loads from the Input storage class there keep no
+    /// signs of zeros.
     pub fn fragment_input(value: f32) -> Lane {
         let trust = Trust { zero_sign: value != 0.0, ..Trust::of_exact(value) };
         Lane { bits: value.to_bits(), trust }

@@ -13,7 +13,8 @@ pub enum Instruction {
 
 macro_rules! operations {
     ($($set:ident $instruction:ident $op:ident $doc:literal;)*) => {
-        /// An operation on floats and Booleans, as one SPIR-V instruction or GLSL.std.450 function names it.
+        /// An operation on floats and Booleans, as one SPIR-V instruction or GLSL.std.450 function
+        /// names it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op {

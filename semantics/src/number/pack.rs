@@ -28,7 +28,8 @@ pub fn factors(op: Glsl) -> Option<[f32; 3]> {
     Some([if layout.1 { -1.0 } else { 0.0 }, 1.0, scale(layout) as f32])
 }
 
-/// round(clamp(c, -1 or 0, 1)·scale), a half to the even integer, in the low bits; 0 for a NaN. Also whether the product needed no rounding.
+/// round(clamp(c, -1 or 0, 1)·scale), a half to the even integer, in the low bits; 0 for a NaN.
+/// Also whether the product needed no rounding.
 pub fn normalized(op: Glsl, c: f32) -> Option<(u64, bool)> {
     let (width, _) = layout(op)?;
     let [low, high, scale] = factors(op)?.map(f64::from);

@@ -5,14 +5,17 @@ use std::fmt;
 /// The environment that a program is judged under; a part of every verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// RoundingModeRTE, SignedZeroInfNanPreserve and NoContraction are declared: each operation rounds to nearest even, by itself.
-    /// Subnormals may be flushed, for neither device at hand lets a module forbid it.
+    /// RoundingModeRTE, SignedZeroInfNanPreserve and NoContraction are declared: each operation
+    /// rounds to nearest even, by itself. Subnormals may be flushed, for neither device at hand
+    /// lets a module forbid it.
     Strict,
     /// What a module declares, or what an adapter's properties let one declare, with NoContraction.
     Declared(Controls),
-    /// A Vulkan module that declares nothing: either rounding, any algebraic rewriting, signs of zero, infinities and NaN not kept.
+    /// A Vulkan module that declares nothing: either rounding, any algebraic rewriting, signs of
+    /// zero, infinities and NaN not kept.
     VulkanDefault,
-    /// Nothing can be declared (the route through naga), and WGSL's bounds where they differ from Vulkan's.
+    /// Nothing can be declared (the route through naga), and WGSL's bounds where they differ from
+    /// Vulkan's.
     Wgsl,
 }
 
@@ -45,7 +48,8 @@ pub struct Controls {
     pub rounding: Rounding,
     /// What becomes of subnormals.
     pub denormals: Denormals,
-    /// Whether signs of zeros, infinities and NaN are kept by core arithmetic: SignedZeroInfNanPreserve.
+    /// Whether signs of zeros, infinities and NaN are kept by core arithmetic:
+    /// SignedZeroInfNanPreserve.
     pub keeps_special: bool,
     /// Whether every operation is by itself: NoContraction.
     pub no_contraction: bool,
@@ -60,7 +64,8 @@ impl Controls {
 }
 
 impl Profile {
-    /// The profile of what a module declares: [`Profile::Declared`] where none of the others has just that.
+    /// The profile of what a module declares: [`Profile::Declared`] where none of the others has
+    /// just that.
     pub fn of(controls: Controls) -> Profile {
         let named = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl];
         named.into_iter().find(|profile| profile.controls() == controls).unwrap_or(Profile::Declared(controls))

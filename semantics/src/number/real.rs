@@ -1,8 +1,10 @@
-//! The three float formats: 16, 32 and 64 bits, each operation rounded once to nearest with ties to even.
+//! The three float formats: 16, 32 and 64 bits, each operation rounded once to nearest with ties to
+//! even.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A float of one format. `+ - · /` and `sqrt` are correctly rounded; what needs no rounding is exact.
+/// A float of one format. `+ - · /` and `sqrt` are correctly rounded; what needs no rounding is
+/// exact.
 pub trait Real:
     Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
@@ -172,9 +174,11 @@ impl Real for f64 {
 
 /// A 16-bit float, held in 64 bits.
 ///
-/// Sums and products of 16-bit floats are exact in 64 bits (they are multiples of 2^-48 below 2^33, so 81 bits at most of which a product has
-/// 22 and a sum 41). For quotients and square roots 53 bits are more than twice 11 and 2, so that rounding the 64-bit result once more is
-/// right: a result that is not itself halfway between two 16-bit floats is further from there than a 64-bit rounding error.
+/// Sums and products of 16-bit floats are exact in 64 bits (they are multiples of 2^-48 below 2^33,
+/// so 81 bits at most of which a product has 22 and a sum 41). For quotients and square roots 53
+/// bits are more than twice 11 and 2, so that rounding the 64-bit result once more is right: a
+/// result that is not itself halfway between two 16-bit floats is further from there than a 64-bit
+/// rounding error.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Half(f64);
 
@@ -262,7 +266,8 @@ impl Real for Half {
         if !sum.is_finite() {
             return Half::of(sum);
         }
-        // What the sum lost, exactly; then the sum rounded to odd, which rounding to 11 bits cannot tell from the exact one.
+        // What the sum lost, exactly; then the sum rounded to odd, which rounding to 11 bits cannot
+        // tell from the exact one.
         let part = sum - product;
         let lost = (product - (sum - part)) + (b.0 - part);
         let odd = if lost == 0.0 || sum.to_bits() & 1 == 1 {

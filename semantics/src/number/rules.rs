@@ -1,12 +1,12 @@
-//! What is known about each operation's result: Vulkan's "Precision and Operation of SPIR-V Instructions", and WGSL's "Floating Point
-//! Evaluation" for [`Profile::Wgsl`](super::Profile).
+//! What is known about each operation's result: Vulkan's "Precision and Operation of SPIR-V
+//! Instructions", and WGSL's "Floating Point Evaluation" for [`Profile::Wgsl`](super::Profile).
 //!
 //! | operations | `Strict` | `Wgsl` |
 //! |---|---|---|
-//! | + - · negate, by a scalar | correctly rounded to nearest even | decided while the whole polynomial is exact |
-//! | dot, matrix products | decided if exact under every rewriting of the formula | the same, of the whole polynomial |
-//! | mix, cross, reflect | as in `Wgsl`: extended instructions may carry no NoContraction | the same |
-//! | abs, min, max, clamp, floor, … | exact | exact, if nothing in the operands can be moved across |
+//! | + - · negate, by a scalar | rounded to nearest even | decided while the polynomial is exact |
+//! | dot, matrix products | decided if exact under every rewriting | the same, of the polynomial |
+//! | mix, cross, reflect | as in `Wgsl`: these carry no NoContraction | the same |
+//! | abs, min, max, clamp, floor, … | exact | exact, if no operand can be moved across |
 //! | round | exact except for ties | the same |
 //! | fract | decided if exact | decided if x - floor(x) is, as part of the whole |
 //! | comparisons | exact | exact, if no term can be moved from one side to the other |
@@ -14,11 +14,13 @@
 //! | select, and, or, … | as the operands | as the operands |
 //! | everything else | never decided | never decided |
 //!
-//! `Strict` takes it that every core instruction carries NoContraction. Of extended instructions it does not.
+//! `Strict` takes it that every core instruction carries NoContraction. Of extended instructions it
+//! does not.
 //!
-//! An operand that is subnormal, infinite or NaN, or such a result, always puts the result in doubt, except for what moves bits only.
-//! The sign of a zero is required where OpFAdd, OpFSub, OpFMul or OpFNegate make it from zeros of known signs: SignedZeroInfNanPreserve
-//! names no other arithmetic.
+//! An operand that is subnormal, infinite or NaN, or such a result, always puts the result in
+//! doubt, except for what moves bits only. The sign of a zero is required where OpFAdd, OpFSub,
+//! OpFMul or OpFNegate make it from zeros of known signs: SignedZeroInfNanPreserve names no other
+//! arithmetic.
 
 use super::trust::special;
 use super::{Grid, Lane, Op, Trust, Why};
@@ -67,14 +69,16 @@ pub(super) fn rounded(op: Op, x: Lane, y: Lane, r: f32) -> Trust {
     result(doubt, zero_sign, grid)
 }
 
-/// Why a correctly rounded result of operands without fault is in doubt: its true value may be flushed, or is beyond the finite floats.
+/// Why a correctly rounded result of operands without fault is in doubt: its true value may be
+/// flushed, or is beyond the finite floats.
 #[inline]
 fn out_of_range(op: Op, a: f32, b: f32, r: f32) -> Option<Why> {
     let magnitude = r.abs();
     if magnitude > f32::MIN_POSITIVE && magnitude < f32::MAX {
         None
     } else if magnitude >= f32::MAX {
-        // The largest float may be the rounding of something greater, for which infinity is accepted too.
+        // The largest float may be the rounding of something greater, for which infinity is
+        // accepted too.
         Some(Why::Infinite)
     } else if op == Op::Mul {
         // Exact in 64 bits. Tininess may be judged before rounding.
@@ -98,7 +102,8 @@ pub(super) fn exact_of_one(op: Op, x: Lane, r: f32) -> Trust {
     let mut doubt = fault(x);
     let mut grid = match x.trust.grid {
         None => None,
-        // A compiler may know that the operation does nothing here, and drop it: then the operand's polynomial goes on.
+        // A compiler may know that the operation does nothing here, and drop it: then the operand's
+        // polynomial goes on.
         Some(grid) if op == Op::Abs || r == value => Some(grid),
         Some(_) => Grid::of(r),
     };
@@ -110,7 +115,8 @@ pub(super) fn exact_of_one(op: Op, x: Lane, r: f32) -> Trust {
         // Inexact only between -1 and 0, and there exact in 64 bits.
         let exact = f64::from(r) + f64::from(floor) == f64::from(value);
         grid = x.trust.grid.and_then(|grid| grid.sum(Grid::of(floor)?));
-        // If the operand is a polynomial, it may come from extended instructions that carry no NoContraction.
+        // If the operand is a polynomial, it may come from extended instructions that carry no
+        // NoContraction.
         let operand_is_leaf = x.trust.grid.is_none_or(|grid| grid.leaf);
         if !exact || !operand_is_leaf && grid.is_none() {
             doubt = Some(Why::Approximate);
@@ -148,13 +154,15 @@ fn chosen(r: f32, operands: &[Lane]) -> Option<Grid> {
     equal.try_fold(first, |grid, operand| grid.either(operand.trust.grid?))
 }
 
-/// Operations that are not required to be correctly rounded. `faulty` is the first fault of an operand.
+/// Operations that are not required to be correctly rounded. `faulty` is the first fault of an
+/// operand.
 pub(super) fn approximate(faulty: Option<Why>, in_domain: bool, r: f32) -> Trust {
     let why = faulty.or((!in_domain).then_some(Why::Domain)).or(special(r)).unwrap_or(Why::Approximate);
     result(Some(why), r != 0.0, None)
 }
 
-/// A polynomial formula: `faulty` is the first fault of an operand, `decided` whether `Strict` has a certificate.
+/// A polynomial formula: `faulty` is the first fault of an operand, `decided` whether `Strict` has
+/// a certificate.
 pub(super) fn polynomial(faulty: Option<Why>, decided: bool, r: f32, whole: Option<Grid>) -> Trust {
     let doubt = faulty.or(if decided { None } else { Some(special(r).unwrap_or(Why::Approximate)) });
     result(doubt, r != 0.0, whole)
@@ -176,7 +184,8 @@ pub(super) fn logical(operands: &[Lane]) -> Trust {
     boolean(doubt, operands.iter().all(|operand| operand.trust.grid.is_some()))
 }
 
-/// Conjunction (absorbing false) and disjunction (absorbing true): one operand that is certain to absorb the others settles it.
+/// Conjunction (absorbing false) and disjunction (absorbing true): one operand that is certain to
+/// absorb the others settles it.
 pub(super) fn absorbed(operands: &[Lane], absorbing: bool) -> Trust {
     let absorbs = |operand: &&Lane| operand.is_true() == absorbing;
     if operands.iter().filter(absorbs).any(|operand| operand.trust.grid.is_some()) {

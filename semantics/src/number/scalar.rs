@@ -1,20 +1,24 @@
 //! Functions of floats: GLSL.std.450 and the core instructions, each result one definite float.
 //!
-//! - What IEEE 754 defines (+ - · / and square root), and what needs no rounding, is that, to nearest with ties to even.
+//! - What IEEE 754 defines (+ - · / and square root), and what needs no rounding, is that, to
+//!   nearest with ties to even.
 //! - Everything is written once for the three formats of [`Real`]; λV's numbers have 32 bits.
-//! - Radians to logarithm, powers and inverse roots are computed in 64 bits by the crate `libm`, which is the same on every platform, and rounded
-//!   once. In 16 and 32 bits the result is the correctly rounded one: where libm's error leaves a doubt about it, high precision decides
+//! - Radians to logarithm, powers and inverse roots are computed in 64 bits by the crate `libm`,
+//!   which is the same on every platform, and rounded once. In 16 and 32 bits the result is the
+//!   correctly rounded one: where libm's error leaves a doubt about it, high precision decides
 //!   (`reference`). In 64 bits it is libm's, whose error is below 3 units in the last place.
-//! - Outside a function's domain it is what `libm` gives: NaN for the square root and logarithm of a negative number, infinity at poles,
-//!   IEEE 754's `pow` for a negative base or an exponent of zero.
+//! - Outside a function's domain it is what `libm` gives: NaN for the square root and logarithm of
+//!   a negative number, infinity at poles, IEEE 754's `pow` for a negative base or an exponent of
+//!   zero.
 //! - A NaN result is the quiet one, 0x7fc00000 in 32 bits. No function panics.
 
 use super::reference::settled;
 use super::{Op, Real};
 
-/// x - y·floor(x/y), with floor and quotient as real numbers: the exact remainder of the sign of x if that has the sign of y or is zero,
-/// otherwise that plus y, rounded once. (So a tiny negative x gives y itself.) A zero has the sign of y. NaN for an infinite x, a zero y or a
-/// NaN; for an infinite y it is x if that has y's sign or is zero, and y otherwise.
+/// x - y·floor(x/y), with floor and quotient as real numbers: the exact remainder of the sign of x
+/// if that has the sign of y or is zero, otherwise that plus y, rounded once. (So a tiny negative x
+/// gives y itself.) A zero has the sign of y. NaN for an infinite x, a zero y or a NaN; for an
+/// infinite y it is x if that has y's sign or is zero, and y otherwise.
 pub(super) fn modulo<R: Real>(x: R, y: R) -> R {
     let remainder = x.remainder(y);
     if remainder == R::zero() {
@@ -57,13 +61,15 @@ pub(super) fn clamp<R: Real>(x: R, low: R, high: R) -> R {
     min(max(x, low), high)
 }
 
-/// t·t·(3 - 2·t) with t = clamp((x - edge0) / (edge1 - edge0), 0, 1), each operation rounded, the product from the left.
+/// t·t·(3 - 2·t) with t = clamp((x - edge0) / (edge1 - edge0), 0, 1), each operation rounded, the
+/// product from the left.
 fn smooth_step<R: Real>(edge0: R, edge1: R, x: R) -> R {
     let t = clamp((x - edge0) / (edge1 - edge0), R::zero(), R::one());
     t * t * (R::of(3.0) - R::of(2.0) * t)
 }
 
-/// A function of one float. Round takes ties to even; Fract is x - floor(x) rounded, so 1 for a tiny negative x.
+/// A function of one float. Round takes ties to even; Fract is x - floor(x) rounded, so 1 for a
+/// tiny negative x.
 pub(super) fn of_one<R: Real>(op: Op, x: R) -> R {
     let wide = x.wide();
     let result = match op {
@@ -150,7 +156,8 @@ pub(super) fn comparison<R: Real>(op: Op, x: R, y: R) -> bool {
     }
 }
 
-/// Whether the function is defined there, for functions that are not required to be correctly rounded.
+/// Whether the function is defined there, for functions that are not required to be correctly
+/// rounded.
 pub(super) fn in_domain_of_one(op: Op, x: f32) -> bool {
     match op {
         Op::Sqrt => x >= 0.0,
@@ -162,7 +169,8 @@ pub(super) fn in_domain_of_one(op: Op, x: f32) -> bool {
     }
 }
 
-/// Whether the function is defined there. Pow is not for a negative base, nor for a zero base without a positive exponent.
+/// Whether the function is defined there. Pow is not for a negative base, nor for a zero base
+/// without a positive exponent.
 pub(super) fn in_domain_of_two(op: Op, x: f32, y: f32) -> bool {
     match op {
         Op::Div | Op::Mod => y != 0.0,

@@ -1,7 +1,8 @@
 //! What is known about a lane: whether every conforming device must show the same bits.
 //!
-//! `rules` has the rule of each operation. Two devices are meant, one for each [`Profile`], and what is decided under `Wgsl` is decided under
-//! `Strict` too: where there is a `doubt` there is no `grid`.
+//! `rules` has the rule of each operation. Two devices are meant, one for each [`Profile`], and
+//! what is decided under `Wgsl` is decided under `Strict` too: where there is a `doubt` there is no
+//! `grid`.
 
 use super::sets::{CellId, Set};
 use super::{Grid, Lane, Profile};
@@ -39,11 +40,14 @@ pub enum Why {
 pub struct Trust {
     /// Why the lane is not decided under `Profile::Strict`, if so.
     pub doubt: Option<Why>,
-    /// Whether the sign of a zero is required (under `Profile::Strict`); true where the value is not zero.
+    /// Whether the sign of a zero is required (under `Profile::Strict`); true where the value is
+    /// not zero.
     pub zero_sign: bool,
-    /// The certificate under which the lane is decided by `Profile::Wgsl` too; `None` where there is none.
+    /// The certificate under which the lane is decided by `Profile::Wgsl` too; `None` where there
+    /// is none.
     pub grid: Option<Grid>,
-    /// What it may be, in a run over [`sets`](super::sets), where it is not decided; `None`: anything.
+    /// What it may be, in a run over [`sets`](super::sets), where it is not decided; `None`:
+    /// anything.
     pub cell: Option<CellId>,
 }
 
@@ -64,8 +68,9 @@ impl Trust {
     /// A Boolean, or anything else that is certain and has no magnitude.
     pub const CERTAIN: Trust = Trust { doubt: None, zero_sign: true, grid: Some(Grid::BOOLEAN), cell: None };
 
-    /// The trust of a constant or input that reaches the program bit for bit. A subnormal, infinity or NaN is itself exact; only arithmetic
-    /// on it is in doubt. (Under `Wgsl` nothing preserves such values.)
+    /// The trust of a constant or input that reaches the program bit for bit. A subnormal, infinity
+    /// or NaN is itself exact; only arithmetic on it is in doubt. (Under `Wgsl` nothing preserves
+    /// such values.)
     pub fn of_exact(value: f32) -> Trust {
         Trust { doubt: None, zero_sign: true, grid: Grid::of(value), cell: None }
     }
@@ -75,14 +80,16 @@ impl Trust {
         Trust { doubt: self.doubt.or(Some(why)), grid: None, cell: None, ..self }
     }
 
-    /// The trust of a value that is there only because a condition came out as it did: doubtful where the condition is.
+    /// The trust of a value that is there only because a condition came out as it did: doubtful
+    /// where the condition is.
     pub fn controlled_by(self, condition: Trust) -> Trust {
         let doubt = self.doubt.or(condition.doubt.and(Some(Why::Control)));
         let grid = if doubt.is_none() && condition.grid.is_some() { self.grid } else { None };
         Trust { doubt, grid, cell: None, ..self }
     }
 
-    /// The trust of what a condition chooses: the chosen one's if the condition is certain or both are the same.
+    /// The trust of what a condition chooses: the chosen one's if the condition is certain or both
+    /// are the same.
     #[inline]
     pub fn selected(condition: Trust, is_true: bool, on_true: Trust, on_false: Trust, same: bool) -> Trust {
         let chosen = if is_true { on_true } else { on_false };
@@ -104,7 +111,8 @@ impl Trust {
         Trust { doubt, zero_sign, grid: if doubt.is_none() { grid } else { None }, cell }
     }
 
-    /// Whether every device of the profile agrees on the value, but perhaps for the sign of a zero and for which NaN it is.
+    /// Whether every device of the profile agrees on the value, but perhaps for the sign of a zero
+    /// and for which NaN it is.
     pub fn is_decided(self, profile: Profile) -> bool {
         if profile.is_strict() { self.doubt.is_none() } else { self.grid.is_some() }
     }

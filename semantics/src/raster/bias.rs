@@ -1,8 +1,10 @@
 //! What is added to the depths of a triangle's fragments: Vulkan, Depth Bias.
 //!
-//! The offset is the triangle's slope m times one factor and the least difference r that the attachment resolves times another, held by a clamp. The
-//! specification leaves both open. m is the length of the depth's gradient, or the greater of its two components. In a format of integers of n bits r is
-//! the device's own, at most 2·2^-n; in one of floats with n bits of fraction it is 2^(e-n), e being the greatest exponent of the triangle's depths.
+//! The offset is the triangle's slope m times one factor and the least difference r that the
+//! attachment resolves times another, held by a clamp. The specification leaves both open. m is the
+//! length of the depth's gradient, or the greater of its two components. In a format of integers of
+//! n bits r is the device's own, at most 2·2^-n; in one of floats with n bits of fraction it is
+//! 2^(e-n), e being the greatest exponent of the triangle's depths.
 
 use super::{DepthBias, Rules};
 use crate::image::Format;
@@ -43,8 +45,9 @@ impl Near {
 }
 
 impl Slope {
-    /// By the depths at the vertices, their places in pixels and how far away a device may have those, and the part of a term that arithmetic loses.
-    /// Nothing of a triangle that may have no area.
+    /// By the depths at the vertices, their places in pixels and how far away a device may have
+    /// those, and the part of a term that arithmetic loses. Nothing of a triangle that may have no
+    /// area.
     pub(super) fn of(depths: [Inexact; 3], at: [[f64; 2]; 3], error: f64, lost: f64) -> Option<Slope> {
         let error_of = |d: Inexact| (d.allowed.high - d.value).max(d.value - d.allowed.low);
         let [z0, z1, z2] = depths.map(|d| Near(d.value, error_of(d)));
@@ -75,7 +78,8 @@ impl Slope {
 pub(super) fn offset(rules: &Rules, bias: DepthBias, slope: Option<Slope>, format: Format) -> Inexact {
     let [factor, constant, clamp] = [bias.slope, bias.constant, bias.clamp].map(f64::from);
     let Some(Slope { steepest, greatest }) = slope else {
-        // Of what was clipped no clause says whether its slope and depths are those before or after.
+        // Of what was clipped no clause says whether its slope and depths are those before or
+        // after.
         return Inexact { value: (rules.depth_bias)(0.0, 0.0, clamp), allowed: Interval::ANY };
     };
     let resolved = resolved(format, greatest);

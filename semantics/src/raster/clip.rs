@@ -1,9 +1,11 @@
-//! Clipping: Vulkan, Primitive Clipping. A triangle becomes a convex polygon in clip space with w > 0 everywhere.
+//! Clipping: Vulkan, Primitive Clipping. A triangle becomes a convex polygon in clip space with w >
+//! 0 everywhere.
 //!
-//! The near and far planes are clipped against unless depths are clamped. In x and y the view volume is enforced pixel by pixel; planes far outside,
-//! the guard band, keep coordinates small, and with both sides |x| ≤ g·w they keep what is behind the eye away. Where an edge crosses a
-//! plane is computed from its ends in one order, whichever way the triangle goes round, so that triangles with a common edge get the same
-//! vertex there.
+//! The near and far planes are clipped against unless depths are clamped. In x and y the view
+//! volume is enforced pixel by pixel; planes far outside, the guard band, keep coordinates small,
+//! and with both sides |x| ≤ g·w they keep what is behind the eye away. Where an edge crosses a
+//! plane is computed from its ends in one order, whichever way the triangle goes round, so that
+//! triangles with a common edge get the same vertex there.
 
 use smallvec::SmallVec;
 
@@ -14,7 +16,8 @@ use super::Rules;
 pub(super) struct Vertex {
     /// The position in clip space.
     pub position: [f64; 4],
-    /// The greatest magnitude of each coordinate along the edge that it was cut from: a bound on what rounding acts on. Zeros for an original one.
+    /// The greatest magnitude of each coordinate along the edge that it was cut from: a bound on
+    /// what rounding acts on. Zeros for an original one.
     pub scale: [f64; 4],
 }
 

@@ -25,7 +25,8 @@ pub struct DepthBuffer {
 }
 
 impl DepthBuffer {
-    /// One of that size, [`Format::D16Unorm`] or [`Format::D32Sfloat`], cleared to a depth. `None` for another format or more than 2^28 pixels.
+    /// One of that size, [`Format::D16Unorm`] or [`Format::D32Sfloat`], cleared to a depth. `None`
+    /// for another format or more than 2^28 pixels.
     pub fn new(format: Format, width: u32, height: u32, clear: f32) -> Option<DepthBuffer> {
         let pixels = u64::from(width) * u64::from(height);
         if !format.is_depth() || pixels > 1 << 28 {
@@ -55,8 +56,9 @@ impl DepthBuffer {
         if x < self.width { self.depths.get(y as usize * self.width as usize + x as usize).copied() } else { None }
     }
 
-    /// Compares a fragment's depth with the stored one and, if it passes and `writes`, stores it. `covered` says whether every device has the
-    /// fragment; where one may not, or where the comparison depends, either depth may be stored. Outside of the buffer nothing passes.
+    /// Compares a fragment's depth with the stored one and, if it passes and `writes`, stores it.
+    /// `covered` says whether every device has the fragment; where one may not, or where the
+    /// comparison depends, either depth may be stored. Outside of the buffer nothing passes.
     pub fn test(&mut self, [x, y]: [u32; 2], depth: Inexact, compare: Compare, writes: bool, covered: bool) -> Passed {
         self.compare([x, y], depth, compare, writes, true, covered)
     }
@@ -79,8 +81,8 @@ impl DepthBuffer {
         Passed { passed, certain: decided.is_some() }
     }
 
-    /// Whether the stored depth lies between two bounds, ends included. In a format of integers a device may round a bound to either side. Outside of
-    /// the buffer nothing passes.
+    /// Whether the stored depth lies between two bounds, ends included. In a format of integers a
+    /// device may round a bound to either side. Outside of the buffer nothing passes.
     pub fn within(&self, [x, y]: [u32; 2], bounds: [f32; 2]) -> Passed {
         let Some(Depth(held)) = self.depth(x, y) else { return Passed { passed: false, certain: true } };
         let [low, high] = bounds.map(f64::from);

@@ -1,8 +1,11 @@
-//! What a fragment's invocation is given: Vulkan, Basic Polygon Rasterization (interpolation of attributes and depth), FragCoord, FrontFacing.
+//! What a fragment's invocation is given: Vulkan, Basic Polygon Rasterization (interpolation of
+//! attributes and depth), FragCoord, FrontFacing.
 //!
-//! On the screen, e_i = λ_i/w_i is linear, where λ_i are the barycentric coordinates on the screen. An attribute with perspective is
-//! Σ e_i·f_i / Σ e_i; one that is linear on the screen Σ e_i·w_i·f_i / Σ e_i·w_i; depth is Σ e_i·z_i / Σ e_i·w_i and 1/w is Σ e_i / Σ e_i·w_i.
-//! This holds behind the eye too, with e_i = det(p, v_j, v_k) of the vertices (X, Y, W) on the projective screen, up to a common factor.
+//! On the screen, e_i = λ_i/w_i is linear, where λ_i are the barycentric coordinates on the screen.
+//! An attribute with perspective is Σ e_i·f_i / Σ e_i; one that is linear on the screen Σ
+//! e_i·w_i·f_i / Σ e_i·w_i; depth is Σ e_i·z_i / Σ e_i·w_i and 1/w is Σ e_i / Σ e_i·w_i. This holds
+//! behind the eye too, with e_i = det(p, v_j, v_k) of the vertices (X, Y, W) on the projective
+//! screen, up to a common factor.
 
 use super::bias::Slope;
 use super::{Rules, State};
@@ -23,7 +26,8 @@ pub enum Interpolation {
 #[derive(Clone, Debug)]
 pub(super) struct Planes {
     positions: [[f64; 4]; 3],
-    /// On the projective screen, in pixels; (x, y, 1) of the snapped vertices of one that was not clipped.
+    /// On the projective screen, in pixels; (x, y, 1) of the snapped vertices of one that was not
+    /// clipped.
     vertices: [[f64; 3]; 3],
     /// What the determinants are multiplied with.
     factor: [f64; 3],
@@ -32,7 +36,8 @@ pub(super) struct Planes {
     error: f64,
 }
 
-/// The determinant of three vectors of which the third components count as p = (x, y, 1): (v - p·v.w) × (u - p·u.w).
+/// The determinant of three vectors of which the third components count as p = (x, y, 1): (v -
+/// p·v.w) × (u - p·u.w).
 fn determinant(p: [f64; 2], v: [f64; 3], u: [f64; 3]) -> f64 {
     let [a, b] = [v[0] - p[0] * v[2], v[1] - p[1] * v[2]];
     let [c, d] = [u[0] - p[0] * u[2], u[1] - p[1] * u[2]];
@@ -99,14 +104,15 @@ impl Planes {
         [[g[0][0], g[1][0], g[2][0]], [g[0][1], g[1][1], g[2][1]]]
     }
 
-    /// What the invocation at a pixel is given, of which every device says that it is covered if `sure`.
+    /// What the invocation at a pixel is given, of which every device says that it is covered if
+    /// `sure`.
     pub(super) fn fragment(&self, rules: &Rules, state: &State, pixel: [i64; 2], sure: bool, front: bool) -> Fragment {
         let p = pixel.map(|c| c as f64 + 0.5);
         let w = self.positions.map(|p| p[3]);
         let e = self.at(p);
         let gradient = self.gradient();
-        // How far the point with a device's coordinates may be: ε where they are not negative, otherwise ε·Σ|λ'|, where
-        // Σ|λ'| ≤ Σ|λ| + ε·Σ|λ'|·Σ|∂λ|.
+        // How far the point with a device's coordinates may be: ε where they are not negative,
+        // otherwise ε·Σ|λ'|, where Σ|λ'| ≤ Σ|λ| + ε·Σ|λ'|·Σ|∂λ|.
         let sum: f64 = (0..3).map(|i| (e[i] * w[i]).abs()).sum();
         let steep: f64 = gradient.iter().map(|g| (0..3).map(|i| (g[i] * w[i]).abs()).sum::<f64>()).sum();
         let reach = if sure {
@@ -180,9 +186,11 @@ fn limited(z: Inexact, limits: Interval) -> Inexact {
 }
 
 impl Fragment {
-    /// The depth with what its triangle's bias adds. FragCoord may be read with or without: no clause says which.
+    /// The depth with what its triangle's bias adds. FragCoord may be read with or without: no
+    /// clause says which.
     ///
-    /// Depths outside of 0 to 1 are undefined then, if none are clamped (Vulkan, Depth Clamping and Range Adjustment).
+    /// Depths outside of 0 to 1 are undefined then, if none are clamped (Vulkan, Depth Clamping and
+    /// Range Adjustment).
     pub fn bias(&mut self, state: &State, offset: Inexact) -> Inexact {
         let whole = Interval::between(0.0, 1.0);
         let range = Interval::between(state.viewport.min_depth.into(), state.viewport.max_depth.into());
@@ -209,7 +217,8 @@ impl Fragment {
         self.e.map(|e| e / sum)
     }
 
-    /// An attribute by the values at the three vertices, of floats; an integer is the provoking vertex's, bit for bit.
+    /// An attribute by the values at the three vertices, of floats; an integer is the provoking
+    /// vertex's, bit for bit.
     pub fn interpolate(&self, values: [f32; 3], how: Interpolation) -> Inexact {
         let f = values.map(f64::from);
         if how == Interpolation::Flat {
@@ -243,7 +252,8 @@ impl Fragment {
         }
     }
 
-    /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and with what arithmetic loses.
+    /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and with what arithmetic
+    /// loses.
     fn quotient(&self, n: [f64; 3], d: [f64; 3], value: impl Fn([f64; 3], [f64; 3]) -> f64) -> Inexact {
         let value = value(self.e, n);
         let Some(corners) = self.corners else { return Inexact { value, allowed: Interval::ANY } };

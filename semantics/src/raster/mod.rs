@@ -1,5 +1,5 @@
-//! Rasterisation of triangles: Vulkan, Drawing Commands (Primitive Topologies), Fixed-Function Vertex Post-Processing, Rasterization, and the
-//! depth test. Data only: no module is seen here.
+//! Rasterisation of triangles: Vulkan, Drawing Commands (Primitive Topologies), Fixed-Function
+//! Vertex Post-Processing, Rasterization, and the depth test. Data only: no module is seen here.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -11,22 +11,26 @@
 //! | `depth` | the depth test and the depth bounds test |
 //! | `bias` | the depth bias |
 //!
-//! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid; from there on coverage is computed in integers:
-//! exactly. A point on an edge belongs to the triangle on whose top or left it is, so that of triangles with a common edge one covers it.
-//! Vulkan demands no more than that one of them does, and does not say how vertices are snapped. So the definite answer has a doubt beside
-//! it: [`Doubt::SubPixel`] where moving the vertices by what a device may move them could change the answer, [`Doubt::Tie`] where the pixel
-//! centre lies on an edge between vertices that every device has at the same place.
+//! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid; from
+//! there on coverage is computed in integers: exactly. A point on an edge belongs to the triangle
+//! on whose top or left it is, so that of triangles with a common edge one covers it. Vulkan
+//! demands no more than that one of them does, and does not say how vertices are snapped. So the
+//! definite answer has a doubt beside it: [`Doubt::SubPixel`] where moving the vertices by what a
+//! device may move them could change the answer, [`Doubt::Tie`] where the pixel centre lies on an
+//! edge between vertices that every device has at the same place.
 //!
-//! Why that is sound: a device's vertices lie within an error ε of ours, so its boundary does too, and moving the one boundary straight into the
-//! other passes no point that is farther than ε from ours: such a point is inside of both or of neither.
+//! Why that is sound: a device's vertices lie within an error ε of ours, so its boundary does too,
+//! and moving the one boundary straight into the other passes no point that is farther than ε from
+//! ours: such a point is inside of both or of neither.
 //!
-//! **Interpolation.** In a device's triangle the pixel centre p has barycentric coordinates, and the same coordinates in ours name a point p' not
-//! farther from p than ε, if they are not negative. An attribute is a quotient of two functions that are linear on the screen, which has its
-//! extremes over a square around p at the corners. To that comes what a device's arithmetic may lose, for which Vulkan gives no number
-//! ([`Precision::interpolation_bits`]).
+//! **Interpolation.** In a device's triangle the pixel centre p has barycentric coordinates, and
+//! the same coordinates in ours name a point p' not farther from p than ε, if they are not
+//! negative. An attribute is a quotient of two functions that are linear on the screen, which has
+//! its extremes over a square around p at the corners. To that comes what a device's arithmetic may
+//! lose, for which Vulkan gives no number ([`Precision::interpolation_bits`]).
 //!
-//! Absent on purpose: points, lines, polygon modes other than fill, multisampling, conservative rasterisation, user clip distances,
-//! restarting strips.
+//! Absent on purpose: points, lines, polygon modes other than fill, multisampling, conservative
+//! rasterisation, user clip distances, restarting strips.
 
 mod assemble;
 mod bias;
@@ -42,18 +46,21 @@ pub use fragment::{Fragment, Interpolation};
 pub use state::{Area, Cull, DepthBias, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
 pub use triangle::{Doubt, Lane, Quad, Setup, Triangle};
 
-/// The functions that definite values are computed by, each as the specification words it. A test plants its bugs here.
+/// The functions that definite values are computed by, each as the specification words it. A test
+/// plants its bugs here.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// The vertices of triangle i, the provoking one first: Primitive Topologies.
     pub assemble: fn(Topology, usize) -> [usize; 3],
-    /// How far a clip-space position is within the near plane, and within the far plane: Primitive Clipping.
+    /// How far a clip-space position is within the near plane, and within the far plane: Primitive
+    /// Clipping.
     pub depth_planes: [fn([f64; 4]) -> f64; 2],
     /// How far from the first to the second an edge crosses a plane, by the two distances.
     pub crossing: fn(f64, f64) -> f64,
     /// A coordinate by w: Coordinate Transformations.
     pub divide: fn(f64, f64) -> f64,
-    /// A normalized device coordinate by the viewport's extent and the coordinate of its centre: Controlling the Viewport.
+    /// A normalized device coordinate by the viewport's extent and the coordinate of its centre:
+    /// Controlling the Viewport.
     pub viewport: fn(f64, f64, f64) -> f64,
     /// A normalized depth by the ends of the depth range.
     pub depth_range: fn(f64, f64, f64) -> f64,
@@ -63,11 +70,14 @@ pub struct Rules {
     pub snap: fn(f64) -> f64,
     /// The centre of a pixel, counted in so many sub-pixels a pixel: Basic Polygon Rasterization.
     pub centre: fn(i64, i64) -> i64,
-    /// Whether an edge in this direction has the triangle to its right or below it, y pointing down and the triangle turning clockwise.
+    /// Whether an edge in this direction has the triangle to its right or below it, y pointing down
+    /// and the triangle turning clockwise.
     pub top_left: fn(i128, i128) -> bool,
-    /// Whether a triangle of that doubled area, positive where it turns clockwise with y pointing down, is front-facing.
+    /// Whether a triangle of that doubled area, positive where it turns clockwise with y pointing
+    /// down, is front-facing.
     pub front: fn(i128, FrontFace) -> bool,
-    /// An attribute by the barycentric coordinates over w, the three w and the vertices' values: with perspective.
+    /// An attribute by the barycentric coordinates over w, the three w and the vertices' values:
+    /// with perspective.
     pub perspective: fn([f64; 3], [f64; 3], [f64; 3]) -> f64,
     /// The same, linear on the screen.
     pub linear: fn([f64; 3], [f64; 3], [f64; 3]) -> f64,

@@ -1,4 +1,5 @@
-//! What a draw is rasterised under: Vulkan, Controlling the Viewport, Scissor Test, Basic Polygon Rasterization.
+//! What a draw is rasterised under: Vulkan, Controlling the Viewport, Scissor Test, Basic Polygon
+//! Rasterization.
 
 use std::fmt;
 
@@ -73,7 +74,8 @@ pub enum Cull {
     Both,
 }
 
-/// Which way round a front-facing triangle turns in framebuffer coordinates, by the sign of its area as the specification has it.
+/// Which way round a front-facing triangle turns in framebuffer coordinates, by the sign of its
+/// area as the specification has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum FrontFace {
     /// With positive area.
@@ -88,7 +90,8 @@ pub enum FrontFace {
 pub struct Precision {
     /// `subPixelPrecisionBits`: 4 to 12.
     pub sub_pixel_bits: u8,
-    /// An interpolated plane is right to 2^-this of the terms that it is summed from. The specification states no number for this.
+    /// An interpolated plane is right to 2^-this of the terms that it is summed from. The
+    /// specification states no number for this.
     pub interpolation_bits: u8,
 }
 
@@ -125,7 +128,8 @@ pub struct State {
     pub depth_clamp: bool,
     /// What is added to depths: depthBiasEnable.
     pub depth_bias: Option<DepthBias>,
-    /// Where the stored depth must lie, ends included, for a fragment to stay: depthBoundsTestEnable.
+    /// Where the stored depth must lie, ends included, for a fragment to stay:
+    /// depthBoundsTestEnable.
     pub depth_bounds: Option<[f32; 2]>,
     /// How precise a device is.
     pub precision: Precision,

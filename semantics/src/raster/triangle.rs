@@ -1,5 +1,6 @@
-//! A triangle on the screen: Vulkan, Coordinate Transformations, Controlling the Viewport, Basic Polygon Rasterization, and quads with helper
-//! invocations (Shaders, Helper Invocations; Quad scope).
+//! A triangle on the screen: Vulkan, Coordinate Transformations, Controlling the Viewport, Basic
+//! Polygon Rasterization, and quads with helper invocations (Shaders, Helper Invocations; Quad
+//! scope).
 
 use smallvec::SmallVec;
 
@@ -9,7 +10,8 @@ use super::{Cull, Rules, State, StateError, bias};
 use crate::image::Format;
 use crate::number::Inexact;
 
-/// The greatest normalized device coordinate at which vertices are kept: the guard band is so many times the view volume.
+/// The greatest normalized device coordinate at which vertices are kept: the guard band is so many
+/// times the view volume.
 const GUARD: f64 = 64.0;
 
 /// More error than this, in pixels, and nothing is known.
@@ -24,10 +26,11 @@ pub enum Doubt {
     /// No device may.
     #[default]
     None,
-    /// The centre lies on an edge: one of two triangles there covers it, and the specification does not say which.
+    /// The centre lies on an edge: one of two triangles there covers it, and the specification does
+    /// not say which.
     Tie,
-    /// The centre is not farther from an edge than vertices may be moved by projection, clipping and snapping; or which way the triangle faces
-    /// is in doubt.
+    /// The centre is not farther from an edge than vertices may be moved by projection, clipping
+    /// and snapping; or which way the triangle faces is in doubt.
     SubPixel,
 }
 
@@ -40,14 +43,16 @@ pub struct Lane {
     pub doubt: Doubt,
 }
 
-/// Four pixels whose invocations share derivatives. Those that are not covered have helper invocations.
+/// Four pixels whose invocations share derivatives. Those that are not covered have helper
+/// invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quad {
     /// The left column, even.
     pub x: u32,
     /// The upper row, even.
     pub y: u32,
-    /// (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1). Pixels outside of the area are never covered.
+    /// (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1). Pixels outside of the area are never
+    /// covered.
     pub lanes: [Lane; 4],
 }
 
@@ -56,7 +61,8 @@ pub struct Quad {
 pub enum Setup {
     /// Nothing: it is outside, culled, or has no area.
     Nothing,
-    /// Nothing is known: a coordinate is not finite, or errors are as large as the screen. Any pixel may be covered.
+    /// Nothing is known: a coordinate is not finite, or errors are as large as the screen. Any
+    /// pixel may be covered.
     Unknown,
     /// Something, perhaps.
     Visible(Box<Triangle>),
@@ -83,7 +89,8 @@ pub struct Triangle {
     pub front: bool,
     /// Whether every device says so.
     pub front_certain: bool,
-    /// Whether it is dropped by the definite answer, and there only because a device may see it face the other way.
+    /// Whether it is dropped by the definite answer, and there only because a device may see it
+    /// face the other way.
     culled: bool,
     /// Whether a device may drop it or not, by the way that it faces there.
     culling_doubt: bool,
@@ -191,14 +198,16 @@ impl Triangle {
         self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front)
     }
 
-    /// What the state adds to the depth of each of its fragments, in a depth attachment of that format; nothing if it adds nothing.
+    /// What the state adds to the depth of each of its fragments, in a depth attachment of that
+    /// format; nothing if it adds nothing.
     pub fn depth_bias(&self, format: Format) -> Option<Inexact> {
         let bias = self.state.depth_bias?;
         Some(bias::offset(&self.rules, bias, self.planes.slope(&self.rules, &self.state), format))
     }
 
-    /// The barycentric coordinates of a pixel's centre among the three snapped vertices: exact, as numerators over a denominator that is not
-    /// zero. `None` for a triangle that was clipped, or has no area.
+    /// The barycentric coordinates of a pixel's centre among the three snapped vertices: exact, as
+    /// numerators over a denominator that is not zero. `None` for a triangle that was clipped, or
+    /// has no area.
     pub fn barycentric(&self, x: i64, y: i64) -> Option<([i128; 3], i128)> {
         if self.planes.is_clipped() || self.area == 0 {
             return None;
@@ -223,8 +232,9 @@ impl Triangle {
         })
     }
 
-    /// How often the boundary goes round a point: the sum over a fan of triangles of their directions, where they cover it. Each point of an
-    /// edge that two of them share counts for one, so that the inner edges do not matter.
+    /// How often the boundary goes round a point: the sum over a fan of triangles of their
+    /// directions, where they cover it. Each point of an edge that two of them share counts for
+    /// one, so that the inner edges do not matter.
     fn winding(&self, p: [i128; 2]) -> i32 {
         let at = |i: usize| self.corners[i].at.map(i128::from);
         (1..self.corners.len() - 1).map(|i| self.covers(p, at(0), at(i), at(i + 1))).sum()
@@ -241,10 +251,11 @@ impl Triangle {
         if area != 0 && within { area.signum() as i32 } else { 0 }
     }
 
-    /// The edge that a pixel's centre lies on, by its first vertex, if every device has the edge there and the centre is near no other. `None` for
-    /// a triangle that was clipped.
+    /// The edge that a pixel's centre lies on, by its first vertex, if every device has the edge
+    /// there and the centre is near no other. `None` for a triangle that was clipped.
     ///
-    /// Of two triangles on either side of a common edge, exactly one covers such a pixel: Basic Polygon Rasterization.
+    /// Of two triangles on either side of a common edge, exactly one covers such a pixel: Basic
+    /// Polygon Rasterization.
     pub fn edge(&self, x: i64, y: i64) -> Option<usize> {
         if self.planes.is_clipped() || self.lane(x, y).doubt != Doubt::Tie {
             return None;
@@ -253,7 +264,8 @@ impl Triangle {
         let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
         let at = |i: usize| self.corners[i % 3].at.map(i128::from);
         let mut on = (0..3).filter(|&i| doubled_area(at(i), at(i + 1), p) == 0);
-        // A tie on one line only: on that of another edge, the centre would be a vertex or the triangle have no area.
+        // A tie on one line only: on that of another edge, the centre would be a vertex or the
+        // triangle have no area.
         on.next().filter(|_| on.next().is_none() && self.area != 0)
     }
 
@@ -265,7 +277,8 @@ impl Triangle {
             let b = &self.corners[(i + 1) % self.corners.len()];
             let error = error_near(a, b, p, one);
             let (from, to) = (a.at.map(i128::from), b.at.map(i128::from));
-            // A segment and a square around the point meet unless one of these directions parts them.
+            // A segment and a square around the point meet unless one of these directions parts
+            // them.
             let meets = |c: usize| (from[c].min(to[c]) - p[c]) as f64 <= error && (p[c] - from[c].max(to[c])) as f64 <= error;
             let reach = ((to[0] - from[0]).unsigned_abs() + (to[1] - from[1]).unsigned_abs()) as f64 * error;
             if meets(0) && meets(1) && doubled_area(from, to, p).unsigned_abs() as f64 <= reach * (1.0 + 1e-9) {
@@ -278,7 +291,8 @@ impl Triangle {
         doubt
     }
 
-    /// Whether a pixel's centre lies in the viewport, to which primitives are clipped, and whether that is in doubt.
+    /// Whether a pixel's centre lies in the viewport, to which primitives are clipped, and whether
+    /// that is in doubt.
     fn in_viewport(&self, x: i64, y: i64) -> (bool, bool) {
         let v = &self.state.viewport;
         let step = 1.0 / f64::from(1 << self.state.precision.sub_pixel_bits);
@@ -294,13 +308,15 @@ impl Triangle {
     }
 }
 
-/// How far away a device may have an edge near a point, in sub-pixels: between the errors of its ends, as the point is.
+/// How far away a device may have an edge near a point, in sub-pixels: between the errors of its
+/// ends, as the point is.
 fn error_near(a: &Corner, b: &Corner, p: [i128; 2], one: f64) -> f64 {
     let (less, more) = if a.error <= b.error { (a, b) } else { (b, a) };
     let along = [0, 1].map(|c| (more.at[c] - less.at[c]) as f64);
     let length = along[0].hypot(along[1]);
     let to = [0, 1].map(|c| (p[c] - i128::from(less.at[c])) as f64);
-    // What moves into reach of the point comes from no farther along the edge than the greater error, across a square's diagonal.
+    // What moves into reach of the point comes from no farther along the edge than the greater
+    // error, across a square's diagonal.
     let part = (to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length;
     let error = less.error + (more.error - less.error) * part.clamp(0.0, 1.0);
     if error.is_nan() { more.error * one } else { error * one }
@@ -311,8 +327,9 @@ fn doubled_area(a: [i128; 2], b: [i128; 2], c: [i128; 2]) -> i128 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// A vertex on the screen. It is certain where each operation, as the specification words it, is exact in 32-bit floats and ends on the grid;
-/// otherwise a device may have it rounded to either side.
+/// A vertex on the screen. It is certain where each operation, as the specification words it, is
+/// exact in 32-bit floats and ends on the grid; otherwise a device may have it rounded to either
+/// side.
 fn corner(rules: &Rules, state: &State, vertex: &Vertex) -> Corner {
     let one = f64::from(1 << state.precision.sub_pixel_bits);
     let w = vertex.position[3];

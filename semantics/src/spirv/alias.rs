@@ -1,7 +1,9 @@
-//! Aliasing of buffers that several variables name: SPIR-V §2.18.2, Aliasing. Unless two memory object declarations are both decorated Aliased,
-//! an implementation may take it that what is written through the one is not accessed through the other.
+//! Aliasing of buffers that several variables name: SPIR-V §2.18.2, Aliasing. Unless two memory
+//! object declarations are both decorated Aliased, an implementation may take it that what is
+//! written through the one is not accessed through the other.
 //!
-//! Only variables count as declarations here; pointer parameters of functions do too, and are not followed.
+//! Only variables count as declarations here; pointer parameters of functions do too, and are not
+//! followed.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -16,7 +18,8 @@ pub(super) struct Aliases {
 }
 
 impl Aliases {
-    /// For a buffer that these variables name, each with whether it is decorated Aliased; `None` where no access can be wrong.
+    /// For a buffer that these variables name, each with whether it is decorated Aliased; `None`
+    /// where no access can be wrong.
     pub(super) fn of(variables: &[(u32, bool)]) -> Option<Aliases> {
         let declared: FxHashSet<u32> = variables.iter().filter(|(_, aliased)| *aliased).map(|(id, _)| *id).collect();
         let is_doubtful = variables.len() > 1 && declared.len() < variables.len();

@@ -1,9 +1,10 @@
 //! The text assembler: SPIR-V assembly as `spirv-as --preserve-numeric-ids` reads it.
 //!
-//! Ids are `%name` or `%number`; a number is kept, a name gets the lowest number that is neither used nor named. An instruction ends where
-//! the next one begins, so that line ends mean nothing. `!word` stands for a word as it is, and what follows it in its instruction is taken
-//! word by word. The comments that `spirv-dis` begins a module with count in one way: `; Version: 1.3` says the version, and `; Bound: n` a
-//! bound that ids need not reach, unless the options say otherwise.
+//! Ids are `%name` or `%number`; a number is kept, a name gets the lowest number that is neither
+//! used nor named. An instruction ends where the next one begins, so that line ends mean nothing.
+//! `!word` stands for a word as it is, and what follows it in its instruction is taken word by
+//! word. The comments that `spirv-dis` begins a module with count in one way: `; Version: 1.3` says
+//! the version, and `; Bound: n` a bound that ids need not reach, unless the options say otherwise.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -356,7 +357,8 @@ impl<'t> Assembler<'t> {
         Ok(())
     }
 
-    /// The tokens up to the next instruction as words, as they are; the result follows the first if that is the result type.
+    /// The tokens up to the next instruction as words, as they are; the result follows the first if
+    /// that is the result type.
     fn raw_operands(&mut self, is_result_type: bool) -> Result<(), AssembleError> {
         self.raw = true;
         let mut pending = self.result.filter(|_| is_result_type);
@@ -413,7 +415,8 @@ impl<'t> Assembler<'t> {
         Ok(bits as u32)
     }
 
-    /// The type of a literal that depends on its instruction: the result type, or that of OpSwitch's selector.
+    /// The type of a literal that depends on its instruction: the result type, or that of
+    /// OpSwitch's selector.
     fn literal_type(&self) -> Result<NumberType, AssembleError> {
         let type_id = match self.result_type {
             0 => self.value_types.get(&self.first_id).copied().unwrap_or(0),

@@ -1,6 +1,7 @@
 //! The control-flow graph of one function: predecessors, reachability, dominators and orders.
 //!
-//! Dominators by Lengauer and Tarjan (1979, the simple version, O(m log n)): hostile graphs cost no more than their size says.
+//! Dominators by Lengauer and Tarjan (1979, the simple version, O(m log n)): hostile graphs cost no
+//! more than their size says.
 
 use rustc_hash::FxHashSet;
 
@@ -16,14 +17,15 @@ pub struct Graph {
     successors: Lists,
     predecessors: Lists,
     immediate_dominator: Vec<Node>,
-    /// The interval of a block in a preorder of the dominator tree: (first, one past the last); (0, 0) where unreachable.
+    /// The interval of a block in a preorder of the dominator tree: (first, one past the last); (0,
+    /// 0) where unreachable.
     interval: Vec<(u32, u32)>,
 }
 
-/// What is reached from `first` by edges in any number of steps, itself too, depth first: each after
-/// all that is reached from it, but for what leads back to it, and so after what it names first.
-/// Of all that a node dominates, only what its first edge leads to comes before that edge's end:
-/// where the first edge of a header leads to its merge block, the construct comes after that.
+/// What is reached from `first` by edges in any number of steps, itself too, depth first: each
+/// after all that is reached from it, but for what leads back to it, and so after what it names
+/// first. Of all that a node dominates, only what its first edge leads to comes before that edge's
+/// end: where the first edge of a header leads to its merge block, the construct comes after that.
 pub fn postorder(first: u32, edges: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let (mut finished, mut seen) = (Vec::new(), FxHashSet::from_iter([first]));
     let mut stack = vec![(first, edges(first), 0)];
@@ -59,7 +61,8 @@ impl Lists {
 }
 
 impl Graph {
-    /// The graph of these successors of each block, in order (`NONE` is none; the same block twice counts once).
+    /// The graph of these successors of each block, in order (`NONE` is none; the same block twice
+    /// counts once).
     pub fn new<S: IntoIterator<Item = Node>>(successors: impl ExactSizeIterator<Item = S>) -> Graph {
         let n = successors.len();
         let mut forward = Lists { start: Vec::with_capacity(n + 1), nodes: Vec::with_capacity(2 * n) };
@@ -130,7 +133,8 @@ impl Graph {
         self.immediate_dominator[block as usize]
     }
 
-    /// Whether every path from the entry to `b` passes `a`; true of every `a` where `b` is unreachable.
+    /// Whether every path from the entry to `b` passes `a`; true of every `a` where `b` is
+    /// unreachable.
     pub fn dominates(&self, a: Node, b: Node) -> bool {
         if !self.reachable(b) {
             return true;
@@ -191,7 +195,8 @@ impl Graph {
                 dominator[w] = dominator[dominator[w] as usize];
             }
         }
-        // Dominators have smaller numbers, so sizes add up backwards and preorder positions are given out forwards.
+        // Dominators have smaller numbers, so sizes add up backwards and preorder positions are
+        // given out forwards.
         let mut size = vec![1u32; count];
         for w in (1..count).rev() {
             size[dominator[w] as usize] += size[w];
@@ -262,7 +267,8 @@ mod tests {
         !reach(NONE)[b as usize] || a == b || !reach(a)[b as usize]
     }
 
-    /// What is reached from a node, itself too, by the definition: the least set that edges do not leave.
+    /// What is reached from a node, itself too, by the definition: the least set that edges do not
+    /// leave.
     fn reached_by_definition(edges: &[Vec<u32>], from: u32) -> Vec<bool> {
         let mut reached = vec![false; edges.len()];
         reached[from as usize] = true;

@@ -1,7 +1,8 @@
-//! The disassembler: any module that decodes, as text that [`super::assemble()`] reads back to the same words.
+//! The disassembler: any module that decodes, as text that [`super::assemble()`] reads back to the
+//! same words.
 //!
-//! Ids are printed by number. A word that no literal stands for (bits beyond a narrow type's, a float of another encoding) is printed as
-//! `!word`, and so is what follows it in its instruction.
+//! Ids are printed by number. A word that no literal stands for (bits beyond a narrow type's, a
+//! float of another encoding) is printed as `!word`, and so is what follows it in its instruction.
 
 use std::fmt::Write as _;
 

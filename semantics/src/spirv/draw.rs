@@ -1,22 +1,27 @@
-//! A draw by the relation: vertex stage, primitive assembly, clipping and rasterisation ([`crate::raster`]), fragment stage in quads with helper
-//! invocations, depth test, colour attachments (Vulkan, Drawing Commands to Fragment Operations).
+//! A draw by the relation: vertex stage, primitive assembly, clipping and rasterisation
+//! ([`crate::raster`]), fragment stage in quads with helper invocations, depth test, colour
+//! attachments (Vulkan, Drawing Commands to Fragment Operations).
 //!
-//! Each stage is a grid ([`super::grid`]): vertices are workgroups of one invocation, quads are workgroups of four, of which those that no
-//! fragment needs are helpers. What a device may do differently is kept beside the definite answer: where a triangle's edge passes a pixel's
-//! centre, how interpolation rounds, whether a depth test passes; every component of an attachment that is not exact says why. Two triangles
-//! drawn one after the other at a common edge have its pixels between them, where there is neither a depth attachment nor a discard.
+//! Each stage is a grid ([`super::grid`]): vertices are workgroups of one invocation, quads are
+//! workgroups of four, of which those that no fragment needs are helpers. What a device may do
+//! differently is kept beside the definite answer: where a triangle's edge passes a pixel's centre,
+//! how interpolation rounds, whether a depth test passes; every component of an attachment that is
+//! not exact says why. Two triangles drawn one after the other at a common edge have its pixels
+//! between them, where there is neither a depth attachment nor a discard.
 //!
-//! There is one sample a pixel: bit 0 of SampleMask is set for what is covered, not for helpers, and clear it leaves the pixel as it was, though
-//! not the memory that the fragment has written.
+//! There is one sample a pixel: bit 0 of SampleMask is set for what is covered, not for helpers,
+//! and clear it leaves the pixel as it was, though not the memory that the fragment has written.
 //!
-//! Helpers load what invocations share, and their loads race as those of others do; they write nothing. Where a device may or may not have a
-//! fragment, and the stage writes buffers or images, all that is written is in doubt.
+//! Helpers load what invocations share, and their loads race as those of others do; they write
+//! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
+//! all that is written is in doubt.
 //!
-//! [`picture`] runs the fragment stage on the lockstep machine instead, and shows definite values only.
+//! [`picture`] runs the fragment stage on the lockstep machine instead, and shows definite values
+//! only.
 //!
-//! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip distances, geometry and tessellation. A
-//! vertex stage that writes memory is refused, for nothing tells how often devices shade a vertex; and one that reads what the fragment stage
-//! may write.
+//! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip
+//! distances, geometry and tessellation. A vertex stage that writes memory is refused, for nothing
+//! tells how often devices shade a vertex; and one that reads what the fragment stage may write.
 
 mod fragment;
 mod interface;
@@ -53,12 +58,13 @@ pub struct DrawObservation {
     pub targets: Vec<ObservedTarget>,
     /// The depth attachment, if there is one.
     pub depth: Option<DepthBuffer>,
-    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined bytes are of its invocations: lane `local` of quad
-    /// `workgroup`.
+    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined
+    /// bytes are of its invocations: lane `local` of quad `workgroup`.
     pub buffers: Vec<ObservedBuffer>,
     /// The bytes of these buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,
-    /// The storage images that the fragment stage uses, in the order of the draw's. Undefined texels are of its invocations, as bytes are.
+    /// The storage images that the fragment stage uses, in the order of the draw's. Undefined
+    /// texels are of its invocations, as bytes are.
     pub images: Vec<ObservedImage>,
     /// The components of these images that other devices may hold other ones of.
     pub doubtful_texels: Vec<DoubtfulTexels>,
@@ -68,8 +74,8 @@ pub struct DrawObservation {
 
 /// Runs a draw to its end, or to the first undefined behaviour.
 ///
-/// The only error is an entry point that is not there. What is not modeled, and resources, attributes or outputs that are missing, are
-/// `Outcome::Unsupported`, before anything runs.
+/// The only error is an entry point that is not there. What is not modeled, and resources,
+/// attributes or outputs that are missing, are `Outcome::Unsupported`, before anything runs.
 pub fn run(
     vertex: &Module,
     fragment: &Module,
@@ -80,7 +86,8 @@ pub fn run(
     run_by(vertex, fragment, draw, relation, &raster::Rules::default(), &Schedule::default(), sink)
 }
 
-/// The same, rasterised by these rules and with quads, and the invocations in them, taking turns by a schedule.
+/// The same, rasterised by these rules and with quads, and the invocations in them, taking turns by
+/// a schedule.
 ///
 /// Errors as [`run`].
 pub fn run_by(
@@ -104,7 +111,8 @@ pub struct By<'b> {
     pub rules: &'b raster::Rules,
     /// How quads, and the invocations in them, take turns.
     pub schedule: &'b Schedule,
-    /// What instructions may give in runs over sets; without, what definite values leave open stays so.
+    /// What instructions may give in runs over sets; without, what definite values leave open stays
+    /// so.
     pub sets: Option<sets::Rules>,
 }
 
@@ -239,8 +247,8 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     twice.map_or(Ok(()), |(_, a)| unsupported(format!("two vertex attributes at location {}", a.location)))
 }
 
-/// Refuses memory that the vertex stage may read and the fragment stage may write: nothing orders the vertices of one triangle and the fragments
-/// of another.
+/// Refuses memory that the vertex stage may read and the fragment stage may write: nothing orders
+/// the vertices of one triangle and the fragments of another.
 fn unordered((before, read): &(Prepared, Shared), (after, written): &(Prepared, Shared)) -> Result<(), Refused> {
     for buffer @ &(index, set, binding) in &after.storage {
         if before.storage.contains(buffer) && written.is_written(ObjectId::Buffer(index as u32)) {

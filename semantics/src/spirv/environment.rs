@@ -1,4 +1,5 @@
-//! What a dispatch or a draw is given, and what is observed of a dispatch: the same for every engine, the relation and the machines.
+//! What a dispatch or a draw is given, and what is observed of a dispatch: the same for every
+//! engine, the relation and the machines.
 
 use crate::image;
 use crate::number::Profile;
@@ -24,7 +25,8 @@ pub enum Robustness {
     /// They are undefined behaviour.
     #[default]
     None,
-    /// robustBufferAccess: loads give zero or what is somewhere in the buffer, stores may change any byte of it or none.
+    /// robustBufferAccess: loads give zero or what is somewhere in the buffer, stores may change
+    /// any byte of it or none.
     Access1,
     /// robustBufferAccess2: loads give zero, stores change nothing.
     Access2,
@@ -37,7 +39,8 @@ pub struct Limits {
     pub instructions: u64,
     /// Of these, instructions executed by the relation: its time is in proportion to them.
     pub by_relation: u64,
-    /// Turns of the lockstep machine, each one instruction for up to 64 invocations at once: its time is in proportion to them.
+    /// Turns of the lockstep machine, each one instruction for up to 64 invocations at once: its
+    /// time is in proportion to them.
     pub turns: u64,
     /// Invocations of the dispatch.
     pub invocations: u64,
@@ -87,7 +90,8 @@ pub struct BoundedFloat {
     pub allowed: Set,
 }
 
-/// An image behind a descriptor: sampled, storage, or with the sampler at the same place a combined one, as the module declares it.
+/// An image behind a descriptor: sampled, storage, or with the sampler at the same place a combined
+/// one, as the module declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundImage {
     /// The descriptor set.
@@ -124,11 +128,14 @@ pub struct Resources<'d> {
     pub robustness: Robustness,
     /// What image accesses out of bounds do.
     pub image_robustness: image::Robustness,
-    /// Floats in the buffers of which a device may hold another; of a place that is no buffer's nothing is said.
+    /// Floats in the buffers of which a device may hold another; of a place that is no buffer's
+    /// nothing is said.
     pub bounded: &'d [BoundedFloat],
-    /// Under which profile floats are judged; by default that which the module asks for ([`super::module::Module::profile`]).
+    /// Under which profile floats are judged; by default that which the module asks for
+    /// ([`super::module::Module::profile`]).
     pub profile: Option<Profile>,
-    /// How precise a device samples; by default as little as each format allows ([`image::Precision::least`]).
+    /// How precise a device samples; by default as little as each format allows
+    /// ([`image::Precision::least`]).
     pub precision: Option<image::Precision>,
 }
 
@@ -226,7 +233,8 @@ pub struct DepthTarget {
     pub writes: bool,
 }
 
-/// A draw: two stages, and what is between them. Modules are given beside it, for they may be one or two.
+/// A draw: two stages, and what is between them. Modules are given beside it, for they may be one
+/// or two.
 #[derive(Clone, Debug)]
 pub struct Draw<'d> {
     /// The entry point of the vertex stage.
@@ -291,7 +299,8 @@ pub struct ObservedBuffer {
     pub undefined: Vec<UndefinedBytes>,
 }
 
-/// A component of neighbouring texels, row after row, that holds an undefined value when the dispatch ends.
+/// A component of neighbouring texels, row after row, that holds an undefined value when the
+/// dispatch ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndefinedTexels {
     /// The component, from 0.
@@ -300,7 +309,8 @@ pub struct UndefinedTexels {
     pub start: u64,
     /// One past the last.
     pub end: u64,
-    /// The index of the instruction that made the value and the invocation that executed it; `None` where the image held it before.
+    /// The index of the instruction that made the value and the invocation that executed it; `None`
+    /// where the image held it before.
     pub made: Option<(u32, InvocationId)>,
     /// The stable id of its kind, as `spirv/undef`.
     pub kind: &'static str,
@@ -330,7 +340,8 @@ pub struct Observation {
     pub buffers: Vec<ObservedBuffer>,
     /// The storage images that the entry point names, in the order of the dispatch.
     pub images: Vec<ObservedImage>,
-    /// Instructions executed by all invocations: OpLabel, OpFunctionParameter, OpFunction and OpFunctionEnd not counted, merges and OpVariable counted.
+    /// Instructions executed by all invocations: OpLabel, OpFunctionParameter, OpFunction and
+    /// OpFunctionEnd not counted, merges and OpVariable counted.
     pub instructions: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Why a module is not run: malformed, invalid where running it would be meaningless, outside the modeled subset, or too large.
+//! Why a module is not run: malformed, invalid where running it would be meaningless, outside the
+//! modeled subset, or too large.
 
 use super::words::WordsError;
 use crate::outcome::Limit;

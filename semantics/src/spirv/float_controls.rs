@@ -1,4 +1,5 @@
-//! What a module declares of 32-bit floats: execution modes (SPIR-V §3.2.6, SPV_KHR_float_controls) and the decoration NoContraction (§3.2.20).
+//! What a module declares of 32-bit floats: execution modes (SPIR-V §3.2.6, SPV_KHR_float_controls)
+//! and the decoration NoContraction (§3.2.20).
 
 use super::grammar::Op;
 use super::module::{EntryPoint, Module, WHOLE};
@@ -53,8 +54,9 @@ impl Controls {
 }
 
 impl Module {
-    /// The profile that the module itself asks its environment for, by its execution modes and decorations ([`Module::controls`]).
-    /// [`Profile::VulkanDefault`] where it has no execution mode of float controls, and no decoration on arithmetic that it has.
+    /// The profile that the module itself asks its environment for, by its execution modes and
+    /// decorations ([`Module::controls`]). [`Profile::VulkanDefault`] where it has no execution
+    /// mode of float controls, and no decoration on arithmetic that it has.
     pub fn profile(&self, entry: &EntryPoint) -> Profile {
         let controls = self.controls(entry);
         match controls.modes().next().is_none() && self.contractible().next().is_none() {
@@ -65,8 +67,9 @@ impl Module {
 
     /// What the module declares of 32-bit floats for an entry point.
     ///
-    /// A mode counts with its capability and, below SPIR-V 1.4, the extension; two modes that contradict each other count for nothing.
-    /// `no_contraction` is said where every instruction that could be contracted, functions of extended instruction sets among them, is decorated
+    /// A mode counts with its capability and, below SPIR-V 1.4, the extension; two modes that
+    /// contradict each other count for nothing. `no_contraction` is said where every instruction
+    /// that could be contracted, functions of extended instruction sets among them, is decorated
     /// NoContraction; a module without such instructions has it.
     pub fn controls(&self, entry: &EntryPoint) -> Controls {
         let has = |op: Op, wanted: &[u32]| self.instructions.iter().any(|i| i.is(op) && i.operands(&self.words) == wanted);
@@ -97,8 +100,8 @@ impl Module {
         }
     }
 
-    /// Whether the module declares what a profile stands for, no more and no less. WGSL's bounds cannot be declared, nor can NoContraction where there is
-    /// nothing to contract.
+    /// Whether the module declares what a profile stands for, no more and no less. WGSL's bounds
+    /// cannot be declared, nor can NoContraction where there is nothing to contract.
     pub fn declares(&self, entry: &EntryPoint, profile: Profile) -> bool {
         let (declared, asked) = (self.controls(entry), profile.controls());
         let no_contraction = if self.contractible().next().is_none() { declared.no_contraction } else { asked.no_contraction };

@@ -1,9 +1,11 @@
-//! The grammar of SPIR-V instructions, indexed: rspirv's tables by opcode and by name, and one walker over the operands of an instruction.
+//! The grammar of SPIR-V instructions, indexed: rspirv's tables by opcode and by name, and one
+//! walker over the operands of an instruction.
 //!
-//! The walker is written once, over [`Operands`]: the word decoder, the disassembler (both read words) and the assembler (reads text) say
-//! what one operand is, the walker says which operand comes next. Enumerants bring operands of their own (`Decoration Location` takes a
-//! number), mask bits bring theirs in ascending bit order, OpExtInst takes the operands of the extended instruction, and OpSpecConstantOp
-//! those of its opcode.
+//! The walker is written once, over [`Operands`]: the word decoder, the disassembler (both read
+//! words) and the assembler (reads text) say what one operand is, the walker says which operand
+//! comes next. Enumerants bring operands of their own (`Decoration Location` takes a number), mask
+//! bits bring theirs in ascending bit order, OpExtInst takes the operands of the extended
+//! instruction, and OpSpecConstantOp those of its opcode.
 
 use std::sync::LazyLock;
 
@@ -64,7 +66,8 @@ impl Enumeration {
         if self.mask { bits(value).all(|b| self.by_value(b).is_some()) } else { self.by_value(value).is_some() }
     }
 
-    /// The text of a value: `Fragment`, `Volatile|Aligned`, `None`; `None` where a part has no name.
+    /// The text of a value: `Fragment`, `Volatile|Aligned`, `None`; `None` where a part has no
+    /// name.
     pub fn text(&self, value: u32) -> Option<String> {
         if !self.mask {
             return self.by_value(value).map(|e| e.name.clone());
@@ -287,20 +290,23 @@ pub trait Operands {
     /// Whether the instruction's operands are used up.
     fn at_end(&mut self) -> bool;
 
-    /// Reads one operand of that kind; never a pair. The value is used where it says what follows: an enumerant, a mask, the opcode of
-    /// OpSpecConstantOp, the number of an extended instruction.
+    /// Reads one operand of that kind; never a pair. The value is used where it says what follows:
+    /// an enumerant, a mask, the opcode of OpSpecConstantOp, the number of an extended instruction.
     fn read(&mut self, kind: OperandKind) -> Result<u32, Self::Error>;
 
-    /// The grammar of extended instruction `number` of the set that was read last; `None` where it is not known, and then ids follow.
+    /// The grammar of extended instruction `number` of the set that was read last; `None` where it
+    /// is not known, and then ids follow.
     fn set_instruction(&mut self, number: u32) -> Result<Option<&'static SetInstruction>, Self::Error>;
 
-    /// Whether the rest of the instruction is beyond the grammar (text after an `!` word), so that the walk ends.
+    /// Whether the rest of the instruction is beyond the grammar (text after an `!` word), so that
+    /// the walk ends.
     fn given_up(&self) -> bool {
         false
     }
 }
 
-/// Walks over the operands of an instruction as its grammar has them, result type and result included.
+/// Walks over the operands of an instruction as its grammar has them, result type and result
+/// included.
 pub fn walk<O: Operands>(grammar: &'static CoreInstruction, operands: &mut O) -> Result<(), O::Error> {
     walk_list(grammar.operands, operands)
 }
@@ -430,7 +436,8 @@ pub fn kind_name(kind: OperandKind) -> &'static str {
     }
 }
 
-/// The Aligned operands of memory operands (SPIR-V §3.2.27), 1 where there is none: of the target and of the source of a copy.
+/// The Aligned operands of memory operands (SPIR-V §3.2.27), 1 where there is none: of the target
+/// and of the source of a copy.
 pub(super) fn alignments(operands: &[u32]) -> [u32; 2] {
     let mut masks: SmallVec<[u32; 2]> = SmallVec::new();
     let mut rest = operands;

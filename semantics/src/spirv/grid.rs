@@ -1,12 +1,15 @@
-//! A compute dispatch by the relation: invocation → workgroup → grid (Vulkan, "Compute Shaders" and "Shader Execution").
+//! A compute dispatch by the relation: invocation → workgroup → grid (Vulkan, "Compute Shaders" and
+//! "Shader Execution").
 //!
-//! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid writes it, by the actions of rules. A
-//! *turn* of an invocation is one action that others can see, with all that the invocation does by itself up to the next one; who has the
-//! next turn is for the [`Schedule`] to say. Rules of several invocations are in `barrier`, `race` and `quad`: the stages of a draw
-//! ([`super::draw`]) are grids too, their workgroups quads of fragments or single vertices.
+//! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid
+//! writes it, by the actions of rules. A *turn* of an invocation is one action that others can see,
+//! with all that the invocation does by itself up to the next one; who has the next turn is for the
+//! [`Schedule`] to say. Rules of several invocations are in `barrier`, `race` and `quad`: the
+//! stages of a draw ([`super::draw`]) are grids too, their workgroups quads of fragments or single
+//! vertices.
 //!
-//! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so that memory is in proportion to these.
-//! A run with equal arguments gives an equal report.
+//! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so
+//! that memory is in proportion to these. A run with equal arguments gives an equal report.
 
 mod barrier;
 mod exhaust;
@@ -58,8 +61,8 @@ const REMEMBERED: u32 = 1 << 16;
 
 /// Runs a dispatch to its end, or to the first undefined behaviour.
 ///
-/// The only error is an entry point that is not there. What is not modeled, and resources that are missing or too short, are
-/// `Outcome::Unsupported`, before anything runs.
+/// The only error is an entry point that is not there. What is not modeled, and resources that are
+/// missing or too short, are `Outcome::Unsupported`, before anything runs.
 pub fn run(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -70,8 +73,9 @@ pub fn run(
     report(module, dispatch, schedule, relation, false, sink).map(|report| report.outcome)
 }
 
-/// Runs a dispatch and says all that is known of it. With `keep_going` an invocation that meets undefined behaviour ends there, a race is
-/// noted, a workgroup at a divergent barrier ends, and the others go on.
+/// Runs a dispatch and says all that is known of it. With `keep_going` an invocation that meets
+/// undefined behaviour ends there, a race is noted, a workgroup at a divergent barrier ends, and
+/// the others go on.
 ///
 /// Errors as [`run`].
 pub fn report(
@@ -314,12 +318,14 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// A turn of an invocation that is ready: its action, and all that it does by itself up to the next one. Gives those that left a barrier.
+    /// A turn of an invocation that is ready: its action, and all that it does by itself up to the
+    /// next one. Gives those that left a barrier.
     fn turn_of(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
         if self.apply(number, true, sink) { self.settle(number, sink) } else { self.leave(number, sink) }
     }
 
-    /// What an invocation does by itself up to an action that others can see, a barrier or its end. Gives those that left a barrier by it.
+    /// What an invocation does by itself up to an action that others can see, a barrier or its end.
+    /// Gives those that left a barrier by it.
     fn settle(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
         while self.ending.is_none() && self.apply(number, false, sink) {}
         self.leave(number, sink)
@@ -381,7 +387,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    /// Applies a rule to an invocation that is ready, if it is one whose actions others cannot see, or if `visible`. Whether it can go on.
+    /// Applies a rule to an invocation that is ready, if it is one whose actions others cannot see,
+    /// or if `visible`. Whether it can go on.
     fn apply(&mut self, number: u32, visible: bool, sink: &mut dyn Sink) -> bool {
         let Some(invocation) = self.invocations.get(&number) else { return false };
         if self.doubtful && invocation.config.head().is_some_and(|i| is_atomic(i.op) || i.is(Op::MemoryBarrier)) {
@@ -469,7 +476,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             self.set_unready(number, State::Awaits(awaited, reduct.rule));
             return false;
         }
-        // Lines are no instructions that execute; the OpPhi of a block are one rule and several instructions.
+        // Lines are no instructions that execute; the OpPhi of a block are one rule and several
+        // instructions.
         let taken = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) } else { 1 };
         let count = config.code[..taken].iter().filter(|i| !matches!(i.op, Op::Line | Op::NoLine)).count() as u64;
         if self.instructions + count > self.fuel {

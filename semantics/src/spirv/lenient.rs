@@ -1,12 +1,14 @@
-//! What older tools wrote, put as SPIR-V has it today: sections in order, and a header that is not held to its reserved word.
+//! What older tools wrote, put as SPIR-V has it today: sections in order, and a header that is not
+//! held to its reserved word.
 
 use super::declare::{Section, section};
 use super::error::LoadError;
 use super::grammar::Op;
 use super::words::{self, HEADER_WORDS};
 
-/// The words with the reserved word of the header 0 and the instructions before the first function in the order of SPIR-V §2.4;
-/// within a section they keep their order. Lines go with the instruction that follows them.
+/// The words with the reserved word of the header 0 and the instructions before the first function
+/// in the order of SPIR-V §2.4; within a section they keep their order. Lines go with the
+/// instruction that follows them.
 pub(super) fn canonical(words: &[u32]) -> Result<Vec<u32>, LoadError> {
     let mut fixed = words.to_vec();
     if let Some(schema) = fixed.get_mut(HEADER_WORDS - 1) {

@@ -1,8 +1,10 @@
-//! Number literals of SPIR-V assembly: text to words and back, as `spirv-as` and `spirv-dis` have them.
+//! Number literals of SPIR-V assembly: text to words and back, as `spirv-as` and `spirv-dis` have
+//! them.
 //!
-//! Integers are decimal, octal with a leading 0, or hexadecimal, and fit their type; a hexadecimal one may name the sign bit. Floats are
-//! decimal, or hexadecimal with an exponent. Decimal floats are rounded to nearest, but to 16 bits towards zero, as are all hexadecimal
-//! floats with more digits than the type has; that is what `spirv-as` does.
+//! Integers are decimal, octal with a leading 0, or hexadecimal, and fit their type; a hexadecimal
+//! one may name the sign bit. Floats are decimal, or hexadecimal with an exponent. Decimal floats
+//! are rounded to nearest, but to 16 bits towards zero, as are all hexadecimal floats with more
+//! digits than the type has; that is what `spirv-as` does.
 
 /// The type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,8 @@ impl std::fmt::Display for NumberType {
     }
 }
 
-/// The bits of a literal of that type, extended to whole words as the words hold them; `None` where the text is no such literal.
+/// The bits of a literal of that type, extended to whole words as the words hold them; `None` where
+/// the text is no such literal.
 pub fn parse(text: &str, type_: NumberType) -> Option<u64> {
     match type_ {
         NumberType::Integer { width, signed } => parse_integer(text, width, signed),
@@ -127,7 +130,8 @@ impl Format {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
-    /// The value ±1.fraction · 2^exponent, the fraction given by its leading 63 bits below a leading one at bit 63, towards zero.
+    /// The value ±1.fraction · 2^exponent, the fraction given by its leading 63 bits below a
+    /// leading one at bit 63, towards zero.
     fn encode(self, negative: bool, significand: u64, exponent: i64) -> u64 {
         let sign = u64::from(negative) << (self.exponent_bits + self.fraction_bits);
         let fraction = significand << 1 >> (64 - self.fraction_bits);

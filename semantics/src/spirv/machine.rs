@@ -1,10 +1,13 @@
-//! The fast machine: a module's entry point compiled once to dense registers and resolved blocks, then run for each invocation.
+//! The fast machine: a module's entry point compiled once to dense registers and resolved blocks,
+//! then run for each invocation.
 //!
-//! It shares no rule with [`super::step`], which it is compared with in the tests: same outcome, same outputs to the bit and to the doubt,
-//! same number of steps. Registers are lanes in one flat array; constants are in their place before the run; every pointer is resolved when
-//! compiling, since the subset's indices are constants; OpPhi became copies on the edges of the graph.
+//! It shares no rule with [`super::step`], which it is compared with in the tests: same outcome,
+//! same outputs to the bit and to the doubt, same number of steps. Registers are lanes in one flat
+//! array; constants are in their place before the run; every pointer is resolved when compiling,
+//! since the subset's indices are constants; OpPhi became copies on the edges of the graph.
 //!
-//! One piece of code runs definite values ([`Program::run`]) and sets ([`Program::explore`]): what differs is its `Evaluation`.
+//! One piece of code runs definite values ([`Program::run`]) and sets ([`Program::explore`]): what
+//! differs is its `Evaluation`.
 
 mod compile;
 mod evaluation;
@@ -115,7 +118,8 @@ struct Edge {
     target: u32,
     first_move: u32,
     end_move: u32,
-    /// Whether a copy writes what a later one reads, so that all must be read before any is written.
+    /// Whether a copy writes what a later one reads, so that all must be read before any is
+    /// written.
     through_scratch: bool,
 }
 
@@ -173,14 +177,16 @@ impl Program {
         self.run_in(&mut Registers::default(), inputs, fuel, arithmetic)
     }
 
-    /// The same in registers that are kept: once they are large enough, a run allocates nothing but its outputs.
+    /// The same in registers that are kept: once they are large enough, a run allocates nothing but
+    /// its outputs.
     pub fn run_in(&self, registers: &mut Registers, inputs: &Inputs<'_>, fuel: u64, arithmetic: &Arithmetic) -> Outcome<Outputs> {
         let Ok(outcome) = self.evaluate(registers, inputs, fuel, arithmetic, Control::default());
         outcome
     }
 
-    /// What a device must show of an invocation that shows `shown`: the components of its outputs that are written, by ascending location, over every way that
-    /// the invocation may go where components are not decided.
+    /// What a device must show of an invocation that shows `shown`: the components of its outputs
+    /// that are written, by ascending location, over every way that the invocation may go where
+    /// components are not decided.
     pub fn explore(
         &self,
         shown: &Outputs,

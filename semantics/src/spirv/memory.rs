@@ -1,7 +1,9 @@
-//! M of report §3, for the reference: ids to values, labels to instruction vectors, an invocation's own variables to contents.
+//! M of report §3, for the reference: ids to values, labels to instruction vectors, an invocation's
+//! own variables to contents.
 //!
-//! Contents are flat scalars: a variable in Function, Private, Input or Output has as many as its type, one after the other; one that was
-//! never written is undefined. Memory that invocations share is not here but in [`super::shared`].
+//! Contents are flat scalars: a variable in Function, Private, Input or Output has as many as its
+//! type, one after the other; one that was never written is undefined. Memory that invocations
+//! share is not here but in [`super::shared`].
 
 use std::rc::Rc;
 
@@ -80,7 +82,8 @@ impl Pointer {
         }
     }
 
-    /// The pointer to part `index`; `None` where there is no such part. Of a runtime array, the caller knows the length.
+    /// The pointer to part `index`; `None` where there is no such part. Of a runtime array, the
+    /// caller knows the length.
     pub fn part(&self, module: &Module, index: u64) -> Option<Pointer> {
         let types = module.types();
         let address = match self.explicit {
@@ -118,8 +121,8 @@ pub struct Memory<'m> {
 }
 
 impl<'m> Memory<'m> {
-    /// All constants, module-scope variables and blocks of the module. A part of a constant that is undefined was made by its OpUndef and
-    /// that invocation.
+    /// All constants, module-scope variables and blocks of the module. A part of a constant that is
+    /// undefined was made by its OpUndef and that invocation.
     pub fn load(module: &'m Module, invocation: u32) -> Memory<'m> {
         let mut bases = FxHashMap::default();
         let mut end = 0;
@@ -186,7 +189,8 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// The scalars that a pointer into the invocation's own memory points to; what nothing has written is made undefined by the instruction `at`.
+    /// The scalars that a pointer into the invocation's own memory points to; what nothing has
+    /// written is made undefined by the instruction `at`.
     pub fn load_own(&self, module: &Module, pointer: &Pointer, at: u32, invocation: u32) -> Option<Scalars> {
         let first = self.bases.get(&pointer.variable)?.checked_add(pointer.address.offset as usize)?;
         let unwritten = Scalar::undefined(Origin { kind: Unspecified::Uninitialised, instruction: at, invocation });

@@ -1,8 +1,9 @@
 //! SPIR-V, run on the decoded words (report §3, and beyond it the specification).
 //!
-//! Words or text come in by [`words`] and [`assemble()`]; [`Module::load`] indexes and checks them; [`step`] is the relation, rule by rule,
-//! [`grid`] runs compute dispatches by it, [`draw`] draws, and [`machine`] runs λV's modules fast. No engine calls another. What is not modeled is refused at load by name; what only an
-//! engine does not model yet, by [`subset`], before anything runs.
+//! Words or text come in by [`words`] and [`assemble()`]; [`Module::load`] indexes and checks them;
+//! [`step`] is the relation, rule by rule, [`grid`] runs compute dispatches by it, [`draw`] draws,
+//! and [`machine`] runs λV's modules fast. No engine calls another. What is not modeled is refused
+//! at load by name; what only an engine does not model yet, by [`subset`], before anything runs.
 
 mod alias;
 pub mod assemble;

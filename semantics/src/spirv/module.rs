@@ -1,8 +1,10 @@
-//! A loaded module: sections, types, constants, decorations, entry points, functions, and blocks as instruction vectors (report §3).
+//! A loaded module: sections, types, constants, decorations, entry points, functions, and blocks as
+//! instruction vectors (report §3).
 //!
-//! Everything stays in the decoded words; the module indexes them. [`Module::load`] accepts only what SPIR-V defines and what the project
-//! means to model: after it, no engine meets an id that is undefined, an operand of the wrong type, or a block without an end. An engine
-//! that models less says so by name before it runs ([`super::subset`]).
+//! Everything stays in the decoded words; the module indexes them. [`Module::load`] accepts only
+//! what SPIR-V defines and what the project means to model: after it, no engine meets an id that is
+//! undefined, an operand of the wrong type, or a block without an end. An engine that models less
+//! says so by name before it runs ([`super::subset`]).
 
 use super::error::{Check, LoadError, Place};
 use super::grammar::Op;
@@ -102,7 +104,8 @@ pub struct ConstantScalar {
 /// What execution modes say of an entry point.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Modes {
-    /// Invocations of a workgroup in x, y and z: the WorkgroupSize built-in, else LocalSizeId, else LocalSize.
+    /// Invocations of a workgroup in x, y and z: the WorkgroupSize built-in, else LocalSizeId, else
+    /// LocalSize.
     pub workgroup_size: Option<[u32; 3]>,
     /// OriginUpperLeft.
     pub origin_upper_left: bool,
@@ -112,7 +115,8 @@ pub struct Modes {
     pub depth_replacing: bool,
     /// DepthGreater, DepthLess or DepthUnchanged.
     pub depth: Option<ExecutionMode>,
-    /// The float controls: DenormPreserve, DenormFlushToZero, SignedZeroInfNanPreserve, RoundingModeRTE and RoundingModeRTZ, by width.
+    /// The float controls: DenormPreserve, DenormFlushToZero, SignedZeroInfNanPreserve,
+    /// RoundingModeRTE and RoundingModeRTZ, by width.
     pub float_controls: Vec<(ExecutionMode, u32)>,
 }
 
@@ -132,8 +136,8 @@ pub struct Decoration {
 /// How a module is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Whether what older tools wrote is accepted too: sections out of order, which are put in order, and a header whose reserved word is
-    /// not 0.
+    /// Whether what older tools wrote is accepted too: sections out of order, which are put in
+    /// order, and a header whose reserved word is not 0.
     pub lenient: bool,
     /// Values for specialization constants; the others are frozen at their defaults.
     pub specialization: Vec<Specialization>,
@@ -222,7 +226,8 @@ impl Module {
         Ok(module)
     }
 
-    /// The words that run: those that were loaded, in order if the load was lenient, and with specialization constants frozen.
+    /// The words that run: those that were loaded, in order if the load was lenient, and with
+    /// specialization constants frozen.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
@@ -292,7 +297,8 @@ impl Module {
         code.filter(|i| i.is(Op::FunctionCall)).map(|i| i.operands(&self.words)[0])
     }
 
-    /// The cases of an OpSwitch, in order: the literal, zero-extended, and the label. An instruction of any other opcode has none.
+    /// The cases of an OpSwitch, in order: the literal, zero-extended, and the label. An
+    /// instruction of any other opcode has none.
     pub fn switch_cases(&self, i: &Instruction) -> impl Iterator<Item = (u64, u32)> + '_ {
         let operands = if i.is(Op::Switch) { i.operands(&self.words) } else { &[] };
         let width = operands.first().and_then(|&selector| self.types.get(self.type_of(selector)?)?.width()).unwrap_or(32);
@@ -361,7 +367,8 @@ impl Module {
         modes
     }
 
-    /// The constant decorated BuiltIn WorkgroupSize, which is before every other size (SPIR-V §3.21).
+    /// The constant decorated BuiltIn WorkgroupSize, which is before every other size (SPIR-V
+    /// §3.21).
     fn workgroup_size_built_in(&self) -> Option<[u32; 3]> {
         let wanted = |d: &&Decoration| d.decoration == Decorate::BuiltIn as u32 && d.value == BuiltIn::WorkgroupSize as u32;
         let constants =
@@ -435,7 +442,8 @@ impl Module {
         }
     }
 
-    /// The literal of a decoration on a target (or on one of its members), or 0 for one without; `None` where it is not decorated so.
+    /// The literal of a decoration on a target (or on one of its members), or 0 for one without;
+    /// `None` where it is not decorated so.
     pub fn decoration(&self, target: u32, member: u32, decoration: Decorate) -> Option<u32> {
         let key = (target, member, decoration as u32);
         let at = self.decorations.partition_point(|d| (d.target, d.member, d.decoration) < key);
@@ -482,8 +490,9 @@ impl Module {
         self.built_in(variable.id, WHOLE).into_iter().chain((0..members).filter_map(move |m| self.built_in(type_, m)))
     }
 
-    /// The outputs of an entry point that count though no instruction may name them: those with an initializer, and SampleMask and FragDepth,
-    /// which are undefined where they are in the interface and nothing is assigned (Vulkan, Built-In Variables).
+    /// The outputs of an entry point that count though no instruction may name them: those with an
+    /// initializer, and SampleMask and FragDepth, which are undefined where they are in the
+    /// interface and nothing is assigned (Vulkan, Built-In Variables).
     pub(super) fn standing_outputs(&self, entry: &EntryPoint) -> impl Iterator<Item = &Variable> {
         let outputs = self.interface_of(entry).iter().filter_map(|&id| self.variable(id)).filter(|v| v.class == StorageClass::Output);
         outputs.filter(|v| v.initializer.is_some() || self.built_ins(v).any(|b| matches!(b, BuiltIn::SampleMask | BuiltIn::FragDepth)))
@@ -527,7 +536,8 @@ impl Module {
         }
     }
 
-    /// The value of an integer constant, by its type's signedness; an unsigned one of 64 bits above the greatest signed one is negative.
+    /// The value of an integer constant, by its type's signedness; an unsigned one of 64 bits above
+    /// the greatest signed one is negative.
     pub fn integer(&self, id: u32) -> Option<i64> {
         let bits = self.constant_value(id)?;
         match self.types.get(self.type_of(id)?)? {
@@ -548,7 +558,8 @@ impl Module {
             return;
         }
         match constant.op {
-            // The constituents' types are parts of the composite's, so that their nesting bounds the recursion.
+            // The constituents' types are parts of the composite's, so that their nesting bounds
+            // the recursion.
             Op::ConstantComposite => constant.operands(&self.words).iter().for_each(|&part| self.constant_scalars(part, scalars)),
             Op::ConstantNull => scalars.resize(scalars.len() + count, ConstantScalar { bits: 0, undefined: None }),
             Op::Undef => {
@@ -589,7 +600,8 @@ impl Module {
         constant && self.shapes[index].is_lanes()
     }
 
-    /// The source line that OpLine gives an instruction, by its index: file, line and column (SPIR-V §3.3.3).
+    /// The source line that OpLine gives an instruction, by its index: file, line and column
+    /// (SPIR-V §3.3.3).
     pub fn source_line(&self, index: usize) -> Option<(String, u32, u32)> {
         let block = self.block_of.get(index).and_then(|&b| self.blocks.get(b as usize));
         let start = block.map_or(0, |b| b.start as usize);

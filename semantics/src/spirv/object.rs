@@ -1,8 +1,10 @@
-//! Memory objects with an explicit layout: bytes, each defined or undefined with its origin; bounds, alignment and access checks; and what
-//! robust buffer access makes of accesses out of bounds.
+//! Memory objects with an explicit layout: bytes, each defined or undefined with its origin;
+//! bounds, alignment and access checks; and what robust buffer access makes of accesses out of
+//! bounds.
 //!
-//! Scalars are little-endian and 1, 2, 4 or 8 bytes wide. An undefined byte keeps its origin until it is overwritten, so a scalar may be
-//! undefined in part; copying it byte by byte loses nothing. Copies of an object share what they have in common.
+//! Scalars are little-endian and 1, 2, 4 or 8 bytes wide. An undefined byte keeps its origin until
+//! it is overwritten, so a scalar may be undefined in part; copying it byte by byte loses nothing.
+//! Copies of an object share what they have in common.
 
 use std::rc::Rc;
 
@@ -18,12 +20,14 @@ pub enum Robustness {
     /// They are undefined behaviour.
     #[default]
     None,
-    /// Vulkan, feature robustBufferAccess: a load gives zero or values from anywhere within the buffer (vectors may end in 1 or the
-    /// greatest integer), a store may change any byte of the buffer and nothing else, an atomic does both. That an access near one out of
-    /// bounds may count as out of bounds too is not modeled: its caller would have to ask.
+    /// Vulkan, feature robustBufferAccess: a load gives zero or values from anywhere within the
+    /// buffer (vectors may end in 1 or the greatest integer), a store may change any byte of the
+    /// buffer and nothing else, an atomic does both. That an access near one out of bounds may
+    /// count as out of bounds too is not modeled: its caller would have to ask.
     Rba1,
-    /// Vulkan, feature robustBufferAccess2: a load gives zero, a store and an atomic change nothing, what an atomic returns is undefined.
-    /// The length counts as a multiple of the device's size alignment.
+    /// Vulkan, feature robustBufferAccess2: a load gives zero, a store and an atomic change
+    /// nothing, what an atomic returns is undefined. The length counts as a multiple of the
+    /// device's size alignment.
     Rba2,
 }
 
@@ -130,7 +134,8 @@ impl Contents {
 pub enum Loaded {
     /// This.
     Contents(Contents),
-    /// Out of bounds under [`Robustness::Rba1`]: zero, or some value in the buffer, or the end of a vector (0, 0, 0, x).
+    /// Out of bounds under [`Robustness::Rba1`]: zero, or some value in the buffer, or the end of a
+    /// vector (0, 0, 0, x).
     SomeOfBuffer,
     /// An atomic out of bounds: any value.
     Any,
@@ -230,8 +235,9 @@ impl Object {
         self.length
     }
 
-    /// Where an access of so many bytes goes, and whether it may: once for the whole of what an instruction accesses, since an access
-    /// that is not wholly within bounds is out of bounds as a whole.
+    /// Where an access of so many bytes goes, and whether it may: once for the whole of what an
+    /// instruction accesses, since an access that is not wholly within bounds is out of bounds as a
+    /// whole.
     pub fn reach(&self, operation: Operation, offset: u64, bytes: u64, alignment: u64) -> Result<Reach, Fault> {
         if operation != Operation::Load && !self.writable {
             return Err(Fault::ReadOnly { offset });
@@ -256,7 +262,8 @@ impl Object {
         }
     }
 
-    /// What a store or an atomic out of bounds does; the bytes that it may have changed have that origin.
+    /// What a store or an atomic out of bounds does; the bytes that it may have changed have that
+    /// origin.
     pub fn store_outside(&mut self, origin: u32) -> Stored {
         match self.robustness {
             Robustness::Rba2 => Stored::Dropped,
@@ -276,7 +283,8 @@ impl Object {
         }
     }
 
-    /// Stores a scalar of 1, 2, 4 or 8 bytes. `origin` is that of the bytes which a store out of bounds may have changed.
+    /// Stores a scalar of 1, 2, 4 or 8 bytes. `origin` is that of the bytes which a store out of
+    /// bounds may have changed.
     pub fn store(&mut self, offset: u64, width: u8, contents: Contents, origin: u32) -> Result<Stored, Fault> {
         match self.reach(Operation::Store, offset, u64::from(width), u64::from(width))? {
             Reach::Inside => {
@@ -287,8 +295,8 @@ impl Object {
         }
     }
 
-    /// An atomic access to a scalar: what it loads, and what the function makes of it, where it makes anything. An undefined scalar
-    /// gives the function its contents too.
+    /// An atomic access to a scalar: what it loads, and what the function makes of it, where it
+    /// makes anything. An undefined scalar gives the function its contents too.
     pub fn atomic(&mut self, offset: u64, width: u8, origin: u32, f: impl FnOnce(Contents) -> Option<Contents>) -> Result<Loaded, Fault> {
         match self.reach(Operation::Atomic, offset, u64::from(width), u64::from(width))? {
             Reach::Inside => {

@@ -1,6 +1,8 @@
-//! What becomes of each instruction that the grammar knows: found in the engines' own tables, not written down again.
+//! What becomes of each instruction that the grammar knows: found in the engines' own tables, not
+//! written down again.
 //!
-//! An opcode may stand in a rule's row and its instruction still be refused for its types or operands: this is about opcodes.
+//! An opcode may stand in a rule's row and its instruction still be refused for its types or
+//! operands: this is about opcodes.
 
 use rspirv::spirv::Op;
 
@@ -28,7 +30,8 @@ pub struct Opcode {
     pub instruction: Instruction,
     /// Its name: `OpIAdd`, or within GLSL.std.450 `SMin`.
     pub name: String,
-    /// Where it is specified: `SPIR-V §3.3.13`, or `GLSL.std.450`; `None` for some that are refused.
+    /// Where it is specified: `SPIR-V §3.3.13`, or `GLSL.std.450`; `None` for some that are
+    /// refused.
     pub section: Option<&'static str>,
     /// What becomes of it.
     pub standing: Standing,
@@ -36,7 +39,8 @@ pub struct Opcode {
     pub lockstep: bool,
 }
 
-/// Every core instruction of the grammar, by opcode, then every instruction of GLSL.std.450, by number.
+/// Every core instruction of the grammar, by opcode, then every instruction of GLSL.std.450, by
+/// number.
 pub fn all() -> Vec<Opcode> {
     let core = grammar::instructions().map(|i| Opcode {
         instruction: Instruction::Core(i.opcode as u16),
@@ -53,7 +57,8 @@ pub fn all() -> Vec<Opcode> {
             name: i.opname.to_string(),
             section: Some("GLSL.std.450"),
             standing: operation.map_or(Standing::Refused, |operation| Standing::Executed(vec![step::compute::extended_rule(operation)])),
-            // The machine refuses what is not in the table of operations, and nothing else of the set for its number.
+            // The machine refuses what is not in the table of operations, and nothing else of the
+            // set for its number.
             lockstep: operation.is_some(),
         }
     });
@@ -73,8 +78,8 @@ fn standing(op: Op) -> Standing {
     }
 }
 
-/// The section of SPIR-V that has the instruction: opcodes are numbered section by section, but for a few that came later. `None` beyond
-/// the sections of which something is modelled.
+/// The section of SPIR-V that has the instruction: opcodes are numbered section by section, but for
+/// a few that came later. `None` beyond the sections of which something is modelled.
 fn section(op: Op) -> Option<&'static str> {
     Some(match op as u32 {
         0 | 1 => "SPIR-V §3.3.1",

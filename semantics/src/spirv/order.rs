@@ -1,7 +1,9 @@
-//! The order of functions and blocks: callees before callers, and within a function everything in a construct before its merge block.
+//! The order of functions and blocks: callees before callers, and within a function everything in a
+//! construct before its merge block.
 //!
-//! Whoever left a construct early waits at its merge block for the others, so the machine runs the lanes at the least block first, and the relation orders
-//! dynamic instances so. Both take the order from here, and [`cfg::postorder`] is held to what it promises on any graph.
+//! Whoever left a construct early waits at its merge block for the others, so the machine runs the
+//! lanes at the least block first, and the relation orders dynamic instances so. Both take the
+//! order from here, and [`cfg::postorder`] is held to what it promises on any graph.
 
 use rustc_hash::FxHashSet;
 
@@ -32,7 +34,8 @@ pub(super) fn with_merges(module: &Module, function: &Function) -> Vec<u32> {
     finished
 }
 
-/// Where a block goes; with `merges`, its merge block first and its continue target second, so that they are finished first and stand last.
+/// Where a block goes; with `merges`, its merge block first and its continue target second, so that
+/// they are finished first and stand last.
 pub(super) fn next(module: &Module, label: u32, merges: bool) -> Vec<u32> {
     let Some(block) = module.block(label) else { return Vec::new() };
     let code = module.code(block);

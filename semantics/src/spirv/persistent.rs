@@ -1,4 +1,5 @@
-//! A vector whose copies share what they have in common: the memory of one configuration and of its reduct differ in a few places.
+//! A vector whose copies share what they have in common: the memory of one configuration and of its
+//! reduct differ in a few places.
 
 use std::ops::Range;
 use std::rc::Rc;

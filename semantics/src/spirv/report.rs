@@ -1,4 +1,5 @@
-//! What a report of undefined behaviour says, in one sentence that names the instruction: the same sentence whichever engine met it.
+//! What a report of undefined behaviour says, in one sentence that names the instruction: the same
+//! sentence whichever engine met it.
 //!
 //! Only the texts are here. What is undefined, and where, each engine finds by itself.
 
@@ -27,7 +28,8 @@ fn made(module: &Module, origin: Origin) -> String {
     format!("{} made by {} in invocation {}", origin.kind.id(), name(module, origin.instruction), origin.invocation)
 }
 
-/// The operands of an instruction that computes: of an extended one, what follows the set and the number.
+/// The operands of an instruction that computes: of an extended one, what follows the set and the
+/// number.
 pub(super) fn computed_from<'m>(module: &'m Module, i: &Instruction) -> &'m [u32] {
     let operands = i.operands(module.words());
     if i.is(Op::ExtInst) { operands.get(2..).unwrap_or(&[]) } else { operands }
@@ -54,7 +56,8 @@ pub(super) fn operand_undefined(module: &Module, at: u32, operand: &str, id: u32
     format!("{} has {operand}, %{id}, that is undefined: {}", name(module, at), made(module, origin))
 }
 
-/// A computing instruction whose operands make behaviour undefined; `undefined` is the first operand that is undefined, if one is.
+/// A computing instruction whose operands make behaviour undefined; `undefined` is the first
+/// operand that is undefined, if one is.
 pub(super) fn computation(module: &Module, at: u32, ub: Ub, undefined: Option<(u32, Origin)>) -> String {
     let Some(i) = module.instructions().get(at as usize) else { return String::new() };
     let operand = |k: usize| computed_from(module, i).get(k).copied().unwrap_or(0);

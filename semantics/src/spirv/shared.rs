@@ -1,8 +1,9 @@
-//! Memory that invocations share: buffers and push constants as bytes, Workgroup variables as flat scalars, images as texels (SPIR-V §2.8,
-//! Vulkan, "Shader Resource Interface").
+//! Memory that invocations share: buffers and push constants as bytes, Workgroup variables as flat
+//! scalars, images as texels (SPIR-V §2.8, Vulkan, "Shader Resource Interface").
 //!
-//! Rules read it ([`Shared::load`]) and say what they do to it as [`Extent`]s; only the grid writes it ([`Shared::store`]). Bytes keep the
-//! origin of what is undefined in them, and the doubt that a device may hold other bits there.
+//! Rules read it ([`Shared::load`]) and say what they do to it as [`Extent`]s; only the grid writes
+//! it ([`Shared::store`]). Bytes keep the origin of what is undefined in them, and the doubt that a
+//! device may hold other bits there.
 
 mod images;
 
@@ -43,7 +44,8 @@ pub enum ObjectId {
     },
 }
 
-/// One scalar's place in an object: bytes in a buffer, a texel's bytes in an image; in Workgroup memory, eight times its number among the variable's scalars.
+/// One scalar's place in an object: bytes in a buffer, a texel's bytes in an image; in Workgroup
+/// memory, eight times its number among the variable's scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The first byte.
@@ -89,7 +91,8 @@ impl Extent {
 #[derive(Clone, Debug)]
 struct Backing {
     object: Object,
-    /// Scalars of which more is known, or less, than that they hold these bits: by their first bytes.
+    /// Scalars of which more is known, or less, than that they hold these bits: by their first
+    /// bytes.
     kept: BTreeMap<u64, Kept>,
     /// Why a device may hold other bits anywhere, if so: as after a store out of bounds.
     anywhere: Option<Why>,
@@ -99,7 +102,8 @@ struct Backing {
     aliases: Option<Aliases>,
 }
 
-/// A scalar that a device may hold other bits of, or that a device may have computed together with what is made of it.
+/// A scalar that a device may hold other bits of, or that a device may have computed together with
+/// what is made of it.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     bytes: u8,
@@ -127,7 +131,8 @@ pub struct Shared {
     numbers: FxHashMap<Origin, u32>,
     robustness: Robustness,
     images: Images,
-    /// The invocations that have synchronised with one whose control is in doubt: what they read of memory that is written is in doubt too.
+    /// The invocations that have synchronised with one whose control is in doubt: what they read of
+    /// memory that is written is in doubt too.
     doubtful_readers: FxHashSet<u32>,
 }
 
@@ -212,7 +217,8 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Records through which variable an access goes; the first byte, and the other variable, where SPIR-V §2.18.2 forbids that both do.
+    /// Records through which variable an access goes; the first byte, and the other variable, where
+    /// SPIR-V §2.18.2 forbids that both do.
     pub fn alias(&mut self, extent: &Extent, writes: bool) -> Option<(u64, u32)> {
         let ObjectId::Buffer(index) = extent.object else { return None };
         let aliases = self.backings[index as usize].aliases.as_mut()?;
@@ -268,7 +274,8 @@ impl Shared {
         self.buffers() + self.images.count()
     }
 
-    /// A device may hold other bits anywhere in the buffers and images that can be written, for this reason.
+    /// A device may hold other bits anywhere in the buffers and images that can be written, for
+    /// this reason.
     pub fn doubt_written(&mut self, why: Why) {
         self.backings.iter_mut().filter(|backing| backing.written).for_each(|backing| backing.anywhere = backing.anywhere.or(Some(why)));
         self.images.doubt_written(why);
@@ -279,8 +286,9 @@ impl Shared {
         self.backing_of.get(&variable).map(|&index| self.backings[index as usize].object.length())
     }
 
-    /// From now on what the invocation reads of memory that is written is in doubt: a device's control may have been elsewhere in an
-    /// invocation that it has synchronised with, and may have written anything there.
+    /// From now on what the invocation reads of memory that is written is in doubt: a device's
+    /// control may have been elsewhere in an invocation that it has synchronised with, and may have
+    /// written anything there.
     pub fn put_in_doubt(&mut self, invocation: u32) {
         self.doubtful_readers.insert(invocation);
     }
@@ -295,7 +303,8 @@ impl Shared {
         self.robustness
     }
 
-    /// What an access of a workgroup's invocation to all that a pointer points to touches, and whether it may: checked as a whole.
+    /// What an access of a workgroup's invocation to all that a pointer points to touches, and
+    /// whether it may: checked as a whole.
     ///
     /// `aligned` is the Aligned operand, or 1. `None` where the pointer is not into shared memory.
     pub fn extent(
@@ -339,15 +348,16 @@ impl Shared {
                 Err(fault) => reach = reach.and(Err(fault)),
             }
         });
-        // A vector without extent has no bytes; what has no place in the layout was refused at load.
+        // A vector without extent has no bytes; what has no place in the layout was refused at
+        // load.
         if visited.is_none() || matches!(reach, Ok(Reach::Outside)) {
             extent.cells.clear();
         }
         reach.map(|_| extent)
     }
 
-    /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing. What nothing has written is made undefined by
-    /// the instruction `at` of the invocation.
+    /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing.
+    /// What nothing has written is made undefined by the instruction `at` of the invocation.
     pub fn load(&self, module: &Module, extent: &Extent, type_: u32, at: u32, invocation: u32) -> Scalars {
         let mut scalars = Scalars::new();
         let mut cells = extent.cells.iter();
@@ -391,7 +401,8 @@ impl Shared {
         }
     }
 
-    /// Writes scalars to the places of an extent. Nothing but a buffer that robustness protects is written where there are no places.
+    /// Writes scalars to the places of an extent. Nothing but a buffer that robustness protects is
+    /// written where there are no places.
     pub fn store(&mut self, extent: &Extent, scalars: &[Scalar]) {
         match extent.object {
             ObjectId::Workgroup { workgroup, index } => {
@@ -434,7 +445,8 @@ impl Shared {
         self.backings[buffer].object.bytes().map(|byte| byte.map_err(|number| self.origins[number as usize]))
     }
 
-    /// The stretches of a buffer that a device may hold other bits in: first byte, number of bytes, why.
+    /// The stretches of a buffer that a device may hold other bits in: first byte, number of bytes,
+    /// why.
     pub fn doubts(&self, buffer: usize) -> Vec<(u64, u64, Why)> {
         let backing = &self.backings[buffer];
         if let Some(why) = backing.anywhere {
@@ -443,14 +455,16 @@ impl Shared {
         backing.kept.iter().filter_map(|(&first, kept)| Some((first, kept.bytes.into(), kept.open?))).collect()
     }
 
-    /// The floats of a buffer that every device has as a zero, of one sign or the other, by first byte.
+    /// The floats of a buffer that every device has as a zero, of one sign or the other, by first
+    /// byte.
     pub fn zeros(&self, buffer: usize) -> impl Iterator<Item = u64> + '_ {
         let backing = &self.backings[buffer];
         let is_zero = move |at: u64, kept: &Kept| kept.is_zero(self.float(buffer, at).map_or(1, |lane| lane.bits.into()));
         backing.kept.iter().filter(move |(at, kept)| is_zero(**at, kept)).map(|(&at, _)| at)
     }
 
-    /// The 32 bits at a byte of a buffer as a float, with what is known of them; `None` where some are undefined, or past the end.
+    /// The 32 bits at a byte of a buffer as a float, with what is known of them; `None` where some
+    /// are undefined, or past the end.
     pub fn float(&self, buffer: usize, offset: u64) -> Option<Lane> {
         let object = &self.backings[buffer].object;
         let cell = Cell { offset, bytes: 4 };
@@ -584,7 +598,8 @@ fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffe
     }
 }
 
-/// How many elements a runtime array at an address has, in an object of so many bytes (Vulkan, OpArrayLength).
+/// How many elements a runtime array at an address has, in an object of so many bytes (Vulkan,
+/// OpArrayLength).
 pub fn runtime_length(module: &Module, address: &Address, bytes: u64) -> Option<u64> {
     let Some(Type::RuntimeArray { stride, .. }) = module.types().get(address.type_) else { return None };
     Some(bytes.saturating_sub(address.offset).checked_div(u64::from(stride)).unwrap_or(0))

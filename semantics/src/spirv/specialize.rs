@@ -1,8 +1,10 @@
 //! Specialization: words to words without specialization constants (SPIR-V §2.12).
 //!
-//! Each OpSpecConstant becomes an OpConstant of the value that is given for its SpecId, or of its default; each OpSpecConstantOp becomes the
-//! constant that it computes, with the operations of [`super::operation`]; SpecId decorations go. What an operation leaves undefined becomes
-//! OpUndef; an operation whose behaviour is undefined is refused. Engines and devices run frozen words only, so that both run the same.
+//! Each OpSpecConstant becomes an OpConstant of the value that is given for its SpecId, or of its
+//! default; each OpSpecConstantOp becomes the constant that it computes, with the operations of
+//! [`super::operation`]; SpecId decorations go. What an operation leaves undefined becomes OpUndef;
+//! an operation whose behaviour is undefined is refused. Engines and devices run frozen words only,
+//! so that both run the same.
 
 use rspirv::spirv::Decoration as Decorate;
 use rustc_hash::FxHashMap;
@@ -45,7 +47,8 @@ pub struct SpecConstant {
     pub default: u64,
 }
 
-/// The words with every specialization constant frozen: of the given values, and of the defaults where none is given.
+/// The words with every specialization constant frozen: of the given values, and of the defaults
+/// where none is given.
 ///
 /// A value for a SpecId that no constant has is an error.
 pub fn specialize(words: &[u32], values: &[Specialization]) -> Result<Vec<u32>, LoadError> {
@@ -441,7 +444,8 @@ impl Freezer<'_> {
         Ok((type_, first))
     }
 
-    /// Writes the constant of the next scalars, of that type; its id, which is fresh where none is given.
+    /// Writes the constant of the next scalars, of that type; its id, which is fresh where none is
+    /// given.
     fn emit(&mut self, i: &Instruction, type_: u32, id: Option<u32>, scalars: &mut &[Option<u64>]) -> Result<u32, LoadError> {
         let count = self.types.scalars(type_) as usize;
         let (own, rest) = scalars.split_at(count.min(scalars.len()));

@@ -1,7 +1,8 @@
-//! What of a loaded module the engines of λV's translation model: named checks before anything runs.
+//! What of a loaded module the engines of λV's translation model: named checks before anything
+//! runs.
 //!
-//! [`Module::load`] accepts more than [`super::step`] and [`super::machine`] run. Both ask here first, so that they refuse the same modules
-//! by the same names.
+//! [`Module::load`] accepts more than [`super::step`] and [`super::machine`] run. Both ask here
+//! first, so that they refuse the same modules by the same names.
 
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, StorageClass};
 
@@ -14,8 +15,8 @@ use super::words::Instruction;
 
 type Modeled = Result<(), LoadError>;
 
-/// Whether the relation and the machine of λV's translation can run the module: fragment entry points, 32-bit floats and Booleans,
-/// constant indices, read-only buffers.
+/// Whether the relation and the machine of λV's translation can run the module: fragment entry
+/// points, 32-bit floats and Booleans, constant indices, read-only buffers.
 pub fn lambda_v(module: &Module) -> Result<(), LoadError> {
     let subset = Subset { module };
     subset.capabilities()?;

@@ -1,11 +1,14 @@
-//! The type table: every type by its result id, its flat scalars, and where an explicit layout puts each of them (SPIR-V §2.8, §2.16.2).
+//! The type table: every type by its result id, its flat scalars, and where an explicit layout puts
+//! each of them (SPIR-V §2.8, §2.16.2).
 //!
-//! A value of type T is [`Types::scalars`] scalars in declaration order: components of a vector, columns of a matrix, members of a
-//! structure, elements of an array. [`Types::part`] is a sub-range of them. Memory with an explicit layout is bytes instead: a [`Address`]
-//! there is a type, a byte offset and the strides that decorations of enclosing types give, and [`Types::address`] goes to a part of it.
+//! A value of type T is [`Types::scalars`] scalars in declaration order: components of a vector,
+//! columns of a matrix, members of a structure, elements of an array. [`Types::part`] is a
+//! sub-range of them. Memory with an explicit layout is bytes instead: a [`Address`] there is a
+//! type, a byte offset and the strides that decorations of enclosing types give, and
+//! [`Types::address`] goes to a part of it.
 //!
-//! Types nest at most [`MAX_NESTING`] deep, so walks may recurse. Counts saturate: what has too many scalars or bytes to be run is refused
-//! where a value or a variable of it is made.
+//! Types nest at most [`MAX_NESTING`] deep, so walks may recurse. Counts saturate: what has too
+//! many scalars or bytes to be run is refused where a value or a variable of it is made.
 
 use rspirv::spirv::{Dim, ImageFormat, StorageClass};
 use rustc_hash::FxHashSet;
@@ -179,7 +182,8 @@ pub struct Member {
 /// Where an explicit layout puts the columns of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct MatrixLayout {
-    /// Bytes from one column to the next, or from one row to the next where `row_major`; 0 where not declared.
+    /// Bytes from one column to the next, or from one row to the next where `row_major`; 0 where
+    /// not declared.
     pub stride: u32,
     /// Whether rows, not columns, are contiguous.
     pub row_major: bool,
@@ -194,7 +198,8 @@ pub struct Address {
     pub offset: u64,
     /// For matrices within.
     pub matrix: MatrixLayout,
-    /// Bytes from one component of a vector to the next where it is a column of a row-major matrix; 0: contiguous.
+    /// Bytes from one component of a vector to the next where it is a column of a row-major matrix;
+    /// 0: contiguous.
     pub component_stride: u32,
 }
 
@@ -269,7 +274,8 @@ impl Types {
         Types { by_id: vec![0; bound as usize], ..Types::default() }
     }
 
-    /// Members to come of a structure that is declared next; their scalars and places are filled in.
+    /// Members to come of a structure that is declared next; their scalars and places are filled
+    /// in.
     pub(super) fn push_member(&mut self, type_: u32, offset: Option<u32>, matrix: MatrixLayout) {
         self.members.push(Member { type_, scalar: 0, offset, matrix });
     }
@@ -396,13 +402,15 @@ impl Types {
         }
     }
 
-    /// How many flat scalars a value has: void and functions 0, a pointer and a descriptor 1, a runtime array 0. Saturates.
+    /// How many flat scalars a value has: void and functions 0, a pointer and a descriptor 1, a
+    /// runtime array 0. Saturates.
     #[inline]
     pub fn scalars(&self, id: u32) -> u64 {
         self.entry(id).map_or(0, |e| e.scalars)
     }
 
-    /// The innermost element type of an array of arrays, or of a runtime array of them; the type itself where it is no array.
+    /// The innermost element type of an array of arrays, or of a runtime array of them; the type
+    /// itself where it is no array.
     pub(super) fn leaf(&self, id: u32) -> u32 {
         match self.get(id) {
             Some(Type::RuntimeArray { element, .. }) => self.leaf(element),
@@ -426,7 +434,8 @@ impl Types {
         }
     }
 
-    /// How many parts an index may choose from; `None` for a runtime array and for what has no parts.
+    /// How many parts an index may choose from; `None` for a runtime array and for what has no
+    /// parts.
     #[inline]
     pub fn parts(&self, id: u32) -> Option<u64> {
         match self.get(id)? {
@@ -437,7 +446,8 @@ impl Types {
         }
     }
 
-    /// The type of part `index` of a type, and its first scalar among the type's; `None` where there is no such part.
+    /// The type of part `index` of a type, and its first scalar among the type's; `None` where
+    /// there is no such part.
     #[inline]
     pub fn part(&self, id: u32, index: u64) -> Option<(u32, u64)> {
         let (part, length) = match self.get(id)? {
@@ -478,7 +488,8 @@ impl Types {
         }
     }
 
-    /// Visits every flat scalar of a value in order, with its type. A value has at most [`MAX_SCALARS`], which load has checked.
+    /// Visits every flat scalar of a value in order, with its type. A value has at most
+    /// [`MAX_SCALARS`], which load has checked.
     pub fn visit_scalars(&self, id: u32, visit: &mut dyn FnMut(Type)) {
         if self.scalars(id) == 0 {
             return;
@@ -496,7 +507,8 @@ impl Types {
         }
     }
 
-    /// The bytes that the explicit layout of a type spans, with the layout of matrices within; a runtime array counts none. Saturates.
+    /// The bytes that the explicit layout of a type spans, with the layout of matrices within; a
+    /// runtime array counts none. Saturates.
     pub fn extent(&self, id: u32, matrix: MatrixLayout) -> u64 {
         let Some(entry) = self.entry(id) else { return 0 };
         let leaf = match self.get(entry.leaf) {
@@ -514,7 +526,8 @@ impl Types {
         entry.span.saturating_add(leaf)
     }
 
-    /// The bytes that a buffer for the type must have: [`Types::extent`], with every array as long as its stride times its length.
+    /// The bytes that a buffer for the type must have: [`Types::extent`], with every array as long
+    /// as its stride times its length.
     pub fn size(&self, id: u32, matrix: MatrixLayout) -> u64 {
         match self.get(id) {
             Some(Type::Array { length, stride, .. }) => u64::from(stride).saturating_mul(length),
@@ -523,8 +536,8 @@ impl Types {
         }
     }
 
-    /// The address of part `index` in memory with an explicit layout; `None` where there is no such part, it has no declared place, or its
-    /// offset passes 64 bits.
+    /// The address of part `index` in memory with an explicit layout; `None` where there is no such
+    /// part, it has no declared place, or its offset passes 64 bits.
     pub fn address(&self, at: Address, index: u64) -> Option<Address> {
         let within = |stride: u32| u64::from(stride).checked_mul(index).and_then(|bytes| at.offset.checked_add(bytes));
         let next = |type_, offset| Some(Address { type_, offset, matrix: at.matrix, component_stride: 0 });
@@ -554,7 +567,8 @@ impl Types {
         }
     }
 
-    /// Visits every flat scalar of a value in memory with an explicit layout, in order: its byte offset and its width in bits.
+    /// Visits every flat scalar of a value in memory with an explicit layout, in order: its byte
+    /// offset and its width in bits.
     ///
     /// `None` where some part has no declared place. A runtime array has none.
     pub fn visit_addresses(&self, at: Address, visit: &mut dyn FnMut(u64, u8)) -> Option<()> {
@@ -571,8 +585,9 @@ impl Types {
         Some(())
     }
 
-    /// Whether values of one type can be copied logically to the other (SPIR-V §3.3.12, OpCopyLogical): arrays of as many elements and
-    /// structures of as many members that match, and otherwise one type. `None` after `budget` pairs of types.
+    /// Whether values of one type can be copied logically to the other (SPIR-V §3.3.12,
+    /// OpCopyLogical): arrays of as many elements and structures of as many members that match, and
+    /// otherwise one type. `None` after `budget` pairs of types.
     pub fn match_logically(&self, a: u32, b: u32, budget: usize) -> Option<bool> {
         let mut seen = FxHashSet::default();
         let mut pairs = vec![(a, b)];

@@ -1,4 +1,5 @@
-//! What both engines run on and observe: scalars, inputs, outputs, and how control puts lanes in doubt.
+//! What both engines run on and observe: scalars, inputs, outputs, and how control puts lanes in
+//! doubt.
 
 use smallvec::SmallVec;
 
@@ -17,10 +18,12 @@ pub struct Origin {
     pub invocation: u32,
 }
 
-/// One component of a value, as the reference holds it: a value of a type is its components in the order of declaration.
+/// One component of a value, as the reference holds it: a value of a type is its components in the
+/// order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalar {
-    /// The bits, zero above the component's width; a Boolean is 0 or 1. Meaningless where the scalar is undefined.
+    /// The bits, zero above the component's width; a Boolean is 0 or 1. Meaningless where the
+    /// scalar is undefined.
     pub bits: u64,
     /// What a conforming device may show instead.
     pub trust: Trust,
@@ -102,7 +105,8 @@ pub struct Outputs {
     pub written: SmallVec<[(u32, Lanes); 1]>,
     /// The locations of the outputs that were not written: their values are undefined.
     pub unwritten: SmallVec<[u32; 1]>,
-    /// How many rules were applied: one for each instruction executed, and one for all OpPhi of a block together.
+    /// How many rules were applied: one for each instruction executed, and one for all OpPhi of a
+    /// block together.
     pub steps: u64,
 }
 
@@ -117,7 +121,8 @@ impl Outputs {
         self.written.iter().flat_map(|(_, lanes)| lanes.iter().copied()).collect()
     }
 
-    /// The components that another run shows where this one shows [`Outputs::lanes`]; anything, where it writes nothing.
+    /// The components that another run shows where this one shows [`Outputs::lanes`]; anything,
+    /// where it writes nothing.
     pub(super) fn components_of(&self, other: &Outputs) -> Lanes {
         let unwritten = |lane: &Lane| Lane { trust: lane.trust.in_doubt(Why::Control), ..*lane };
         let of = |(location, lanes): &(u32, Lanes)| other.at(*location).cloned().unwrap_or_else(|| lanes.iter().map(unwritten).collect());
@@ -125,7 +130,8 @@ impl Outputs {
     }
 }
 
-/// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too short for its structure.
+/// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too
+/// short for its structure.
 pub(super) fn missing_resource(module: &Module, inputs: &Inputs<'_>) -> Option<String> {
     module.variables.iter().find_map(|v| missing_buffer(v.id, module.interface(v.id)?, module.buffer_size(v.id), inputs))
 }
@@ -151,8 +157,9 @@ pub(super) fn float_at(bytes: &[u8], offset: usize) -> Lane {
 
 /// Whether control has depended on a lane that is not the only one a device may have.
 ///
-/// After such a branch another conforming device may be anywhere else: whatever is written from there on is in doubt. It stays so to the
-/// end of the run, which is simple, and sound because every output counts as written at the end.
+/// After such a branch another conforming device may be anywhere else: whatever is written from
+/// there on is in doubt. It stays so to the end of the run, which is simple, and sound because
+/// every output counts as written at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Control {
     /// A condition was in doubt under the strict profile.

@@ -1,8 +1,10 @@
-//! Words to instructions: the physical layout of a SPIR-V module (SPIR-V §2.3), checked word by word.
+//! Words to instructions: the physical layout of a SPIR-V module (SPIR-V §2.3), checked word by
+//! word.
 //!
-//! Decoding holds every operand to the grammar, so that what comes after may index operands without looking. It does not know what a
-//! module means: that is [`super::module`]. Memory is in proportion to the words, whatever they say, plus four bytes for each id below the
-//! bound (which the operating system gives only where they are touched).
+//! Decoding holds every operand to the grammar, so that what comes after may index operands without
+//! looking. It does not know what a module means: that is [`super::module`]. Memory is in
+//! proportion to the words, whatever they say, plus four bytes for each id below the bound (which
+//! the operating system gives only where they are touched).
 
 use rspirv::spirv::MAGIC_NUMBER;
 use smallvec::SmallVec;
@@ -100,7 +102,8 @@ pub struct Decoded<'w> {
     sets: Imports,
 }
 
-/// The extended instruction sets that are imported and that the grammar has, by the index of their import plus 1, ascending.
+/// The extended instruction sets that are imported and that the grammar has, by the index of their
+/// import plus 1, ascending.
 type Imports = SmallVec<[(u32, &'static Set); 2]>;
 
 fn imported(sets: &Imports, definitions: &[u32], id: u32) -> Option<&'static Set> {
@@ -378,7 +381,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The words of a literal whose type the instruction names: by its result type, or by OpSwitch's selector.
+    /// The words of a literal whose type the instruction names: by its result type, or by
+    /// OpSwitch's selector.
     fn literal_words(&self) -> Result<usize, WordsError> {
         let type_id = match self.current.result_type {
             0 => self.definition(self.last_selector()).map_or(0, |selector| selector.result_type),

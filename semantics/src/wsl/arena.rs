@@ -1,4 +1,5 @@
-//! Trees of a language stand in arenas, one for each kind of node: a node is found by its identifier, with its place.
+//! Trees of a language stand in arenas, one for each kind of node: a node is found by its
+//! identifier, with its place.
 
 /// What is read of a tree whose fields `exprs`, `stmts` and `types` hold nodes and their places.
 macro_rules! nodes {

@@ -1,4 +1,5 @@
-//! The fast engine beside the relation, on one call, dispatch or draw: whether they end alike. For tests, campaigns and fuzzing; neither engine knows of it.
+//! The fast engine beside the relation, on one call, dispatch or draw: whether they end alike. For
+//! tests, campaigns and fuzzing; neither engine knows of it.
 
 use super::call::{self, Evaluation};
 use super::choice::Strategy;
@@ -44,7 +45,8 @@ pub enum Left {
     Fuel,
     /// An engine does not run it.
     Unsupported,
-    /// It takes arguments that are not drawn: pointers and array references, textures and samplers in a call.
+    /// It takes arguments that are not drawn: pointers and array references, textures and samplers
+    /// in a call.
     Arguments,
     /// It takes more than the bounds allow, or comes after as many as they do.
     Bounds,
@@ -75,7 +77,8 @@ pub struct Fuel {
     pub relation: u64,
 }
 
-/// Calls a function with the words of its arguments on both engines. `compiled` is the function; what is carried is followed along one way.
+/// Calls a function with the words of its arguments on both engines. `compiled` is the function;
+/// what is carried is followed along one way.
 ///
 /// # Errors
 /// If the arguments are not what the function takes.
@@ -143,7 +146,8 @@ pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fu
     Ok(compared(machine, relation))
 }
 
-/// Runs a draw on both engines by a definite strategy. `compiled` are its vertex entry point, if vertices are shaded, and its fragment entry point.
+/// Runs a draw on both engines by a definite strategy. `compiled` are its vertex entry point, if
+/// vertices are shaded, and its fragment entry point.
 pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Strategy, fuel: Fuel) -> Compared {
     use draw::Ending as E;
     let settings = draw::Settings { strategy, fuel: fuel.machine, ways: 1, ..draw::Settings::default() };
@@ -200,12 +204,14 @@ impl Ran {
     }
 }
 
-/// Calls the functions of a valid program with arguments drawn by a seed, runs its compute entry points over two groups with buffers, textures and samplers drawn
-/// likewise, and draws a few pixels with its other entry points, by several strategies. What takes textures, samplers, pointers or array references as arguments of a
-/// call is left out.
+/// Calls the functions of a valid program with arguments drawn by a seed, runs its compute entry
+/// points over two groups with buffers, textures and samplers drawn likewise, and draws a few
+/// pixels with its other entry points, by several strategies. What takes textures, samplers,
+/// pointers or array references as arguments of a call is left out.
 ///
 /// # Errors
-/// The first call, dispatch or draw that ends otherwise on one engine than on the other: what it is, and how both ended.
+/// The first call, dispatch or draw that ends otherwise on one engine than on the other: what it
+/// is, and how both ended.
 pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, String> {
     let (mut layouts, mut executed, mut ran) = (Layouts::default(), 0, Ran::default());
     let mut take = |compared: Result<Compared, String>, what: &dyn Fn() -> String| match compared {

@@ -1,7 +1,10 @@
-//! One expression evaluated beside a program: a call of any of its functions, with arguments written as WSL writes them.
+//! One expression evaluated beside a program: a call of any of its functions, with arguments
+//! written as WSL writes them.
 //!
-//! The expression is typed as what a function of the program would return, so literals take the types of parameters, overloads are resolved and casts are there as
-//! everywhere. Statements may stand before it, as `int x = 4; f(&x)`, so that there is something to point to. It is executed by one thread that is a group of its own.
+//! The expression is typed as what a function of the program would return, so literals take the
+//! types of parameters, overloads are resolved and casts are there as everywhere. Statements may
+//! stand before it, as `int x = 4; f(&x)`, so that there is something to point to. It is executed
+//! by one thread that is a group of its own.
 
 use super::choice::Strategy;
 use super::core::{Decl, Stmt};
@@ -35,7 +38,8 @@ pub struct Prepared {
     pub program: Program,
     /// The expression.
     pub expr: ExprId,
-    /// Whether statements stand before it: then the function is called, and returns the expression's value.
+    /// Whether statements stand before it: then the function is called, and returns the
+    /// expression's value.
     pub after_statements: bool,
 }
 
@@ -75,7 +79,8 @@ impl Place {
     }
 }
 
-/// How long the statements before an expression are, and where the expression ends: statements end with `;` or `}`, and one more `;` after the expression says nothing.
+/// How long the statements before an expression are, and where the expression ends: statements end
+/// with `;` or `}`, and one more `;` after the expression says nothing.
 fn statements(expression: &str) -> (usize, usize) {
     let (tokens, _) = lex(expression);
     let (mut depth, mut ends, mut last) = (0i64, Vec::new(), 0);
@@ -181,7 +186,8 @@ fn last_statement(program: &Program) -> Option<StmtId> {
     }
 }
 
-/// Has the last function return the value of the expression that is its last statement, if there is one.
+/// Has the last function return the value of the expression that is its last statement, if there is
+/// one.
 fn returns(program: &mut Program, expr: ExprId) {
     let ty = program.expr(expr).ty.right();
     if let Some(last) = last_statement(program).filter(|_| ty != TypeId::VOID) {
@@ -196,7 +202,8 @@ fn returns(program: &mut Program, expr: ExprId) {
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded
+    /// results.
     pub precision: Option<Profile>,
     /// The most steps of a way.
     pub fuel: u64,
@@ -239,7 +246,8 @@ enum Ended {
 }
 
 impl Prepared {
-    /// Evaluates the expression by the relation, along every way. `on` is told of each step of the first way.
+    /// Evaluates the expression by the relation, along every way. `on` is told of each step of the
+    /// first way.
     pub fn evaluate(&self, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> Outcome<Shown> {
         self.evaluation().run(settings, on)
     }
@@ -261,8 +269,9 @@ impl Prepared {
 }
 
 impl Prepared {
-    /// Evaluates the expression by the fast engine; none if that does not do it: what it does not execute, and what is unspecified where that is carried. A step
-    /// of fuel is an iteration or a call. Where it stood is said if its fuel was used up.
+    /// Evaluates the expression by the fast engine; none if that does not do it: what it does not
+    /// execute, and what is unspecified where that is carried. A step of fuel is an iteration or a
+    /// call. Where it stood is said if its fuel was used up.
     pub fn evaluate_fast(&self, settings: &Settings) -> Option<(Outcome<Shown>, Option<Span>)> {
         if settings.precision.is_some() {
             return None;

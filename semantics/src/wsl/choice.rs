@@ -15,7 +15,8 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// A definite choice among `0..options`, which is at least 1: the `number`th of a thread, each from 0 on. None if nothing is chosen.
+    /// A definite choice among `0..options`, which is at least 1: the `number`th of a thread, each
+    /// from 0 on. None if nothing is chosen.
     ///
     /// It depends on nothing else, so that every engine and every schedule chooses alike.
     pub fn choose(self, thread: u32, number: u64, options: u64) -> Option<u64> {
@@ -46,7 +47,8 @@ impl Strategy {
         }
     }
 
-    /// Likewise, of what has no value from the beginning: chosen by what it is alone, for no thread.
+    /// Likewise, of what has no value from the beginning: chosen by what it is alone, for no
+    /// thread.
     pub fn undefined(self, [object, place]: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Option<u32> {
         self.one_of((u32::MAX - 1).wrapping_sub(object), place.into(), values, of, first)
     }

@@ -1,7 +1,9 @@
-//! WSL without sugar: what typing and execution see (seed 004 "Parsing", where each desugaring is defined; `desugar` performs them).
+//! WSL without sugar: what typing and execution see (seed 004 "Parsing", where each desugaring is
+//! defined; `desugar` performs them).
 //!
-//! Gone are `while`, `if` without `else`, the first part of `for`, declarations of several variables, `->`, operators (they are calls), and the address
-//! space before a type. An expression may be shared: the condition of a `while` stands in the `if` and in the `do` that it becomes.
+//! Gone are `while`, `if` without `else`, the first part of `for`, declarations of several
+//! variables, `->`, operators (they are calls), and the address space before a type. An expression
+//! may be shared: the condition of a `while` stands in the `if` and in the `do` that it becomes.
 
 use super::arena::nodes;
 use super::syntax::IntLiteral;

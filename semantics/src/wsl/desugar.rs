@@ -1,7 +1,8 @@
-//! WSL desugaring: seed 004 "Parsing", where each is defined beside the production that it rewrites.
+//! WSL desugaring: seed 004 "Parsing", where each is defined beside the production that it
+//! rewrites.
 //!
-//! One pass over the arenas of the tree, whose children stand before their parents, so nesting costs no stack. A function for each desugaring; what each
-//! was done to is listed.
+//! One pass over the arenas of the tree, whose children stand before their parents, so nesting
+//! costs no stack. A function for each desugaring; what each was done to is listed.
 
 use super::core::{self, Program};
 use super::syntax::{
@@ -11,7 +12,8 @@ use super::syntax::{
 use crate::rule::Rule;
 use crate::text::{Span, Symbol};
 
-/// The program without sugar, and which desugaring was done to what, in the order of the tree's nodes.
+/// The program without sugar, and which desugaring was done to what, in the order of the tree's
+/// nodes.
 pub fn desugar(mut tree: Tree) -> (Program, Vec<(Rule, Span)>) {
     let program = Program {
         names: std::mem::take(&mut tree.names),
@@ -140,7 +142,8 @@ impl Desugar {
         core::TypeExpr { name: ty.name, arguments, suffixes: d_address_space(self, ty.prefix, ty.suffixes, span) }
     }
 
-    /// What the body of a statement has become. No text has a declaration there; in a tree that has, it is a block.
+    /// What the body of a statement has become. No text has a declaration there; in a tree that
+    /// has, it is a block.
     fn body(&mut self, s: StmtId) -> core::StmtId {
         match self.stmts[s.0 as usize] {
             (Made::One(stmt), _) => stmt,
@@ -334,7 +337,8 @@ fn d_arrow(d: &mut Desugar, e: ExprId, field: Ident, inner: Span, span: Span) ->
 
 /// ```text
 /// e1 + e2 ⇝ operator+(e1, e2), and -, *, /, %, |, ^, &, <, >, <=, >=, ==, !=, <<, >>
-/// -e ⇝ operator-(e), and +, ~, !        [wsl/d-operator; WSL-B5: the letter has the unary & for the binary]
+/// -e ⇝ operator-(e), and +, ~, !
+///                              [wsl/d-operator; WSL-B5: the letter has the unary & for the binary]
 /// ```
 fn d_operator(d: &mut Desugar, function: Ident, operands: Vec<core::ExprId>, span: Span) -> core::Expr {
     d.done.push((Rule::WslDOperator, span));
@@ -348,7 +352,8 @@ fn d_address_space(d: &mut Desugar, prefix: Option<AddressSpace>, suffixes: Vec<
     if prefix.is_some() {
         d.done.push((Rule::WslDAddressSpace, span));
     }
-    // A suffix without a space of its own has a prefix; without either, which no text gives, it is the thread's.
+    // A suffix without a space of its own has a prefix; without either, which no text gives, it is
+    // the thread's.
     let space = |own: Option<AddressSpace>| own.or(prefix).unwrap_or(AddressSpace::Thread);
     let each = suffixes.into_iter().map(|suffix| match suffix {
         TypeSuffix::Pointer(own) => core::TypeSuffix::Pointer(space(own)),

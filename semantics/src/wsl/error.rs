@@ -1,4 +1,5 @@
-//! What is wrong with a WSL program: the rule that it breaks, where, what was found and what the rule needs.
+//! What is wrong with a WSL program: the rule that it breaks, where, what was found and what the
+//! rule needs.
 
 use crate::rule::Rule;
 use crate::text::Span;
@@ -6,10 +7,12 @@ use crate::text::Span;
 /// The most errors that one run reports; where there are more, the last one says so.
 pub const MAX_ERRORS: usize = 100;
 
-/// The most notes that the errors of one run have together; a later error says how many it would have.
+/// The most notes that the errors of one run have together; a later error says how many it would
+/// have.
 pub const MAX_NOTES: usize = 100;
 
-/// The most characters of a message or note: names and types that a program writes may be of any length.
+/// The most characters of a message or note: names and types that a program writes may be of any
+/// length.
 const MAX_TEXT: usize = 500;
 
 /// A broken rule.
@@ -21,7 +24,8 @@ pub struct Error {
     pub span: Span,
     /// One sentence: found against required.
     pub message: String,
-    /// Further places and candidates, each with a sentence; a note without a place belongs to the whole error.
+    /// Further places and candidates, each with a sentence; a note without a place belongs to the
+    /// whole error.
     pub notes: Vec<(Option<Span>, String)>,
 }
 
@@ -49,7 +53,8 @@ fn shortened(text: String) -> String {
     }
 }
 
-/// The errors in the order of their places, at most [`MAX_ERRORS`] of them; the last says if there are more.
+/// The errors in the order of their places, at most [`MAX_ERRORS`] of them; the last says if there
+/// are more.
 pub fn limited(mut errors: Vec<Error>) -> Vec<Error> {
     errors.sort_by_key(|e| e.span.start);
     if errors.len() > MAX_ERRORS {

@@ -1,7 +1,9 @@
-//! Random WSL trees by the grammar: programs that can be written, whatever they mean. For tests of what works on text and trees.
+//! Random WSL trees by the grammar: programs that can be written, whatever they mean. For tests of
+//! what works on text and trees.
 //!
-//! A function for each production that has a choice; it makes only what the parser makes of the production's text, so a tree prints and reads back to
-//! itself. Meaning is not looked at: names are mostly undefined, types mostly wrong.
+//! A function for each production that has a choice; it makes only what the parser makes of the
+//! production's text, so a tree prints and reads back to itself. Meaning is not looked at: names
+//! are mostly undefined, types mostly wrong.
 
 pub mod arguments;
 pub mod bound;
@@ -225,7 +227,8 @@ impl Generator<'_> {
         self.tree.push_type(TypeExpr { prefix, name, arguments, suffixes }, NOWHERE)
     }
 
-    /// The type of variables: an address space before one without pointers and array references is theirs.
+    /// The type of variables: an address space before one without pointers and array references is
+    /// theirs.
     fn declarations(&mut self) -> Declarations {
         let (space, ty) = if self.one_in(4) {
             let suffixes = if self.one_in(2) { self.some(0, 2, |g| TypeSuffix::Array(g.size())) } else { Vec::new() };

@@ -1,8 +1,10 @@
 //! Sizes, alignments and strides in bytes: seed 004 "Annotations for execution".
 //!
-//! Arrays are as large as their elements together, enums as their base type, structures as in C, padding included. What the seed leaves to the implementation is
-//! decided here: scalars and atomics are 4 bytes, pointers are 8 and array references 16, samplers and textures 8. Of vectors, one of 3 elements has
-//! the size and alignment of one of 4 (`float3` is 16 bytes); a matrix is its columns one after the other.
+//! Arrays are as large as their elements together, enums as their base type, structures as in C,
+//! padding included. What the seed leaves to the implementation is decided here: scalars and
+//! atomics are 4 bytes, pointers are 8 and array references 16, samplers and textures 8. Of
+//! vectors, one of 3 elements has the size and alignment of one of 4 (`float3` is 16 bytes); a
+//! matrix is its columns one after the other.
 
 use super::environment::Environment;
 use super::types::{StructId, Type, TypeId};
@@ -26,7 +28,8 @@ pub struct Layouts {
 }
 
 impl Layouts {
-    /// The layout of a type; none if it is larger than 64 bits can say. The seed's size in bytes of a load or store of that type.
+    /// The layout of a type; none if it is larger than 64 bits can say. The seed's size in bytes of
+    /// a load or store of that type.
     pub fn of(&mut self, env: &Environment, ty: TypeId) -> Option<Layout> {
         if let Some(&known) = self.known.get(&ty) {
             return known;

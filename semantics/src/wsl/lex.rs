@@ -1,7 +1,7 @@
 //! WSL lexical analysis: seed 004 "Lexical analysis".
 //!
-//! One pass over the text, linear whatever it is. Each token is as long as possible. `-` belongs to no literal: the parser folds it into the literal
-//! that follows (ERRATA WSL-A2).
+//! One pass over the text, linear whatever it is. Each token is as long as possible. `-` belongs to
+//! no literal: the parser folds it into the literal that follows (ERRATA WSL-A2).
 
 use super::error::{Error, MAX_ERRORS, limited};
 use super::syntax::MAX_TEXT;
@@ -12,7 +12,8 @@ use crate::text::Span;
 /// The tokens of `text`, the last of which is [`TokenKind::End`], and what belongs to none.
 ///
 /// ```text
-/// token ::= IntLiteral | FloatLiteral | punctuation | keyword | Identifier | OperatorName        [wsl/lex-token]
+/// token ::= IntLiteral | FloatLiteral | punctuation | keyword | Identifier | OperatorName
+///                                                                                  [wsl/lex-token]
 /// ```
 pub fn lex(text: &str) -> (Vec<Token>, Vec<Error>) {
     let mut lexer = Lexer::new(text);
@@ -91,7 +92,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A literal: the longest of those that the text begins with. A digit sequence that begins with 0 and is no float is several literals.
+    /// A literal: the longest of those that the text begins with. A digit sequence that begins with
+    /// 0 and is no float is several literals.
     fn number(&mut self) {
         let digits = digits_end(self.bytes, self.at);
         if let Some(end) = float(self.bytes, self.at, digits) {
@@ -197,7 +199,8 @@ fn digits_end(bytes: &[u8], at: usize) -> usize {
     at + bytes[at..].iter().take_while(|b| b.is_ascii_digit()).count()
 }
 
-/// The end of a decimal literal that needs no `u`, of the digits up to `digits`. Of several digits the first is not 0; a sign is the parser's (ERRATA WSL-A2).
+/// The end of a decimal literal that needs no `u`, of the digits up to `digits`. Of several digits
+/// the first is not 0; a sign is the parser's (ERRATA WSL-A2).
 ///
 /// ```text
 /// signed-decimal ::= "-"? ("0" | [1-9] [0-9]*)        [wsl/lex-signed-decimal; WSL-A2, WSL-A7]
@@ -237,10 +240,11 @@ fn unsigned_hexadecimal(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(end) == Some(&b'u')).then_some(end + 1)
 }
 
-/// The end of a float literal, whose digits before the `.` end at `digits`. A sign is the parser's (ERRATA WSL-A2).
+/// The end of a float literal, whose digits before the `.` end at `digits`. A sign is the parser's
+/// (ERRATA WSL-A2).
 ///
 /// ```text
-/// float ::= "-"? ([0-9]+ "." [0-9]* | [0-9]* "." [0-9]+) "f"?        [wsl/lex-float; WSL-A2, WSL-A7]
+/// float ::= "-"? ([0-9]+ "." [0-9]* | [0-9]* "." [0-9]+) "f"?      [wsl/lex-float; WSL-A2, WSL-A7]
 /// ```
 fn float(bytes: &[u8], at: usize, digits: usize) -> Option<usize> {
     if bytes.get(digits) != Some(&b'.') {
@@ -263,7 +267,8 @@ fn keyword(keywords: &Keywords, word: &str) -> Option<TokenKind> {
 /// The longest punctuation at the start of `bytes`, and its length.
 ///
 /// ```text
-/// punctuation ::= "==" | "!=" | "<=" | ">=" | … | ")"        [wsl/lex-punctuation; WSL-A1: the table has "=>" for ">="]
+/// punctuation ::= "==" | "!=" | "<=" | ">=" | … | ")"
+///                                       [wsl/lex-punctuation; WSL-A1: the table has "=>" for ">="]
 /// ```
 fn punctuation(bytes: &[u8]) -> Option<(TokenKind, usize)> {
     use TokenKind as T;
@@ -319,11 +324,12 @@ fn punctuation(bytes: &[u8]) -> Option<(TokenKind, usize)> {
     })
 }
 
-/// The end of the identifier or keyword at `at`; `at` itself if there is none. Which characters it may have beyond `_` the seed leaves open: letters and
-/// digits of any script (ERRATA WSL-A6).
+/// The end of the identifier or keyword at `at`; `at` itself if there is none. Which characters it
+/// may have beyond `_` the seed leaves open: letters and digits of any script (ERRATA WSL-A6).
 ///
 /// ```text
-/// Identifier ::= (letter | "_") (letter | digit | "_")*, neither "_" nor a keyword        [wsl/lex-identifier; WSL-A6]
+/// Identifier ::= (letter | "_") (letter | digit | "_")*, neither "_" nor a keyword
+///                                                                     [wsl/lex-identifier; WSL-A6]
 /// ```
 fn identifier(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
@@ -340,12 +346,15 @@ fn identifier(text: &str, at: usize) -> usize {
     }
 }
 
-/// What follows the keyword `operator`, which ends at `after`, in an operator name: where its field stands, and where the name ends. No white space is
-/// allowed in it (ERRATA WSL-A8).
+/// What follows the keyword `operator`, which ends at `after`, in an operator name: where its field
+/// stands, and where the name ends. No white space is allowed in it (ERRATA WSL-A8).
 ///
 /// ```text
-/// OperatorName ::= "operator" ("<<" | ">>" | "+" | "-" | "*" | "/" | "%" | "&" | "^" | "|" | ">=" | "<=" | "==" | "!=" | "<" | ">" | "++" | "--" | "!"
-///                | "~" | "[]" | "[]=" | "&[]" | "&." Identifier | "." Identifier | "." Identifier "=")        [wsl/lex-operator-name; WSL-A8]
+/// OperatorName ::= "operator" ("<<" | ">>" | "+" | "-" | "*" | "/" | "%" | "&" | "^" | "|" | ">="
+///     | "<=" | "==" | "!=" | "<" | ">" | "++" | "--" | "!"
+///                | "~" | "[]" | "[]=" | "&[]" | "&." Identifier | "." Identifier | "." Identifier
+///                    "=")
+///                                                                  [wsl/lex-operator-name; WSL-A8]
 /// ```
 fn operator_name(text: &str, after: usize) -> Option<(Option<Span>, usize)> {
     const SIGNS: [&str; 23] =

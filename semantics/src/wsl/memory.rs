@@ -1,6 +1,8 @@
-//! Memory: seed 004 "Memory locations". Objects, each in one address space, of words of 4 bytes; addresses in bytes.
+//! Memory: seed 004 "Memory locations". Objects, each in one address space, of words of 4 bytes;
+//! addresses in bytes.
 //!
-//! Every size and alignment is a multiple of 4 bytes (see [`super::layout`]), so no access touches part of a word.
+//! Every size and alignment is a multiple of 4 bytes (see [`super::layout`]), so no access touches
+//! part of a word.
 
 use super::meaning::{Lanes, Op};
 use super::open::{Opens, Possible, Word};
@@ -13,8 +15,8 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
-/// Where something is stored: so many bytes into an object. The offset is `bytes` and the value of `open` together, if the address went through an unspecified
-/// index.
+/// Where something is stored: so many bytes into an object. The offset is `bytes` and the value of
+/// `open` together, if the address went through an unspecified index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
     /// The object.
@@ -43,7 +45,8 @@ pub struct Memory {
     pub objects: Vec<Object>,
     /// What races, if that is looked for.
     pub races: Option<Box<Races>>,
-    /// Whether a thread of a draw that a device may not have has stored in device memory, or one that it may have has not.
+    /// Whether a thread of a draw that a device may not have has stored in device memory, or one
+    /// that it may have has not.
     pub doubted: bool,
     /// The textures and samplers, by their objects.
     pub opaques: super::texture::Opaques,
@@ -75,7 +78,8 @@ impl Memory {
         }
     }
 
-    /// Loads the words at an address, not atomically; none if the object does not hold that many there. Words that race are unspecified.
+    /// Loads the words at an address, not atomically; none if the object does not hold that many
+    /// there. Words that race are unspecified.
     pub fn load(&mut self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let mut loaded = self.read(opens, at, words)?;
         for k in self.racing(opens, at, words, false, false) {
@@ -84,8 +88,8 @@ impl Memory {
         Some(loaded)
     }
 
-    /// Stores words at an address, not atomically; none if the object does not hold that many there. Of words that race with other stores it is unspecified which
-    /// value they keep.
+    /// Stores words at an address, not atomically; none if the object does not hold that many
+    /// there. Of words that race with other stores it is unspecified which value they keep.
     pub fn store(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
         let racing = self.racing(opens, at, value.len() as u32, true, false);
         if racing.is_empty() {
@@ -121,7 +125,8 @@ impl Memory {
         (0..words).filter(|k| offsets.iter().fold(false, |racy, o| races.word(at.object, o / 4 + k, access) | racy)).collect()
     }
 
-    /// The words at an address, without any notice; none if the object does not hold that many there.
+    /// The words at an address, without any notice; none if the object does not hold that many
+    /// there.
     pub fn read(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let object = self.object(at.object);
         let here = |offset: u32| {
@@ -136,8 +141,9 @@ impl Memory {
         (0..words as usize).map(|k| Some(opens.among(which, &word(k)))).collect()
     }
 
-    /// Puts words at an address, without any notice; none if the object does not hold that many there. Through an unspecified offset, what may have been stored to
-    /// is either what it was or what is stored, by what the offset turns out to be.
+    /// Puts words at an address, without any notice; none if the object does not hold that many
+    /// there. Through an unspecified offset, what may have been stored to is either what it was or
+    /// what is stored, by what the offset turns out to be.
     pub fn write(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
         let object = self.objects.get_mut(at.object.0 as usize)?;
         let which = at.open.map(|open| opens.read(Word::Open(open)));

@@ -1,7 +1,8 @@
 //! WSL, the former WebGPU Shading Language: seed 004.
 //!
-//! Text → tokens (`lex`) → [`syntax::Tree`] (`parse`) → [`core::Program`] (`desugar`) → the global environment and every function's derivation
-//! (`environment`, `typing`) → a typed program that execution needs nothing but.
+//! Text → tokens (`lex`) → [`syntax::Tree`] (`parse`) → [`core::Program`] (`desugar`) → the global
+//! environment and every function's derivation (`environment`, `typing`) → a typed program that
+//! execution needs nothing but.
 
 mod arena;
 pub mod beside;

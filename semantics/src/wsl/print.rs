@@ -1,4 +1,5 @@
-//! WSL as text: a tree as source that reads back to the same tree, and a program without sugar in the same form, with operators as calls.
+//! WSL as text: a tree as source that reads back to the same tree, and a program without sugar in
+//! the same form, with operators as calls.
 
 use super::core;
 use super::syntax::{
@@ -26,7 +27,8 @@ pub fn print(tree: &Tree) -> String {
     printer.out
 }
 
-/// The program without sugar, operators as calls: `operator+(a, b)`. It is no source text, since nothing of it names a function so.
+/// The program without sugar, operators as calls: `operator+(a, b)`. It is no source text, since
+/// nothing of it names a function so.
 pub fn print_core(program: &core::Program) -> String {
     print(&sugared(program))
 }
@@ -230,7 +232,8 @@ impl Printer<'_> {
         self.out.push_str(&match (literal.magnitude, literal.hexadecimal) {
             (Magnitude::Exact(m), false) => m.to_string(),
             (Magnitude::Exact(m), true) => format!("{m:#x}"),
-            // An infinite one is written as 2^128, which no float holds; the others are integers below.
+            // An infinite one is written as 2^128, which no float holds; the others are integers
+            // below.
             (Magnitude::Large(x), false) if x.is_infinite() => "340282366920938463463374607431768211456".into(),
             (Magnitude::Large(x), true) if x.is_infinite() => format!("{:#x}0", 1u128 << 124),
             (Magnitude::Large(x), false) => (x as u128).to_string(),
@@ -487,7 +490,8 @@ fn sign(step: Step) -> &'static str {
     &step.function()["operator".len()..]
 }
 
-/// The tree that looks as the program does: without sugar, but with calls whose callees no text can name.
+/// The tree that looks as the program does: without sugar, but with calls whose callees no text can
+/// name.
 fn sugared(program: &core::Program) -> Tree {
     let operator = |name: Symbol| BinaryOp::ALL.into_iter().find(|op| op.function() == program.names.name(name));
     let e = |e: core::ExprId| ExprId(e.0);

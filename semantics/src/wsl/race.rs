@@ -1,11 +1,13 @@
 //! Data races: seed 004 "Memory model", filled in for sequential consistency (ERRATA WSL-D20).
 //!
-//! Two accesses of one word by different threads race if one of them is a store, they are not both atomic, and neither *happens before* the other. Only a barrier
-//! orders threads: those of one group, for the memory that its fence is of. Atomics order nothing. A load that races gives an unspecified value, and so does
-//! memory after stores that race.
+//! Two accesses of one word by different threads race if one of them is a store, they are not both
+//! atomic, and neither *happens before* the other. Only a barrier orders threads: those of one
+//! group, for the memory that its fence is of. Atomics order nothing. A load that races gives an
+//! unspecified value, and so does memory after stores that race.
 //!
-//! So whether a load races depends on the stores of its word by others, not on the order of the run: the stores that race are learnt
-//! ([`Races::learnt`]) and given to the next run, in which what reads before such a store races as what reads after it does.
+//! So whether a load races depends on the stores of its word by others, not on the order of the
+//! run: the stores that race are learnt ([`Races::learnt`]) and given to the next run, in which
+//! what reads before such a store races as what reads after it does.
 
 use super::memory::ObjectId;
 use super::syntax::AddressSpace;
@@ -45,7 +47,8 @@ pub struct Race {
     pub second: Access,
 }
 
-/// Accesses of one word: of those from one place as many as tell whether a later one races with any of them.
+/// Accesses of one word: of those from one place as many as tell whether a later one races with any
+/// of them.
 #[derive(Clone, Debug, Default)]
 struct Accesses(Vec<Access>);
 
@@ -94,7 +97,8 @@ pub struct Races {
     pub thread: u32,
     /// Its group.
     pub group: u32,
-    /// The barriers that its group has passed: with a fence of threadgroup memory, and of device memory.
+    /// The barriers that its group has passed: with a fence of threadgroup memory, and of device
+    /// memory.
     pub epochs: (u32, u32),
     /// Where the step stands.
     pub place: Span,
@@ -111,8 +115,8 @@ impl Access {
 }
 
 impl Accesses {
-    /// Whatever comes later and races with the access then races with one of these from its place: of one group those since its last barrier, of them two threads;
-    /// and of two other groups.
+    /// Whatever comes later and races with the access then races with one of these from its place:
+    /// of one group those since its last barrier, of them two threads; and of two other groups.
     fn add(&mut self, access: Access) {
         let alike = |a: &Access| a.place == access.place && a.stores == access.stores && a.atomic == access.atomic;
         self.0.retain(|a| !(alike(a) && a.group == access.group && a.epoch != access.epoch));

@@ -1,4 +1,5 @@
-//! When two WSL trees are the same program: alike in everything but places, the numbers of nodes and the numbers of names.
+//! When two WSL trees are the same program: alike in everything but places, the numbers of nodes
+//! and the numbers of names.
 
 use super::syntax::{
     Decl, Declarations, EnumDef, Expr, ExprId, ForInit, FuncDef, FunctionKind, Ident, Semantic, SemanticKind, Slot, Stmt, StmtId,

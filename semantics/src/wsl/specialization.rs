@@ -1,7 +1,9 @@
-//! Specialization constants of entry points: which there are, and the values that are given for them by name (seed 004 "Arguments and Return Types", bucket 4).
+//! Specialization constants of entry points: which there are, and the values that are given for
+//! them by name (seed 004 "Arguments and Return Types", bucket 4).
 //!
-//! A constant is a scalar argument whose value "must be specified … before the shader is allowed to execute": each has to be given, once. A draw gives the constants of
-//! both of its stages together; one name that both have is one value, which each reads by its own type.
+//! A constant is a scalar argument whose value "must be specified … before the shader is allowed to
+//! execute": each has to be given, once. A draw gives the constants of both of its stages together;
+//! one name that both have is one value, which each reads by its own type.
 
 use super::entry::{EntryPoint, Item};
 use super::environment::{FunctionId, Semantic};
@@ -38,10 +40,12 @@ pub fn constants<'p>(program: &'p Program, entry: &EntryPoint) -> Vec<(&'p str, 
 }
 
 impl Specialization {
-    /// Reads what is given, `(name, value)`, for the constants of the entry points that are run together.
+    /// Reads what is given, `(name, value)`, for the constants of the entry points that are run
+    /// together.
     ///
     /// # Errors
-    /// If a constant is not given, or given twice; if a value is none of its type; if something is given that is no constant of theirs.
+    /// If a constant is not given, or given twice; if a value is none of its type; if something is
+    /// given that is no constant of theirs.
     pub fn new(program: &Program, entries: &[&EntryPoint], given: &[(String, String)]) -> Result<Specialization, String> {
         for (i, (name, _)) in given.iter().enumerate() {
             if given[..i].iter().any(|(other, _)| other == name) {
@@ -79,13 +83,15 @@ impl Specialization {
         Ok(Specialization { words })
     }
 
-    /// The word of the `k`th of an entry point's flattened arguments, if that is a specialization constant.
+    /// The word of the `k`th of an entry point's flattened arguments, if that is a specialization
+    /// constant.
     pub fn word(&self, entry: &EntryPoint, k: usize) -> Option<u32> {
         self.words.get(&(entry.function, k as u32)).copied()
     }
 }
 
-/// A value's word: `true` and `false`; whole numbers, decimal or hexadecimal, with `u` behind if they have no sign; floats, with `f` behind if so, `inf`, `-inf` and `nan`.
+/// A value's word: `true` and `false`; whole numbers, decimal or hexadecimal, with `u` behind if
+/// they have no sign; floats, with `f` behind if so, `inf`, `-inf` and `nan`.
 fn word(text: &str, of: Scalar) -> Option<u32> {
     let magnitude = |digits: &str| match digits.strip_prefix("0x") {
         Some(hexadecimal) if hexadecimal.bytes().all(|b| b.is_ascii_hexdigit()) => u32::from_str_radix(hexadecimal, 16).ok(),

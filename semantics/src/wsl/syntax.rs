@@ -1,7 +1,9 @@
-//! WSL syntax: seed 004 "Parsing", the program as written, before desugaring and before any name has a meaning.
+//! WSL syntax: seed 004 "Parsing", the program as written, before desugaring and before any name
+//! has a meaning.
 //!
-//! Nodes stand in arenas, children before their parents, each with its span; nesting is bounded by [`MAX_NESTING`]. `print` writes a tree that reads back to
-//! the same tree, `desugar` turns it into [`super::core`].
+//! Nodes stand in arenas, children before their parents, each with its span; nesting is bounded by
+//! [`MAX_NESTING`]. `print` writes a tree that reads back to the same tree, `desugar` turns it into
+//! [`super::core`].
 
 mod literal;
 mod operator;
@@ -100,7 +102,8 @@ pub enum TypeSuffix {
     Array(IntLiteral),
 }
 
-/// An expression. Parentheses are kept: a parenthesised literal is a literal, and the printer adds none.
+/// An expression. Parentheses are kept: a parenthesised literal is a literal, and the printer adds
+/// none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A literal.
@@ -188,7 +191,8 @@ pub enum ForInit {
 /// `T x = e, y`, with the address space of the variables if one is written (ERRATA WSL-B8).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declarations {
-    /// The address space of the variables: written before a type without pointer or array reference suffixes, as in `threadgroup int[4] x`.
+    /// The address space of the variables: written before a type without pointer or array reference
+    /// suffixes, as in `threadgroup int[4] x`.
     pub space: Option<AddressSpace>,
     /// Their type. Its `prefix` is absent if `space` is present.
     pub ty: TypeExprId,
@@ -418,7 +422,8 @@ pub enum FunctionKind {
     Vertex,
     /// The entry point of a fragment stage.
     Fragment,
-    /// The entry point of a compute stage, with the size of its threadgroups and where that is written.
+    /// The entry point of a compute stage, with the size of its threadgroups and where that is
+    /// written.
     Compute([IntLiteral; 3], Span),
 }
 
@@ -442,7 +447,8 @@ pub struct Tree {
     pub exprs: Vec<(Expr, Span)>,
     /// The statements.
     pub stmts: Vec<(Stmt, Span)>,
-    /// Where the sign of each binary operator stands, in the order of the expressions; a tree that was never text has none.
+    /// Where the sign of each binary operator stands, in the order of the expressions; a tree that
+    /// was never text has none.
     pub signs: Vec<(ExprId, Span)>,
 }
 

@@ -1,4 +1,5 @@
-//! WSL tokens: seed 004 "Lexical analysis". A token is its kind and its place; names and values are read from the text when they are needed.
+//! WSL tokens: seed 004 "Lexical analysis". A token is its kind and its place; names and values are
+//! read from the text when they are needed.
 
 use super::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
 use crate::text::Span;

@@ -1,9 +1,11 @@
-//! WSL types (seed 004 "Typing of functions", "Built-in Types"), each known by one number, so that equal types are equal numbers.
+//! WSL types (seed 004 "Typing of functions", "Built-in Types"), each known by one number, so that
+//! equal types are equal numbers.
 
 use super::syntax::AddressSpace;
 use rustc_hash::FxHashMap;
 
-/// The number of a type in [`Types`]. The built-in scalars, vectors, matrices, atomics and the sampler have fixed numbers.
+/// The number of a type in [`Types`]. The built-in scalars, vectors, matrices, atomics and the
+/// sampler have fixed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub u32);
 /// The number of a struct in the environment.

@@ -11,17 +11,20 @@ use std::fmt::Write;
 /// The most possible values of a scalar that are listed.
 const LISTED: usize = 16;
 
-/// A value of that type, by what each of its words may be: `42`, `0.5`, `true`, `E.A`, `float2(1.0, 2.0)`, `{ 1, 2, 3 }`, `S { a: 1, b: { true, false } }`.
-/// A scalar that may be one of several values is `one of 1, 2, 3`; a float of a set, `within [0.25, 0.5]`; one of which nothing is known, `unspecified`.
+/// A value of that type, by what each of its words may be: `42`, `0.5`, `true`, `E.A`,
+/// `float2(1.0, 2.0)`, `{ 1, 2, 3 }`, `S { a: 1, b: { true, false } }`. A scalar that may be one of
+/// several values is `one of 1, 2, 3`; a float of a set, `within [0.25, 0.5]`; one of which nothing
+/// is known, `unspecified`.
 pub fn show(program: &Program, ty: TypeId, words: &[Possible]) -> String {
     let mut printer = Printer { program, layouts: Layouts::default(), out: String::new() };
     printer.value(ty, words);
     printer.out
 }
 
-/// The scalars of a value of that type, in the order in which they are declared, elements of arrays by index and of matrices by column: each with its word in memory
-/// and its type; an element of an enum has the enum's base type. None if there are more than `most`, or the type has what is no number: pointers, array references,
-/// textures and samplers.
+/// The scalars of a value of that type, in the order in which they are declared, elements of arrays
+/// by index and of matrices by column: each with its word in memory and its type; an element of an
+/// enum has the enum's base type. None if there are more than `most`, or the type has what is no
+/// number: pointers, array references, textures and samplers.
 pub fn scalars(program: &Program, ty: TypeId, most: usize) -> Option<Vec<(usize, Scalar)>> {
     let mut all = Vec::new();
     collect(program, &mut Layouts::default(), ty, 0, most, &mut all).then_some(all)
@@ -133,7 +136,8 @@ impl Printer<'_> {
         match env.types.get(ty) {
             Type::Void => self.out.push_str("void"),
             Type::Scalar(of) | Type::Atomic(of) => self.one(
-                // The bits of a float within bounds, taken for an integer, are more than are listed.
+                // The bits of a float within bounds, taken for an integer, are more than are
+                // listed.
                 words.first().filter(|word| of == Scalar::Float || !matches!(word, Possible::Floats(_))),
                 |bits| scalar(of, bits),
                 |bits| match of {

@@ -1,5 +1,5 @@
-//! Sets that are stated in ULP or as an absolute error end where the specification says, found by another way: the exact result to 200 bits from a second library, and
-//! floats by bisection.
+//! Sets that are stated in ULP or as an absolute error end where the specification says, found by
+//! another way: the exact result to 200 bits from a second library, and floats by bisection.
 
 use super::inputs::{Random, corners};
 use super::subjects::{Arg, subject};
@@ -88,7 +88,8 @@ fn bound(name: &str, x: f32, y: f32, wgsl: bool, c: &mut Consts) -> Option<(BigF
     }
 }
 
-/// The first input at which the set ends more than a float away from where it must; and how many ended exactly there.
+/// The first input at which the set ends more than a float away from where it must; and how many
+/// ended exactly there.
 pub fn end_astray(name: &str, rule: Rule<'_>, count: u64, seed: u64) -> (Option<String>, [u64; 2]) {
     let (subject, corners) = (subject(name), corners());
     let mut random = Random(seed);

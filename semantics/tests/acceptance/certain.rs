@@ -1,4 +1,5 @@
-//! What is certain of results without a set is never more than the set says, and most of what devices show is certain.
+//! What is certain of results without a set is never more than the set says, and most of what
+//! devices show is certain.
 
 use super::inputs::{Random, corners};
 use super::subjects::{SUBJECTS, Shape, Subject};
@@ -26,7 +27,8 @@ fn functions() -> Vec<&'static Subject> {
     SUBJECTS.iter().filter(is_one).collect()
 }
 
-/// An operand: drawn as for the sets, or of any bits, or at a place where a function's rule changes.
+/// An operand: drawn as for the sets, or of any bits, or at a place where a function's rule
+/// changes.
 fn operand(subject: &Subject, random: &mut Random, corners: &[f32]) -> f32 {
     const PLACES: [f32; 20] = [
         0.5,
@@ -68,7 +70,8 @@ fn operand(subject: &Subject, random: &mut Random, corners: &[f32]) -> f32 {
 struct Share {
     /// Of operands that are normal numbers, with the correctly rounded result.
     rounded: [u64; 2],
-    /// Of those of which not everything is allowed, how far in floats is certain, of how far is allowed; on the upper side.
+    /// Of those of which not everything is allowed, how far in floats is certain, of how far is
+    /// allowed; on the upper side.
     reached: [f64; 2],
 }
 

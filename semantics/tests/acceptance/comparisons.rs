@@ -1,4 +1,5 @@
-//! Comparisons of members of sets come out as they may, and what is narrowed by the outcome keeps the members; one value on both sides.
+//! Comparisons of members of sets come out as they may, and what is narrowed by the outcome keeps
+//! the members; one value on both sides.
 
 use super::inputs::{Random, corners};
 use super::soundness::{around, member};

@@ -1,7 +1,9 @@
-//! Simulated devices on concrete floats: every choice that the precision rules leave open is drawn. `None`: the device may have anything.
+//! Simulated devices on concrete floats: every choice that the precision rules leave open is drawn.
+//! `None`: the device may have anything.
 //!
-//! Nothing here is taken from the rules under test: rounding is by the host's 32-bit arithmetic and 64-bit remainders, functions by the host's 64-bit ones,
-//! and errors are kept a millionth inside of their bounds for that.
+//! Nothing here is taken from the rules under test: rounding is by the host's 32-bit arithmetic and
+//! 64-bit remainders, functions by the host's 64-bit ones, and errors are kept a millionth inside
+//! of their bounds for that.
 
 use super::inputs::Random;
 use smallstep_semantics::number::{Controls, Denormals, Rounding};
@@ -229,7 +231,8 @@ impl Device<'_> {
         self.within_ulps(f64::from(y).atan2(x.into()), 4096.0)
     }
 
-    /// What an instruction may give whose formula gave `value`: that, or something about as near to the exact result on its other side.
+    /// What an instruction may give whose formula gave `value`: that, or something about as near to
+    /// the exact result on its other side.
     pub fn inherited(&mut self, exact: f64, value: f32) -> Option<f32> {
         let error = (exact - f64::from(value)).abs();
         let mirrored = (exact + (exact - f64::from(value))) as f32;

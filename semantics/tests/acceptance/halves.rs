@@ -1,5 +1,5 @@
-//! The sets of 16-bit instructions, by other means than theirs: a table of all halves, the host's 64-bit functions, and simulated devices. Functions of one
-//! number are tried on every half.
+//! The sets of 16-bit instructions, by other means than theirs: a table of all halves, the host's
+//! 64-bit functions, and simulated devices. Functions of one number are tried on every half.
 
 use super::inputs::Random;
 use super::{PROFILES, inputs, over};
@@ -143,7 +143,8 @@ fn definite_outside(function: &Function, rule: Rule<'_>, seed: u64) -> Option<St
             Rounding::TowardZero if exact.abs() <= MAX => if exact < 0.0 { ceiling(exact)? } else { floor(exact)? }.copysign(exact),
             _ => Half::of(exact).wide(),
         };
-        // What is rounded toward zero all along a formula need not be what the exact result is rounded to; what must be flushed is not the result.
+        // What is rounded toward zero all along a formula need not be what the exact result is
+        // rounded to; what must be flushed is not the result.
         let simple = matches!(function.name, "FAdd" | "FSub" | "FMul");
         if profile.controls().rounding == Rounding::TowardZero && !simple
             || rounded.abs() < MIN && profile.controls().denormals == Denormals::Flush
@@ -178,7 +179,8 @@ fn bound(function: &Function, x: &[f64]) -> Option<(f64, f64)> {
 
 const STATED: [&str; 10] = ["FDiv", "Exp", "Exp2", "Log", "Log2", "InverseSqrt", "Sin", "Cos", "Atan", "Atan2"];
 
-/// The first operands at which the set does not end where it must; to the very float, but where the host's last digits may matter.
+/// The first operands at which the set does not end where it must; to the very float, but where the
+/// host's last digits may matter.
 fn end_astray(function: &Function, rule: Rule<'_>, seed: u64) -> Option<String> {
     for x in operands(function, seed) {
         // Flushed operands have bounds of their own.
@@ -255,7 +257,8 @@ impl Device<'_> {
         self.rounded(exact)
     }
 
-    /// x·y + z, fused or not. Products of halves are exact in 64 bits, and so are their sums, nearly always.
+    /// x·y + z, fused or not. Products of halves are exact in 64 bits, and so are their sums,
+    /// nearly always.
     fn fma(&mut self, x: f64, y: f64, z: f64) -> Option<f64> {
         if self.0.below(2) == 0 {
             let product = self.product(x, y)?;

@@ -1,5 +1,5 @@
-//! Modf and Frexp, which have two results, and derivatives: sets by hand, members of intervals, simulated devices that flush where they may, and wrong devices
-//! that are caught.
+//! Modf and Frexp, which have two results, and derivatives: sets by hand, members of intervals,
+//! simulated devices that flush where they may, and wrong devices that are caught.
 
 use super::PROFILES;
 use super::inputs::Random;

@@ -124,8 +124,9 @@ pub fn member(random: &mut Random, set: &Set) -> f32 {
     if set.contains(member.into()) { member } else { low }
 }
 
-/// Whether the ends of a set's spans are in another set: what is between them may be there only because a set has few spans. `slack`: or the floats next to
-/// them, since the exact result is known to 50 bits, which may put a float more at the end of what a point gives.
+/// Whether the ends of a set's spans are in another set: what is between them may be there only
+/// because a set has few spans. `slack`: or the floats next to them, since the exact result is
+/// known to 50 bits, which may put a float more at the end of what a point gives.
 fn holds(whole: &Set, part: &Set, slack: bool) -> bool {
     let is_in = |end: f64, inward: f64| whole.contains(end) || slack && whole.contains(inward);
     let ends_are_in = |span: &Span| {

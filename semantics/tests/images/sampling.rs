@@ -1,4 +1,5 @@
-//! Sampling against exact fractions; devices made up within the precision stay within the sets; planted bugs do not.
+//! Sampling against exact fractions; devices made up within the precision stay within the sets;
+//! planted bugs do not.
 
 use smallstep_semantics::image::{
     AddressMode, Allowed, Border, Compare, Filter, Format, Image, Lod, Numeric, Precision, Rules, Sampler, SamplerError, Sampling, lambda,
@@ -45,7 +46,8 @@ impl Case {
             lod_max: random.one_of(&[1000.0, 1000.0, 1.25]),
             ..Sampler::default()
         };
-        // Coordinates are floats of at most 24 bits, here with up to 20 after the point; some lie on the boundaries of texels.
+        // Coordinates are floats of at most 24 bits, here with up to 20 after the point; some lie
+        // on the boundaries of texels.
         let mut at = [0; 2];
         for (axis, coordinate) in at.iter_mut().enumerate() {
             let size = i64::from([width, height][axis]);
@@ -81,7 +83,8 @@ impl Case {
 
 const PRECISION: Precision = Precision { sub_texel_bits: 8, mipmap_bits: 8, filter_bits: 12 };
 
-/// The first case in which a sample's value is not the second implementation's, or not in its own set; with bugs planted or not.
+/// The first case in which a sample's value is not the second implementation's, or not in its own
+/// set; with bugs planted or not.
 fn disagreement(rules: &Rules, cases: u64, seed: u64) -> Option<String> {
     let mut random = Random(seed);
     (0..cases).find_map(|_| {
@@ -167,7 +170,8 @@ fn devices_may_measure_derivatives_in_any_permitted_way() {
     }
 }
 
-/// Coarse tests that the random ones' harness cannot see: derivatives, bias, comparison, borders of integers.
+/// Coarse tests that the random ones' harness cannot see: derivatives, bias, comparison, borders of
+/// integers.
 fn derived(rules: &Rules) -> Result<(), String> {
     let size = [64, 16, 1];
     let of = |dx: [f32; 2], dy: [f32; 2], bias: f32, sampler: &Sampler| {
@@ -274,7 +278,8 @@ fn every_planted_bug_is_caught() {
     }
 }
 
-/// A texel that is not the nearest, by far, is outside of the set: planted into the set's own coordinates it is caught too.
+/// A texel that is not the nearest, by far, is outside of the set: planted into the set's own
+/// coordinates it is caught too.
 #[test]
 fn sets_are_no_wider_than_the_precision() {
     let mut image = Image::new(Format::R8Unorm, 4, 1, 1).expect("an image");

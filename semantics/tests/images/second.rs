@@ -1,4 +1,5 @@
-//! Sampling once more, as simply as can be, in exact fractions: coordinates are walked into the level step by step, weights are integers.
+//! Sampling once more, as simply as can be, in exact fractions: coordinates are walked into the
+//! level step by step, weights are integers.
 
 use smallstep_semantics::image::{AddressMode, Border, Filter, Sampler};
 
@@ -58,7 +59,8 @@ impl Levels {
         }
     }
 
-    /// A level at unnormalized coordinates in parts, with the weights that `weight` makes of the fractions.
+    /// A level at unnormalized coordinates in parts, with the weights that `weight` makes of the
+    /// fractions.
     fn level(&self, sampler: &Sampler, level: usize, [u, v]: [i128; 2], offset: [i32; 2], filter: Filter) -> Fraction {
         let [di, dj] = offset.map(i128::from);
         if filter == Filter::Nearest {
@@ -73,7 +75,8 @@ impl Levels {
         Fraction { n, d: 255 * PARTS * PARTS }
     }
 
-    /// A sample at coordinates s, t in parts and a level of detail in parts; `snap` is what a device makes of unnormalized coordinates.
+    /// A sample at coordinates s, t in parts and a level of detail in parts; `snap` is what a
+    /// device makes of unnormalized coordinates.
     pub fn sample(&self, sampler: &Sampler, at: [i128; 2], lambda: i128, offset: [i32; 2], snap: impl Fn(i128) -> i128) -> f64 {
         let clamp = |x: f32, y: i128| ((f64::from(x) * PARTS as f64) as i128).max(y);
         let lambda = clamp(sampler.lod_min, lambda).min((f64::from(sampler.lod_max) * PARTS as f64) as i128);

@@ -1,5 +1,6 @@
-//! One and three dimensions, layers and cubes against a second implementation: texels by exact fractions, faces and edges by the specification's table written
-//! out; devices made up within the precision; planted bugs.
+//! One and three dimensions, layers and cubes against a second implementation: texels by exact
+//! fractions, faces and edges by the specification's table written out; devices made up within the
+//! precision; planted bugs.
 
 use smallstep_semantics::image::{
     AddressMode, Filter, Format, Image, ImageError, Location, Lod, Precision, Rules, Sampler, Sampling, Shape,
@@ -87,8 +88,8 @@ impl Case {
         (if up { floor + i128::from(is_half) } else { to_even }).clamp(0, last)
     }
 
-    /// The sample in exact fractions of a device that snaps unnormalized coordinates so, rounds halves of layers so, and makes a cube's corners of the three
-    /// texels so.
+    /// The sample in exact fractions of a device that snaps unnormalized coordinates so, rounds
+    /// halves of layers so, and makes a cube's corners of the three texels so.
     fn second(&self, snap: impl Fn(i128) -> i128, up: bool, corner: fn([i128; 3]) -> i128) -> f64 {
         let size = self.size();
         let shape = self.image.shape();
@@ -260,7 +261,8 @@ fn devices_within_the_precision_stay_within_the_sets_of_every_shape() {
     assert!(narrow > 8_000, "{narrow} narrow");
 }
 
-/// Which level the derivatives of a direction or of coordinates lead to, of an image whose level l is l everywhere.
+/// Which level the derivatives of a direction or of coordinates lead to, of an image whose level l
+/// is l everywhere.
 fn level(rules: &Rules, shape: Shape, sides: [u32; 3], at: [f32; 3], dx: [f32; 3], dy: [f32; 3]) -> (u32, Interval) {
     let mut image = Image::of_shape(Format::R32Sfloat, shape, sides, 4).expect("an image");
     for l in 0..4 {
@@ -309,7 +311,8 @@ fn gathers(rules: &Rules) -> Result<(), String> {
     image.fill(0, &texels).expect("its bytes");
     let sampler = Sampler::default();
     let sampling = Sampling { image: &image, sampler: &sampler, precision: PRECISION, rules, offset: [0; 3] };
-    // Right of the middle of +X and below it: i0j1, i1j1, i1j0, i0j0 are -Y, the corner of +X, -Y and -Z, -Z, and +X.
+    // Right of the middle of +X and below it: i0j1, i1j1, i1j0, i0j0 are -Y, the corner of +X, -Y
+    // and -Z, -Z, and +X.
     let at = [1.0, -0.25, -0.25].map(Inexact::from);
     let gathered = sampling.gather(at, 0, None).expect("a valid sampler").bits.map(f32::from_bits);
     let expected = [3.0, 8.0 / 3.0, 5.0, 0.0];

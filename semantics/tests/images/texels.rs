@@ -16,7 +16,8 @@ fn fraction(numeric: Numeric, width: u8, code: u64) -> (i64, i64) {
     }
 }
 
-/// Whether a float is the nearest one to a fraction: its neighbours are not nearer. In integers, as 2^-40 times whole numbers.
+/// Whether a float is the nearest one to a fraction: its neighbours are not nearer. In integers, as
+/// 2^-40 times whole numbers.
 fn is_nearest(x: f32, (n, d): (i64, i64)) -> bool {
     let scaled = |x: f32| (f64::from(x) * 2f64.powi(60)) as i128;
     let distance = |x: f32| (scaled(x) * i128::from(d) - (i128::from(n) << 60)).abs();
@@ -75,7 +76,8 @@ fn what_is_unpacked_packs_to_the_same_code() {
     }
 }
 
-/// Between each two codes a float is stored as one of the two, the nearer one preferred; a code farther away is not allowed.
+/// Between each two codes a float is stored as one of the two, the nearer one preferred; a code
+/// farther away is not allowed.
 #[test]
 fn what_is_between_two_codes_is_stored_as_either() {
     for width in [8, 16] {

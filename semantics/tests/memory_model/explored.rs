@@ -1,4 +1,5 @@
-//! Exploration and races together: the schedules that are tried find a race exactly where some schedule has one.
+//! Exploration and races together: the schedules that are tried find a race exactly where some
+//! schedule has one.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -98,7 +99,8 @@ fn programs(steps: Vec<Step>) -> Vec<(u32, Vec<Action>)> {
 
 #[test]
 fn a_race_of_one_schedule_is_found() {
-    // The reader may come first, and then has acquired nothing; only where it reads the flag's store is the data ordered.
+    // The reader may come first, and then has acquired nothing; only where it reads the flag's
+    // store is the data ordered.
     let t = topology();
     let flag = |agent, op, ordering| {
         access(&t, agent, 1, 0, 4, Class::Uniform, atomic(op, Scope::Device, Semantics::of(ordering, &[Class::Uniform])))

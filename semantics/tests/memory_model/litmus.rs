@@ -155,7 +155,8 @@ fn a_plain_store_hides_a_release() {
         steps
     };
     holds("the load reads the plain store, which released nothing", &with(None), Some(5));
-    // By the letter: the plain store is in no modification order, so the read-modify-write comes next in the release sequence.
+    // By the letter: the plain store is in no modification order, so the read-modify-write comes
+    // next in the release sequence.
     let again = flag(0, atomic(AtomicOp::ReadModifyWrite, Scope::Workgroup, RELAXED));
     holds("a read-modify-write behind it is in the sequence again", &with(Some(again)), None);
 }

@@ -1,5 +1,6 @@
-//! The race detector against the memory model: litmus tests with their reasons, thousands of random executions against the brute-force
-//! oracle, and bugs planted in the rules, each of which these tests must catch.
+//! The race detector against the memory model: litmus tests with their reasons, thousands of random
+//! executions against the brute-force oracle, and bugs planted in the rules, each of which these
+//! tests must catch.
 
 mod explored;
 mod litmus;
@@ -10,7 +11,8 @@ mod random;
 use oracle::{Action, Event};
 use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Race, Rules, Scope, Semantics, Topology};
 
-/// One step of an execution that is fed to the detector: an action by one agent, or a control barrier that several leave.
+/// One step of an execution that is fed to the detector: an action by one agent, or a control
+/// barrier that several leave.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// An access or a fence.
@@ -73,7 +75,8 @@ pub fn print(steps: &[Step]) -> String {
     steps.iter().enumerate().map(line).collect()
 }
 
-/// What is wrong with the detector's answer, by the oracle: a race missed, or one too many, or the wrong pair.
+/// What is wrong with the detector's answer, by the oracle: a race missed, or one too many, or the
+/// wrong pair.
 pub fn judge(topology: Topology, rules: Rules, steps: &[Step]) -> Result<bool, String> {
     let races = oracle::races(&topology, &events(steps));
     let mut of_step = Vec::new();

@@ -1,5 +1,5 @@
-//! The memory model by its letter: all events of an execution, the relations as matrices, closed by brute force. It shares nothing with the
-//! detector but the types of what happened.
+//! The memory model by its letter: all events of an execution, the relations as matrices, closed by
+//! brute force. It shares nothing with the detector but the types of what happened.
 
 #![expect(clippy::needless_range_loop, reason = "relations are matrices over events by index")]
 
@@ -98,7 +98,8 @@ pub fn races(topology: &Topology, events: &[Event]) -> Vec<Vec<usize>> {
             (access.offset..access.offset + access.bytes).all(|byte| last(byte) == Some(first)).then_some(first)
         })
         .collect();
-    // The release sequence headed by an atomic write: in its scoped modification order, up to the first store.
+    // The release sequence headed by an atomic write: in its scoped modification order, up to the
+    // first store.
     let sequence = |head: usize| -> Vec<usize> {
         let mut sequence = vec![head];
         for x in head + 1..n {

@@ -1,4 +1,5 @@
-//! Random executions against the oracle. They are made so that many synchronize: few agents, few locations, runs of the idioms.
+//! Random executions against the oracle. They are made so that many synchronize: few agents, few
+//! locations, runs of the idioms.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
@@ -127,12 +128,14 @@ pub fn execution() -> impl Strategy<Value = Vec<Step>> {
     ]
 }
 
-/// 40 workgroups of 20 invocations in subgroups of 6, so that clocks have several levels and workgroups straddle their nodes.
+/// 40 workgroups of 20 invocations in subgroups of 6, so that clocks have several levels and
+/// workgroups straddle their nodes.
 fn wide_topology() -> Topology {
     Topology::new(40, 20, 6).unwrap()
 }
 
-/// The execution with its agents spread over the wide topology, as near to each other as they were: whole workgroups stay whole.
+/// The execution with its agents spread over the wide topology, as near to each other as they were:
+/// whole workgroups stay whole.
 fn widen(steps: Vec<Step>) -> Vec<Step> {
     let t = wide_topology();
     let place = |agent: u32| Agent { workgroup: 25 + 14 * (agent / 4), local: [2, 5, 13, 17][agent as usize % 4] };

@@ -1,7 +1,9 @@
-//! Simulated devices: each run of a program takes other choices of those that the precision rules leave open.
+//! Simulated devices: each run of a program takes other choices of those that the precision rules
+//! leave open.
 //!
-//! Nothing here knows what the number library decides. Only for operations whose result is not required to be correctly rounded does a
-//! device start from the library's value, and then moves it by up to two units in the last place.
+//! Nothing here knows what the number library decides. Only for operations whose result is not
+//! required to be correctly rounded does a device start from the library's value, and then moves it
+//! by up to two units in the last place.
 
 mod rewriting;
 
@@ -37,7 +39,8 @@ pub struct Device<'p> {
 }
 
 impl<'p> Device<'p> {
-    /// Runs the program, with choices drawn from the seed. NoContraction, where the profile has it, decorates core instructions only.
+    /// Runs the program, with choices drawn from the seed. NoContraction, where the profile has it,
+    /// decorates core instructions only.
     pub fn run(program: &'p Program, profile: Profile, seed: u64) -> Device<'p> {
         Device { extended_alone: false, ..Device::new(program, profile, seed) }.ran()
     }
@@ -124,7 +127,8 @@ impl<'p> Device<'p> {
         }
     }
 
-    /// The bits of a result in which zeros may have either sign; arbitrary ones for an arbitrary result.
+    /// The bits of a result in which zeros may have either sign; arbitrary ones for an arbitrary
+    /// result.
     fn finish(&mut self, result: Evaluated) -> u32 {
         match result {
             Ok(value) if value.is_finite() => {
@@ -305,8 +309,8 @@ impl<'p> Device<'p> {
         }
     }
 
-    /// Two values to compare, with the same outcome over the reals as the operands: under `Wgsl` terms may have moved from one side to the
-    /// other.
+    /// Two values to compare, with the same outcome over the reals as the operands: under `Wgsl`
+    /// terms may have moved from one side to the other.
     fn sides(&mut self, x: (usize, usize), y: (usize, usize)) -> Result<(f32, f32), Arbitrary> {
         let (x_value, y_value) = (self.float(x.0, x.1), self.float(y.0, y.1));
         if !x_value.is_finite() || !y_value.is_finite() {
@@ -484,7 +488,8 @@ impl<'p> Device<'p> {
         let tuples: Vec<Tuple<'_>> =
             operands.iter().zip(&args).map(|(lanes, &arg)| Tuple { lanes, columns: self.program.nodes[arg].shape.columns() }).collect();
         let results = apply(op, &tuples);
-        // Where sets bound it, by what the rule leaves to whatever the correctly rounded result is: 2.5 ULP and more, or nothing.
+        // Where sets bound it, by what the rule leaves to whatever the correctly rounded result is:
+        // 2.5 ULP and more, or nothing.
         let reach = match op {
             _ if !self.extended_alone => 2,
             Op::Div | Op::Exp | Op::Exp2 | Op::Log | Op::Log2 | Op::Sin | Op::Cos | Op::Atan | Op::Atan2 => 1,

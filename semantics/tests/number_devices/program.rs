@@ -1,4 +1,5 @@
-//! Random straight-line programs over the operations, and what the number library says of each of their lanes.
+//! Random straight-line programs over the operations, and what the number library says of each of
+//! their lanes.
 
 use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Tuple};
 
@@ -184,7 +185,8 @@ impl Program {
         program
     }
 
-    /// A program of `length` operations, mostly + - · and what chooses by them, on floats that are not all exact under them.
+    /// A program of `length` operations, mostly + - · and what chooses by them, on floats that are
+    /// not all exact under them.
     pub fn generate_polynomial(random: &mut Random, length: usize) -> Program {
         let mut program = Program::default();
         let style = [2, 3, 3, 4, 5, 6][random.below(6)];
@@ -229,7 +231,8 @@ impl Program {
             _ => (vec![Float(n); op.arity()], Float(n)),
         };
         let mut args: Vec<usize> = wanted.into_iter().map(|shape| self.operand(random, style, shape)).collect();
-        // Against its own value: devices that round otherwise see another outcome, and either may be chosen.
+        // Against its own value: devices that round otherwise see another outcome, and either may
+        // be chosen.
         let chooses = matches!(shape, Bool(_)) || matches!(op, Op::Step | Op::Min | Op::Max | Op::Clamp | Op::Select);
         if chooses && args.len() >= 2 && random.percent(30) {
             let (mut from, mut to) = if args.len() == 2 { (0, 1) } else { (1, 2) };

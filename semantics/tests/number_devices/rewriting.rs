@@ -1,5 +1,5 @@
-//! Polynomials in whatever form associativity, commutativity and distributivity allow, and evaluated with any of their sums fused and any rounding that is
-//! open.
+//! Polynomials in whatever form associativity, commutativity and distributivity allow, and
+//! evaluated with any of their sums fused and any rounding that is open.
 
 use super::{Arbitrary, CONSTANT, Device, Evaluated, Expr};
 use smallstep_semantics::number::Op;
@@ -17,7 +17,8 @@ impl Device<'_> {
         self.evaluate(&expr)
     }
 
-    /// A quotient, each term of the dividend perhaps divided for itself, or multiplied by a reciprocal.
+    /// A quotient, each term of the dividend perhaps divided for itself, or multiplied by a
+    /// reciprocal.
     pub(super) fn divided(&mut self, x: (usize, usize), y: (usize, usize)) -> Evaluated {
         let mut dividend = self.operand(Op::Div, x.0, x.1, 5);
         for _ in 0..self.random.below(3) {

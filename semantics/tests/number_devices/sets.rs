@@ -1,4 +1,5 @@
-//! Programs over sets: what simulated devices show is in the set, and bounds that claim too much are caught by that.
+//! Programs over sets: what simulated devices show is in the set, and bounds that claim too much
+//! are caught by that.
 
 use super::device::Device;
 use super::program::{Kind, Program, Random, Shape};
@@ -8,7 +9,8 @@ use smallstep_semantics::number::sets::{
 };
 use smallstep_semantics::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 
-/// How many lanes of operations there were, and how many have a bound: by themselves, and by sets beyond.
+/// How many lanes of operations there were, and how many have a bound: by themselves, and by sets
+/// beyond.
 #[derive(Default, Debug)]
 struct Count {
     lanes: u64,
@@ -76,7 +78,8 @@ fn observed(sets: &mut Sets, lane: Lane) -> Result<Lane, Unsettled> {
     sets.any_of(number(lane.is_true()), set, Why::Control)
 }
 
-/// In words, the first lane for which a set has no place for the definite value, or for what a device shows.
+/// In words, the first lane for which a set has no place for the definite value, or for what a
+/// device shows.
 fn outside(program: &Program, exploration: Exploration, devices: u64, seed: u64, count: &mut Count) -> Option<String> {
     let profile = exploration.profile;
     let definite = definite(program, profile);
@@ -139,7 +142,8 @@ fn search(exploration: Exploration, polynomial: bool, programs: u64, devices: u6
     (None, count)
 }
 
-/// What the count says in a line; and the part of the lanes that are not decided by themselves and have a bound.
+/// What the count says in a line; and the part of the lanes that are not decided by themselves and
+/// have a bound.
 fn report(what: &str, count: &mut Count) -> f64 {
     count.widths.sort_unstable();
     let median = count.widths.get(count.widths.len() / 2).copied().unwrap_or(0);
@@ -174,7 +178,8 @@ fn no_legal_device_is_outside_the_sets() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The polynomials of an instruction, with something forgotten of those of its first operand and of theirs.
+/// The polynomials of an instruction, with something forgotten of those of its first operand and of
+/// theirs.
 fn forgetful(
     instruction: Instruction,
     args: &[(&[Polynomial], usize)],
@@ -257,7 +262,8 @@ fn planted() -> Vec<(&'static str, Rules)> {
     ]
 }
 
-/// What a rule of one instruction gives for the sets of its operands, as if nothing of them could be drawn into it.
+/// What a rule of one instruction gives for the sets of its operands, as if nothing of them could
+/// be drawn into it.
 fn alone(profile: Profile, instruction: Instruction, operands: &[Passed]) -> Option<Passed> {
     let operands: Vec<[Operand; 1]> = operands.iter().map(|operand| [Operand { set: operand.set, id: None }]).collect();
     let args: Vec<(&[Operand], usize)> = operands.iter().map(|operand| (&operand[..], 1)).collect();

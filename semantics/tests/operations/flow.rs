@@ -1,4 +1,5 @@
-//! Undefined values on their way through computing instructions, what absorbs them, and what is known about results.
+//! Undefined values on their way through computing instructions, what absorbs them, and what is
+//! known about results.
 
 use super::random::Random;
 use super::vectors::{named, vectors};
@@ -428,7 +429,8 @@ fn what_is_packed_without_rounding_is_decided_without_controls() {
     assert_eq!([packed("PackUnorm2x16", sum), packed("PackUnorm2x16", Lane::exact(1.0))], [[NEITHER], [BOTH]]);
 }
 
-/// Any bits in any operand of the shapes that vectors have: no panic, bits within the width, and what `pure` computes is what `compute` does.
+/// Any bits in any operand of the shapes that vectors have: no panic, bits within the width, and
+/// what `pure` computes is what `compute` does.
 #[test]
 fn no_bits_make_it_panic_and_both_ways_agree() {
     let mut random = Random(2025);

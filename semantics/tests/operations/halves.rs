@@ -1,4 +1,5 @@
-//! 16-bit floats once more: by integers. A finite one is a whole number of 2^-24; the nearest to a fraction is found by comparing.
+//! 16-bit floats once more: by integers. A finite one is a whole number of 2^-24; the nearest to a
+//! fraction is found by comparing.
 
 use super::random::Random;
 use super::vectors::named;
@@ -17,7 +18,8 @@ fn signed_units(bits: u64) -> i128 {
     if bits >> 15 == 1 { -units(bits) } else { units(bits) }
 }
 
-/// The float nearest to numerator/denominator units, ties to even; both at least 0, denominator not 0.
+/// The float nearest to numerator/denominator units, ties to even; both at least 0, denominator not
+/// 0.
 fn nearest(numerator: i128, denominator: i128) -> u64 {
     // The greatest float that is not above.
     let (mut low, mut high) = (0u64, 0x7c00u64);

@@ -18,7 +18,8 @@ fn corner(columns: u32, rows: u32) -> State {
 
 #[test]
 fn centres_on_top_and_left_edges_are_covered() {
-    // Edges through centres: the vertical one at x = 0.5 and the horizontal one at y = 0.5 are left and top; the diagonal is right.
+    // Edges through centres: the vertical one at x = 0.5 and the horizontal one at y = 0.5 are left
+    // and top; the diagonal is right.
     let found = picture(&Rules::default(), &corner(5, 5), flat([[0.5, 0.5], [3.5, 0.5], [0.5, 3.5]]));
     assert_eq!(found, ["TTTt.", "T#t..", "Tt...", "t....", "....."]);
     // The same square's other half: its diagonal is left, its right and bottom edges are not.
@@ -36,7 +37,8 @@ fn either_winding_covers_the_same() {
     assert_eq!(found, by_hand([a, b, c]));
 }
 
-/// Each centre by the edges' equations in fractions of a quarter, all of them away from the centres.
+/// Each centre by the edges' equations in fractions of a quarter, all of them away from the
+/// centres.
 fn by_hand(at: [[f32; 2]; 3]) -> Vec<String> {
     let [a, b, c] = at.map(|p| p.map(|x| (x * 4.0) as i64));
     let side = |p: [i64; 2], q: [i64; 2], x: i64, y: i64| (q[0] - p[0]) * (4 * y + 2 - p[1]) - (q[1] - p[1]) * (4 * x + 2 - p[0]);
@@ -61,7 +63,8 @@ fn a_square_of_two_triangles_covers_each_pixel_once() {
     }
 }
 
-/// Whether random fans around a pixel's centre, and random meshes, some with perspective, cover each pixel of what they tile once.
+/// Whether random fans around a pixel's centre, and random meshes, some with perspective, cover
+/// each pixel of what they tile once.
 pub fn tiles(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(5);
     for case in 0..cases {
@@ -158,7 +161,8 @@ fn faces_are_as_by_hand() {
 
 #[test]
 fn a_viewport_moves_scales_and_limits() {
-    // The viewport covers columns 4 to 11 and rows 2 to 5; a triangle over all of clip space covers just that.
+    // The viewport covers columns 4 to 11 and rows 2 to 5; a triangle over all of clip space covers
+    // just that.
     let viewport = Viewport { x: 4.0, y: 2.0, width: 8.0, height: 4.0, ..Viewport::of_size(16, 16) };
     let covering = [[-1.0, -1.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]];
     let found = counts(&Rules::default(), &State { viewport, ..state() }, &[covering]);
@@ -177,7 +181,8 @@ fn a_viewport_moves_scales_and_limits() {
 
 #[test]
 fn pixels_within_sub_pixel_precision_of_an_edge_are_in_doubt() {
-    // An edge a thousandth of a pixel to the right of a column of centres, off the grid: to nearest it is on the centres, and a left edge.
+    // An edge a thousandth of a pixel to the right of a column of centres, off the grid: to nearest
+    // it is on the centres, and a left edge.
     let triangle = flat([[2.501, 0.0], [12.0, 0.0], [2.501, 16.0]]);
     assert_eq!(picture(&Rules::default(), &corner(6, 2), triangle), ["..S###", "..S###"]);
     // On the grid there is no doubt: one sub-pixel to the right, one to the left.
@@ -206,8 +211,9 @@ fn centres_on_the_viewports_edge_are_in_doubt() {
     assert_eq!(picture(&Rules::default(), &State { viewport, ..corner(8, 1) }, covering), [".S###s.."]);
 }
 
-/// Triangles that cross the planes of clip space against the projective screen in integers: a pixel is covered where e_i ≥ 0, w > 0 and the depth
-/// is in range, and what is on the boundary is in doubt.
+/// Triangles that cross the planes of clip space against the projective screen in integers: a pixel
+/// is covered where e_i ≥ 0, w > 0 and the depth is in range, and what is on the boundary is in
+/// doubt.
 pub fn clipped(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(6);
     let (mut sure, mut behind) = (0u64, 0u64);
@@ -261,7 +267,8 @@ pub fn clipped(rules: &Rules, cases: u64) -> Result<(), String> {
     }
 }
 
-/// Whether a fragment is given what the e_i and the vertices' z and w say: attributes 5, -3 and 2, the depth and 1/w.
+/// Whether a fragment is given what the e_i and the vertices' z and w say: attributes 5, -3 and 2,
+/// the depth and 1/w.
 fn given(triangle: &Triangle, [x, y]: [i64; 2], e: [f64; 3], zw: [[f64; 2]; 3], depth_clamp: bool) -> Result<(), String> {
     let fragment = triangle.fragment(x, y);
     let values = [5.0, -3.0, 2.0];
@@ -277,7 +284,8 @@ fn given(triangle: &Triangle, [x, y]: [i64; 2], e: [f64; 3], zw: [[f64; 2]; 3], 
         ("1/w", fragment.coordinate[3], sum / w),
         ("depth", fragment.coordinate[2], depth),
     ] {
-        // Snapping moves what was not clipped, so the set holds the fraction and the value is near it.
+        // Snapping moves what was not clipped, so the set holds the fraction and the value is near
+        // it.
         let width = found.allowed.high - found.allowed.low;
         let slack = 2e-6 * expected.abs().max(1.0);
         let held = found.allowed.low - slack <= expected && expected <= found.allowed.high + slack;
@@ -295,7 +303,8 @@ fn triangles_behind_the_eye_and_beyond_the_depth_range_are_clipped() {
 
 #[test]
 fn a_plane_to_the_horizon_has_no_holes() {
-    // The ground, from behind the eye to far away, in strips: each pixel as often as the whole, which is twice the same pair of triangles.
+    // The ground, from behind the eye to far away, in strips: each pixel as often as the whole,
+    // which is twice the same pair of triangles.
     let ground = |x: f32, z: f32| [x, 1.0, z - 0.25, z];
     let mut random = Random(7);
     for _ in 0..50 {
@@ -333,9 +342,11 @@ fn quads_hold_every_pixel_and_their_neighbours() {
     let quads: Vec<_> = triangle.quads().collect();
     assert_eq!(quads.iter().map(|q| (q.x, q.y)).collect::<Vec<_>>(), [(0, 0), (2, 0), (4, 0), (0, 2), (2, 2), (4, 2), (0, 4), (2, 4)]);
     assert_eq!(quads[0].lanes.map(|lane| lane.covered), [false, false, false, true]);
-    // The quad at the right: the centre of column 4, row 1 lies inside; column 5 is not in the area.
+    // The quad at the right: the centre of column 4, row 1 lies inside; column 5 is not in the
+    // area.
     assert_eq!(quads[2].lanes.map(|lane| lane.covered), [false, false, true, false]);
-    // The edge passes through the centre of (4, 2), which belongs to the triangle on the other side.
+    // The edge passes through the centre of (4, 2), which belongs to the triangle on the other
+    // side.
     assert_eq!(quads[5].lanes[0], Lane { covered: false, doubt: Doubt::Tie });
     assert_eq!(quads[5].lanes[1..], [Lane::default(); 3]);
 }

@@ -1,5 +1,6 @@
-//! Devices made up within the precision: their vertices are snapped in another way and their arithmetic has 32 bits. Where the interpreter
-//! has no doubt they cover the same pixels, and what they interpolate is allowed.
+//! Devices made up within the precision: their vertices are snapped in another way and their
+//! arithmetic has 32 bits. Where the interpreter has no doubt they cover the same pixels, and what
+//! they interpolate is allowed.
 
 use smallstep_semantics::raster::{Doubt, Interpolation, Lane, Rules, State};
 

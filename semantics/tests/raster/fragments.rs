@@ -7,7 +7,8 @@ use smallstep_semantics::raster::{DepthBuffer, Interpolation, Passed, Rules, Sta
 use crate::random::Random;
 use crate::{flat, set_up, vertex};
 
-/// Random triangles on the grid, with w of small integers: barycentric coordinates, attributes, depth and 1/w against fractions.
+/// Random triangles on the grid, with w of small integers: barycentric coordinates, attributes,
+/// depth and 1/w against fractions.
 pub fn interpolated(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(9);
     let mut fragments = 0;
@@ -45,7 +46,8 @@ pub fn interpolated(rules: &Rules, cases: u64) -> Result<(), String> {
             }
             let fragment = triangle.fragment(x, y);
             let values = f.map(|f| f as f32);
-            // An extrapolated value may be large: the error that 32 bits leave is relative to what is summed.
+            // An extrapolated value may be large: the error that 32 bits leave is relative to what
+            // is summed.
             let terms = (0..3).map(|i| (over_w[i] * f[i]).abs() as f64).sum::<f64>() / sum.abs();
             let linear_terms = (0..3).map(|i| (lambda[i] * f[i]).abs() as f64).sum::<f64>() / (area as f64).abs();
             for how in [Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat] {

@@ -153,7 +153,8 @@ fn roundings_in_each_direction() {
     let one = 1f32.next_up();
     #[rustfmt::skip]
     let cases: &[(&str, &[f32], [f32; 4])] = &[
-        // 4097² = 2^24 + 2^13 + 1 is a tie that goes down to a multiple of 4, as all of odd squares do; 4097·4099 = 16793603 is one that goes up.
+        // 4097² = 2^24 + 2^13 + 1 is a tie that goes down to a multiple of 4, as all of odd squares
+        // do; 4097·4099 = 16793603 is one that goes up.
         ("FMul", &[4097.0, 4097.0], [16_785_408.0, 16_785_408.0, 16_785_408.0, 16_785_410.0]),
         ("Pow", &[4097.0, 2.0], [16_785_408.0, 16_785_408.0, 16_785_408.0, 16_785_410.0]),
         ("FMul", &[4097.0, 4099.0], [16_793_604.0, 16_793_602.0, 16_793_602.0, 16_793_604.0]),

@@ -13,7 +13,8 @@ pub fn named(name: &str) -> Instruction {
 }
 
 impl Random {
-    /// Any bits but NaN's and infinity's; a magnitude within 2^±16; a short number; within [-1, 1]; close to 1.
+    /// Any bits but NaN's and infinity's; a magnitude within 2^±16; a short number; within [-1, 1];
+    /// close to 1.
     fn operand(&mut self) -> f32 {
         let bits = (self.next() >> 32) as u32;
         let x = match self.below(8) {
@@ -26,7 +27,8 @@ impl Random {
         if x.is_finite() { x } else { self.operand() }
     }
 
-    /// Operands of a function; the second one of Ldexp is an integer, and one in four sets is made of floats near to each other.
+    /// Operands of a function; the second one of Ldexp is an integer, and one in four sets is made
+    /// of floats near to each other.
     pub fn operands(&mut self, name: &str, arity: usize) -> Vec<f32> {
         let mut operands: Vec<f32> = (0..arity).map(|_| self.operand()).collect();
         if arity > 1 && self.below(4) == 0 {
@@ -47,7 +49,8 @@ impl Random {
     }
 }
 
-/// Zeros, subnormals, powers of two and their neighbours, integers and halves, ends of domains and of ranges, large arguments; of both signs.
+/// Zeros, subnormals, powers of two and their neighbours, integers and halves, ends of domains and
+/// of ranges, large arguments; of both signs.
 pub fn corners() -> Vec<f32> {
     let mut corners = vec![0.0, f32::INFINITY, f32::MAX, f32::MAX.next_down()];
     corners.extend([1, 2, 3, 0x40_0000, 0x7f_fffe, 0x7f_ffff].map(f32::from_bits));

@@ -1,4 +1,5 @@
-//! The tight enclosures against a second library of many digits, which shares no code with the first; and identities within the first.
+//! The tight enclosures against a second library of many digits, which shares no code with the
+//! first; and identities within the first.
 
 use super::inputs::{Random, corner_operands};
 use super::soundness::over_functions;
@@ -12,7 +13,8 @@ const P: usize = 320;
 const WIDE: usize = 1600;
 const RM: RoundingMode = RoundingMode::ToEven;
 
-/// The float exactly; by way of a normal one, since those are what `BigFloat::from_f64` reads right.
+/// The float exactly; by way of a normal one, since those are what `BigFloat::from_f64` reads
+/// right.
 pub fn big(x: f64) -> BigFloat {
     if x != 0.0 && x.abs() < f64::MIN_POSITIVE {
         let up = BigFloat::from_f64(x * 2f64.powi(600), 64);
@@ -106,7 +108,8 @@ pub fn fault(found: Exact, value: &BigFloat) -> Option<String> {
     }
     let Exact::Within(Enclosure { low, high }) = found else { return Some("undefined".to_owned()) };
     if value.is_inf() {
-        // A pole; or beyond exponents of 32 bits, which are that library's, as e to the power of 2^127 is.
+        // A pole; or beyond exponents of 32 bits, which are that library's, as e to the power of
+        // 2^127 is.
         let (end, greatest) = if value.is_inf_pos() { (low, f64::MAX) } else { (-high, f64::MAX) };
         return (end < greatest).then(|| format!("{found:?} does not hold {value}"));
     }
@@ -127,7 +130,8 @@ fn a_second_library_agrees() {
         let fault = corners.chain((0..700).map(|_| random.operands(name, arity))).find_map(|args| {
             let args: Vec<f64> = args.into_iter().map(f64::from).collect();
             let found = enclose_tightly(function, &args)?;
-            // Limits, and what SPIR-V leaves undefined but this library does not, are compared by hand.
+            // Limits, and what SPIR-V leaves undefined but this library does not, are compared by
+            // hand.
             let beyond = match name {
                 "Pow" => args[0] <= 0.0,
                 "FDiv" | "FRem" | "FMod" => args[1] == 0.0,
@@ -166,8 +170,8 @@ fn an_enclosure_beside_the_value_is_found_wrong() {
     assert!(fault(Exact::Undefined, &e).is_some());
 }
 
-/// With 256 digits, up to a relative error of 2^-240: e^log x = x, sin² + cos² = 1, tan·cos = sin, cosh² - sinh² = 1, tanh·cosh = sinh, and the
-/// inverses of sin, tan, sinh and tanh.
+/// With 256 digits, up to a relative error of 2^-240: e^log x = x, sin² + cos² = 1, tan·cos = sin,
+/// cosh² - sinh² = 1, tanh·cosh = sinh, and the inverses of sin, tan, sinh and tanh.
 #[test]
 fn identities_hold_in_the_first_library() {
     type Big = FBig<HalfEven, 2>;

@@ -1,4 +1,5 @@
-//! Functions of vectors and matrices: by hand, and against a second library with more digits than sums and products of these operands use up.
+//! Functions of vectors and matrices: by hand, and against a second library with more digits than
+//! sums and products of these operands use up.
 
 use super::inputs::Random;
 use super::oracle::{big, fault};
@@ -56,7 +57,8 @@ fn determinant(m: &[BigFloat], size: usize) -> BigFloat {
     sum(m, size, &mut Vec::new())
 }
 
-/// The inverse times the matrix is the identity: column c of the inverse solves m·x = e_c, by Cramer's rule.
+/// The inverse times the matrix is the identity: column c of the inverse solves m·x = e_c, by
+/// Cramer's rule.
 fn inverse(m: &[BigFloat], size: usize) -> Vec<BigFloat> {
     let whole = determinant(m, size);
     let solve = |column: usize, row: usize| {

@@ -1,4 +1,5 @@
-//! Hostile modules: loading ends, in time in proportion to the words, with a module whose whole interface can be asked.
+//! Hostile modules: loading ends, in time in proportion to the words, with a module whose whole
+//! interface can be asked.
 
 use std::fmt::Write as _;
 

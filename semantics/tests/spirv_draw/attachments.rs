@@ -33,7 +33,8 @@ const SQUARE: [[f32; 4]; 4] = [[-1.0, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [1
 
 #[test]
 fn strips_fans_and_indices_assemble_triangles() {
-    // Each triangle has the colour of the vertex that provokes it, so that the diagonal between two of them is in doubt.
+    // Each triangle has the colour of the vertex that provokes it, so that the diagonal between two
+    // of them is in doubt.
     let body = "%x = OpLoad %v4 %in OpStore %out %x";
     let down = ["?#######", "#?######", "##?#####", "###?####", "####?###", "#####?##", "######?#", "#######?"];
     let mut scene = Scene::new(passing(), fragment("", "OpDecorate %in Flat", "", body), &SQUARE);
@@ -130,7 +131,8 @@ fn a_common_edge_is_covered_once_where_the_stage_may_discard() {
     assert_eq!(masked(open), ["????????"; 8]);
 }
 
-/// The vertices at pixels (0, 0), (8, 0) and (0, 8), the second with w = 2, and with the values 0, 8 and 0.
+/// The vertices at pixels (0, 0), (8, 0) and (0, 8), the second with w = 2, and with the values 0,
+/// 8 and 0.
 fn slanted(decoration: &str) -> Scene {
     let body = "%x = OpLoad %v4 %in OpStore %out %x";
     let positions = [at(0.0, 0.0, 0.5, 1.0), at(8.0, 0.0, 0.5, 2.0), at(0.0, 8.0, 0.5, 1.0)];
@@ -141,7 +143,8 @@ fn slanted(decoration: &str) -> Scene {
 
 #[test]
 fn inputs_are_interpolated_as_decorated() {
-    // At the centre (1.5, 2.5): λ = (1/2, 3/16, 5/16), over w (1/2, 3/32, 5/16), whose sum is 29/32.
+    // At the centre (1.5, 2.5): λ = (1/2, 3/16, 5/16), over w (1/2, 3/32, 5/16), whose sum is
+    // 29/32.
     for (decoration, expected) in
         [("", 8.0 * 3.0 / 29.0), ("OpDecorate %in NoPerspective", 1.5f32), ("OpDecorate %in Centroid", 24.0 / 29.0)]
     {
@@ -181,7 +184,8 @@ fn planted_rasterisation_is_caught() {
     assert_ne!(definite(&scene.observed().targets[0], 0, 0, 0), 0.25);
 }
 
-/// All of the framebuffer at depth 1/2 with the colour 1/2, and then [`HALF`] at depth 1/4 with 1/4.
+/// All of the framebuffer at depth 1/2 with the colour 1/2, and then [`HALF`] at depth 1/4 with
+/// 1/4.
 fn with_depth(compare: Compare, writes: bool) -> Scene {
     let mut positions = ALL.to_vec();
     positions.extend(HALF.map(|[x, y, _, w]| [x, y, 0.25, w]));
@@ -205,7 +209,8 @@ fn depths_are_tested_and_stored_in_order() {
     let mut scene = with_depth(Compare::Greater, true);
     scene.depth.as_mut().expect("a depth buffer").buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 0.3).expect("a depth buffer");
     assert_eq!(exactly(&scene.observed(), 0, 0, 0), 0.5);
-    // Without writes the second is compared with 0.3 too, and 1/4 is not greater; against 0.1 it is.
+    // Without writes the second is compared with 0.3 too, and 1/4 is not greater; against 0.1 it
+    // is.
     scene.depth.as_mut().expect("a depth buffer").buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 0.1).expect("a depth buffer");
     scene.depth.as_mut().expect("a depth buffer").writes = false;
     assert_eq!(exactly(&scene.observed(), 0, 0, 0), 0.25);
@@ -235,7 +240,8 @@ fn a_stage_may_replace_the_depth() {
     let replacing = "OpExecutionMode %main DepthReplacing";
     let (colour, depth) = shown(modes("quarter", replacing));
     assert_eq!((colour, depth.value, depth.allowed.low), (Some(Component::Exactly(0x3f80_0000)), 0.25, 0.25));
-    // The fragment test may assume that 1/4 is not below 1/2, which it is; of the second triangle nothing is wrong.
+    // The fragment test may assume that 1/4 is not below 1/2, which it is; of the second triangle
+    // nothing is wrong.
     let (_, depth) = shown(modes("quarter", &format!("{replacing} OpExecutionMode %main DepthGreater")));
     assert!(depth.allowed.low < depth.allowed.high, "{depth:?}");
     // Early tests take the interpolated depth.

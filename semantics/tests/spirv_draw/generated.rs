@@ -1,4 +1,5 @@
-//! Generated fragment stages by both engines: branches, loops, calls, discards, derivatives, helpers and masks, by the pixel's coordinates.
+//! Generated fragment stages by both engines: branches, loops, calls, discards, derivatives,
+//! helpers and masks, by the pixel's coordinates.
 
 use std::fmt::Write;
 
@@ -185,7 +186,8 @@ fn generated(seed: u64) -> Module {
     load(text.strip_suffix("OpReturn OpFunctionEnd").expect("the end of the module"))
 }
 
-/// Both engines end alike. Of several invocations that meet undefined behaviour, the order of turns says which is first.
+/// Both engines end alike. Of several invocations that meet undefined behaviour, the order of turns
+/// says which is first.
 #[test]
 fn generated_stages_show_the_same() {
     let small = [at(2.25, 3.25, 0.5, 1.0), at(6.75, 3.25, 0.5, 1.0), at(2.25, 5.25, 0.5, 1.0)];

@@ -24,7 +24,8 @@ const DECLARATIONS: &str = "%img = OpTypeImage %float 2D 0 0 0 1 Unknown %simg =
     %tex = OpVariable %pimg UniformConstant %sam = OpVariable %psmp UniformConstant %st = OpVariable %pstimg UniformConstant
     %right = OpConstantComposite %i2 %i1 %i0 %corner = OpConstantComposite %i2 %i0 %i0 %eighth = OpConstant %float 0.125
     %sixteenths = OpConstant %float 0.1875 %over = OpConstantComposite %v2 %eighth %eighth %by = OpConstantComposite %v2 %sixteenths %sixteenths";
-/// %xy is FragCoord's, %ij the pixel's numbers, %uv is from 0 to 1 over the framebuffer, %t the image and %ts with the sampler.
+/// %xy is FragCoord's, %ij the pixel's numbers, %uv is from 0 to 1 over the framebuffer, %t the
+/// image and %ts with the sampler.
 const BEFORE: &str = "%c = OpLoad %v4 %coord %xy = OpVectorShuffle %v2 %c %c 0 1 %ij = OpConvertFToS %i2 %xy %uv = OpFMul %v2 %xy %over
     %t = OpLoad %img %tex %s = OpLoad %smp %sam %ts = OpSampledImage %simg %t %s ";
 
@@ -198,7 +199,8 @@ fn sure(level: f32) -> (f32, Component) {
     (level, Component::Exactly((level + 1.0).to_bits().into()))
 }
 
-/// A texel and a half from pixel to pixel: λ is log2(3/2) = 0.58, and no device has more than log2(3/2 · √2) = 1.08, so level 1.
+/// A texel and a half from pixel to pixel: λ is log2(3/2) = 0.58, and no device has more than
+/// log2(3/2 · √2) = 1.08, so level 1.
 const MINIFIED: &str = "%m = OpFMul %v2 %xy %by";
 
 #[test]
@@ -207,7 +209,8 @@ fn derivatives_choose_the_level() {
     assert_eq!(level(None, &implicit, (3, 5)), sure(1.0));
     assert_eq!(level(None, &format!("{implicit} Bias %f1"), (3, 5)), sure(2.0));
     assert_eq!(level(None, &format!("{implicit} Bias %f4"), (3, 5)), sure(3.0));
-    // One texel: λ is from 0 to 1/2, so level 0 or, by what logarithms lose, 1; of two texels from 1 to 3/2.
+    // One texel: λ is from 0 to 1/2, so level 0 or, by what logarithms lose, 1; of two texels from
+    // 1 to 3/2.
     assert_eq!(level(None, "%r = OpImageSampleImplicitLod %v4 %ts %uv", (3, 5)), (0.0, Component::Undecided(Why::Texel)));
     let two = "%d = OpFAdd %v2 %uv %uv %r = OpImageSampleImplicitLod %v4 %ts %d";
     assert_eq!(level(None, two, (3, 5)), (1.0, Component::Undecided(Why::Texel)));
@@ -222,7 +225,8 @@ fn derivatives_choose_the_level() {
     assert_eq!(level(Some(floor), &implicit, (3, 5)).0, 0.0, "a planted level shows");
 }
 
-/// Of x·y the derivative in x is y: the rows of a quad differ, and a device may take either one's for all four lanes.
+/// Of x·y the derivative in x is y: the rows of a quad differ, and a device may take either one's
+/// for all four lanes.
 #[test]
 fn rows_that_differ_leave_the_level_open() {
     let product = "%cx = OpCompositeExtract %float %xy 0 %cy = OpCompositeExtract %float %xy 1 %p = OpFMul %float %cx %cy
@@ -244,7 +248,8 @@ fn samples_compare() {
     assert_eq!([3, 4].map(|x| exactly(&observation, x, 6, 0)), [0.0, 1.0], "1/2 is less than 3/4");
 }
 
-/// An interpolated coordinate has the right value, and where devices may have another, so may the texel.
+/// An interpolated coordinate has the right value, and where devices may have another, so may the
+/// texel.
 #[test]
 fn a_textured_triangle_shows_its_texture() {
     let body = "%i = OpLoad %v4 %in %m = OpVectorShuffle %v2 %i %i 0 1 %r = OpImageSampleImplicitLod %v4 %ts %m OpStore %out %r";
@@ -274,7 +279,8 @@ fn divergent_samples_are_undefined() {
     assert_eq!(exactly(&scene(&one_pixel(), numbered(8), body).observed(), 2, 3, 0), 33.0);
 }
 
-/// Without float controls a product may be contracted with a sum, and then the coordinate is another.
+/// Without float controls a product may be contracted with a sum, and then the coordinate is
+/// another.
 #[test]
 fn what_is_rounded_decides_no_texel_without_float_controls() {
     let body = "%m = OpFMul %v2 %xy %thirds %r = OpImageSampleImplicitLod %v4 %ts %m OpStore %out %r";
@@ -298,7 +304,8 @@ fn the_rules_of_implicit_samples_are_missed() {
     }
 }
 
-/// A filtered texel is one value of a set: what a stage computes of it is bounded too, at coordinates that are interpolated as well.
+/// A filtered texel is one value of a set: what a stage computes of it is bounded too, at
+/// coordinates that are interpolated as well.
 #[test]
 fn filtered_texels_run_over_sets() {
     let linear = Sampler { mag: Filter::Linear, min: Filter::Linear, ..Sampler::default() };
@@ -339,7 +346,8 @@ fn filtered_texels_run_over_sets() {
         let (over, alone) = (shown(&body, true), shown(&body, false));
         assert!(matches!(alone.component(3, 5, 0), Some(Component::Undecided(_))), "{way}: {:?}", alone.component(3, 5, 0));
         let Some(Component::Within(set)) = over.component(3, 5, 0) else { panic!("{way}: {:?}", over.component(3, 5, 0)) };
-        // At (3.5, 5.5)/2 of the texture's pixels, which are numbered from their middles: 10·2.25 + 1.25 + 1, halved, and 1.
+        // At (3.5, 5.5)/2 of the texture's pixels, which are numbered from their middles: 10·2.25 +
+        // 1.25 + 1, halved, and 1.
         let exact = (22.5 + 2.25) / 2.0 + 1.0;
         // Weights have four bits: a sixteenth of 10 + 1, halved; and interpolation adds to that.
         let most = if way.contains("%at") { 0.5 } else { 11.0 / 32.0 + 0.001 };

@@ -1,5 +1,6 @@
-//! The lockstep machine beside the relation: the same definite texels and depths, the same undefined components and where they were made, the same
-//! buffers, instructions and undefined behaviour. Planted bugs are caught by that comparison.
+//! The lockstep machine beside the relation: the same definite texels and depths, the same
+//! undefined components and where they were made, the same buffers, instructions and undefined
+//! behaviour. Planted bugs are caught by that comparison.
 
 use pretty_assertions::assert_eq;
 use smallstep_semantics::outcome::Outcome;

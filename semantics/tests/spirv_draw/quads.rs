@@ -11,7 +11,8 @@ use smallstep_semantics::undefined::{Ub, Unspecified};
 
 use crate::*;
 
-/// A triangle that covers the one pixel (2, 3), all of whose vertices are on the grid and none of whose edges is near a centre.
+/// A triangle that covers the one pixel (2, 3), all of whose vertices are on the grid and none of
+/// whose edges is near a centre.
 fn one_pixel() -> [[f32; 4]; 3] {
     [at(2.25, 3.25, 0.5, 1.0), at(3.25, 3.25, 0.5, 1.0), at(2.25, 4.25, 0.5, 1.0)]
 }
@@ -46,7 +47,8 @@ fn derivatives_are_differences_of_the_quad() {
     for op in ["OpDPdy", "OpDPdyFine", "OpDPdyCoarse"] {
         assert_eq!(shown(&format!("%r = {op} %float %cy"), 3, 5), float(1.0), "{op}");
     }
-    // x·y: by columns the difference is x, by rows y; another device may take the other row for a coarse one.
+    // x·y: by columns the difference is x, by rows y; another device may take the other row for a
+    // coarse one.
     let product = "%xy = OpFMul %float %cx %cy";
     for (op, value) in [("OpDPdxFine", 5.5), ("OpDPdyFine", 3.5), ("OpFwidthFine", 9.0)] {
         assert_eq!(shown(&format!("{product} %r = {op} %float %xy"), 3, 5), float(value), "{op}");
@@ -121,7 +123,8 @@ fn iterations_are_dynamic_instances() {
     // The difference of numbers of rounds.
     let body = format!("{} %r = OpDPdx %float %last", looping("%d = OpFAdd %float %i %f1"));
     assert_eq!(shown(&body, 5, 0), float(1.0));
-    // A lane that skips the first round's and one that skips the second's are not at one, though both wait at one instruction.
+    // A lane that skips the first round's and one that skips the second's are not at one, though
+    // both wait at one instruction.
     let skipping = "%a = OpFOrdLessThan %bool %i %half %b = OpFOrdLessThan %bool %cx %f1 %s = OpLogicalEqual %bool %a %b
         OpSelectionMerge %k None OpBranchConditional %s %w %k %w = OpLabel %g = OpDPdx %float %cx OpBranch %k
         %k = OpLabel %d = OpPhi %float %last %in2 %g %w";

@@ -7,7 +7,8 @@ use smallstep_semantics::spirv::draw::By;
 
 use crate::*;
 
-/// A triangle that covers everything. Of its attribute the first component is (x + 1)/4 in device coordinates, the second twice that, the others 0 and 1.
+/// A triangle that covers everything. Of its attribute the first component is (x + 1)/4 in device
+/// coordinates, the second twice that, the others 0 and 1.
 fn covering(fragment: Module, format: Format) -> Scene {
     let mut scene = Scene::new(passing(), fragment, &[[-1.0, -1.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]);
     scene.attributes.push(floats(1, Rate::Vertex, &[[0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]]));
@@ -15,7 +16,8 @@ fn covering(fragment: Module, format: Format) -> Scene {
     scene
 }
 
-/// What its attachment shows with quads that run over sets, and without. Definite texels are the same.
+/// What its attachment shows with quads that run over sets, and without. Definite texels are the
+/// same.
 fn both(scene: &Scene) -> (ObservedTarget, ObservedTarget) {
     let by = |sets| By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets };
     let run = |sets| {
@@ -91,7 +93,8 @@ fn an_input_is_one_value_for_all_that_use_it() {
 
 #[test]
 fn a_fragment_goes_both_ways_of_an_open_branch() {
-    // At the pixels of column 3 the value is 3.5/16, at those of column 4 4.5/16: a quarter is between them.
+    // At the pixels of column 3 the value is 3.5/16, at those of column 4 4.5/16: a quarter is
+    // between them.
     let select = strict(&format!(
         "{INPUT} %k = OpFOrdLessThan %bool %y %quarter %q = OpSelect %float %k %f1 %f2 %v = OpCompositeConstruct %v4 %q %f0 %f0 %f1 OpStore %out %v"
     ));

@@ -52,7 +52,8 @@ fn indices_and_instances_are_numbered() {
 
 #[test]
 fn a_block_of_built_ins_and_a_block_of_locations() {
-    // As compilers write them: ClipDistance is declared and not used; the block's members are of locations 0 (a matrix: 0 and 1) and 2.
+    // As compilers write them: ClipDistance is declared and not used; the block's members are of
+    // locations 0 (a matrix: 0 and 1) and 2.
     let text = vertex_text(
         "%blk %user",
         "OpMemberDecorate %per 0 BuiltIn Position OpMemberDecorate %per 1 BuiltIn PointSize OpMemberDecorate %per 2 BuiltIn ClipDistance
@@ -81,7 +82,8 @@ fn attributes_are_converted() {
         scene.attributes.push(Attribute { location: 1, format, rate: Rate::Instance, offset: 1, stride: 0, bytes });
         scene.observed()
     };
-    // One byte of 255, 0 and 51 is 1, 0 and 0.2, of which the last is not exact; missing components are 0, 0 and 1.
+    // One byte of 255, 0 and 51 is 1, 0 and 0.2, of which the last is not exact; missing components
+    // are 0, 0 and 1.
     let observation = with(Format::Rg8Unorm, vec![7, 255, 51]);
     assert_eq!([0, 3].map(|c| exactly(&observation, 0, 0, c)), [1.0, 1.0]);
     assert_eq!(observation.targets[0].component(0, 0, 1), Some(Component::Undecided(Why::Approximate)));
@@ -93,7 +95,8 @@ fn attributes_are_converted() {
 
 #[test]
 fn integers_pass_flat_at_their_components() {
-    // Two scalars share location 1: an unsigned one at component 1 and a signed one at component 2, from an attribute of four integers.
+    // Two scalars share location 1: an unsigned one at component 1 and a signed one at component 2,
+    // from an attribute of four integers.
     let interface = "%ua %su %si";
     let decorations = "OpDecorate %ua Location 2 OpDecorate %su Location 1 OpDecorate %su Component 1 OpDecorate %si Location 1 OpDecorate %si Component 2";
     let declarations = "%pin_u4 = OpTypePointer Input %u4 %pout_int = OpTypePointer Output %int %ua = OpVariable %pin_u4 Input
@@ -153,7 +156,8 @@ fn items_beyond_an_attribute_are_as_robustness_has_them() {
     assert_eq!(scene.run().name(), "undefined");
 }
 
-/// Without float controls too a position is decided that no rewriting can change: sums and products of few bits.
+/// Without float controls too a position is decided that no rewriting can change: sums and products
+/// of few bits.
 #[test]
 fn a_position_of_few_bits_is_decided_without_float_controls() {
     let body = |factor: &str| {

@@ -67,7 +67,8 @@ fn keeping_going_collects_several() {
     assert_eq!(report(true), report(true));
 }
 
-/// The endings of all schedules of two workgroups of one invocation, each of which does one of the bodies.
+/// The endings of all schedules of two workgroups of one invocation, each of which does one of the
+/// bodies.
 fn endings(declarations: &str, first: &str, second: &str, words: &[u32]) -> BTreeSet<Vec<String>> {
     let body = format!(
         "%g3 = OpLoad %u3 %gid3 %g = OpCompositeExtract %uint %g3 0 %is0 = OpIEqual %bool %g %c0
@@ -116,7 +117,8 @@ fn message_passing_is_ordered_by_release_and_acquire_only() {
 
 #[test]
 fn all_interleavings_of_atomics_are_seen() {
-    // Store buffering: sequentially consistent interleavings of relaxed atomics show three of four results.
+    // Store buffering: sequentially consistent interleavings of relaxed atomics show three of four
+    // results.
     let found = endings(
         "",
         "OpAtomicStore %x %c1 %c0 %c1 %r0 = OpAtomicLoad %uint %y %c1 %c0 OpStore %out0 %r0",
@@ -131,7 +133,8 @@ fn all_interleavings_of_atomics_are_seen() {
     assert_eq!(endings("", &once(0), &once(1), &[0; 4]), strings(&[&[2, 0, 0, 0]]));
 }
 
-/// Odd numbers crossed out by all invocations of a workgroup in shared memory, with a barrier between rounds; then each counts its own.
+/// Odd numbers crossed out by all invocations of a workgroup in shared memory, with a barrier
+/// between rounds; then each counts its own.
 #[test]
 fn a_sieve_in_workgroup_memory() {
     let declarations = "%flags = OpTypeArray %uint %c32 %pflags = OpTypePointer Workgroup %flags %sieve = OpVariable %pflags Workgroup";
@@ -153,7 +156,8 @@ fn a_sieve_in_workgroup_memory() {
     assert_eq!(shown(&run(&module, 1, &[0; 32])), expected);
 }
 
-/// Which dynamic instance of a barrier an invocation waits at: programs of two invocations, with what every schedule must end in.
+/// Which dynamic instance of a barrier an invocation waits at: programs of two invocations, with
+/// what every schedule must end in.
 #[test]
 fn barriers_are_told_apart_by_iterations_and_calls() {
     let barrier = "OpControlBarrier %c2 %c2 %wgsem";
@@ -244,7 +248,8 @@ fn doubtful_words(size: u32, declarations: &str, body: &str) -> Vec<u64> {
 #[test]
 fn doubt_goes_from_one_invocation_to_another() {
     let (barrier, barrier_none) = ("OpControlBarrier %c2 %c2 %wgsem", "");
-    // Invocation 0 does something with the sine of 1, which devices round as they like; then each writes what `read` is.
+    // Invocation 0 does something with the sine of 1, which devices round as they like; then each
+    // writes what `read` is.
     let program = |by_first: &str, then: &str, read: &str| {
         format!(
             "%i = OpLoad %uint %lix %sin = OpExtInst %float %glsl Sin %f1 %bits = OpBitcast %uint %sin %less = OpFOrdLessThan %bool %sin %f0

@@ -1,4 +1,5 @@
-//! What the lockstep machine must compile, and show as the relation does: robust buffers, numbers of 64 and of less than 32 bits in memory.
+//! What the lockstep machine must compile, and show as the relation does: robust buffers, numbers
+//! of 64 and of less than 32 bits in memory.
 
 use pretty_assertions::assert_eq;
 
@@ -33,7 +34,8 @@ const VECTORS: (&str, &str) = (
 
 #[test]
 fn robust_buffers_are_so_in_both_engines() {
-    // The last vector of the 24 bytes is not whole: as a whole it is out of bounds, its first word is not.
+    // The last vector of the 24 bytes is not whole: as a whole it is out of bounds, its first word
+    // is not.
     let rows = [
         ("%p = OpAccessChain %pword %buf %c0 %c100 %r = OpLoad %uint %p OpStore %p %c9", Some("0")),
         ("%p = OpAccessChain %pword %buf %c0 %hugeish %r = OpLoad %uint %p OpStore %p %c9", Some("0")),

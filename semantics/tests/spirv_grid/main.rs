@@ -1,4 +1,5 @@
-//! Compute dispatches by the relation: values worked out by hand, every undefined behaviour and undefined value with its message, schedules.
+//! Compute dispatches by the relation: values worked out by hand, every undefined behaviour and
+//! undefined value with its message, schedules.
 
 mod concurrency;
 mod exhibits;
@@ -22,7 +23,8 @@ use smallstep_semantics::spirv::shared::Shared;
 use smallstep_semantics::spirv::step::{self, Config, Env, Event, Next, Relation, Rules};
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, grid, lockstep};
 
-/// Types, constants c0 to c9 (unsigned) and i-3 to i3 (signed), built-ins, and the storage buffer %buf of unsigned words.
+/// Types, constants c0 to c9 (unsigned) and i-3 to i3 (signed), built-ins, and the storage buffer
+/// %buf of unsigned words.
 const TYPES: &str = "
     %void = OpTypeVoid %fn = OpTypeFunction %void %bool = OpTypeBool
     %uint = OpTypeInt 32 0 %int = OpTypeInt 32 1 %float = OpTypeFloat 32
@@ -89,8 +91,9 @@ fn by_relation(module: &Module, dispatch: &Dispatch<'_>) -> Result<Outcome<Obser
     grid::run(module, dispatch, &Schedule::default(), &Relation::default(), &mut ())
 }
 
-/// How a dispatch ends by the relation, and that it ends so by the lockstep machine too: with the same bytes, origins and instructions, or with the
-/// same report. What the machine does not compile it refuses by name.
+/// How a dispatch ends by the relation, and that it ends so by the lockstep machine too: with the
+/// same bytes, origins and instructions, or with the same report. What the machine does not compile
+/// it refuses by name.
 fn both(module: &Module, dispatch: &Dispatch<'_>) -> Outcome<Observation> {
     let outcome = by_relation(module, dispatch).expect("main is there");
     match lockstep::Program::compile(module, dispatch.entry) {
@@ -111,7 +114,8 @@ fn run(module: &Module, groups: u32, words: &[u32]) -> Outcome<Observation> {
     both(module, &dispatch(groups, &[buffer(0, words)]))
 }
 
-/// What an outcome shows: the words of the first buffer, `any(kind)` where one is undefined; or the id and sentence of what went wrong.
+/// What an outcome shows: the words of the first buffer, `any(kind)` where one is undefined; or the
+/// id and sentence of what went wrong.
 fn shown(outcome: &Outcome<Observation>) -> Vec<String> {
     match outcome {
         Outcome::Observed(observation) => {

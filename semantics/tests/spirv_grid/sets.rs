@@ -9,13 +9,15 @@ use smallstep_semantics::spirv::environment::{BoundedFloat, Dispatch, Limits, Re
 use smallstep_semantics::spirv::grid::{self, Acceptance, Report};
 use smallstep_semantics::spirv::{Buffer, Module, Options, Relation, assemble};
 
-/// Everything that [`Profile::Strict`] asks for; NoContraction is for %q1 to %q9, which all bodies name their arithmetic by.
+/// Everything that [`Profile::Strict`] asks for; NoContraction is for %q1 to %q9, which all bodies
+/// name their arithmetic by.
 const STRICT: [&str; 2] = [
     "OpCapability RoundingModeRTE OpCapability SignedZeroInfNanPreserve",
     "OpExecutionMode %main RoundingModeRTE 32 OpExecutionMode %main SignedZeroInfNanPreserve 32",
 ];
 
-/// A module whose buffer %buf of floats is also the buffer %bits of words, with workgroups of `size` invocations.
+/// A module whose buffer %buf of floats is also the buffer %bits of words, with workgroups of
+/// `size` invocations.
 fn module(controls: [&str; 2], size: u32, body: &str) -> Module {
     let named = |q: &u32| body.contains(&format!("%q{q} ="));
     let decorations: String = if controls == STRICT {
@@ -192,7 +194,8 @@ fn what_cannot_be_settled_says_why() {
         assert!(told.contains(why), "{body}: {told:?}");
         assert!(acceptance.words.is_empty() && !acceptance.doubtful.is_empty(), "{body}");
     }
-    // Invocation 1 writes the word of invocation 0 on a way that it does not take by definite values.
+    // Invocation 1 writes the word of invocation 0 on a way that it does not take by definite
+    // values.
     let conflict = format!(
         "%is = OpIEqual %bool %i %c1 {less0} %both = OpLogicalAnd %bool %is %less {} OpStore %pi %one",
         branch("%both", "OpStore %p0 %two"),
@@ -209,7 +212,8 @@ fn what_cannot_be_settled_says_why() {
     assert!(told.starts_with("a branch on OpFOrdLessThan of [") && told.ends_with("64 paths explored"), "{told}");
 }
 
-/// A sampled or selected zero aside, an absolute value keeps no sign: the zero of a flushed product may have either.
+/// A sampled or selected zero aside, an absolute value keeps no sign: the zero of a flushed product
+/// may have either.
 #[test]
 fn a_zero_of_unknown_sign_is_either_zero() {
     let body = "%q1 = OpExtInst %float %glsl FMax %zero %minus OpStore %p0 %q1 %q2 = OpFMul %float %zero %minus OpStore %p1 %q2";
@@ -319,7 +323,8 @@ fn modf_and_frexp_give_two_sets() {
     assert!(significand.contains(0.839) && significand.hull().is_some_and(|h| 0.8375 < h.low && h.high < 0.84), "{significand}");
     // Every number that it may be has the exponent 2.
     assert_eq!((words.get(1), &acceptance.doubtful[..]), (Some(&(1, point(2.0))), &[][..]));
-    // Between 3.35 and 3.36 the next power of two is not; of a set that goes past it, the exponent stays open.
+    // Between 3.35 and 3.36 the next power of two is not; of a set that goes past it, the exponent
+    // stays open.
     let wide = "%q3 = OpExtInst %float %glsl Sin %half %q4 = OpFAdd %float %q3 %q3 %q5 = OpFDiv %float %q4 %q1 %m = OpExtInst %frexp %glsl FrexpStruct %q5
         %e = OpCompositeExtract %int %m 1 %x = OpConvertSToF %float %e OpStore %p0 %x";
     let acceptance = explored(STRICT, 1, &format!("{SINE} {wide}"));

@@ -1,4 +1,5 @@
-//! What is near to undefined behaviour; undefined values with their origin; what is refused; robustness.
+//! What is near to undefined behaviour; undefined values with their origin; what is refused;
+//! robustness.
 
 use pretty_assertions::assert_eq;
 
@@ -58,11 +59,12 @@ fn what_is_missing_short_or_not_modeled_is_refused_before_anything_runs() {
     assert_eq!(run(&load(&text(1, "", "", endless)), 1, &[0]), Outcome::OutOfFuel);
 }
 
-/// The relation is bounded by instructions, the machine by turns of 64 invocations, so that neither takes much longer than the other; fuel that is asked for
-/// bounds the instructions of both.
+/// The relation is bounded by instructions, the machine by turns of 64 invocations, so that neither
+/// takes much longer than the other; fuel that is asked for bounds the instructions of both.
 #[test]
 fn each_engine_is_bounded_by_what_its_time_is_in_proportion_to() {
-    // A hundred rounds of some six instructions, for each of 64 invocations; and without end, where %end is no number of rounds.
+    // A hundred rounds of some six instructions, for each of 64 invocations; and without end, where
+    // %end is no number of rounds.
     let rounds = |end: &str| {
         let looped = format!(
             "OpBranch %h %h = OpLabel %i = OpPhi %uint %c0 %entry %j %n %go = OpULessThan %bool %i %{end} OpLoopMerge %m %n None

@@ -1,6 +1,8 @@
-//! Every image instruction: the type of `%r`, the body, and the components of `%r` worked out by hand.
+//! Every image instruction: the type of `%r`, the body, and the components of `%r` worked out by
+//! hand.
 //!
-//! `%tex` is 4 by 2 texels, 1 2 3 4 over 5 6 7 8; its level 1 is 10 20, its level 2 is 30. `%depth` is 0.25 0.75 over 0.5 1.
+//! `%tex` is 4 by 2 texels, 1 2 3 4 over 5 6 7 8; its level 1 is 10 20, its level 2 is 30. `%depth`
+//! is 0.25 0.75 over 0.5 1.
 
 macro_rules! sampled {
     ($image:literal $sampler:literal $instruction:literal) => {
@@ -14,7 +16,8 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.875,0.75) Lod f(0)"), "8 0 0 1"),
     // On the edge of two texels a device may take either.
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.5,0.25) Lod f(0)"), "3~ 0 0 1"),
-    // The average of four, u - 1/2 = 1.5 and v - 1/2 = 0.5: (2 + 3 + 6 + 7) / 4. In the middle of a texel only the device's rounding is open.
+    // The average of four, u - 1/2 = 1.5 and v - 1/2 = 0.5: (2 + 3 + 6 + 7) / 4. In the middle of a
+    // texel only the device's rounding is open.
     ("v4", sampled!("tex" "lin" "OpImageSampleExplicitLod %v4 %si f(0.5,0.5) Lod f(0)"), "4.5~ 0 0 1"),
     ("v4", sampled!("tex" "lin" "OpImageSampleExplicitLod %v4 %si f(0.4375,0.25) Lod f(0)"), "2.25~ 0 0 1"),
     // Half of level 1 and half of level 2, at the first texel of each.
@@ -42,7 +45,8 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.75,0.5) Lod f(1.75)"), "30 0 0 1"),
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.75,0.5) Lod f(7)"), "30 0 0 1"),
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.375,0.25) Lod f(-3)"), "2 0 0 1"),
-    // Derivatives: 0.5 of 4 texels are 2, so level 1, or up to half a level more; 8 and more texels are the last level.
+    // Derivatives: 0.5 of 4 texels are 2, so level 1, or up to half a level more; 8 and more texels
+    // are the last level.
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.75,0.5) Grad f(0.5,0) f(0,0)"), "20~ 0 0 1"),
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.75,0.5) Grad f(0,0) f(0,8)"), "30 0 0 1"),
     ("v4", sampled!("tex" "near" "OpImageSampleExplicitLod %v4 %si f(0.375,0.25) Grad|ConstOffset f(0.125,0) f(0,0.25) i(1,0)"), "3 0 0 1"),

@@ -1,4 +1,5 @@
-//! Modules whose `main` does something with images and writes `%r` to a buffer, and what is bound while they run.
+//! Modules whose `main` does something with images and writes `%r` to a buffer, and what is bound
+//! while they run.
 
 use std::fmt::Write;
 
@@ -51,8 +52,9 @@ fn count(type_: &str) -> usize {
     }
 }
 
-/// The module, which declares all float controls, whose `main`, of workgroups with `size` invocations, has that body; `%r`, of that type, is written to the buffer. An empty type
-/// writes nothing. `%lix` is the local index, `%buf` the buffer and `%pword` a pointer to a word of it.
+/// The module, which declares all float controls, whose `main`, of workgroups with `size`
+/// invocations, has that body; `%r`, of that type, is written to the buffer. An empty type writes
+/// nothing. `%lix` is the local index, `%buf` the buffer and `%pword` a pointer to a word of it.
 pub fn text(type_: &str, body: &str, size: u32, functions: &str) -> String {
     let mut body = body.to_string();
     match count(type_) {
@@ -239,8 +241,8 @@ pub fn outcome(type_: &str, body: &str, bound: &Bound, relation: &Relation) -> R
     report(&load(&text(type_, body, 1, "")), bound, relation)
 }
 
-/// The components of `%r` as the buffer has them: numbers, `any(kind)` where undefined, with `~` where a device may have others; or what went
-/// wrong.
+/// The components of `%r` as the buffer has them: numbers, `any(kind)` where undefined, with `~`
+/// where a device may have others; or what went wrong.
 pub fn shown(type_: &str, report: &Report) -> String {
     let observation = match &report.outcome {
         Outcome::Observed(observation) => observation,

@@ -1,5 +1,5 @@
-//! The cases notice what is planted in what values are computed by, and every rule that is not there; and words changed at random end in an
-//! outcome or are refused.
+//! The cases notice what is planted in what values are computed by, and every rule that is not
+//! there; and words changed at random end in an outcome or are refused.
 
 use smallstep_semantics::image::{AddressMode, Rules as ImageRules};
 use smallstep_semantics::outcome::Outcome;
@@ -63,7 +63,8 @@ fn every_rule_is_missed() {
     }
 }
 
-/// Modules of the cases with a word changed: those that load run to an outcome, and never to where no rule applies.
+/// Modules of the cases with a word changed: those that load run to an outcome, and never to where
+/// no rule applies.
 #[test]
 fn changed_words_are_refused_or_run() {
     let mut state = 11u64;

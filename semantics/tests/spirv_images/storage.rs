@@ -141,7 +141,8 @@ fn writes_out_of_bounds_change_nothing() {
     assert_eq!(words, [7, 8, 9, 10]);
 }
 
-/// Two invocations: each writes the texel of its index and reads the other's, with a barrier of those semantics between.
+/// Two invocations: each writes the texel of its index and reads the other's, with a barrier of
+/// those semantics between.
 fn exchange(barrier: &str) -> Report {
     let body = format!(
         "%l = OpLoad %uint %lix %o = OpISub %uint u(1) %l %i = OpLoad %suimg %su %mine = OpCompositeConstruct %u2 %l u(0)

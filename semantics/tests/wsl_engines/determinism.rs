@@ -1,4 +1,5 @@
-//! The same seed and strategy give the same trace and observation, whatever else runs beside, and on however many threads of the host.
+//! The same seed and strategy give the same trace and observation, whatever else runs beside, and
+//! on however many threads of the host.
 
 use smallstep_semantics::wsl::call::{self, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
@@ -9,7 +10,8 @@ use smallstep_semantics::wsl::machine::{self, Compiled};
 use smallstep_semantics::wsl::validate::validate;
 use std::fmt::Write;
 
-/// All that is seen of a program's calls: every step with its rules, place and events, and what is shown, by both engines.
+/// All that is seen of a program's calls: every step with its rules, place and events, and what is
+/// shown, by both engines.
 fn calls(seed: u64, strategy: Strategy) -> String {
     let text = typed::program(seed);
     let program = validate(&text).program.expect("it is valid");
@@ -86,7 +88,8 @@ fn the_same_is_seen_on_any_number_of_threads() {
 
 #[test]
 fn another_seed_shows_another_trace() {
-    // What is compared depends on the seeds: a strategy that ignored its own would pass everywhere else.
+    // What is compared depends on the seeds: a strategy that ignored its own would pass everywhere
+    // else.
     let of = |seed| {
         let prepared = prepare("int f(int z) { return 1 / z; }", "f(0)").expect("it is typed");
         let settings = call::Settings { strategy: Strategy::Random(seed), ..call::Settings::default() };

@@ -110,7 +110,8 @@ fn a_planted_race_is_reported() {
             let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
                 panic!("dispatch {seed} does not end by {schedule:?}\n{}", generated.text)
             };
-            // An access that another one races with may have been the last store before a later one, which then is the other side.
+            // An access that another one races with may have been the last store before a later
+            // one, which then is the other side.
             let planted = shown.races.iter().any(|r| [r.first, r.second].iter().any(|a| place.contains(&(a.place.start as usize))));
             assert!(
                 planted,
@@ -128,7 +129,8 @@ fn a_race_of_a_small_dispatch_is_reported_by_every_order() {
     let (mut raced, mut open) = (0, 0);
     for seed in 0..dispatches() {
         let generated = dispatch::of(seed, Shape { small: true, race: true, open: false });
-        // Two threads that are a group each, and share no array but what all groups share, have none to race on.
+        // Two threads that are a group each, and share no array but what all groups share, have
+        // none to race on.
         if generated.race.is_none() {
             continue;
         }
@@ -142,6 +144,7 @@ fn a_race_of_a_small_dispatch_is_reported_by_every_order() {
         open += u64::from(definite(&shown).iter().flatten().any(Option::is_none));
     }
     println!("{raced} of {} dispatches race, {open} show more than one result", dispatches());
-    // Most races are of threadgroup memory and of values that nobody uses, and are seen in the report alone.
+    // Most races are of threadgroup memory and of values that nobody uses, and are seen in the
+    // report alone.
     assert!(raced * 2 > dispatches() && open > 0, "{raced} race, {open} show more than one result");
 }

@@ -1,4 +1,5 @@
-//! Draws on both engines: those of generated programs, and fragments whose quads part ways around derivatives and samples.
+//! Draws on both engines: those of generated programs, and fragments whose quads part ways around
+//! derivatives and samples.
 
 use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;

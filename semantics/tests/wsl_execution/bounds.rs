@@ -1,4 +1,5 @@
-//! Unspecified values beside definite ones: what the fast engine shows for any definite arguments is among what the relation carries where those are unspecified.
+//! Unspecified values beside definite ones: what the fast engine shows for any definite arguments
+//! is among what the relation carries where those are unspecified.
 
 use crate::random::Random;
 use smallstep_semantics::number::sets::Set;

@@ -1,4 +1,5 @@
-//! Draws of generated entry points end as they must, with every step well typed; draws whose results are known by other means; and draws that must not be.
+//! Draws of generated entry points end as they must, with every step well typed; draws whose
+//! results are known by other means; and draws that must not be.
 
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;

@@ -1,4 +1,5 @@
-//! WSL's execution by the relation: values by hand, unspecified values, groups, progress of generated programs.
+//! WSL's execution by the relation: values by hand, unspecified values, groups, progress of
+//! generated programs.
 
 mod bounds;
 mod calls;

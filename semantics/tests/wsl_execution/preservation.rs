@@ -22,7 +22,8 @@ use std::rc::Rc;
 /// The most steps of a run.
 const STEPS: usize = 300;
 
-/// A step that left a term that is not well typed: its rule, none of the beginning, and what is wrong.
+/// A step that left a term that is not well typed: its rule, none of the beginning, and what is
+/// wrong.
 #[derive(Debug)]
 pub struct Broken {
     rule: Option<Rule>,
@@ -140,7 +141,8 @@ fn every_step_of_generated_programs_preserves_types() {
         assert!(found.as_ref().is_ok_and(|&steps| steps > 30), "{expression}: {found:?}");
     }
     assert!(crate::textures::preserved(&mut rules) > 1000);
-    // What is discarded leaves no term; derivatives are of draws, whose steps are checked in `draws`.
+    // What is discarded leaves no term; derivatives are of draws, whose steps are checked in
+    // `draws`.
     let elsewhere = [Rule::WslEDiscard, Rule::WslEDerivative];
     let missed = |r: &&Rule| r.name().starts_with("wsl/e-") && !elsewhere.contains(r) && !rules.contains(r);
     let missed: Vec<&str> = Rule::ALL.iter().filter(missed).map(|r| r.name()).collect();

@@ -1,4 +1,5 @@
-//! Textures and samplers: every kind, every function; sets under a profile of precision; strange operands; well-typed terms.
+//! Textures and samplers: every kind, every function; sets under a profile of precision; strange
+//! operands; well-typed terms.
 
 use crate::random::Random;
 use smallstep_semantics::image::{Compare, Filter, Format, Image, Sampler};

@@ -1,4 +1,5 @@
-//! The built-in functions a second time: every one of them with its concrete types, written from the seed and what completes it by plain loops over names.
+//! The built-in functions a second time: every one of them with its concrete types, written from
+//! the seed and what completes it by plain loops over names.
 
 use smallstep_semantics::wsl::library::{Key, type_named};
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -14,7 +15,8 @@ pub struct Listing {
     pub functions: BTreeMap<(Name, Vec<TypeId>), TypeId>,
 }
 
-/// The type of that text: a name, then suffixes from left to right, as `int[3]* thread`. `E` is an enum of int, `F` of uint, `S` a struct.
+/// The type of that text: a name, then suffixes from left to right, as `int[3]* thread`. `E` is an
+/// enum of int, `F` of uint, `S` a struct.
 pub fn ty(types: &mut Types, text: &str) -> TypeId {
     let end = text.find(['[', '*', '<']).unwrap_or(text.len());
     let (name, mut rest) = text.split_at(end);
@@ -342,7 +344,8 @@ impl Listing {
     fn textures(&mut self) {
         let elements: Vec<String> = ["int", "uint", "float"].into_iter().flat_map(shapes).collect();
         let depth = vec!["float".to_string()];
-        // Name, location, offset, gradient, texel with level, how many sizes, whether four texels lie around a place.
+        // Name, location, offset, gradient, texel with level, how many sizes, whether four texels
+        // lie around a place.
         let sampled = [
             ("Texture1D", "float", "int", "float", "int2", 1, false),
             ("Texture1DArray", "float2", "int", "float", "int3", 2, false),

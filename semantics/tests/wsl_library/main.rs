@@ -1,4 +1,5 @@
-//! WSL's standard library against a second listing of it, written by plain loops from the texts; integer literals; names of types; `LIBRARY.md`.
+//! WSL's standard library against a second listing of it, written by plain loops from the texts;
+//! integer literals; names of types; `LIBRARY.md`.
 
 mod listing;
 
@@ -41,8 +42,9 @@ fn text(types: &Types, name: &str, parameters: &[TypeId]) -> String {
     format!("{name}({})", parameters.join(", "))
 }
 
-/// Where the table and the listing differ, the first few: functions of the listing that the table does not have or gives another result, and calls around
-/// those of the listing that the table accepts and the listing does not have.
+/// Where the table and the listing differ, the first few: functions of the listing that the table
+/// does not have or gives another result, and calls around those of the listing that the table
+/// accepts and the listing does not have.
 fn differences(listing: &Listing) -> Vec<String> {
     let mut types = listing.types.clone();
     let mut out = Vec::new();
@@ -50,7 +52,8 @@ fn differences(listing: &Listing) -> Vec<String> {
     for ((name, parameters), &result) in &listing.functions {
         known.entry((name, parameters.len())).or_default().insert(parameters, result);
     }
-    // Around: every call of at most two arguments, and of three fixed types; of others each with one argument changed.
+    // Around: every call of at most two arguments, and of three fixed types; of others each with
+    // one argument changed.
     let fixed: Vec<TypeId> = (0..BUILT_IN).map(TypeId).collect();
     let mut universe = fixed.clone();
     universe.extend(OTHERS.map(|text| ty(&mut types, text)));
@@ -185,7 +188,8 @@ fn integer_literals_are_of_each_type_that_they_can_be_given() {
     assert!(accepted > 4_000, "{accepted}");
 }
 
-/// The parameters of every overload that a call can resolve to: `#` is a literal like 1, `-#` one like -1, `##` one too large for an integer.
+/// The parameters of every overload that a call can resolve to: `#` is a literal like 1, `-#` one
+/// like -1, `##` one too large for an integer.
 fn call(name: &str, arguments: &str) -> Vec<String> {
     let mut types = listing().types;
     let key = key(&mut types, name);
@@ -264,7 +268,8 @@ fn instances_say_what_they_are() {
     assert_eq!(modf.function.rule(), Rule::WslLibModf);
 }
 
-/// Functions of equal instances have equal parameters, and different ones different parameters: an instance is the function's identity.
+/// Functions of equal instances have equal parameters, and different ones different parameters: an
+/// instance is the function's identity.
 #[test]
 fn instances_are_distinct() {
     let listing = listing();

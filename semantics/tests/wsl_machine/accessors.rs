@@ -4,7 +4,8 @@ use crate::{int, run_with, words};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::machine::Settings;
 
-/// A structure whose `x` is kept doubled in `raw`, and which counts in `gets` how often it was read.
+/// A structure whose `x` is kept doubled in `raw`, and which counts in `gets` how often it was
+/// read.
 const DOUBLED: &str = "struct S { int raw; int sets; }
     int operator.x(S s) { return s.raw / 2; }
     S operator.x=(S s, int v) { s.raw = v * 2; s.sets += 1; return s; }
@@ -55,7 +56,8 @@ fn setters_within_setters_read_and_assign_the_whole() {
 
 #[test]
 fn a_getter_is_called_as_often_as_the_rules_call_it() {
-    // Of `e++` twice: once for the old value, once for the operator's argument (ERRATA WSL-D8); of `++e` and `e += 1` once.
+    // Of `e++` twice: once for the old value, once for the operator's argument (ERRATA WSL-D8); of
+    // `++e` and `e += 1` once.
     let gets = |e: &str| {
         // Each call of the getter meets one unspecified value.
         let text = format!(
@@ -86,12 +88,14 @@ fn declared_address_takers_point_where_they_say() {
 
 #[test]
 fn accessors_are_generated_of_address_takers_for_what_has_no_address() {
-    // `g().c` by the generated getter; `t.s.c = v` by the generated setter, since `t.s` is assigned to by a setter.
+    // `g().c` by the generated getter; `t.s.c = v` by the generated setter, since `t.s` is assigned
+    // to by a setter.
     let text = "struct S { int a; int b; } thread int* operator&.c(thread S* s) { s->a += 1; return &s->b; }
         S g(int v) { S s; s.b = v; return s; }
         struct T { S kept; } S operator.s(T t) { return t.kept; } T operator.s=(T t, S s) { t.kept = s; return t; }
         int f(int v) { T t; t.s.c = v; t.s.c += 1; return g(v).c * 1000 + t.s.c * 100 + t.kept.a; }";
-    // The address-taker is called on copies: of the assignment once, of `+=` for the setter once more (the getter's copy is lost).
+    // The address-taker is called on copies: of the assignment once, of `+=` for the setter once
+    // more (the getter's copy is lost).
     assert_eq!(int(text, &[3]), 3402);
     let text = "struct S { int[4] a; } thread int* operator&[](thread S* s, uint i) { return &s->a[3u - i]; }
         S g(int v) { S s; s.a[0] = v; return s; }

@@ -1,4 +1,5 @@
-//! Generated programs: each function compiles, or says what is unsupported; what compiles runs to an end.
+//! Generated programs: each function compiles, or says what is unsupported; what compiles runs to
+//! an end.
 
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
@@ -35,7 +36,8 @@ fn generated_programs_run_or_are_refused() {
                 continue;
             }
             let Ok(plain) = Compiled::plain(&program, FunctionId(i)) else { continue };
-            // Zeros for values, or small numbers and floats; references to arrays are an element of buffer 0.
+            // Zeros for values, or small numbers and floats; references to arrays are an element of
+            // buffer 0.
             let zeros: Vec<u32> = compiled.example_arguments();
             let mixed = |k: usize, word: &u32| if seed % 2 == 0 || compiled.is_reference(k) { *word } else { words(seed, k) };
             let arguments: Vec<u32> = zeros.iter().enumerate().map(|(k, word)| mixed(k, word)).collect();

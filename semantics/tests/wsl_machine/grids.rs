@@ -6,7 +6,8 @@ use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::machine::{Compiled, Dispatched, Ending, Grid, Memory, Settings, Stats, Waiting};
 
-/// Runs `f`, whose parameters are `uint group`, `uint thread` and references to all of buffer 0, buffer 1 and so on.
+/// Runs `f`, whose parameters are `uint group`, `uint thread` and references to all of buffer 0,
+/// buffer 1 and so on.
 #[track_caller]
 fn dispatch(text: &str, grid: Grid, buffers: &mut [Vec<u32>], settings: &Settings) -> (Dispatched, Stats) {
     let sizes: Vec<u32> = buffers.iter().map(|b| b.len() as u32).collect();
@@ -103,7 +104,8 @@ fn atomic_operations_give_the_old_value() {
     assert_eq!(of("InterlockedXor(&a[0], 3, &old)", 1), [1, 2, 1, 2]);
     assert_eq!(of("InterlockedCompareExchange(&a[0], int(id), int(id) + 1, &old)", 0), [0, 1, 2, 3]);
     assert_eq!(of("InterlockedCompareExchange(&a[0], 1, 9, &old)", 1), [1, 9, 9, 9]);
-    // Unsigned comparisons, in the threadgroup's memory, the old value to where the threads share it.
+    // Unsigned comparisons, in the threadgroup's memory, the old value to where the threads share
+    // it.
     let text = "void f(uint group, uint id, device uint[] out) {
             threadgroup atomic_uint a; threadgroup uint old; 
             uint own;

@@ -1,4 +1,5 @@
-//! WSL's fast engine: programs of every form with results that were worked out by hand, its limits, and generated programs.
+//! WSL's fast engine: programs of every form with results that were worked out by hand, its limits,
+//! and generated programs.
 
 mod accessors;
 mod generated;

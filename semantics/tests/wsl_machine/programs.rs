@@ -149,7 +149,8 @@ fn structures_and_arrays() {
     let text = "struct P { float3 v; int i; } struct Q { int a; P[2] p; } 
         int f(int x) { Q q; q.p[1].i = x; Q r = q; q.p[1].i = 0; r.a = 2; P[2] copy = r.p; return copy[1].i * 100 + r.a * 10 + q.p[1].i; }";
     assert_eq!(int(text, &[3]), 320);
-    // Words in the order of memory, padding included: int, 3 of padding; float3 (4), int, 3 of padding, twice.
+    // Words in the order of memory, padding included: int, 3 of padding; float3 (4), int, 3 of
+    // padding, twice.
     let whole = "struct P { float3 v; int i; } struct Q { int a; P[2] p; } Q f() { Q q; q.a = 1; q.p[0].v = float3(1.0, 2.0, 3.0); q.p[1].i = 4; return q; }";
     let (one, two, three) = (1f32.to_bits(), 2f32.to_bits(), 3f32.to_bits());
     assert_eq!(words(whole, "f", &[]), [1, 0, 0, 0, one, two, three, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0]);

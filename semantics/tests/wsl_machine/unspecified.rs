@@ -42,7 +42,8 @@ fn an_index_out_of_bounds_is_some_index() {
     for seed in 0..20 {
         assert_eq!(chosen(text, &[u32::MAX], Strategy::Random(seed)), [10 + choice(seed, 0, 5)]);
     }
-    // A store changes one element, of an array reference too; the choices are counted in order: the left side's comes first.
+    // A store changes one element, of an array reference too; the choices are counted in order: the
+    // left side's comes first.
     let text = "int[5] f(uint i) { int[5] a; for (uint j = 0; j < 5u; j++) { a[j] = int(j); } thread int[] r = @a; a[i] = a[i] + 10; r[i] = 20; return a; }";
     assert_eq!(chosen(text, &[5], Strategy::First), [20, 1, 2, 3, 4]);
     for seed in 0..20 {

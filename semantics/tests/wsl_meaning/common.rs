@@ -11,7 +11,8 @@ pub const NAN: u32 = 0x7fc0_0000;
 /// What padding of arguments is: nothing may depend on it.
 const JUNK: u32 = 0xdead_beef;
 
-/// A value: the text of its type, and its elements by columns; of other types than scalars, vectors and matrices one column of words.
+/// A value: the text of its type, and its elements by columns; of other types than scalars, vectors
+/// and matrices one column of words.
 #[derive(Clone, PartialEq)]
 pub struct Value {
     pub ty: String,

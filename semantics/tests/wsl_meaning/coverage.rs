@@ -1,4 +1,5 @@
-//! No row of the table is forgotten: each is executed, or in the list of those that are not; and what works element by element does so.
+//! No row of the table is forgotten: each is executed, or in the list of those that are not; and
+//! what works element by element does so.
 
 use crate::common::{Checks, Definite, NAN, overload, types};
 use crate::listing::listing;
@@ -50,7 +51,8 @@ const OTHERS: [Meaning; 37] = [
     Meaning::Default,
 ];
 
-/// How many words a value has, written from the layout's rule; the struct of the listing has 5 words.
+/// How many words a value has, written from the layout's rule; the struct of the listing has 5
+/// words.
 fn words(types: &Types, id: TypeId) -> usize {
     let vector = |n: u8| if n == 3 { 4 } else { n as usize };
     match types.get(id) {
@@ -101,7 +103,8 @@ fn every_row_is_executed_or_named_as_one_that_is_not() {
         assert_eq!(results.is_none(), other, "{name} of {parameters:?}");
         seen.entry(std::ptr::from_ref(function.signature()) as usize).or_default().insert(other);
         let Some(results) = results else { continue };
-        // A pointer to an element apart, every result has the words of its type, and what is stored those of what the pointers point to.
+        // A pointer to an element apart, every result has the words of its type, and what is stored
+        // those of what the pointers point to.
         assert_eq!(results.result.len(), words(&types, *result), "{name} of {parameters:?}");
         let pointers = parameters.iter().filter_map(|&id| match types.get(id) {
             Type::Pointer(_, to) => Some(words(&types, to)),
@@ -122,7 +125,8 @@ fn is_elementwise(meaning: Meaning) -> bool {
         && Scalar::ALL.iter().any(|&of| Scalar::ALL.iter().any(|&to| Op { meaning, of, to }.arity().is_some()))
 }
 
-/// Of each meaning, the operations on scalars that there are take any operands, and truth values are 0 or 1.
+/// Of each meaning, the operations on scalars that there are take any operands, and truth values
+/// are 0 or 1.
 #[test]
 fn operations_take_any_operands() {
     let meanings: BTreeSet<Meaning> = TABLE.iter().flat_map(|section| section.rows).map(|row| row.meaning).collect();
@@ -220,7 +224,8 @@ fn the_listing_and_its_types_agree_with_these() {
     assert_eq!(types().enum_bases, listing().types.enum_bases);
 }
 
-/// The same operations in the same order, whatever the words: what evaluates symbols sees what a definite run sees.
+/// The same operations in the same order, whatever the words: what evaluates symbols sees what a
+/// definite run sees.
 #[test]
 fn the_order_of_operations_does_not_depend_on_the_words() {
     let (types, functions) = functions();

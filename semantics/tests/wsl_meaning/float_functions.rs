@@ -1,5 +1,5 @@
-//! Operations on `float` a second time: arithmetic on 64 bits, whose rounding to 32 is innocuous; functions in 320 bits of another library; and remainders by
-//! whole numbers.
+//! Operations on `float` a second time: arithmetic on 64 bits, whose rounding to 32 is innocuous;
+//! functions in 320 bits of another library; and remainders by whole numbers.
 
 use crate::common::{Checks, NAN};
 use crate::nearest::nearest;
@@ -348,7 +348,8 @@ fn functions_in_many_digits() {
     checks.assert();
 }
 
-/// log10 is nearest to a halfway point of floats where libm's 64 bits leave it open: powers of ten, and floats around them.
+/// log10 is nearest to a halfway point of floats where libm's 64 bits leave it open: powers of ten,
+/// and floats around them.
 #[test]
 fn logarithms_to_base_10_in_every_direction() {
     use smallstep_semantics::number::reference::{Direction, Rounded, log10};

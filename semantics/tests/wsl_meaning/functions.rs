@@ -147,7 +147,8 @@ fn geometry(checks: &mut Checks) {
     checks.gives("reflect", &[float(&[1.0, 2.0, 3.0]), float(&[0.0, 0.0, 2.0])], float(&[1.0, 2.0, -21.0]));
     // d = -1, k = 1: half of i less half of n.
     checks.gives("refract", &[float(&[0.0, -1.0]), float(&[0.0, 1.0]), float(&[0.5])], float(&[0.0, -1.0]));
-    // d = -0.5, k = 1 - 0.25 · 0.75 = 0.8125: nothing comes out even, but -0.25 + √0.8125 is 0.6513878.
+    // d = -0.5, k = 1 - 0.25 · 0.75 = 0.8125: nothing comes out even, but -0.25 + √0.8125 is
+    // 0.6513878.
     checks.gives("refract", &[float(&[1.0, -0.5]), float(&[0.0, 1.0]), float(&[0.5])], float(&[0.5, -0.9013878]));
     // k = 1 - 4 is negative: zeros, and no root of it.
     checks.gives("refract", &[float(&[1.0, 0.0]), float(&[0.0, 1.0]), float(&[2.0])], float(&[0.0, 0.0]));
@@ -184,7 +185,8 @@ fn accessors(checks: &mut Checks) {
     checks.gives("operator[]", &[m(), uint(&[1])], float(&[4.0, 5.0, 6.0]));
     checks.gives("operator[]=", &[m(), uint(&[0]), float(&[7.0, 8.0, 9.0])], matrix(&[&[7.0, 8.0, 9.0], &[4.0, 5.0, 6.0]]));
     checks.gives("operator[]", &[truths(&[&[1, 0], &[0, 1]]), uint(&[0])], boolean(&[1, 0]));
-    // Arrays: the element's words as they are. Elements of float4[2] are arrays of three: no, three arrays of two.
+    // Arrays: the element's words as they are. Elements of float4[2] are arrays of three: no, three
+    // arrays of two.
     checks.gives("operator[]", &[of("int[3]", &[5, 6, 7]), uint(&[1])], int(&[6]));
     checks.gives("operator[]=", &[of("int[3]", &[5, 6, 7]), uint(&[2]), int(&[9])], of("int[3]", &[5, 6, 9]));
     let words: Vec<u32> = (0..24).collect();

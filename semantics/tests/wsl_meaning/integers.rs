@@ -141,10 +141,12 @@ pub fn by_hand(checks: &mut Checks) {
     );
 }
 
-/// The operation on integers of any size, written from the seed's sentences; none for what is not arithmetic.
+/// The operation on integers of any size, written from the seed's sentences; none for what is not
+/// arithmetic.
 fn exact(op: Op, x: &[i128]) -> Option<Given> {
     use Meaning::*;
-    // "As if they computed the result as integers with a large enough width […], then truncated to the 32 low-bits of the result."
+    // "As if they computed the result as integers with a large enough width […], then truncated to
+    // the 32 low-bits of the result."
     let low = |x: i128| Some(Given::Exactly((x & 0xffff_ffff) as u32));
     let truth = |x: bool| low(x.into());
     let bit = |i: u32| 1i128 << i;

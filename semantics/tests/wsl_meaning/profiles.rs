@@ -11,7 +11,8 @@ use smallstep_semantics::wsl::types::Scalar;
 const OTHERS: [Meaning; 3] = [Pow, Ldexp, Atan2];
 const COMPARISONS: [Meaning; 9] = [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, IsFinite, IsInf, IsNan];
 
-/// The profiles under which definite results are among the allowed ones: nothing is rounded toward zero, nothing must be flushed.
+/// The profiles under which definite results are among the allowed ones: nothing is rounded toward
+/// zero, nothing must be flushed.
 fn profiles() -> Vec<Profile> {
     let base = Controls { no_contraction: true, ..Controls::NOTHING };
     vec![
@@ -83,7 +84,8 @@ fn definite_results_are_allowed_under_every_profile() {
 
 #[test]
 fn a_result_that_is_not_allowed_is_seen() {
-    // A sum one float off, a step the other way round, a sine that is a cosine, a fraction below zero.
+    // A sum one float off, a step the other way round, a sine that is a cosine, a fraction below
+    // zero.
     type Wrong = fn(Given) -> Given;
     let wrong: [(Meaning, Wrong); 4] = [
         (Add, |given| Given::Exactly(given.first().wrapping_add(1))),

@@ -13,7 +13,8 @@ const FILES: [&str; 5] = [
     include_str!("cases/expressions.txt"),
 ];
 
-/// Rules whose productions have no place of their own for an error: what is wrong there is another's, or makes another production of it.
+/// Rules whose productions have no place of their own for an error: what is wrong there is
+/// another's, or makes another production of it.
 const WITHOUT_ERRORS: [Rule; 32] = [
     Rule::WslLexSignedDecimal,
     Rule::WslLexUnsignedDecimal,

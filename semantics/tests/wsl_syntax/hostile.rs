@@ -84,7 +84,8 @@ fn nest((before, open, middle, close, after): (&str, &str, &str, &str, &str), le
 fn nesting_is_read_up_to_the_limit() {
     for kind in NESTED {
         assert_eq!(read(&nest(kind, 1000)), [], "{kind:?}");
-        // Statement, block and what is assigned to are above; a chain has one operand more than it has operators.
+        // Statement, block and what is assigned to are above; a chain has one operand more than it
+        // has operators.
         assert_eq!(read(&nest(kind, 9_990)), [], "{kind:?}");
         let errors = read(&nest(kind, 10_001));
         assert_eq!(errors.iter().map(|e| e.rule).collect::<Vec<_>>(), [Rule::WslGNesting], "{kind:?}: {errors:?}");

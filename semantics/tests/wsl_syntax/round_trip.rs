@@ -1,4 +1,5 @@
-//! Generated trees print and read back to themselves, and so do their programs' desugared forms wherever they are source.
+//! Generated trees print and read back to themselves, and so do their programs' desugared forms
+//! wherever they are source.
 
 use crate::random::Random;
 use smallstep_semantics::wsl::generate;

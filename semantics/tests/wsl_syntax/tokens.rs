@@ -130,8 +130,9 @@ fn every_keyword_is_one_and_no_part_of_another_word() {
         assert_eq!(lex(sign).0.iter().map(|t| t.kind).collect::<Vec<_>>(), [kind, TokenKind::End], "{sign}");
         assert!(!kind.is_keyword(), "{sign}");
     }
-    // The seed's table: 8 of the top level, 13 of control flow, 2 literals, SV_Target and 3 other semantics, 8 reserved ones, and the second spelling of
-    // SV_DispatchThreadID; then what has kinds of its own.
+    // The seed's table: 8 of the top level, 13 of control flow, 2 literals, SV_Target and 3 other
+    // semantics, 8 reserved ones, and the second spelling of SV_DispatchThreadID; then what has
+    // kinds of its own.
     assert_eq!(TokenKind::KEYWORDS.len(), 8 + 13 + 2 + 4 + 9);
     let spaces = ["constant", "device", "threadgroup", "thread", "nointerpolation", "noperspective", "centroid", "sample"];
     let builtins = "SV_InstanceID SV_VertexID PSIZE SV_Position SV_IsFrontFace SV_SampleIndex SV_InnerCoverage SV_Depth SV_Coverage SV_DispatchThreadID \

@@ -1,5 +1,6 @@
-//! WSL's validation: programs that it accepts, and programs that it rejects by the rule that they break. The programs are written from seed 004 and the errata's
-//! decisions, each as small as the rule allows.
+//! WSL's validation: programs that it accepts, and programs that it rejects by the rule that they
+//! break. The programs are written from seed 004 and the errata's decisions, each as small as the
+//! rule allows.
 
 mod declarations;
 mod entry_points;

@@ -34,7 +34,8 @@ impl Run<'_> {
         Some(Wrong { code: load_code(&error), message, line, column })
     }
 
-    /// Runs a module by the relation and, unless a rule is planted, by the machine, which must end the same.
+    /// Runs a module by the relation and, unless a rule is planted, by the machine, which must end
+    /// the same.
     pub(super) fn run_module(&mut self, translated: Option<(&translation::Module, &Module)>) -> Ran<Found> {
         let loaded;
         let (module, entry, constants) = match translated {
@@ -82,7 +83,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Runs a compute module: `groups` workgroups in x, the words of the buffer at set 0, binding 0, the file's images and samplers.
+    /// Runs a compute module: `groups` workgroups in x, the words of the buffer at set 0, binding
+    /// 0, the file's images and samplers.
     pub(super) fn run_dispatch(&mut self, module: &Module) -> Ran<Found> {
         let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: spirv::bytes_of_words(&self.buffer_words()?) }];
         let robustness = match self.test.option("robustness") {

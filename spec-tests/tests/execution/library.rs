@@ -1,4 +1,5 @@
-//! Wrong meanings of the library's operations on scalars. That they are caught value by value is `semantics/tests/wsl_meaning`'s; here calls must see them.
+//! Wrong meanings of the library's operations on scalars. That they are caught value by value is
+//! `semantics/tests/wsl_meaning`'s; here calls must see them.
 
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::meaning::{Given, Replacement, scalar};

@@ -1,4 +1,5 @@
-//! No wrong rule of WSL's execution and of its draws, and no wrong meaning of its library, passes the cases.
+//! No wrong rule of WSL's execution and of its draws, and no wrong meaning of its library, passes
+//! the cases.
 
 mod draws;
 mod groups;
@@ -14,7 +15,8 @@ use smallstep_spec_tests::run::{self, Engines};
 use smallstep_spec_tests::wsl::Rules;
 use std::collections::BTreeSet;
 
-/// The files that call expressions or draw, without what they say of rules, and without calls by the letter: what is left is what calls evaluate to, and draws show.
+/// The files that call expressions or draw, without what they say of rules, and without calls by
+/// the letter: what is left is what calls evaluate to, and draws show.
 fn calls() -> Vec<CaseFile> {
     files(|test| test.command == Command::Call || draws::is_draw(test))
 }

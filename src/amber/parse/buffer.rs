@@ -114,7 +114,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// After an error in the line of a declaration that ends with DATA: goes past its END, so that its numbers are not read as commands.
+    /// After an error in the line of a declaration that ends with DATA: goes past its END, so that
+    /// its numbers are not read as commands.
     fn past_data(&mut self, stop: Stop) -> Stop {
         while let Some(word) = self.lexer.word() {
             if word.text == "DATA" {

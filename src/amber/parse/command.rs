@@ -169,7 +169,8 @@ impl<'t> Parser<'t> {
             return Err(self.invalid(name, format!("INDEXED needs index data; the pipeline {} has none", quoted(name.text))));
         };
         let items = self.script[data].items;
-        // How many vertices a buffer holds is its number of items unless an attribute strides otherwise, which the draw checks.
+        // How many vertices a buffer holds is its number of items unless an attribute strides
+        // otherwise, which the draw checks.
         if indexed && u64::from(first) + u64::from(count.unwrap_or(0)) > items {
             let what = format!("the draw takes indices up to {}, and there are {items}", u64::from(first) + u64::from(count.unwrap_or(0)));
             return Err(self.invalid(name, what));

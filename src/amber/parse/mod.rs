@@ -1,7 +1,8 @@
 //! Reading AmberScript (google/amber, docs/amber_script.md).
 //!
-//! A statement is a line, or a block up to END. After an error the reading goes on at the next statement, so that one run names several; what
-//! only follows from an error that was named is not named again. What is unsupported is named once, and from then on nothing is called invalid: it
+//! A statement is a line, or a block up to END. After an error the reading goes on at the next
+//! statement, so that one run names several; what only follows from an error that was named is not
+//! named again. What is unsupported is named once, and from then on nothing is called invalid: it
 //! may be right beside what was left out.
 
 mod buffer;
@@ -58,7 +59,8 @@ impl Named {
 /// The commands that begin a statement and are left out.
 const LEFT_OUT: [&str; 2] = ["DEBUG", "TEXTURE_VIEW"];
 
-/// What scripts of ray tracing are made of, wherever it stands: stages, kinds of pipelines, statements, and lines of pipelines.
+/// What scripts of ray tracing are made of, wherever it stands: stages, kinds of pipelines,
+/// statements, and lines of pipelines.
 const RAY_TRACING: [&str; 16] = [
     "ray_generation",
     "any_hit",

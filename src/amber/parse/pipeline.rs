@@ -15,7 +15,8 @@ use crate::amber::script::{
 const BLOCKS_LEFT_OUT: [&str; 5] = ["COMPILE_OPTIONS", "STENCIL", "BLEND", "SUBGROUP", "SHADER_BINDING_TABLE"];
 const LINES_LEFT_OUT: [&str; 2] = ["SET", "FLAGS"];
 
-/// A pipeline while its block is read: what this block itself says may not be said twice, what it inherits may be said anew.
+/// A pipeline while its block is read: what this block itself says may not be said twice, what it
+/// inherits may be said anew.
 struct Draft {
     pipeline: Pipeline,
     bindings: Keys,

@@ -25,7 +25,8 @@ struct Header<'t> {
 
 impl<'t> Parser<'t> {
     pub(super) fn shader(&mut self, word: Word<'t>) -> Step {
-        // Whether a body follows is known from the whole line, even if there is an error in it: after stage and name stands the format.
+        // Whether a body follows is known from the whole line, even if there is an error in it:
+        // after stage and name stands the format.
         let mut ahead = self.lexer.clone();
         let rest = std::iter::from_fn(|| ahead.word()).map(|w| w.text).skip(2);
         let has_body = !rest.enumerate().any(|(i, w)| if i == 0 { w == "PASSTHROUGH" } else { matches!(w, "VIRTUAL_FILE" | "FILE") });

@@ -14,7 +14,8 @@ pub struct Buffer {
     pub name: String,
     /// What an item is.
     pub data_type: DataType,
-    /// Whether the type is followed by `[]`: then items lie as elements of an array do, else as members of a block.
+    /// Whether the type is followed by `[]`: then items lie as elements of an array do, else as
+    /// members of a block.
     pub as_array: bool,
     /// By which rules items lie.
     pub standard: Standard,
@@ -22,7 +23,8 @@ pub struct Buffer {
     pub layout: Arc<Layout>,
     /// Bytes from one item to the next.
     pub stride: u64,
-    /// How many items. Where [`Extent::Framebuffer`] says the size, it is that of the pipelines that draw to it, or 0 if none does.
+    /// How many items. Where [`Extent::Framebuffer`] says the size, it is that of the pipelines
+    /// that draw to it, or 0 if none does.
     pub items: u64,
     /// How its items are arranged.
     pub extent: Extent,
@@ -37,7 +39,8 @@ pub struct Buffer {
 pub enum Extent {
     /// In one row.
     Linear,
-    /// An image of so many columns and rows; `declared` by IMAGE DIM_2D, or else by a BUFFER with WIDTH and HEIGHT.
+    /// An image of so many columns and rows; `declared` by IMAGE DIM_2D, or else by a BUFFER with
+    /// WIDTH and HEIGHT.
     Image {
         /// Pixels in a row.
         width: u32,
@@ -46,7 +49,8 @@ pub enum Extent {
         /// Whether IMAGE declared it.
         declared: bool,
     },
-    /// An image as large as the framebuffers that it is bound to, or the buffer that it is copied from: columns and rows; zero if none.
+    /// An image as large as the framebuffers that it is bound to, or the buffer that it is copied
+    /// from: columns and rows; zero if none.
     Framebuffer {
         /// Pixels in a row.
         width: u32,
@@ -89,13 +93,14 @@ impl Buffer {
         self.stride * self.items
     }
 
-    /// The image format of its items: theirs, or that of as many scalars that follow each other; none for matrices, arrays, structures, and
-    /// vectors with padding between them.
+    /// The image format of its items: theirs, or that of as many scalars that follow each other;
+    /// none for matrices, arrays, structures, and vectors with padding between them.
     pub fn format(&self) -> Option<Format> {
         self.item_format().filter(|f| u64::from(f.texel_size()) == self.stride)
     }
 
-    /// The format of one item, whatever lies between it and the next: what a vertex attribute reads. None for matrices, arrays and structures.
+    /// The format of one item, whatever lies between it and the next: what a vertex attribute
+    /// reads. None for matrices, arrays and structures.
     pub fn item_format(&self) -> Option<Format> {
         match self.data_type {
             DataType::Texel(format) => Some(format),
@@ -143,7 +148,8 @@ pub struct Sampler {
     pub address: [AddressMode; 3],
     /// For [`AddressMode::ClampToBorder`].
     pub border: BorderColour,
-    /// The least and the greatest level of detail, as bits of 32-bit floats; zeros if coordinates are not normalized.
+    /// The least and the greatest level of detail, as bits of 32-bit floats; zeros if coordinates
+    /// are not normalized.
     pub lod: [u32; 2],
     /// Whether coordinates go from 0 to 1 over the image, not by pixels.
     pub normalized: bool,

@@ -17,7 +17,8 @@ pub struct Command {
 pub enum Action {
     /// Dispatch or draw.
     Run(Run),
-    /// Fill the attachments with the clear values, which are zeros, and 1.0 for depth, if not set before.
+    /// Fill the attachments with the clear values, which are zeros, and 1.0 for depth, if not set
+    /// before.
     Clear(PipelineId),
     /// Set the clear colour: red, green, blue and alpha, bits of 32-bit floats.
     ClearColour(PipelineId, [u32; 4]),
@@ -64,7 +65,8 @@ pub struct Run {
 pub enum RunKind {
     /// So many workgroups.
     Compute([u32; 3]),
-    /// A rectangle: left, top, width and height in pixels. Two triangles; location 0 gets their corners in place of vertex data.
+    /// A rectangle: left, top, width and height in pixels. Two triangles; location 0 gets their
+    /// corners in place of vertex data.
     DrawRect([u32; 4]),
     /// Such a rectangle for each cell of a grid.
     DrawGrid {
@@ -110,8 +112,9 @@ pub enum Check {
     Values {
         /// Found against expected.
         comparator: Comparator,
-        /// With [`Comparator::Eq`] only: how far off a value may be. One holds for all; with more, each holds for its component of a vector or
-        /// column, and components past them must be equal.
+        /// With [`Comparator::Eq`] only: how far off a value may be. One holds for all; with more,
+        /// each holds for its component of a vector or column, and components past them must be
+        /// equal.
         tolerance: Vec<Tolerance>,
         /// Where and what.
         lanes: Vec<Lane>,
@@ -124,7 +127,8 @@ pub enum Check {
         colour: [u8; 4],
         /// Whether alpha counts.
         alpha: bool,
-        /// How far off a component may be, in units of 1; one for all, or one each for as many components as there are. If there is none, 0.002.
+        /// How far off a component may be, in units of 1; one for all, or one each for as many
+        /// components as there are. If there is none, 0.002.
         tolerance: Vec<Tolerance>,
     },
     /// The same bytes as another buffer.

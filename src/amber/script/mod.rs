@@ -1,8 +1,10 @@
-//! A script: what is run and what is expected of it. Names are resolved; what stands for a thing is its place in the list of its kind.
+//! A script: what is run and what is expected of it. Names are resolved; what stands for a thing is
+//! its place in the list of its kind.
 //!
-//! This is the seam between the text and whatever runs it. A reader has checked that every reference exists, that sizes are within
-//! [`super::limits`], that values have their types and that a command fits the kind of its pipeline. What a module needs of its pipeline, and
-//! what a device offers, it has not.
+//! This is the seam between the text and whatever runs it. A reader has checked that every
+//! reference exists, that sizes are within [`super::limits`], that values have their types and that
+//! a command fits the kind of its pipeline. What a module needs of its pipeline, and what a device
+//! offers, it has not.
 
 use std::sync::Arc;
 
@@ -48,7 +50,8 @@ pub use pipeline::{
 };
 pub use shader::{Compiler, Language, Shader, ShaderError, Source, Stage, version_of};
 
-/// A line of the text, from 1; 0 for what is not from a text. It is no part of what a script says: all lines compare equal.
+/// A line of the text, from 1; 0 for what is not from a text. It is no part of what a script says:
+/// all lines compare equal.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct Line(pub u32);
 
@@ -106,7 +109,8 @@ pub struct Script {
     pub dialect: Dialect,
     /// What a device must offer.
     pub requirements: Vec<Requirement>,
-    /// How long a fence may take, in milliseconds, where `SET ENGINE_DATA fence_timeout_ms` says so.
+    /// How long a fence may take, in milliseconds, where `SET ENGINE_DATA fence_timeout_ms` says
+    /// so.
     pub fence_timeout_ms: Option<u32>,
     /// Files inside the script. Shaders that name one have its text already.
     pub files: Vec<VirtualFile>,

@@ -40,9 +40,11 @@ pub struct DepthState {
     pub compare: Compare,
     /// Whether depths are clamped to the viewport's in place of clipping; off if not said.
     pub clamp: bool,
-    /// The least and the greatest stored depth that a fragment may meet, bits of 32-bit floats; any if not said.
+    /// The least and the greatest stored depth that a fragment may meet, bits of 32-bit floats; any
+    /// if not said.
     pub bounds: Option<[u32; 2]>,
-    /// What is added to depths, bits of 32-bit floats: the constant factor, the clamp and the slope factor; nothing if not said.
+    /// What is added to depths, bits of 32-bit floats: the constant factor, the clamp and the slope
+    /// factor; nothing if not said.
     pub bias: Option<[u32; 3]>,
 }
 
@@ -65,8 +67,8 @@ pub struct Pipeline {
     pub bindings: Vec<Binding>,
     /// The bytes of push constants.
     pub push_constants: Option<BufferId>,
-    /// Colour attachments by location, each location once. If there is none a graphics pipeline draws to an unseen one, B8G8R8A8_UNORM at
-    /// location 0.
+    /// Colour attachments by location, each location once. If there is none a graphics pipeline
+    /// draws to an unseen one, B8G8R8A8_UNORM at location 0.
     pub colours: Vec<(u32, BufferId)>,
     /// The depth or stencil attachment.
     pub depth_stencil: Option<BufferId>,

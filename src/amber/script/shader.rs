@@ -127,8 +127,8 @@ impl std::fmt::Display for ShaderError {
 impl std::error::Error for ShaderError {}
 
 impl Shader {
-    /// The SPIR-V version that its target environment stands for; 1.0 where none is named, as in Amber. None for an environment that is not
-    /// known.
+    /// The SPIR-V version that its target environment stands for; 1.0 where none is named, as in
+    /// Amber. None for an environment that is not known.
     pub fn version(&self) -> Option<(u8, u8)> {
         version_of(self.target_env.as_deref().unwrap_or("spv1.0"))
     }
@@ -158,7 +158,8 @@ impl Shader {
     }
 }
 
-/// The SPIR-V version that a target environment stands for (Vulkan §Versions and Formats); none for a name that is not known.
+/// The SPIR-V version that a target environment stands for (Vulkan §Versions and Formats); none for
+/// a name that is not known.
 pub fn version_of(target_env: &str) -> Option<(u8, u8)> {
     Some(match target_env {
         "spv1.0" | "vulkan1.0" => (1, 0),

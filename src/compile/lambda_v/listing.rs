@@ -26,12 +26,14 @@ pub struct Witnessed {
 }
 
 impl Module {
-    /// The innermost subexpression that an id is the value of, if the witness was kept and knows one.
+    /// The innermost subexpression that an id is the value of, if the witness was kept and knows
+    /// one.
     pub fn witness_of(&self, id: u32) -> Option<&Witness> {
         self.witness.iter().find(|w| w.id == id)
     }
 
-    /// A term of the witness as text, cut after `limit` bytes; parameters of a rec-func stand as their ids.
+    /// A term of the witness as text, cut after `limit` bytes; parameters of a rec-func stand as
+    /// their ids.
     pub fn expression(&self, term: TermId, symbols: &Symbols, limit: usize) -> String {
         let ext = |x: Translated| match x {
             Translated::Value { id, .. } => format!("%{id}"),
@@ -50,8 +52,8 @@ impl Module {
     }
 }
 
-/// The witness of a module that was translated with one, in the order in which values are computed. Subexpressions longer than `limit` bytes are
-/// cut. `text` is the source, for places.
+/// The witness of a module that was translated with one, in the order in which values are computed.
+/// Subexpressions longer than `limit` bytes are cut. `text` is the source, for places.
 pub fn listing<'m>(module: &'m Module, symbols: &'m Symbols, text: &'m str, limit: usize) -> impl Iterator<Item = Witnessed> + 'm {
     module.witness.iter().map(move |w| {
         let (line, column) = line_column(text, module.terms.span(w.term).start);

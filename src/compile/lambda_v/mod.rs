@@ -1,7 +1,8 @@
 //! λV → SPIR-V, report §6 corrected.
 //!
-//! `rules` is translate(I) = O, `module` is the module around it (§6.11), `emit` the words. The translator keeps a witness: which subexpression
-//! each result id is the value of, by which rule. With it, the claim that the induction of §7 needs is checked subterm by subterm (LV-27).
+//! `rules` is translate(I) = O, `module` is the module around it (§6.11), `emit` the words. The
+//! translator keeps a witness: which subexpression each result id is the value of, by which rule.
+//! With it, the claim that the induction of §7 needs is checked subterm by subterm (LV-27).
 
 pub mod emit;
 pub mod listing;
@@ -28,7 +29,8 @@ pub enum Constants {
     /// As OpConstant in the module.
     #[default]
     InModule,
-    /// In a read-only storage buffer at set 0, binding 0, so that a device must compute at run time what it would fold.
+    /// In a read-only storage buffer at set 0, binding 0, so that a device must compute at run time
+    /// what it would fold.
     Opaque,
 }
 
@@ -121,7 +123,8 @@ impl std::fmt::Display for Untranslatable {
 /// A subexpression and the id of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The subexpression, a closed term of [`Module::terms`] under no arguments: rec-func parameters in it are [`Translated::Value`].
+    /// The subexpression, a closed term of [`Module::terms`] under no arguments: rec-func
+    /// parameters in it are [`Translated::Value`].
     pub term: TermId,
     /// Its result id.
     pub id: Id,
@@ -154,7 +157,8 @@ pub struct Module {
 
 /// Translates a well-typed program to a fragment shader.
 ///
-/// Errors: a size limit; or an ill-typed program, found where it matters (type it first for errors by rule).
+/// Errors: a size limit; or an ill-typed program, found where it matters (type it first for errors
+/// by rule).
 pub fn translate(program: &Program, options: &Options) -> Result<Module, Untranslatable> {
     let mut translator = Translator::new(program, options);
     let mut at = Input { expr: TermId(0), args: 0, idc: emit::fixed::START_ID, idl: emit::fixed::START_BLOCK, rec: None };

@@ -1,6 +1,8 @@
-//! Module creation, report §6.11: the header, types, constants, variables and entry point around the translated code.
+//! Module creation, report §6.11: the header, types, constants, variables and entry point around
+//! the translated code.
 //!
-//! This lies outside the theorem's eval_S (LV-19): a lemma of its own, tested by running whole modules.
+//! This lies outside the theorem's eval_S (LV-19): a lemma of its own, tested by running whole
+//! modules.
 
 use super::emit::{Code, Id, fixed, string, typeid};
 use super::{Constants, Module, Translator, Untranslatable};
@@ -28,7 +30,8 @@ pub struct Stored {
     pub ty: Ground,
 }
 
-/// Whether NoContraction may decorate the core instruction: arithmetic on floats. It decorates the functions of GLSL.std.450 too.
+/// Whether NoContraction may decorate the core instruction: arithmetic on floats. It decorates the
+/// functions of GLSL.std.450 too.
 ///
 /// `spirv::Module::controls` has a list of its own, on purpose: it judges what is emitted here.
 pub fn is_contractible(op: Op) -> bool {
@@ -101,7 +104,8 @@ impl Plan<'_, '_> {
     }
 
     /// the fragment entry point, its interface and where its coordinates begin
-    ///                                                               [lv/mc-entry, 000 §6.11; LV-19]
+    ///                                                               [lv/mc-entry, 000 §6.11;
+    ///                                                               LV-19]
     fn mc_entry(&self, out: &mut Code) {
         let mut rest = string("main");
         rest.extend(self.results.iter().map(|r| self.output(r)));

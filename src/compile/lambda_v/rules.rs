@@ -1,8 +1,9 @@
 //! translate(I) = O, one function per section of report §6.
 //!
-//! O.code and O.consts are appended to the translator's as they arise, which is the order in which the report concatenates them; what is
-//! returned is the rest of O. All substituted terms are closed: parameters of a rec-func become translated expressions before the body is
-//! translated, so nothing can be captured (LV-4).
+//! O.code and O.consts are appended to the translator's as they arise, which is the order in which
+//! the report concatenates them; what is returned is the rest of O. All substituted terms are
+//! closed: parameters of a rec-func become translated expressions before the body is translated, so
+//! nothing can be captured (LV-4).
 
 use super::emit::{Id, fixed, typeid};
 use super::{Site, Translator, Untranslatable, Witness};
@@ -52,7 +53,8 @@ pub struct Input {
     pub idc: Id,
     /// I.idl: the label of the block that code is added to.
     pub idl: Id,
-    /// I.rec: the frame's number and its continue block. The parameters' definitions are in the terms.
+    /// I.rec: the frame's number and its continue block. The parameters' definitions are in the
+    /// terms.
     pub rec: Option<(u32, Id)>,
 }
 
@@ -187,10 +189,11 @@ impl Translator<'_> {
     ///                OpBranch (I.idc + 2)                       [if O_f.type ≠ PureRec]
     /// (I.idc + 2) =  OpLabel
     /// (I.idc + 3) =  OpPhi typeid(O.type) (O_t.ido O_t.idl)? (O_f.ido O_f.idl)?
-    ///                OpUnreachable                              [instead of the phi, if both are PureRec]
+    ///                OpUnreachable                       [instead of the phi, if both are PureRec]
     /// ```
-    /// One numbering throughout (LV-11), the condition under args = ∅ (LV-12), all constants (LV-13), a merge block even if both branches call
-    /// rec (LV-14), and O.type by rec-match (LV-23).
+    /// One numbering throughout (LV-11), the condition under args = ∅ (LV-12), all constants
+    /// (LV-13), a merge block even if both branches call rec (LV-14), and O.type by rec-match
+    /// (LV-23).
     fn tr_if(&mut self, i: Input, list: TermId) -> Translation {
         let operands = self.arguments(list);
         let [condition, yes, no] = operands.as_slice() else { return Err(self.ill_typed(list, "if needs three expressions")) };
@@ -231,7 +234,8 @@ impl Translator<'_> {
 
     /// the arguments' code, then the builtin's instruction         [lv/tr-builtin, 000 §6.7; LV-15]
     ///
-    /// The arguments' code one after the other, idc and idl handed on (LV-15), then one instruction with result I.idc.
+    /// The arguments' code one after the other, idc and idl handed on (LV-15), then one instruction
+    /// with result I.idc.
     fn tr_builtin(&mut self, i: Input, builtin: Builtin) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "a builtin is not applied"))?;
         if below != 0 {
@@ -305,19 +309,21 @@ impl Translator<'_> {
     ///                     O_i.code                                                 [for i = 1..n]
     ///                     OpBranch hb
     ///                hb = OpLabel
-    ///   (O_n.idc + i - 1) = OpPhi typeid(O_i.type) O_i.ido O_n.idl (O_n.idc + n + i - 1) cb     [for i = 1..n]
+    ///   (O_n.idc + i - 1) = OpPhi typeid(O_i.type) O_i.ido O_n.idl (O_n.idc + n + i - 1) cb [for i
+    ///       = 1..n]
     ///                     OpLoopMerge mb cb None
     ///                     OpBranch lb
     ///                lb = OpLabel
     ///                     O_b.code                    from idc O_n.idc + 2n
     ///                     OpBranch mb
     ///                cb = OpLabel
-    /// (O_n.idc + n + i - 1) = OpPhi typeid(O_i.type) (bid_k^i block_k)…             [for i = 1..n, k = 1..m]
+    /// (O_n.idc + n + i - 1) = OpPhi typeid(O_i.type) (bid_k^i block_k)… [for i = 1..n, k = 1..m]
     ///                     OpBranch hb
     ///                mb = OpLabel
     /// ```
-    /// The arguments' code stands before the branch, and the header's phis name the block that it ends in (LV-16); every rec has its own
-    /// edge to cb (LV-17); the body's ids start past the phis' (LV-24); O.rec is ∅.
+    /// The arguments' code stands before the branch, and the header's phis name the block that it
+    /// ends in (LV-16); every rec has its own edge to cb (LV-17); the body's ids start past the
+    /// phis' (LV-24); O.rec is ∅.
     fn tr_rec_func(&mut self, i: Input, names: Range, body: TermId) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "a recursive function is not applied"))?;
         let args = self.arguments(list);
@@ -345,7 +351,8 @@ impl Translator<'_> {
         self.code.push(Op::Branch, &[lb]);
         self.code.push(Op::Label, &[lb]);
 
-        // A number that the body does not mention: whatever rec it holds belongs to a frame outside.
+        // A number that the body does not mention: whatever rec it holds belongs to a frame
+        // outside.
         let number = self.terms.frames(body);
         let span = self.terms.span(i.expr);
         let mut params: SmallVec<[TermId; 6]> = SmallVec::new();
@@ -372,8 +379,8 @@ impl Translator<'_> {
     /// the arguments' code, then a branch to the continue block
     ///                                                          [lv/tr-rec, 000 §6.9; LV-18, LV-25]
     ///
-    /// The arguments' code, in the frame that they stand in (LV-18), then OpBranch to the continue block; the edge starts where that code
-    /// ends (LV-25).
+    /// The arguments' code, in the frame that they stand in (LV-18), then OpBranch to the continue
+    /// block; the edge starts where that code ends (LV-25).
     fn tr_rec(&mut self, i: Input, frame: u32) -> Translation {
         let (below, list) = self.stack(i.args).ok_or_else(|| self.ill_typed(i.expr, "rec is not applied"))?;
         let Some((number, cont)) = i.rec else { return Err(self.ill_typed(list, "rec stands outside its rec-func")) };
@@ -399,7 +406,8 @@ impl Translator<'_> {
         Ok(self.value(id, i.idc, i.idl, ty, Rule::LvTrParam))
     }
 
-    /// An argument: its id and type, the next id and label. Arguments are values, so they neither call rec nor end elsewhere.
+    /// An argument: its id and type, the next id and label. Arguments are values, so they neither
+    /// call rec nor end elsewhere.
     fn operand(&mut self, i: Input) -> Result<(Id, Ground, Id, Id), Untranslatable> {
         let o = self.translate(i)?;
         match (o.ido, o.ty) {

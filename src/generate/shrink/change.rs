@@ -12,9 +12,11 @@ use std::sync::Arc;
 /// A change; expressions are those of the program that is changed.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Edit {
-    /// The part at the end in the place of the expression, with what is bound on the way put in, innermost first.
+    /// The part at the end in the place of the expression, with what is bound on the way put in,
+    /// innermost first.
     Hoist(ExprId, ExprId, Vec<Binders>),
-    /// What a program shows replaced by a part of another type (the last), made into something that can be shown.
+    /// What a program shows replaced by a part of another type (the last), made into something that
+    /// can be shown.
     Show(ExprId, ExprId, Vec<Binders>, Ground),
     /// All vectors and matrices of the first size made as if of the second.
     Narrow(u8, u8),
@@ -26,7 +28,8 @@ pub(in super::super) enum Edit {
     Varying(ExprId, &'static str),
     /// The simplest comparison of numbers that has this value: a condition that is no literal.
     Compare(ExprId, bool),
-    /// A vector that is shown replaced by this component of it; the vectors of as many components; whether the pixel's coordinate stays.
+    /// A vector that is shown replaced by this component of it; the vectors of as many components;
+    /// whether the pixel's coordinate stays.
     Project(ExprId, &'static str, Arc<FxHashSet<ExprId>>, bool),
     /// Whether any of a vector's Booleans is true, for another question about them.
     AnyOf(ExprId),
@@ -36,9 +39,11 @@ pub(in super::super) enum Edit {
     Number(ExprId, f32),
     /// All numbers without their fractions.
     Whole,
-    /// A let without its binding of this number, whose name is replaced by what it was bound to, or by a constant.
+    /// A let without its binding of this number, whose name is replaced by what it was bound to, or
+    /// by a constant.
     Unbind(ExprId, usize, Option<Type>),
-    /// An application of a func or rec-func without this parameter, whose name is replaced likewise.
+    /// An application of a func or rec-func without this parameter, whose name is replaced
+    /// likewise.
     Unparam(ExprId, usize, Option<Type>),
     /// A let whose binding of the first number is a func, without this parameter of it.
     UnparamNamed(ExprId, usize, usize),

@@ -1,4 +1,5 @@
-//! A program's part by itself, and the program with a value in the place of that part: what is wrong with a part alone, and what is wrong without it.
+//! A program's part by itself, and the program with a value in the place of that part: what is
+//! wrong with a part alone, and what is wrong without it.
 
 use super::super::edit::{Binders, Sketch, head, items, parts};
 use super::Keep;
@@ -8,8 +9,8 @@ use smallstep_semantics::lambda_v::step::Setting;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Tree};
 use smallstep_semantics::lambda_v::types::{Elem, Ground, Type, Value};
 
-/// The program that shows only the list that stands at `span`, with what is bound around it put in; `None` if there is no such list, or nothing around it,
-/// or it means nothing alone.
+/// The program that shows only the list that stands at `span`, with what is bound around it put in;
+/// `None` if there is no such list, or nothing around it, or it means nothing alone.
 pub fn alone(tree: &Tree, span: Span) -> Option<Tree> {
     let (mut id, binders) = find(tree, span)?;
     let ty = Keep::WellTyped.types(tree).get(&span).copied();
@@ -28,7 +29,8 @@ pub fn alone(tree: &Tree, span: Span) -> Option<Tree> {
     Some(sketch.finish()).filter(|alone| Keep::WellTyped.holds(alone) && !alone.same(tree))
 }
 
-/// The program with the value that `alone` shows on the first pixel in the place of the list that stands at `span`; `None` if that value cannot be written.
+/// The program with the value that `alone` shows on the first pixel in the place of the list that
+/// stands at `span`; `None` if that value cannot be written.
 pub fn mended(tree: &Tree, span: Span, alone: &Tree) -> Option<Tree> {
     let (id, _) = find(tree, span)?;
     let program = Program::resolve(alone).ok()?;

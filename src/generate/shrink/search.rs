@@ -13,7 +13,8 @@ const HOIST_DEPTH: u32 = 3;
 /// The same for what a program shows.
 const SHOW_DEPTH: u32 = 6;
 
-/// The changes of a tree, its expressions of these types where they are typed: each with the nodes that it takes away.
+/// The changes of a tree, its expressions of these types where they are typed: each with the nodes
+/// that it takes away.
 pub(super) fn changes(tree: &Tree, types: FxHashMap<Span, Type>) -> Vec<(u32, Edit)> {
     let mut search = Search { tree, sizes: sizes(tree), types, changes: Vec::new() };
     search.program();
@@ -78,7 +79,8 @@ impl Search<'_> {
         }
     }
 
-    /// The changes to an expression and to those inside it; `output`: what a program shows, which may become another type.
+    /// The changes to an expression and to those inside it; `output`: what a program shows, which
+    /// may become another type.
     fn expr(&mut self, root: ExprId, output: bool) {
         let mut todo = vec![(root, output)];
         while let Some((id, output)) = todo.pop() {

@@ -203,7 +203,8 @@ impl Draw {
     }
 
     fn table(&mut self, ty: &Type) -> Option<Expr> {
-        // Whole arrays and structures must be copied from one layout to another, which needs SPIR-V 1.4.
+        // Whole arrays and structures must be copied from one layout to another, which needs SPIR-V
+        // 1.4.
         if !self.mix.table || (ty.scalar().is_none() && self.mix.minor < 4) {
             return None;
         }
@@ -404,7 +405,8 @@ impl Draw {
             Binary::ShiftLeftLogical,
             Binary::ShiftRightLogical,
         ];
-        // Where signedness is no part of the rule, an instruction now and then has operands of the other one.
+        // Where signedness is no part of the rule, an instruction now and then has operands of the
+        // other one.
         let signed = scalar.signed() != self.random.percent(10);
         let word = scalar.width() == 32;
         match self.random.below(14) {

@@ -27,7 +27,8 @@ pub(super) struct Draw {
     returns: Option<Option<Type>>,
     /// The instructions that a call of each function runs, about.
     costs: Vec<f64>,
-    /// Private variables that are passed by pointers, so that functions do not access them by name: SPIR-V §2.18.2 forbids aliases.
+    /// Private variables that are passed by pointers, so that functions do not access them by name:
+    /// SPIR-V §2.18.2 forbids aliases.
     lent: Vec<u32>,
 }
 
@@ -199,7 +200,8 @@ impl Draw {
         let barriers = self.mix.exchange || self.mix.group_counters;
         self.returns = (!barriers).then_some(None);
         self.function_variables();
-        // The last statement mostly goes beyond the budget, and finding the words to write and writing them comes on top.
+        // The last statement mostly goes beyond the budget, and finding the words to write and
+        // writing them comes on top.
         let overhead = 12.0 + 7.0 * f64::from(self.mix.output_words);
         let (mut body, _) = self.block((f64::from(self.mix.executed) * 0.9 - overhead).max(8.0), 0, true);
         for i in 0..self.module.counters.len() as u32 {
@@ -247,7 +249,8 @@ impl Draw {
         }
     }
 
-    /// Statements that run about so many instructions, and how many they run. With `keep`, what they name stays in scope.
+    /// Statements that run about so many instructions, and how many they run. With `keep`, what
+    /// they name stays in scope.
     fn block(&mut self, budget: f64, depth: u32, keep: bool) -> (Vec<Stmt>, f64) {
         let outer = self.scope.len();
         let (mut body, mut spent) = (Vec::new(), 0.0);

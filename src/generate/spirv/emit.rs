@@ -1,4 +1,5 @@
-//! The sections of a module, and what is declared in them: types, constants and variables, each once and only if it is used.
+//! The sections of a module, and what is declared in them: types, constants and variables, each
+//! once and only if it is used.
 
 use super::layout::{align, offsets, size, stride};
 use super::tree::{Builtin, Module, Scalar, Type};
@@ -58,7 +59,8 @@ pub(super) struct Emit {
     table: Type,
     /// How often an invocation is expected to run what is being written.
     pub weight: f64,
-    /// The instructions that an invocation is expected to run of the function that is being written.
+    /// The instructions that an invocation is expected to run of the function that is being
+    /// written.
     pub executed: f64,
 }
 
@@ -426,7 +428,8 @@ impl Emit {
     }
 }
 
-/// The words of an integer literal: SPIR-V §2.2.1, sign-extended to a word where the type is narrower.
+/// The words of an integer literal: SPIR-V §2.2.1, sign-extended to a word where the type is
+/// narrower.
 pub(super) fn literal(scalar: Scalar, bits: u64) -> Vec<u32> {
     let width = scalar.width();
     match width {
@@ -437,7 +440,8 @@ pub(super) fn literal(scalar: Scalar, bits: u64) -> Vec<u32> {
     }
 }
 
-/// The contents of the table's buffer: the scalars in their places, and a pattern between them that nothing reads.
+/// The contents of the table's buffer: the scalars in their places, and a pattern between them that
+/// nothing reads.
 pub(super) fn table_buffer(module: &Module) -> Vec<u32> {
     let bytes = size(&module.table).next_multiple_of(align(&module.table));
     let mut words = vec![0xA5A5_5A5A; bytes as usize / 4];

@@ -1,4 +1,5 @@
-//! Expressions, lowered. This is where guards are: whatever the operands are, no instruction here is undefined.
+//! Expressions, lowered. This is where guards are: whatever the operands are, no instruction here
+//! is undefined.
 
 use super::emit::Buffer;
 use super::lower::Lower;
@@ -261,7 +262,8 @@ impl Lower<'_> {
         self.emit.op(op, ty, &[a, b])
     }
 
-    /// From one scalar type to another, lane by lane. Widening follows the operand's signedness, or the result's with the other guard.
+    /// From one scalar type to another, lane by lane. Widening follows the operand's signedness, or
+    /// the result's with the other guard.
     fn convert(&mut self, to: &Type, from: &Type, x: Id, guard: bool) -> Id {
         let (Some((target, lanes)), Some((source, _))) = (to.scalar(), from.scalar()) else {
             unreachable!("scalars and vectors are converted")
@@ -279,7 +281,8 @@ impl Lower<'_> {
             }
             _ if target.width() == source.width() => self.emit.op(spirv::Op::Bitcast, ty, &[x]),
             _ if source.signed() != guard => {
-                // The result of OpSConvert may have either signedness, that of OpUConvert is unsigned (SPIR-V §3.3.11).
+                // The result of OpSConvert may have either signedness, that of OpUConvert is
+                // unsigned (SPIR-V §3.3.11).
                 self.emit.op(spirv::Op::SConvert, ty, &[x])
             }
             _ => {

@@ -1,4 +1,5 @@
-//! Where the parts of the table stand in its buffer: the rules of Vulkan §15.8.4 for storage buffers ("base alignment"), 32-bit scalars only.
+//! Where the parts of the table stand in its buffer: the rules of Vulkan §15.8.4 for storage
+//! buffers ("base alignment"), 32-bit scalars only.
 
 use super::tree::Type;
 

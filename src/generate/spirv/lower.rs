@@ -1,4 +1,5 @@
-//! Statements and functions, lowered: each block ends in one place that knows whether it is reached.
+//! Statements and functions, lowered: each block ends in one place that knows whether it is
+//! reached.
 
 mod control;
 
@@ -159,7 +160,8 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// The place of this invocation in the output, and counters in Workgroup memory set to what they start as.
+    /// The place of this invocation in the output, and counters in Workgroup memory set to what
+    /// they start as.
     fn entry_values(&mut self) {
         let module = self.module;
         let uint = self.emit.ty(&Type::UINT);

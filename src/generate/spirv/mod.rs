@@ -1,17 +1,20 @@
-//! Structured random SPIR-V: compute modules without undefined behaviour, twins of them with exactly one defect, and the shrinking of either.
+//! Structured random SPIR-V: compute modules without undefined behaviour, twins of them with
+//! exactly one defect, and the shrinking of either.
 //!
-//! A module is a function of its seed alone, on every platform. It is drawn as a tree ([`tree::Module`]): counted loops, selections, switches with
-//! fall-through, calls, phis, variables of all kinds, exchange through Workgroup memory, atomics. Lowering the tree to words guards every divisor, count
-//! and index, so a tree cannot say anything undefined; all buffers are only read or belong to one invocation word by word, or are counted in by
-//! atomics that commute. So every device must show the same words, whatever the order of invocations. All loops are counted and no function calls
-//! itself, so every run ends.
+//! A module is a function of its seed alone, on every platform. It is drawn as a tree
+//! ([`tree::Module`]): counted loops, selections, switches with fall-through, calls, phis,
+//! variables of all kinds, exchange through Workgroup memory, atomics. Lowering the tree to words
+//! guards every divisor, count and index, so a tree cannot say anything undefined; all buffers are
+//! only read or belong to one invocation word by word, or are counted in by atomics that commute.
+//! So every device must show the same words, whatever the order of invocations. All loops are
+//! counted and no function calls itself, so every run ends.
 //!
 //! Resources, all in descriptor set 0:
 //!
 //! | binding | holds |
 //! |---|---|
 //! | 0 | input: a runtime array of words, only read |
-//! | 1 | output: a runtime array of words, [`ComputeCase::words_each`] for each invocation, invocation after invocation |
+//! | 1 | output: words, [`ComputeCase::words_each`] for each invocation in turn |
 //! | 2 | a structure with explicit layout, only read |
 //! | 3 | counters: a runtime array of words, changed by commuting atomics only |
 //!
@@ -20,7 +23,7 @@
 //! | `tree` | the program: types, expressions, statements |
 //! | `mix` | size and features of one module |
 //! | `draw`, `compose` | statements; expressions |
-//! | `lower`, `express`, `emit`, `layout` | tree to words: statements; expressions and guards; sections; offsets |
+//! | `lower`, `express`, `emit`, `layout` | tree to words: code; expressions; sections; offsets |
 //! | `twin`, `plant` | defects: where, and what must be said; their instructions |
 //! | `shrink`, `repair` | smaller modules that still show something |
 //! | `remedy` | modules without one construct |
@@ -48,7 +51,8 @@ use emit::{Buffer, table_buffer};
 use lower::{Lower, neutral};
 use tree::{Module, Stmt};
 
-/// Raised whenever some seed's module changes: journals and vectors of another version are of other modules.
+/// Raised whenever some seed's module changes: journals and vectors of another version are of other
+/// modules.
 pub const VERSION: u32 = 1;
 
 /// The name of the entry point.
@@ -85,7 +89,8 @@ pub struct ComputeCase {
     pub buffers: Vec<BufferContents>,
     /// The words that each invocation owns in the buffer at binding 1.
     pub words_each: u32,
-    /// How many instructions an invocation runs, estimated: selections are taken one way as often as the other, and nothing leaves early.
+    /// How many instructions an invocation runs, estimated: selections are taken one way as often
+    /// as the other, and nothing leaves early.
     pub executed: f64,
     /// The defect, if this is a twin.
     pub twin: Option<Twin>,
@@ -103,7 +108,8 @@ pub fn case(seed: u64, limits: &Limits) -> ComputeCase {
     module(seed, limits).case()
 }
 
-/// The twins of a seed's module: one for each of so many defects, drawn among those that the module has a place for.
+/// The twins of a seed's module: one for each of so many defects, drawn among those that the module
+/// has a place for.
 pub fn twins(seed: u64, limits: &Limits, count: u32) -> Vec<Module> {
     let clean = module(seed, limits);
     let mut random = Random::new(seed ^ 0x7477_696e);

@@ -1,7 +1,8 @@
 //! Modules without one construct: what shows whether a driver's fault needs it.
 //!
-//! If a device is wrong about a module and right about the same module without a construct, then the fault needs the construct. That is less than
-//! knowing the fault, and it is an experiment on this very module.
+//! If a device is wrong about a module and right about the same module without a construct, then
+//! the fault needs the construct. That is less than knowing the fault, and it is an experiment on
+//! this very module.
 
 use super::repair::repair;
 use super::shrink::unphi;
@@ -16,8 +17,8 @@ pub enum Remedy {
     NoBooleanPhi,
     /// No OpPhi is of a vector, or of what holds one: each gives way to zeros.
     NoVectorPhi,
-    /// Integers that are written in the module, and how often loops turn, are not known before the run: each is combined with a zero that only the
-    /// dispatch makes one.
+    /// Integers that are written in the module, and how often loops turn, are not known before the
+    /// run: each is combined with a zero that only the dispatch makes one.
     HiddenConstants,
 }
 

@@ -1,9 +1,11 @@
-//! After a change: what refers to nothing any more gives way to zeros or goes, and so does what nothing refers to.
+//! After a change: what refers to nothing any more gives way to zeros or goes, and so does what
+//! nothing refers to.
 
 use super::tree::*;
 
-/// Makes a changed tree well formed: locals out of scope become zeros, jumps that leave nothing and statements after jumps go, values of jumps and
-/// arms fit what takes them, and what is unused (functions, variables, shared arrays, counters) is removed.
+/// Makes a changed tree well formed: locals out of scope become zeros, jumps that leave nothing and
+/// statements after jumps go, values of jumps and arms fit what takes them, and what is unused
+/// (functions, variables, shared arrays, counters) is removed.
 pub(super) fn repair(module: &mut Module) {
     let snapshot = module.clone();
     for index in (0..module.functions.len() as u32).chain([ENTRY]) {

@@ -1,8 +1,11 @@
-//! Shrinking: from a module that shows something to a small one that still does, through proptest's protocol.
+//! Shrinking: from a module that shows something to a small one that still does, through proptest's
+//! protocol.
 //!
-//! Each proposal is one change to the smallest module known to show it: statements go, a selection or loop gives way to what it holds, a call to the
-//! function's body, an expression to a part of itself or to zero; loops turn less often, invocations and words become fewer. Every proposal is
-//! well formed, so it is valid and says nothing undefined but what is planted. Whether a twin's plant is still run is for the one who asks to see.
+//! Each proposal is one change to the smallest module known to show it: statements go, a selection
+//! or loop gives way to what it holds, a call to the function's body, an expression to a part of
+//! itself or to zero; loops turn less often, invocations and words become fewer. Every proposal is
+//! well formed, so it is valid and says nothing undefined but what is planted. Whether a twin's
+//! plant is still run is for the one who asks to see.
 
 use super::super::descent::{Descent, Shrinks};
 use super::mix::Limits;
@@ -35,7 +38,8 @@ impl std::ops::Deref for Printed {
     }
 }
 
-/// What shrinking makes less: first the nodes, then the invocations, then what constants and buffers hold.
+/// What shrinking makes less: first the nodes, then the invocations, then what constants and
+/// buffers hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size {
     /// Statements, expressions, variables, functions.
@@ -46,7 +50,8 @@ pub struct Size {
     pub text: u32,
 }
 
-/// One change. Lists of statements and expressions are numbered as [`Module::each_block`] and [`Module::each_expr`] visit them.
+/// One change. Lists of statements and expressions are numbered as [`Module::each_block`] and
+/// [`Module::each_expr`] visit them.
 #[derive(Clone, Debug)]
 pub(in crate::generate) enum Edit {
     /// Statements from here to there.
@@ -151,7 +156,8 @@ impl ValueTree for Shrinking {
     }
 }
 
-/// The smallest module found that `fails`, as `module` does, with at most so many questions. If `module` does not fail, it is given back as it is.
+/// The smallest module found that `fails`, as `module` does, with at most so many questions. If
+/// `module` does not fail, it is given back as it is.
 pub fn minimal(module: &Module, fails: &mut dyn FnMut(&Module) -> bool, questions: u32) -> Module {
     if questions == 0 || !fails(module) {
         return module.clone();
@@ -451,7 +457,8 @@ fn unjump(block: &mut [Stmt], i: usize, switch: bool) {
     }
 }
 
-/// A function and its calls without a parameter: its value becomes zero, its pointer a variable of the function's own.
+/// A function and its calls without a parameter: its value becomes zero, its pointer a variable of
+/// the function's own.
 fn unparam(module: &mut Module, function: usize, i: usize) {
     let parameter = module.functions[function].parameters.remove(i);
     let pointers = |parameter: &&Parameter| matches!(parameter, Parameter::Pointer(..));

@@ -1,8 +1,9 @@
 //! The program that is drawn, shrunk and lowered: structured statements over typed expressions.
 //!
-//! Every tree that is well formed (types fit, locals are in scope, exits are in what they leave) means a module without undefined behaviour
-//! and without undefined values: the guards of divisors, counts and indices are no part of the tree but of its lowering, so no change
-//! to a tree can lose them. The only exception is [`Stmt::Plant`], which is what twins are made of.
+//! Every tree that is well formed (types fit, locals are in scope, exits are in what they leave)
+//! means a module without undefined behaviour and without undefined values: the guards of divisors,
+//! counts and indices are no part of the tree but of its lowering, so no change to a tree can lose
+//! them. The only exception is [`Stmt::Plant`], which is what twins are made of.
 
 mod expr;
 mod types;
@@ -166,10 +167,11 @@ pub enum Stmt {
     Exit(Exit, Vec<Expr>),
     /// A return, with the result if the function has one.
     Return(Option<Expr>),
-    /// Writes a word of this invocation's own part of the output buffer; in the entry point only. The first is brought into bounds.
+    /// Writes a word of this invocation's own part of the output buffer; in the entry point only.
+    /// The first is brought into bounds.
     Output(Expr, Expr),
-    /// Each invocation of a workgroup writes its own element of the shared array, waits, reads the element at the index, waits. In uniform control
-    /// flow of the entry point only.
+    /// Each invocation of a workgroup writes its own element of the shared array, waits, reads the
+    /// element at the index, waits. In uniform control flow of the entry point only.
     Exchange {
         /// Index in [`Module::shared`].
         array: u32,
@@ -189,7 +191,8 @@ pub enum Stmt {
         /// The operand, a 32-bit unsigned integer.
         value: Expr,
     },
-    /// Waits, reads an element of a counter in Workgroup memory, waits. In uniform control flow of the entry point only.
+    /// Waits, reads an element of a counter in Workgroup memory, waits. In uniform control flow of
+    /// the entry point only.
     ReadCounter {
         /// Index in [`Module::counters`].
         counter: u32,
@@ -198,7 +201,8 @@ pub enum Stmt {
         /// The name of what was read.
         result: Local,
     },
-    /// An atomic operation on a word of this invocation's own part of the output buffer; in the entry point only.
+    /// An atomic operation on a word of this invocation's own part of the output buffer; in the
+    /// entry point only.
     Own {
         /// Which.
         atomic: OwnAtomic,
@@ -258,7 +262,8 @@ pub struct Function {
     pub result: Option<Expr>,
 }
 
-/// Words that invocations count in together. Every element starts as the neutral element of the operation.
+/// Words that invocations count in together. Every element starts as the neutral element of the
+/// operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Counter {
     /// In Workgroup memory, or else in the counters' buffer.
@@ -294,7 +299,8 @@ pub struct Module {
     pub table_words: Vec<u32>,
     /// The contents of the input buffer, at least one word.
     pub input: Vec<u32>,
-    /// The words of each invocation in the output buffer, at least 1. A plant that is observed has one more.
+    /// The words of each invocation in the output buffer, at least 1. A plant that is observed has
+    /// one more.
     pub output_words: u32,
     /// The type of each local.
     pub locals: Vec<Type>,

@@ -1,8 +1,9 @@
 //! Twins: a clean program with exactly one defect, and what must be said about it.
 //!
-//! A defect is a statement, [`Stmt::Plant`], put where at least one invocation is certain to run it: a part of the entry point, a loop's first turn, or a
-//! function that is certainly called, before anything that might leave. An undefined value is made to reach control flow, an address, a divisor or the
-//! output.
+//! A defect is a statement, [`Stmt::Plant`], put where at least one invocation is certain to run
+//! it: a part of the entry point, a loop's first turn, or a function that is certainly called,
+//! before anything that might leave. An undefined value is made to reach control flow, an address,
+//! a divisor or the output.
 
 use super::super::random::Random;
 use super::tree::*;
@@ -159,7 +160,8 @@ impl Defect {
 pub struct Plant {
     /// What.
     pub defect: Defect,
-    /// The one invocation of each workgroup that runs it, modulo their number; all, if none. It means nothing where several must take part.
+    /// The one invocation of each workgroup that runs it, modulo their number; all, if none. It
+    /// means nothing where several must take part.
     pub only: Option<u32>,
     /// What an undefined value reaches.
     pub reach: Reach,
@@ -168,7 +170,8 @@ pub struct Plant {
 }
 
 impl Plant {
-    /// Whether the output buffer has a word more for each invocation, which nothing but the plant writes.
+    /// Whether the output buffer has a word more for each invocation, which nothing but the plant
+    /// writes.
     pub fn needs_word(&self) -> bool {
         let race = matches!(self.defect, Defect::RaceOfStores | Defect::RaceWithAtomic);
         race || (self.defect.kind() == Kind::Value && self.reach == Reach::Output)
@@ -188,8 +191,8 @@ pub struct Twin {
     pub instruction: usize,
     /// Its result id, or 0.
     pub result: u32,
-    /// Other instructions at which undefined behaviour may be reported instead: the other access of a race, the load
-    /// through a pointer, other barriers.
+    /// Other instructions at which undefined behaviour may be reported instead: the other access of
+    /// a race, the load through a pointer, other barriers.
     pub also: Vec<usize>,
     /// Where an undefined value is consumed.
     pub reached: Option<Reached>,
@@ -204,13 +207,16 @@ pub struct Reached {
     pub reach: Reach,
     /// The instruction that consumes it.
     pub instruction: usize,
-    /// The undefined behaviour that is reported there; none for an observation, which is "any value".
+    /// The undefined behaviour that is reported there; none for an observation, which is "any
+    /// value".
     pub id: Option<&'static str>,
-    /// Of an observation: the first word of the output buffer that may hold the value. It is the last of an invocation's words.
+    /// Of an observation: the first word of the output buffer that may hold the value. It is the
+    /// last of an invocation's words.
     pub word: Option<u32>,
 }
 
-/// A place for a plant: the number of a list of statements, as [`Module::each_block`] counts, and the position in it.
+/// A place for a plant: the number of a list of statements, as [`Module::each_block`] counts, and
+/// the position in it.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     block: usize,
@@ -219,8 +225,8 @@ struct Spot {
     top: bool,
 }
 
-/// The twin with a defect, planted at a place drawn from all that will do. None if the module has no such place:
-/// too few invocations, or too old a version.
+/// The twin with a defect, planted at a place drawn from all that will do. None if the module has
+/// no such place: too few invocations, or too old a version.
 pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Module> {
     // The decorations against wrapping are part of SPIR-V since 1.4.
     if (defect.several() && module.local_count() < 2) || (defect == Defect::Wrap && module.minor < 4) {
@@ -254,9 +260,11 @@ pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Modu
     Some(twin)
 }
 
-/// The places that at least one invocation, and if `top` all invocations together, are certain to run.
+/// The places that at least one invocation, and if `top` all invocations together, are certain to
+/// run.
 fn sure_spots(module: &Module) -> Vec<Spot> {
-    // Callers stand after what they call: who is certainly called is known once all callers are seen.
+    // Callers stand after what they call: who is certainly called is known once all callers are
+    // seen.
     let functions = module.functions.len();
     let mut called = vec![false; functions];
     let mut made = Vec::new();
@@ -291,7 +299,8 @@ fn inner(stmt: &Stmt) -> Vec<&Vec<Stmt>> {
     }
 }
 
-/// Whether a statement may end the list that it stands in before its end: it jumps, returns or is a defect.
+/// Whether a statement may end the list that it stands in before its end: it jumps, returns or is a
+/// defect.
 fn may_leave(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Exit(..) | Stmt::Return(_) | Stmt::Plant(_)) || inner(stmt).into_iter().flatten().any(may_leave)
 }

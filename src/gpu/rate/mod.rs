@@ -1,10 +1,13 @@
 //! How many programs a second: bare, and through the harness.
 //!
-//! *Bare* is what a prototype would do that measures nothing but the device: in this process, some threads, each of which makes the pipelines of a batch,
-//! draws it in one submission, and makes those of the next while it waits. *Harness* is [`Device::run_all`]: the same programs through the worker process,
-//! supervised. Both draw with the same code, on the same adapter, by turns. A driver remembers what it has compiled, also from one process to another, so the
-//! half that came second to a program would find the work done: in a measured round each half draws programs of its own, every other one from the same source.
-//! Before that both draw the same programs, and every frame of one is compared with the other's. Opening the device counts for neither.
+//! *Bare* is what a prototype would do that measures nothing but the device: in this process, some
+//! threads, each of which makes the pipelines of a batch, draws it in one submission, and makes
+//! those of the next while it waits. *Harness* is [`Device::run_all`]: the same programs through
+//! the worker process, supervised. Both draw with the same code, on the same adapter, by turns. A
+//! driver remembers what it has compiled, also from one process to another, so the half that came
+//! second to a program would find the work done: in a measured round each half draws programs of
+//! its own, every other one from the same source. Before that both draw the same programs, and
+//! every frame of one is compared with the other's. Opening the device counts for neither.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -115,11 +118,14 @@ impl From<NoDevice> for RateError {
     }
 }
 
-/// Measures both rates over programs from `source`, which must have enough of them: two rounds' worth for each measured round, and one round to warm up.
-/// Each finished round is passed to `progress`.
+/// Measures both rates over programs from `source`, which must have enough of them: two rounds'
+/// worth for each measured round, and one round to warm up. Each finished round is passed to
+/// `progress`.
 ///
-/// The bare half runs in this process: a driver that crashes on a program takes this process with it, and this process must have been started with the
-/// environment of a [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the halves find different things there.
+/// The bare half runs in this process: a driver that crashes on a program takes this process with
+/// it, and this process must have been started with the environment of a
+/// [`ShaderCache`](super::ShaderCache) of its own, as the harness gives its workers one: else the
+/// halves find different things there.
 pub fn measure<I: Iterator<Item = Dispatch>>(
     selection: &Selection,
     route: Option<Route>,

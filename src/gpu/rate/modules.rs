@@ -1,11 +1,13 @@
-//! Families of programs for measuring, no two programs alike: fragment programs that are chains of 32-bit float arithmetic over `FragCoord`, with
-//! branches; compute programs that are chains of 32-bit integer arithmetic over a buffer.
+//! Families of programs for measuring, no two programs alike: fragment programs that are chains of
+//! 32-bit float arithmetic over `FragCoord`, with branches; compute programs that are chains of
+//! 32-bit integer arithmetic over a buffer.
 
 use std::sync::Arc;
 
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, FragmentDispatch, Target};
 
-/// Distinct programs without end: chains of `operations` steps drawn on a square grid of `size` pixels, the same for the same `seed`.
+/// Distinct programs without end: chains of `operations` steps drawn on a square grid of `size`
+/// pixels, the same for the same `seed`.
 pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item = FragmentDispatch> {
     (0u64..).map(move |number| FragmentDispatch {
         words: chain(&mut Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), number, operations),
@@ -17,7 +19,8 @@ pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item =
     })
 }
 
-/// Distinct programs without end: 64 invocations of chains of `operations` steps each, over one storage buffer of 64 words.
+/// Distinct programs without end: 64 invocations of chains of `operations` steps each, over one
+/// storage buffer of 64 words.
 pub fn computations(seed: u64, operations: usize) -> impl Iterator<Item = ComputeDispatch> {
     (0u64..).map(move |number| ComputeDispatch {
         words: integers(&mut Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), number, operations),

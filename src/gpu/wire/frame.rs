@@ -1,7 +1,9 @@
-//! Length-prefixed frames of 32-bit words in host order, and the words, numbers, texts and data that their bodies are made of.
+//! Length-prefixed frames of 32-bit words in host order, and the words, numbers, texts and data
+//! that their bodies are made of.
 //!
-//! A frame is `[MAGIC, kind, length]` and `length` words. Every length is checked against a bound or against what is left before memory is taken, so
-//! that a worker gone wild costs an error, not the parent.
+//! A frame is `[MAGIC, kind, length]` and `length` words. Every length is checked against a bound
+//! or against what is left before memory is taken, so that a worker gone wild costs an error, not
+//! the parent.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -9,7 +11,8 @@ use std::io::{self, Read, Write};
 use crate::dispatch;
 
 const MAGIC: u32 = 0x536d_5374;
-/// The most words of one frame: the largest image, or the two largest modules and the most buffers, and some.
+/// The most words of one frame: the largest image, or the two largest modules and the most buffers,
+/// and some.
 const MAX_BODY: usize = LARGEST_DATA + 2 * dispatch::MAX_WORDS + (1 << 20);
 const LARGEST_DATA: usize = {
     let (frame, buffers) = (dispatch::MAX_FRAME_PIXELS as usize * 4, dispatch::MAX_BUFFER_BYTES as usize / 4);
@@ -42,7 +45,8 @@ pub(super) fn malformed<T>(what: impl Into<String>) -> Result<T, WireError> {
     Err(WireError::Malformed(what.into()))
 }
 
-/// A frame of some words and, after them, some data, each with its length in bytes, and padded to words; data are not copied on the way.
+/// A frame of some words and, after them, some data, each with its length in bytes, and padded to
+/// words; data are not copied on the way.
 pub(super) fn write_frame(out: &mut impl Write, kind: u32, body: &[u32], data: &[&[u8]]) -> io::Result<()> {
     let length = body.len() + data.iter().map(|bytes| 1 + bytes.len().div_ceil(4)).sum::<usize>();
     if length > MAX_BODY {

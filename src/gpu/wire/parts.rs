@@ -1,6 +1,8 @@
-//! Parts of programs and of what they show, as words and data: what is bound, images, geometry, the state of a draw.
+//! Parts of programs and of what they show, as words and data: what is bound, images, geometry, the
+//! state of a draw.
 //!
-//! Each part is written to the words and the data of a frame, and read in two steps, for the words come first.
+//! Each part is written to the words and the data of a frame, and read in two steps, for the words
+//! come first.
 
 use std::io::Read;
 

@@ -1,6 +1,8 @@
-//! Whether words that are adapted for devices show what the script's own words show, by the interpreter.
+//! Whether words that are adapted for devices show what the script's own words show, by the
+//! interpreter.
 //!
-//! A program that the passes do not take is unchecked on a device, by the same message, and not run here.
+//! A program that the passes do not take is unchecked on a device, by the same message, and not run
+//! here.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +29,8 @@ fn loaded(words: &[u32]) -> Result<Module, String> {
     Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(|e| refused(&e))
 }
 
-/// Whether a dispatch shows the same when it is adapted for devices, where there is anything to do for it; if not, how it differs.
+/// Whether a dispatch shows the same when it is adapted for devices, where there is anything to do
+/// for it; if not, how it differs.
 pub(super) fn shows(
     given: &ComputeDispatch,
     dispatch: &Dispatch<'_>,
@@ -99,7 +102,8 @@ fn same_images(expected: &[ObservedImage], found: &[ObservedImage], places: &Pla
     Ok(())
 }
 
-/// Whether two attachments hold the same, and the same of it is not exact. Who made an undefined component is not compared: passes move instructions.
+/// Whether two attachments hold the same, and the same of it is not exact. Who made an undefined
+/// component is not compared: passes move instructions.
 fn same_target(expected: &ObservedTarget, found: &ObservedTarget) -> Result<(), String> {
     let same = |a: &Component, b: &Component| match (a, b) {
         (Component::Undefined(a), Component::Undefined(b)) => a.kind == b.kind,

@@ -16,7 +16,8 @@ use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
 use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
 
-/// The floats that may be any of a set and are aligned words of a range of a buffer, by first byte of the buffer.
+/// The floats that may be any of a set and are aligned words of a range of a buffer, by first byte
+/// of the buffer.
 pub(super) fn given_sets<'c>(held: &'c Contents, range: &Range<usize>) -> impl Iterator<Item = (usize, Set)> + use<'c> {
     let range = range.clone();
     held.sets().filter(move |(at, _)| range.start <= *at && at + 4 <= range.end && (at - range.start).is_multiple_of(4))
@@ -27,7 +28,8 @@ pub(super) struct BufferAt {
     pub place: Place,
     pub buffer: BufferId,
     pub range: Range<usize>,
-    /// How many bytes the block goes beyond the range. Engines are given zeros there, and a run that reads one is not kept.
+    /// How many bytes the block goes beyond the range. Engines are given zeros there, and a run
+    /// that reads one is not kept.
     pub missing: usize,
     pub kind: BufferKind,
 }
@@ -55,7 +57,8 @@ pub(super) struct Bound {
 impl Bound {
     /// The resources of these entry points.
     ///
-    /// Errors: something is not bound or is bound as something else, or too short; one buffer is bound twice and written.
+    /// Errors: something is not bound or is bound as something else, or too short; one buffer is
+    /// bound twice and written.
     pub fn new(script: &Script, held: &Buffers, pipeline: &Pipeline, stages: &[Uses<'_>], line: Line) -> Result<Bound, End> {
         let mut bound = Bound::default();
         for &stage in stages {

@@ -1,9 +1,12 @@
-//! A script on an interpreter and on devices at once: each against the script's expectations, and each device against the interpreter.
+//! A script on an interpreter and on devices at once: each against the script's expectations, and
+//! each device against the interpreter.
 //!
-//! After every RUN the buffers that it may have changed are compared, and all buffers at the end: byte by byte where the interpreter is decided, scalar by
-//! scalar where it knows the few values that a device may hold, as codes that a fraction is rounded to, or the set that a float is of. The rest is counted and left alone, such as
-//! pixels whose centres lie within the sub-pixel precision of an edge. From the command on that the interpreter calls undefined nothing is compared,
-//! and nothing is expected of devices.
+//! After every RUN the buffers that it may have changed are compared, and all buffers at the end:
+//! byte by byte where the interpreter is decided, scalar by scalar where it knows the few values
+//! that a device may hold, as codes that a fraction is rounded to, or the set that a float is of.
+//! The rest is counted and left alone, such as pixels whose centres lie within the sub-pixel
+//! precision of an edge. From the command on that the interpreter calls undefined nothing is
+//! compared, and nothing is expected of devices.
 
 use std::fmt;
 
@@ -158,7 +161,8 @@ pub struct Compared {
     pub bytes: u64,
     /// Of these, bytes of scalars that hold one of a few values by the interpreter.
     pub one_of: u64,
-    /// Of these, bytes of 32-bit floats that may be any of a bounded set by the interpreter's runs over sets.
+    /// Of these, bytes of 32-bit floats that may be any of a bounded set by the interpreter's runs
+    /// over sets.
     pub within: u64,
     /// Bytes that were left alone, since the interpreter does not decide them.
     pub left: u64,
@@ -261,7 +265,8 @@ struct Beside<'s, 'd> {
     same: bool,
 }
 
-/// Plays a script on an interpreter and on these devices, and compares: a leg for the interpreter, and one for each device.
+/// Plays a script on an interpreter and on these devices, and compares: a leg for the interpreter,
+/// and one for each device.
 pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devices: Vec<&mut Device>) -> Vec<Leg> {
     let mut own = Player::new(script, modules);
     // A device may run adapted words, and is compared with what the interpreter shows of these.
@@ -402,7 +407,8 @@ fn admits(choice: &Choice, bytes: &[u8]) -> bool {
     choice.codes.admits(bits)
 }
 
-/// The element that a byte belongs to, and it in two contents of a buffer; of an image the component of a texel.
+/// The element that a byte belongs to, and it in two contents of a buffer; of an image the
+/// component of a texel.
 fn element(script: &Script, id: BufferId, at: usize, expected: &Contents, found: &[u8]) -> (Place, String, String) {
     let buffer = &script[id];
     let at = at as u64;

@@ -1,4 +1,5 @@
-//! What CLEAR leaves in an attachment: Vulkan, Clear Values; the same on every engine, but for codes that a device may round either way.
+//! What CLEAR leaves in an attachment: Vulkan, Clear Values; the same on every engine, but for
+//! codes that a device may round either way.
 
 use smallstep_semantics::image::Codes;
 
@@ -23,7 +24,8 @@ impl Default for ClearValues {
 }
 
 impl ClearValues {
-    /// Fills an attachment. A component may be one of two codes; in sRGB, whose rounding has loose bounds, it is doubtful then.
+    /// Fills an attachment. A component may be one of two codes; in sRGB, whose rounding has loose
+    /// bounds, it is doubtful then.
     ///
     /// Errors: a format of integers, whose clear value is no float.
     pub fn fill(&self, format: Format, contents: &mut Contents) -> Result<(), String> {

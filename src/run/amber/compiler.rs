@@ -1,4 +1,5 @@
-//! A command that compiles GLSL: `COMMAND FILE -o OUT`, with the text in FILE and the words wanted in OUT, little-endian.
+//! A command that compiles GLSL: `COMMAND FILE -o OUT`, with the text in FILE and the words wanted
+//! in OUT, little-endian.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -41,7 +42,8 @@ impl std::str::FromStr for CompilerCommand {
 impl CompilerCommand {
     /// Compiles a shader. The file's ending says the stage: `.vert`, `.frag` or `.comp`.
     ///
-    /// Errors: the command does not start, fails, takes longer than the limit, or writes no module: a sentence.
+    /// Errors: the command does not start, fails, takes longer than the limit, or writes no module:
+    /// a sentence.
     pub fn compile(&self, shader: &Shader) -> Result<Vec<u32>, String> {
         let Source::Foreign { text, .. } = &shader.source else { return Err("the shader is not in another language".into()) };
         let program = &self.words[0];

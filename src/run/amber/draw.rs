@@ -1,12 +1,16 @@
 //! What a RUN of a graphics pipeline draws: a function of the script and of what its buffers hold.
 //!
-//! DRAW_RECT is a triangle strip of the corners bottom left, top left, bottom right, top right (y downwards), DRAW_GRID a list of two triangles for each
-//! cell, row by row; both give location 0 the corner's x and y in normalized device coordinates, z = 0 and w = 1, in place of all vertex data.
-//! The triangles of a rectangle have one winding: triangle 1 of a strip is the vertices 1, 3, 2 (Vulkan, Triangle Strips). As the corners go it is
-//! clockwise in framebuffer coordinates (Vulkan, Basic Polygon Rasterization), as all of DRAW_GRID are, so that under the default FRONT_FACE they are
-//! back faces: a CULL_MODE of back draws nothing of them. The documents of AmberScript do not state the order, and culling depends on it.
+//! DRAW_RECT is a triangle strip of the corners bottom left, top left, bottom right, top right (y
+//! downwards), DRAW_GRID a list of two triangles for each cell, row by row; both give location 0
+//! the corner's x and y in normalized device coordinates, z = 0 and w = 1, in place of all vertex
+//! data. The triangles of a rectangle have one winding: triangle 1 of a strip is the vertices 1, 3,
+//! 2 (Vulkan, Triangle Strips). As the corners go it is clockwise in framebuffer coordinates
+//! (Vulkan, Basic Polygon Rasterization), as all of DRAW_GRID are, so that under the default
+//! FRONT_FACE they are back faces: a CULL_MODE of back draws nothing of them. The documents of
+//! AmberScript do not state the order, and culling depends on it.
 //!
-//! Without a DEPTH block that says TEST on, a depth attachment keeps what CLEAR left in it. BOUNDS are of what it holds, whether TEST is on or not.
+//! Without a DEPTH block that says TEST on, a depth attachment keeps what CLEAR left in it. BOUNDS
+//! are of what it holds, whether TEST is on or not.
 
 use std::ops::Range;
 
@@ -73,11 +77,13 @@ pub struct Drawing {
     pub state: State,
     /// The colour attachments.
     pub targets: Vec<ColourTarget>,
-    /// The buffers that the colour attachments are, in the same order; none for the one that no script sees.
+    /// The buffers that the colour attachments are, in the same order; none for the one that no
+    /// script sees.
     pub shown: Vec<Option<BufferId>>,
     /// The depth attachment and its test, if there is one.
     pub depth: Option<Depth>,
-    /// The first byte of vertex data, indices, images or push constants that is not decided, and whose.
+    /// The first byte of vertex data, indices, images or push constants that is not decided, and
+    /// whose.
     pub open: Option<(BufferId, usize, Known)>,
 }
 
@@ -275,7 +281,8 @@ fn state_of(pipeline: &Pipeline) -> State {
     state
 }
 
-/// A sampler as engines take it. Scripts have one level, so that what is between levels does not matter.
+/// A sampler as engines take it. Scripts have one level, so that what is between levels does not
+/// matter.
 pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
     let filter = |filter| match filter {
         Filter::Nearest => image::Filter::Nearest,
@@ -340,8 +347,8 @@ impl<'s> Given<'s> {
         &held.bytes
     }
 
-    /// The depth attachment, if a test of depths is on or depths are biased, and there is one with depths. Without the depth test every depth passes
-    /// and none is stored.
+    /// The depth attachment, if a test of depths is on or depths are biased, and there is one with
+    /// depths. Without the depth test every depth passes and none is stored.
     fn depth(&mut self, pipeline: &Pipeline) -> Result<Option<Depth>, String> {
         let is_depth = |id: &BufferId| self.script[*id].format().is_some_and(|f| f.channels() == [Channel::Depth]);
         let state = &pipeline.depth;
@@ -354,7 +361,8 @@ impl<'s> Given<'s> {
         Ok(Some(Depth { buffer: id, image, target }))
     }
 
-    /// An attachment, of the framebuffer's size. What it holds is no input of a stage, so that open bytes are not noted.
+    /// An attachment, of the framebuffer's size. What it holds is no input of a stage, so that open
+    /// bytes are not noted.
     fn attachment(&self, pipeline: &Pipeline, id: BufferId) -> Result<Image, String> {
         let ((width, height), name) = (pipeline.framebuffer, &self.script[id].name);
         let image = image_of(self.script, self.held, id)?;
@@ -393,7 +401,8 @@ impl<'s> Given<'s> {
         items.min().ok_or_else(|| format!("the pipeline {} has no vertex data that says how many vertices there are", pipeline.name))
     }
 
-    /// An attribute. Formats of three components get a fourth that reads as one, which is what a missing one reads as (Vulkan, Conversion to RGBA).
+    /// An attribute. Formats of three components get a fourth that reads as one, which is what a
+    /// missing one reads as (Vulkan, Conversion to RGBA).
     fn attribute(&mut self, data: &VertexData) -> Result<Attribute, String> {
         let buffer = &self.script[data.buffer];
         let declared = data.format.or_else(|| buffer.item_format());

@@ -1,4 +1,5 @@
-//! What a RUN shows, put into the buffers of a script: bytes, what is known of them, and who made what is not decided.
+//! What a RUN shows, put into the buffers of a script: bytes, what is known of them, and who made
+//! what is not decided.
 
 use std::ops::Range;
 
@@ -29,7 +30,8 @@ pub(super) struct Origin {
     pub why: String,
 }
 
-/// What a draw has left in a depth attachment: depths that are not exact are intervals, of which bytes say less.
+/// What a draw has left in a depth attachment: depths that are not exact are intervals, of which
+/// bytes say less.
 #[derive(Clone, Debug)]
 pub(super) struct StoredDepth {
     /// What the buffer holds as long as nothing else has written to it.
@@ -88,8 +90,8 @@ impl Player<'_> {
         }
     }
 
-    /// Puts what the relation or the machine shows of a buffer in its place, with what is known of it: what it makes undefined or doubtful, and what was
-    /// so before and is not `written` over.
+    /// Puts what the relation or the machine shows of a buffer in its place, with what is known of
+    /// it: what it makes undefined or doubtful, and what was so before and is not `written` over.
     pub(super) fn keep(
         &mut self,
         made: &dyn Fn(&UndefinedBytes) -> String,
@@ -145,7 +147,8 @@ impl Player<'_> {
         }
     }
 
-    /// Puts what an interpreter shows of a storage image in its place, with what it makes undefined or doubtful.
+    /// Puts what an interpreter shows of a storage image in its place, with what it makes undefined
+    /// or doubtful.
     pub(super) fn keep_image<'d>(
         &mut self,
         made: &dyn Fn((u32, InvocationId)) -> String,
@@ -176,8 +179,9 @@ impl Player<'_> {
         marks.apply(self, id);
     }
 
-    /// Puts what the relation shows of a colour attachment in its place. Where the attachment held open components before the draw, `other` is the same draw
-    /// over other bits there: a component that has kept both is one that no fragment has written.
+    /// Puts what the relation shows of a colour attachment in its place. Where the attachment held
+    /// open components before the draw, `other` is the same draw over other bits there: a component
+    /// that has kept both is one that no fragment has written.
     pub(super) fn keep_target(
         &mut self,
         made: &dyn Fn(&MadeBy) -> String,
@@ -204,7 +208,8 @@ impl Player<'_> {
                 Component::Exactly(_) => {}
                 Component::OneOf(codes) => {
                     now.choose(range.start, range.len(), codes.clone());
-                    // Of codes next to each other one is rounded to; what is further apart is another value, of an open branch say.
+                    // Of codes next to each other one is rounded to; what is further apart is
+                    // another value, of an open branch say.
                     let why = match codes.others.iter().all(|other| other.abs_diff(codes.best) <= 1) {
                         true => format!("RUN in line {line} rounds to the format {}", format.name()),
                         false => format!("RUN in line {line} writes one of several values, in the format {}", format.name()),
@@ -212,7 +217,8 @@ impl Player<'_> {
                     marks.push(range, Known::OneOf, why);
                 }
                 Component::Within(set) => {
-                    // Its bytes are in place, and so is what is known of them: only who made it is noted.
+                    // Its bytes are in place, and so is what is known of them: only who made it is
+                    // noted.
                     now.bound(range.start, *set);
                     marks.push(range, Known::OneOf, format!("a float in {set}, RUN in line {line}"));
                 }
@@ -294,14 +300,16 @@ impl Player<'_> {
         self.note(id, range, why);
     }
 
-    /// Puts what a RUN shows at a place into its buffer, decided; gives the buffer and the bytes. Nothing for a buffer that is only read.
+    /// Puts what a RUN shows at a place into its buffer, decided; gives the buffer and the bytes.
+    /// Nothing for a buffer that is only read.
     pub(super) fn store(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<(BufferId, Range<usize>)> {
         let found = bound.buffers.iter().find(|b| b.place == place && b.kind == BufferKind::ReadWrite && b.range.len() == bytes.len())?;
         self.store_bytes(found.buffer, found.range.clone(), bytes);
         Some((found.buffer, found.range.clone()))
     }
 
-    /// Puts what a RUN shows of the storage image at a place into its buffer, decided; gives the buffer.
+    /// Puts what a RUN shows of the storage image at a place into its buffer, decided; gives the
+    /// buffer.
     pub(super) fn store_image(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<BufferId> {
         let id = bound.images.iter().find(|i| i.place == place && i.kind == ImageKind::Storage)?.buffer;
         (self.buffers[id].bytes.len() == bytes.len()).then(|| self.store_bytes(id, 0..bytes.len(), bytes))?;

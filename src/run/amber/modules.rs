@@ -1,4 +1,5 @@
-//! The modules of a script's pipelines: words from each shader's source, specialization constants frozen, loaded and checked before anything runs.
+//! The modules of a script's pipelines: words from each shader's source, specialization constants
+//! frozen, loaded and checked before anything runs.
 
 use rspirv::spirv::ExecutionModel;
 use smallstep_semantics::spirv::{LoadError, LoadOptions, Module, Specialization, spec_constants};
@@ -61,7 +62,8 @@ pub struct Modules(Vec<Option<Loaded>>);
 impl Modules {
     /// Loads the modules of the script in the file of that name.
     ///
-    /// Errors: a shader has no words, a module is refused, a pipeline lacks a stage; the message begins with the place.
+    /// Errors: a shader has no words, a module is refused, a pipeline lacks a stage; the message
+    /// begins with the place.
     pub fn load(name: &str, script: &Script, options: &Options<'_>) -> Result<Modules, ReadError> {
         let mut modules = Modules(script.pipelines.iter().map(|_| None).collect());
         for command in script.commands.iter().flat_map(with_body) {
@@ -141,7 +143,8 @@ fn module(name: &str, script: &Script, attached: &Attachment, options: &Options<
         let error = ReadError::of_module(&format!("{name}:{}: shader {}", shader.line, shader.name), e);
         ReadError { wrong: error.wrong, text: error.text }
     };
-    // A value for a constant that the module does not have changes nothing (Vulkan, VkSpecializationMapEntry).
+    // A value for a constant that the module does not have changes nothing (Vulkan,
+    // VkSpecializationMapEntry).
     let mut specialization = Vec::new();
     if !attached.specializations.is_empty() {
         let constants = spec_constants(&words).map_err(|e| refused(&e))?;

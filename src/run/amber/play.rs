@@ -39,7 +39,8 @@ pub enum Engine<'d> {
 /// An interpreter of dispatches and draws.
 #[derive(Clone)]
 pub struct Interpreter {
-    /// Which. The machine keeps no record of what other devices may show, so that [`compute::Interpreter::Any`] gives modules with floats to the relation.
+    /// Which. The machine keeps no record of what other devices may show, so that
+    /// [`compute::Interpreter::Any`] gives modules with floats to the relation.
     pub by: compute::Interpreter,
     /// Relation and machine as they are, or with a planted bug.
     pub engines: Engines,
@@ -49,7 +50,8 @@ pub struct Interpreter {
     pub limits: Limits,
     /// Under which profile floats are judged; by default that which each module asks for.
     pub profile: Option<Profile>,
-    /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and must show the same.
+    /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and
+    /// must show the same.
     pub adapted_too: bool,
 }
 
@@ -149,7 +151,8 @@ pub(super) struct Given {
     pub line: Line,
 }
 
-/// The commands of a script in the order in which they are done; those of REPEAT as often as it says.
+/// The commands of a script in the order in which they are done; those of REPEAT as often as it
+/// says.
 pub fn commands(script: &Script) -> impl Iterator<Item = &Command> {
     script.commands.iter().flat_map(|command| {
         let (body, count) = match &command.action {
@@ -380,7 +383,8 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
-    /// What is known of some bytes of a buffer, where some are open; if they are given as sets, what those say more is taken for known.
+    /// What is known of some bytes of a buffer, where some are open; if they are given as sets,
+    /// what those say more is taken for known.
     fn known(&self, (buffer, range): &(BufferId, Range<usize>), with_sets: bool) -> Vec<Known> {
         let held = &self.buffers[*buffer];
         if held.open(range.start, range.len()).is_none() {
@@ -425,8 +429,9 @@ fn left_open(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) ->
     }
 }
 
-/// How a script ends whose program a device did not run. What naga says about a module is naga's: a front end of its own that takes fewer modules than
-/// a driver does. A refusal on the other route is the driver's, of a module that it has to take.
+/// How a script ends whose program a device did not run. What naga says about a module is naga's: a
+/// front end of its own that takes fewer modules than a driver does. A refusal on the other route
+/// is the driver's, of a module that it has to take.
 pub(super) fn not_run(outcome: DeviceOutcome, route: Route, line: Line) -> End {
     match outcome {
         DeviceOutcome::Unchecked(why) => End::Unchecked(format!("line {line}: {why}")),

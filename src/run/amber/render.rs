@@ -163,7 +163,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// The same draw over other bits where the colour attachments hold components that are open; nothing if they hold none.
+    /// The same draw over other bits where the colour attachments hold components that are open;
+    /// nothing if they hold none.
     fn over_other_bits(
         &self,
         drawing: &Drawing,

@@ -1,8 +1,10 @@
 //! What a script asks of a device (DEVICE_FEATURE and its kin), against what is known of one.
 //!
-//! A feature that a capability or an extension of SPIR-V stands for, or a state of a draw, needs no answer here: a module that uses it declares the
-//! capability, and a device that did not enable it refuses the module, or the draw, by that name. What became part of a Vulkan version needs that version. Of anything else nothing is known, and a script that
-//! asks for it is unchecked, by name. An interpreter has what it models, and says at load what it does not.
+//! A feature that a capability or an extension of SPIR-V stands for, or a state of a draw, needs no
+//! answer here: a module that uses it declares the capability, and a device that did not enable it
+//! refuses the module, or the draw, by that name. What became part of a Vulkan version needs that
+//! version. Of anything else nothing is known, and a script that asks for it is unchecked, by name.
+//! An interpreter has what it models, and says at load what it does not.
 
 use crate::amber::{Requirement, RequirementKind, Script};
 use crate::gpu::{AdapterRecord, FloatControls};
@@ -85,7 +87,8 @@ const PROPERTIES: &[(&str, Answer)] = &[
     ("shaderRoundingModeRTZFloat64", Control(|c| c.rounding_mode_rtz, 2)),
 ];
 
-/// Whether a device has all that a script asks for; if not, or if that is not known, the first such thing, as a sentence.
+/// Whether a device has all that a script asks for; if not, or if that is not known, the first such
+/// thing, as a sentence.
 pub fn met(script: &Script, device: &AdapterRecord) -> Result<(), String> {
     script.requirements.iter().try_for_each(|requirement| one(requirement, device))
 }

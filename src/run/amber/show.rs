@@ -50,7 +50,8 @@ pub fn one_of(choice: &Choice, scalar: Scalar) -> String {
     values.join(" or ")
 }
 
-/// What an image holds, as a picture of one output; nothing for a buffer that is no image. Texels with an undefined component have no value.
+/// What an image holds, as a picture of one output; nothing for a buffer that is no image. Texels
+/// with an undefined component have no value.
 pub fn picture(player: &Player<'_>, id: BufferId) -> Option<Picture> {
     let (buffer, held) = (&player.script()[id], &player.buffers[id]);
     let ((width, height), format) = (buffer.extent.image()?, buffer.format()?);

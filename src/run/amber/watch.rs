@@ -1,6 +1,8 @@
-//! Which open bytes a dispatch reads, which of them it writes over, and whether it reads past the ends of what is bound.
+//! Which open bytes a dispatch reads, which of them it writes over, and whether it reads past the
+//! ends of what is bound.
 //!
-//! A run that reads none of them is the same whatever they hold, so that all that it shows is known; what it does not write over stays open.
+//! A run that reads none of them is the same whatever they hold, so that all that it shows is
+//! known; what it does not write over stays open.
 
 use smallstep_semantics::spirv::shared::ObjectId;
 use smallstep_semantics::spirv::step::Action;
@@ -10,7 +12,8 @@ use crate::amber::Known;
 
 /// Watches the relation run a dispatch.
 pub(super) struct Watch<'k> {
-    /// What is known of the bytes of each buffer, in the order of the dispatch, and of the push constants last; empty where all are decided.
+    /// What is known of the bytes of each buffer, in the order of the dispatch, and of the push
+    /// constants last; empty where all are decided.
     known: Vec<&'k [Known]>,
     /// How many bytes are bound of each of them.
     bound: Vec<usize>,

@@ -1,4 +1,5 @@
-//! Many generated dispatches and their twins: run by the interpreters on several threads, and the clean ones on a device at the same time.
+//! Many generated dispatches and their twins: run by the interpreters on several threads, and the
+//! clean ones on a device at the same time.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,7 +95,8 @@ pub struct Tally {
     pub optimised_undecided: BTreeMap<String, u64>,
     /// What is wrong, by seed.
     pub findings: Vec<Finding>,
-    /// Why the device was given up, if it was: then some dispatches have no answer, and later seeds were not run.
+    /// Why the device was given up, if it was: then some dispatches have no answer, and later seeds
+    /// were not run.
     pub outage: Option<String>,
 }
 
@@ -136,7 +138,8 @@ fn twin_random(seed: u64, defect: Defect) -> Random {
     Random::new(seed ^ 0x7477_696e ^ (defect as u64) << 32)
 }
 
-/// The defects that the twins of a seed have: so many, drawn from those that its module has a place for.
+/// The defects that the twins of a seed have: so many, drawn from those that its module has a place
+/// for.
 fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCase)> {
     let mut random = Random::new(seed ^ 0x6465_6665_6374);
     let mut defects = Defect::ALL.to_vec();
@@ -184,8 +187,8 @@ fn chunk(plan: &Plan, first: u64, end: u64) -> Vec<Done> {
     all
 }
 
-/// Runs the plan; `progress` hears of each chunk: modules done, findings so far. The tally does not depend on the number of threads. It ends early if the device
-/// is gone for good.
+/// Runs the plan; `progress` hears of each chunk: modules done, findings so far. The tally does not
+/// depend on the number of threads. It ends early if the device is gone for good.
 pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
     let ends = |first: u64| (first + CHUNK).min(plan.count);
@@ -292,7 +295,8 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
     }
 }
 
-/// What is wrong with what a device shows of one dispatch, and whether it failed; `None` if nothing is, or nothing is known.
+/// What is wrong with what a device shows of one dispatch, and whether it failed; `None` if nothing
+/// is, or nothing is known.
 pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Option<(String, bool)> {
     let Asked { dispatch, due } = asked(case, observed, device.route()).ok()?;
     match OnDevice::of(&due, &device.run(dispatch).outcome) {
@@ -301,7 +305,8 @@ pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut 
     }
 }
 
-/// The quirk that explains a finding of a device by its remedy: the module without the construct is clean, and the device agrees on it.
+/// The quirk that explains a finding of a device by its remedy: the module without the construct is
+/// clean, and the device agrees on it.
 pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut Device) -> Option<String> {
     let module = module_of(finding.seed, finding.defect, &plan.limits)?;
     known.remedies(finding.failed).into_iter().find_map(|(remedy, name)| {
@@ -312,7 +317,8 @@ pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut 
     })
 }
 
-/// The smallest module found that shows a finding still: the same runner at fault, in the same words but for numbers.
+/// The smallest module found that shows a finding still: the same runner at fault, in the same
+/// words but for numbers.
 pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) -> Option<tree::Module> {
     let module = module_of(finding.seed, finding.defect, &plan.limits)?;
     let mut fails = |module: &tree::Module| {

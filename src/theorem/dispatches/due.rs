@@ -1,4 +1,5 @@
-//! What a device must show of a dispatch: the definite bytes, but for floats of which runs over sets know more.
+//! What a device must show of a dispatch: the definite bytes, but for floats of which runs over
+//! sets know more.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,8 @@ impl Due {
         Due { observation, acceptance: Acceptance::default() }
     }
 
-    /// Of a dispatch that shows that on a device which its words reach by a route: naga passes no float controls on.
+    /// Of a dispatch that shows that on a device which its words reach by a route: naga passes no
+    /// float controls on.
     ///
     /// # Errors
     /// A sentence: the module is refused, or shows something else by the relation.
@@ -64,7 +66,8 @@ impl Due {
         Ok(Due { observation, acceptance })
     }
 
-    /// Whether a device may show this in every buffer that it gives back, and if not, the first difference.
+    /// Whether a device may show this in every buffer that it gives back, and if not, the first
+    /// difference.
     pub fn admits(&self, shown: &ComputeResult) -> Result<Admitted, String> {
         let mut admitted = Admitted::default();
         for Buffer { set, binding, bytes } in &shown.buffers {

@@ -1,7 +1,9 @@
-//! SPIR-V judged without a source language: generated compute dispatches run by the relation, by the lockstep machine and by a device.
+//! SPIR-V judged without a source language: generated compute dispatches run by the relation, by
+//! the lockstep machine and by a device.
 //!
-//! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one defect ([`mod@crate::generate::spirv::twin`]), and the
-//! interpreters must report it where it was planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
+//! A clean dispatch has one observation, and every engine must show it, bit for bit. A twin has one
+//! defect ([`mod@crate::generate::spirv::twin`]), and the interpreters must report it where it was
+//! planted, by its id in the registry of what is undefined. [`campaign`] does so for many.
 
 pub use crate::compute::MachineBug;
 
@@ -76,7 +78,8 @@ pub enum Judged {
     Observed(Observation),
     /// They report what was planted, where it was planted.
     Reported,
-    /// The machine does not compile the module, and says why; the relation's observation, where it ran and had one.
+    /// The machine does not compile the module, and says why; the relation's observation, where it
+    /// ran and had one.
     Uncompiled(String, Option<Observation>),
     /// Something is wrong, with whom, and what: one sentence.
     Wrong(Runner, String),
@@ -133,7 +136,8 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
     }
 }
 
-/// What an outcome must be: an observation without undefined bytes, or the report of what was planted.
+/// What an outcome must be: an observation without undefined bytes, or the report of what was
+/// planted.
 fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), String> {
     let (twin, words_each) = (case.twin.as_ref(), case.words_each);
     let told = || match outcome {
@@ -247,8 +251,10 @@ pub struct Asked {
     pub due: Due,
 }
 
-/// The dispatch of a clean case for a device that it reaches by a route. Where the pass `bindings` had to adapt the words, an interpreter has run the adapted words, and
-/// shows at each adapted place what the original words show at the original one; otherwise the error says how they differ.
+/// The dispatch of a clean case for a device that it reaches by a route. Where the pass `bindings`
+/// had to adapt the words, an interpreter has run the adapted words, and shows at each adapted
+/// place what the original words show at the original one; otherwise the error says how they
+/// differ.
 pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<Asked, String> {
     let original = for_device(case);
     let (dispatch, places) = bindings::adapt(&original).map_err(|error| error.to_string())?;

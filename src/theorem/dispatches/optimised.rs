@@ -1,5 +1,6 @@
-//! Generated modules through an optimiser: a command that reads a module from a file and writes another. What it writes must refine what it read
-//! ([`crate::theorem::refine`]), on the one input that a generated dispatch has.
+//! Generated modules through an optimiser: a command that reads a module from a file and writes
+//! another. What it writes must refine what it read ([`crate::theorem::refine`]), on the one input
+//! that a generated dispatch has.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -62,7 +63,8 @@ pub enum Optimised {
 /// How an optimiser is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ends {
-    /// It refuses a valid module, or what it writes is no module, has another interface, or shows what it must not.
+    /// It refuses a valid module, or what it writes is no module, has another interface, or shows
+    /// what it must not.
     Shown,
     /// What it writes has undefined behaviour where what it read has not.
     Undefined,
@@ -161,7 +163,8 @@ fn ended(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatu
     }
 }
 
-/// Optimises a generated module and compares what both show. Modules that no loader has to accept are not compared.
+/// Optimises a generated module and compares what both show. Modules that no loader has to accept
+/// are not compared.
 pub fn optimised(case: &ComputeCase, optimiser: &Optimiser) -> Optimised {
     if matches!(case.twin, Some(Twin { kind: Kind::Refused, .. }) | Some(Twin { valid: false, .. })) {
         return Optimised::Vacuous;

@@ -1,8 +1,10 @@
-//! What is known to be wrong with optimisers, one small module each: the files of `spec-tests/quirks-spirv-opt`.
+//! What is known to be wrong with optimisers, one small module each: the files of
+//! `spec-tests/quirks-spirv-opt`.
 //!
-//! A quirk is an assembly text with its dispatch in its comments and lines `;@ quirk KEY: VALUE`: `tool`, a command; `version`, a part of what it says of
-//! its version; `command`, with its options, without files; `seen`, the day; `ends`: `shown`, `undefined` or `failed` ([`Ends`]); `says`, a part of what is
-//! wrong.
+//! A quirk is an assembly text with its dispatch in its comments and lines `;@ quirk KEY: VALUE`:
+//! `tool`, a command; `version`, a part of what it says of its version; `command`, with its
+//! options, without files; `seen`, the day; `ends`: `shown`, `undefined` or `failed` ([`Ends`]);
+//! `says`, a part of what is wrong.
 
 use std::path::Path;
 
@@ -36,8 +38,9 @@ impl OptimiserQuirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// A sentence that begins with the path: the file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, a key is unknown,
-    /// missing or twice there, the command is not the tool's, the module or its dispatch is not valid.
+    /// A sentence that begins with the path: the file cannot be read, a line is no
+    /// `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, a key is unknown, missing or twice there,
+    /// the command is not the tool's, the module or its dispatch is not valid.
     pub fn read(path: &Path) -> Result<OptimiserQuirk, String> {
         let wrong = |what: String| format!("{}: {what}", path.display());
         let text = text_of(path).map_err(wrong)?;

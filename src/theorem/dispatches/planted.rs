@@ -1,8 +1,9 @@
 //! Planted bugs of the interpreters of dispatches, and what must catch each: the oracle, tested.
 //!
-//! A bug is planted beside the rules of the relation, in the compiled program of the lockstep machine, or in the arithmetic that both share. What the two
-//! show different is for clean modules to catch; a report that is left out, for a twin; what both get wrong alike, and what no generated module has,
-//! for a vector whose result was computed by hand.
+//! A bug is planted beside the rules of the relation, in the compiled program of the lockstep
+//! machine, or in the arithmetic that both share. What the two show different is for clean modules
+//! to catch; a report that is left out, for a twin; what both get wrong alike, and what no
+//! generated module has, for a vector whose result was computed by hand.
 //!
 //! | module | whose bugs |
 //! |---|---|

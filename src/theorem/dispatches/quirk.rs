@@ -1,12 +1,16 @@
-//! What is known to be wrong with drivers of compute dispatches, one small module each: the files of `spec-tests/quirks-spirv`.
+//! What is known to be wrong with drivers of compute dispatches, one small module each: the files
+//! of `spec-tests/quirks-spirv`.
 //!
-//! A quirk is an assembly text with its dispatch in its comments ([`Carried`]) and lines `;@ quirk KEY: VALUE`: `adapter`, `driver`, `route`, `seen` and
-//! `says` as [`Quirk`](crate::theorem::quirk::Quirk) has them; `ends`: `shown` where the device shows something else than both interpreters do, `failed`
-//! where it crashes, hangs or is lost; and where there is one, `remedy`: without which construct ([`Remedy`]) modules do not have the fault.
+//! A quirk is an assembly text with its dispatch in its comments ([`Carried`]) and lines
+//! `;@ quirk KEY: VALUE`: `adapter`, `driver`, `route`, `seen` and `says` as
+//! [`Quirk`](crate::theorem::quirk::Quirk) has them; `ends`: `shown` where the device shows
+//! something else than both interpreters do, `failed` where it crashes, hangs or is lost; and where
+//! there is one, `remedy`: without which construct ([`Remedy`]) modules do not have the fault.
 //!
-//! A disagreement on another module is known if it ends like a quirk that the device still shows, and either is, made minimal, of the same
-//! instructions in the same order, or is gone from the module without the quirk's construct. The second shows that the fault needs the
-//! construct, not that it is the same fault: counts say by which remedy.
+//! A disagreement on another module is known if it ends like a quirk that the device still shows,
+//! and either is, made minimal, of the same instructions in the same order, or is gone from the
+//! module without the quirk's construct. The second shows that the fault needs the construct, not
+//! that it is the same fault: counts say by which remedy.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +51,8 @@ pub struct DispatchQuirk {
     pub shape: Shape,
 }
 
-/// What is left of a module when names, numbers and types are taken away: the opcodes of its functions, in order.
+/// What is left of a module when names, numbers and types are taken away: the opcodes of its
+/// functions, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shape(Vec<u16>);
 
@@ -110,8 +115,8 @@ impl DispatchQuirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// A sentence that begins with the path: the file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, the module or its dispatch
-    /// is not valid.
+    /// A sentence that begins with the path: the file cannot be read, a line is no
+    /// `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, the module or its dispatch is not valid.
     pub fn read(path: &Path) -> Result<DispatchQuirk, String> {
         let wrong = |what: String| format!("{}: {what}", path.display());
         let text = text_of(path).map_err(wrong)?;
@@ -218,7 +223,8 @@ pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, String> {
 /// The quirks that a device shows now, as they were recorded.
 pub struct Known<'q> {
     shown: Vec<&'q DispatchQuirk>,
-    /// Quirks that are recorded of this device and that it does not show so, each with a sentence. They explain nothing.
+    /// Quirks that are recorded of this device and that it does not show so, each with a sentence.
+    /// They explain nothing.
     pub gone: Vec<(String, String)>,
 }
 
@@ -249,7 +255,8 @@ impl<'q> Known<'q> {
         remedies.into_iter().map(|(remedy, names)| (remedy, format!("{} by {}", names.join(" or "), remedy.name()))).collect()
     }
 
-    /// The quirk that a minimal module is: one of the same instructions in the same order, that ends in the same way.
+    /// The quirk that a minimal module is: one of the same instructions in the same order, that
+    /// ends in the same way.
     pub fn name_of(&self, words: &[u32], found: &OnDevice) -> Option<&'q str> {
         let shape = Shape::of(words);
         self.shown.iter().find(|quirk| quirk.shape == shape && quirk.is_recorded(found).is_ok()).map(|quirk| quirk.name.as_str())

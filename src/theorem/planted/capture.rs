@@ -5,7 +5,8 @@ use smallstep_semantics::lambda_v::terms::{Extension, Node, REC, Replacement, Te
 use smallstep_semantics::lambda_v::typing::Typed;
 use smallstep_semantics::outcome::Limit;
 
-/// e[e1/id1]…[en/idn], as report §4 prints it: one after the other, each in what the ones before have left.
+/// e[e1/id1]…[en/idn], as report §4 prints it: one after the other, each in what the ones before
+/// have left.
 ///
 /// The substituted expressions are closed, so none of them mentions a later identifier.
 pub(super) fn one_after_the_other<X: Extension>(terms: &mut Terms<X>, body: TermId, with: Replacement<'_>) -> Result<TermId, Limit> {
@@ -29,7 +30,8 @@ fn replace_one<X: Extension>(terms: &mut Terms<X>, e: TermId, depth: u32, slot: 
     }
 }
 
-/// A variable of an inner list at the place of a substituted one is taken for it: what shadows does not hide.
+/// A variable of an inner list at the place of a substituted one is taken for it: what shadows does
+/// not hide.
 pub(super) fn through_shadows<X: Extension>(terms: &mut Terms<X>, body: TermId, with: Replacement<'_>) -> Result<TermId, Limit> {
     let e = shadowed(terms, body, 0, with)?;
     terms.substitute(e, with)
@@ -55,7 +57,8 @@ pub(super) fn last_for_first<X: Extension>(terms: &mut Terms<X>, body: TermId, w
     terms.substitute(body, Replacement { args: &args, ..with })
 }
 
-/// An outer `rec` that a let or func carried into a rec-func's body becomes the inner one's (LV-4), in typing.
+/// An outer `rec` that a let or func carried into a rec-func's body becomes the inner one's (LV-4),
+/// in typing.
 pub(super) fn rec_in_typing(terms: &mut Terms<Typed>, body: TermId, with: Replacement<'_>) -> Result<TermId, Limit> {
     let e = terms.substitute(body, with)?;
     captured(terms, e, with.rec, &|x| matches!(x, Typed::Rec(_)))

@@ -25,7 +25,8 @@ pub(super) fn words_of(words: &mut [u32], at: usize) -> &mut [u32] {
     &mut words[at..at + length]
 }
 
-/// The words of the instruction `op` whose first operand (an OpLabel's, or an instruction's without result) is `id`, or whose result is.
+/// The words of the instruction `op` whose first operand (an OpLabel's, or an instruction's without
+/// result) is `id`, or whose result is.
 pub(super) fn naming(words: &mut [u32], from: usize, op: Op, operand: usize, id: u32) -> Option<&mut [u32]> {
     let at = all(words, from, op).into_iter().find(|&at| words.get(at + operand) == Some(&id))?;
     Some(words_of(words, at))

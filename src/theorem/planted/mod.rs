@@ -1,12 +1,14 @@
-//! Planted bugs: mutations of every rule, and subtle ones made by hand, each of which some comparison must catch.
+//! Planted bugs: mutations of every rule, and subtle ones made by hand, each of which some
+//! comparison must catch.
 //!
-//! A bug is planted beside the rules (through the hooks that [`super::case::Planted`] bundles), and a campaign is run until a program shows it:
-//! the *oracle* is what is tested here. What no translated program can show is caught by another named [`Check`]. A mutation that changes nothing
-//! that the theorem speaks of is argued in the table, and must then survive.
+//! A bug is planted beside the rules (through the hooks that [`super::case::Planted`] bundles), and
+//! a campaign is run until a program shows it: the *oracle* is what is tested here. What no
+//! translated program can show is caught by another named [`Check`]. A mutation that changes
+//! nothing that the theorem speaks of is argued in the table, and must then survive.
 //!
 //! | module | whose bugs |
 //! |---|---|
-//! | `typing`, `reduction`, `relation` | typing and rec-match, the λV relation, the SPIR-V relation |
+//! | `typing`, `reduction`, `relation` | typing with rec-match, λV's relation, SPIR-V's relation |
 //! | `translation`, `creation` | the translation's rules, the parts of the module |
 //! | `numbers` | the arithmetic: of one side, or shared by both |
 //! | `capture` | substitutions that go wrong |
@@ -79,9 +81,11 @@ impl Family {
 pub enum Check {
     /// A campaign over well-typed programs: the comparisons of `theorem::case`.
     Campaign,
-    /// Generated near-misses, each of which must be rejected by the rule that it breaks; and the ones made by hand, [`ILL_TYPED`].
+    /// Generated near-misses, each of which must be rejected by the rule that it breaks; and the
+    /// ones made by hand, [`ILL_TYPED`].
     NearMisses,
-    /// The builtins against their second implementation, [`super::second`]: for what both sides share.
+    /// The builtins against their second implementation, [`super::second`]: for what both sides
+    /// share.
     SecondImplementation,
     /// Modules made by hand whose outcome is known: for what no translated program reaches.
     KnownModules,

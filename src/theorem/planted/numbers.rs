@@ -1,4 +1,5 @@
-//! Bugs in the arithmetic: of one side, for the campaign to catch, and in what both sides share, for the second implementation.
+//! Bugs in the arithmetic: of one side, for the campaign to catch, and in what both sides share,
+//! for the second implementation.
 
 use super::{Bug, Check, Family};
 use crate::theorem::case::Planted;

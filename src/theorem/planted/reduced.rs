@@ -1,4 +1,5 @@
-//! Making near-misses minimal. `generate::shrink` keeps programs well typed, so it has nothing to offer for those that are not.
+//! Making near-misses minimal. `generate::shrink` keeps programs well typed, so it has nothing to
+//! offer for those that are not.
 
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Tree};

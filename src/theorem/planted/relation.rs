@@ -47,7 +47,8 @@ fn branch_keeps_previous<'m>(a: &Env<'_>, config: &Config<'m>) -> Option<Next<'m
     after(step::branch(a, config), |next| next.p = config.p)
 }
 
-/// The target of a conditional branch at `position` is entered, by the rule for which M(x) is `taken`.
+/// The target of a conditional branch at `position` is entered, by the rule for which M(x) is
+/// `taken`.
 fn conditional<'m>(config: &Config<'m>, taken: bool, position: usize) -> Option<Next<'m>> {
     let head = config.head().filter(|i| i.is(Op::BranchConditional))?;
     let operands = head.operands(config.module.words());

@@ -57,7 +57,8 @@ fn other_function(mut site: Site<'_>, function: Glsl, other: Glsl) {
     }
 }
 
-/// OpMatrixTimesVector of m and v as OpVectorTimesMatrix of v and m: the product with the transposed matrix.
+/// OpMatrixTimesVector of m and v as OpVectorTimesMatrix of v and m: the product with the
+/// transposed matrix.
 fn transposed_product(mut site: Site<'_>) {
     if let Some(words) = computed(&mut site, Op::MatrixTimesVector) {
         words.swap(3, 4);
@@ -147,7 +148,8 @@ fn continue_swaps_equal_types(site: Site<'_>) {
     }
 }
 
-/// Each phi of the continue block takes what its first parent's edge brings on the second edge, and the other way round.
+/// Each phi of the continue block takes what its first parent's edge brings on the second edge, and
+/// the other way round.
 fn continue_swaps_parents(site: Site<'_>) {
     for at in emitted::phis(&site.code.words, site.from, site.input.idc + 1) {
         let words = emitted::words_of(&mut site.code.words, at);

@@ -14,7 +14,8 @@ use smallstep_semantics::spirv::{Event, Inputs, Module, Outputs, Relation, Rules
 
 /// The most computations of one invocation that are recorded.
 const MAX_COMPUTED: usize = 1 << 21;
-/// Of the decisions since a block was left, so many of the first are looked at, and so many of the last; of those that dominate, twice as many.
+/// Of the decisions since a block was left, so many of the first are looked at, and so many of the
+/// last; of those that dominate, twice as many.
 const MAX_DECISIONS: usize = 16;
 
 /// One computation.
@@ -147,7 +148,8 @@ impl Trace {
 
     /// The components of a computation.
     pub(super) fn bits(&self, computed: &Computed) -> &[u32] {
-        // Computations follow each other without gaps; the caller knows how many components there are.
+        // Computations follow each other without gaps; the caller knows how many components there
+        // are.
         &self.bits[computed.first as usize..]
     }
 
@@ -169,11 +171,12 @@ impl Trace {
         self.decided_before(ids.into_iter().map(|id| (id, computed.step)))
     }
 
-    /// The decided conditions by which control came to a computation: the last one of each block that dominates its own, and those of the branches
-    /// since the nearest of these was left or, in a loop, since it was computed before. Of very many, the first and the last ones.
+    /// The decided conditions by which control came to a computation: the last one of each block
+    /// that dominates its own, and those of the branches since the nearest of these was left or, in
+    /// a loop, since it was computed before. Of very many, the first and the last ones.
     ///
-    /// They matter although what they chose may look right: a device that leaves a loop a round late computes everything after it once, from
-    /// operands that each were right in their time.
+    /// They matter although what they chose may look right: a device that leaves a loop a round
+    /// late computes everything after it once, from operands that each were right in their time.
     pub(super) fn decisions(&self, index: usize) -> Vec<usize> {
         let computed = self.computed[index];
         let block = self.by_definition.get(&computed.id).map_or(0, |d| d.block);

@@ -1,4 +1,5 @@
-//! Who is to blame: the last store to a byte, in both modules, or the undefined behaviour of AFTER. Found by running the relation again.
+//! Who is to blame: the last store to a byte, in both modules, or the undefined behaviour of AFTER.
+//! Found by running the relation again.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -61,10 +62,12 @@ pub(super) struct Traced {
     last: FxHashMap<(Place, u64), u32>,
     /// What was last known about an id of an invocation, where that is a doubt.
     doubts: FxHashMap<(InvocationId, u32), bool>,
-    /// Of ids of an invocation that were undefined: whether they are computed from what is undefined, and so may not take every value.
+    /// Of ids of an invocation that were undefined: whether they are computed from what is
+    /// undefined, and so may not take every value.
     computed: FxHashMap<(InvocationId, u32), bool>,
     size: u32,
-    /// The undefined behaviour that it met, if any: perhaps of another invocation than another engine meets first.
+    /// The undefined behaviour that it met, if any: perhaps of another invocation than another
+    /// engine meets first.
     pub(super) met: Option<Undefined>,
     operands: Vec<(u32, Vec<u32>)>,
 }
@@ -75,12 +78,14 @@ impl Traced {
         self.writers.get(*self.last.get(&(place, byte))? as usize)
     }
 
-    /// Whether undefined behaviour was met where an operand may be another value on another device, or after control has depended on one.
+    /// Whether undefined behaviour was met where an operand may be another value on another device,
+    /// or after control has depended on one.
     pub(super) fn in_doubt(&self, undefined: &Undefined) -> bool {
         self.any_operand(undefined, &self.doubts) || self.known(undefined, &self.doubts, CONTROL)
     }
 
-    /// Whether undefined behaviour was met because an operand is undefined that may not take every value: `undef | 1` is no zero.
+    /// Whether undefined behaviour was met because an operand is undefined that may not take every
+    /// value: `undef | 1` is no zero.
     pub(super) fn is_by_computed(&self, undefined: &Undefined) -> bool {
         undefined.ub == Ub::UndefinedOperand && self.any_operand(undefined, &self.computed)
     }
@@ -99,7 +104,8 @@ impl Traced {
     }
 }
 
-/// Whether an instruction only moves components from its operands, all of which it has in registers.
+/// Whether an instruction only moves components from its operands, all of which it has in
+/// registers.
 fn moves(op: Op) -> bool {
     matches!(
         op,
@@ -267,7 +273,8 @@ struct Found {
     text: String,
 }
 
-/// The element that a byte is in, by the type that BEFORE gives the buffer, with its value in an observation of a side.
+/// The element that a byte is in, by the type that BEFORE gives the buffer, with its value in an
+/// observation of a side.
 fn element(before: &Side, side: &Side, input: &Input, place: Place, byte: u64, observation: &Observation) -> Found {
     let unnamed = || Found { path: format!("byte {byte}"), text: "?".into() };
     let Some(variable) = before.module.storage_at(place) else { return unnamed() };

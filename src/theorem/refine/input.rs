@@ -1,8 +1,10 @@
 //! Inputs: how many workgroups, and what is in the buffers and push constants that BEFORE uses.
 //!
-//! An input on which BEFORE is undefined teaches nothing, so inputs go from *tame* to *wild*. Tame: runtime arrays with room for every invocation, small
-//! positive integers, which as indices stay in bounds and as divisors are not 0. Wild: least lengths, extreme values, any bits. A quarter of the inputs
-//! begins at each of the four levels; one that turns out vacuous gives way to a tamer draft, at most [`DRAFTS`] in all.
+//! An input on which BEFORE is undefined teaches nothing, so inputs go from *tame* to *wild*. Tame:
+//! runtime arrays with room for every invocation, small positive integers, which as indices stay in
+//! bounds and as divisors are not 0. Wild: least lengths, extreme values, any bits. A quarter of
+//! the inputs begins at each of the four levels; one that turns out vacuous gives way to a tamer
+//! draft, at most [`DRAFTS`] in all.
 
 use std::ops::ControlFlow;
 
@@ -115,7 +117,8 @@ impl<'m> Shape<'m> {
         Ok(Shape { slots, module, push, push_bytes: needs.push_constant_bytes, size: needs.local_size.unwrap_or([1; 3]) })
     }
 
-    /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole belong to none.
+    /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole
+    /// belong to none.
     pub fn cells(&self, slot: &Slot, bytes: u64) -> Vec<Cell> {
         cells(self.module, &slot.variable, bytes)
     }
@@ -215,7 +218,8 @@ fn cells(module: &Module, variable: &Variable, bytes: u64) -> Vec<Cell> {
     cells
 }
 
-/// How many bytes a buffer has: with room for every invocation where it is not tight, and the least that is allowed among others where it is.
+/// How many bytes a buffer has: with room for every invocation where it is not tight, and the least
+/// that is allowed among others where it is.
 fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Random) -> u64 {
     let Some(stride) = slot.stride else { return slot.least.max(4) };
     let each = random.pick(&[1, 2, 4, 8]) << (2 * room.min(3));

@@ -1,4 +1,5 @@
-//! What two modules must have alike, so that one dispatch means the same for both (Vulkan, "Shader Interfaces").
+//! What two modules must have alike, so that one dispatch means the same for both (Vulkan, "Shader
+//! Interfaces").
 
 use std::fmt;
 
@@ -32,7 +33,8 @@ fn kind(behind: Behind) -> &'static str {
     }
 }
 
-/// Checks that AFTER has the entry point, the workgroup size and the descriptors of BEFORE, and asks for no more. It may use less.
+/// Checks that AFTER has the entry point, the workgroup size and the descriptors of BEFORE, and
+/// asks for no more. It may use less.
 pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
     let (b, a) = (&before.module, &after.module);
     if b.entry != a.entry {

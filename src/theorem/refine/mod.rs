@@ -1,26 +1,36 @@
-//! Refinement of SPIR-V modules: AFTER may stand for BEFORE if, whatever it is given, it shows only what BEFORE allows.
+//! Refinement of SPIR-V modules: AFTER may stand for BEFORE if, whatever it is given, it shows only
+//! what BEFORE allows.
 //!
-//! What is observed are the bytes of the storage buffers. For one input, and for each observation of AFTER:
+//! What is observed are the bytes of the storage buffers. For one input, and for each observation
+//! of AFTER:
 //!
 //! | BEFORE | allows |
 //! |---|---|
-//! | has undefined behaviour under some schedule, never ends, or ends without an observation | everything: the input is *vacuous* |
+//! | is undefined under some schedule, or has no observation | everything: the input is *vacuous* |
 //! | a byte that is any value | any byte, defined or not: undefined values may shrink |
 //! | a byte that is one value | this value |
-//! | a byte that conforming devices may differ in ([`Trust`](smallstep_semantics::number::Trust), by the float controls that BEFORE declares) | this value; another is *undecided* |
+//! | a byte that conforming devices may differ in | this value; another is *undecided* |
 //!
-//! Undefined behaviour of AFTER, or another ending without an observation, is allowed for vacuous inputs only; if it depends on a value that
-//! devices may differ in, it is undecided. What BEFORE shows is a set where atomics make it depend on the schedule: AFTER must stay
-//! in it, and a disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them only is undecided. So is what is outside of
-//! all of them, where BEFORE has relaxed atomics at different locations that a device may reorder: the schedules interleave, and the memory model allows
-//! more than interleavings. Where AFTER has such atomics and BEFORE orders them, the input is undecided too, for AFTER may show more than was seen.
+//! What devices may differ in is known by the [`Trust`](smallstep_semantics::number::Trust) of a
+//! value, under the float controls that BEFORE declares.
 //!
-//! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of an undefined `x` is any value here: of BEFORE that
-//! allows too much, and of AFTER it would ask too much: where an operand has undefined
-//! behaviour for some values only, as a divisor, and is computed from what is undefined, the input is undecided.
+//! Undefined behaviour of AFTER, or another ending without an observation, is allowed for vacuous
+//! inputs only; if it depends on a value that devices may differ in, it is undecided. What BEFORE
+//! shows is a set where atomics make it depend on the schedule: AFTER must stay in it, and a
+//! disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them
+//! only is undecided. So is what is outside of all of them, where BEFORE has relaxed atomics at
+//! different locations that a device may reorder: the schedules interleave, and the memory model
+//! allows more than interleavings. Where AFTER has such atomics and BEFORE orders them, the input
+//! is undecided too, for AFTER may show more than was seen.
 //!
-//! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`] is the relation of one input, [`shrink`] makes
-//! an input that shows a disagreement small, [`blame`] says who wrote a byte.
+//! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of
+//! an undefined `x` is any value here: of BEFORE that allows too much, and of AFTER it would ask
+//! too much: where an operand has undefined behaviour for some values only, as a divisor, and is
+//! computed from what is undefined, the input is undecided.
+//!
+//! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`]
+//! is the relation of one input, [`shrink`] makes an input that shows a disagreement small,
+//! [`blame`] says who wrote a byte.
 
 pub mod blame;
 pub mod input;
@@ -45,7 +55,8 @@ pub use side::Side;
 /// What runs the modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Engine {
-    /// The lockstep machine where it compiles a module and the order of invocations does not matter, otherwise the relation.
+    /// The lockstep machine where it compiles a module and the order of invocations does not
+    /// matter, otherwise the relation.
     #[default]
     Any,
     /// The lockstep machine only: of several orders of invocations, one.
@@ -63,7 +74,8 @@ pub struct Settings {
     pub seed: u64,
     /// What runs them.
     pub engine: Engine,
-    /// The most instructions of one run of BEFORE. AFTER has [`SLOWER`] times what BEFORE took, and [`ALLOWANCE`] more.
+    /// The most instructions of one run of BEFORE. AFTER has [`SLOWER`] times what BEFORE took, and
+    /// [`ALLOWANCE`] more.
     pub fuel: u64,
     /// What buffer accesses out of bounds do, in both.
     pub robustness: Robustness,
@@ -145,7 +157,8 @@ pub struct Summary {
     pub inputs: u64,
     /// Those on which AFTER shows what BEFORE allows.
     pub agree: u64,
-    /// Those of them for which BEFORE's schedule matters and was not tried in every way, in either module.
+    /// Those of them for which BEFORE's schedule matters and was not tried in every way, in either
+    /// module.
     pub sampled: u64,
     /// Those on which BEFORE allows everything, by why.
     pub vacuous: BTreeMap<String, u64>,
@@ -155,7 +168,8 @@ pub struct Summary {
     pub undecided: BTreeMap<String, u64>,
     /// What could not be checked, with the input's number.
     pub unchecked: Option<(u64, Unchecked)>,
-    /// The number of the input on which AFTER shows something else, the minimal input, and what is to blame.
+    /// The number of the input on which AFTER shows something else, the minimal input, and what is
+    /// to blame.
     pub disagreement: Option<Box<(u64, Input, Disagreement)>>,
 }
 
@@ -172,7 +186,8 @@ impl Summary {
     }
 }
 
-/// Compares AFTER with BEFORE over generated inputs, up to the first disagreement, whose input is then made small. `progress` hears of each input.
+/// Compares AFTER with BEFORE over generated inputs, up to the first disagreement, whose input is
+/// then made small. `progress` hears of each input.
 ///
 /// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
 pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {

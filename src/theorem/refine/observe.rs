@@ -15,7 +15,8 @@ use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
 const AFTER_INSTRUCTIONS: u64 = 1 << 18;
-/// The same of BEFORE, which is searched only where AFTER shows something else than the schedules that are known.
+/// The same of BEFORE, which is searched only where AFTER shows something else than the schedules
+/// that are known.
 const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
 
 /// What one input shows.
@@ -84,7 +85,8 @@ impl How {
 /// A byte after the dispatch: its value, or none where it is any value.
 pub(super) type Byte = Option<u8>;
 
-/// The bytes of the buffer at a place after a dispatch: what was observed, or where the entry point does not use it, what it was given.
+/// The bytes of the buffer at a place after a dispatch: what was observed, or where the entry point
+/// does not use it, what it was given.
 pub(super) fn bytes_at(observation: &Observation, input: &Input, place: Place) -> Vec<Byte> {
     match observation.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)) {
         Some(buffer) => bytes_of(buffer),
@@ -118,7 +120,8 @@ pub(super) fn differing(before: &Observation, after: &Observation, input: &Input
     found
 }
 
-/// Why a run has no observation to compare; `None` for undefined behaviour and what else has no observation by its own fault.
+/// Why a run has no observation to compare; `None` for undefined behaviour and what else has no
+/// observation by its own fault.
 fn unchecked<O>(outcome: &Outcome<O>) -> Option<Unchecked> {
     match outcome {
         Outcome::Unsupported(what) => Some(Unchecked::Unsupported(what.clone())),
@@ -193,7 +196,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
             Err(why) => undecided = Some(why),
         }
     }
-    // What AFTER shows by interleavings is allowed; what it may show beyond them is, too, where BEFORE lets devices go beyond them.
+    // What AFTER shows by interleavings is allowed; what it may show beyond them is, too, where
+    // BEFORE lets devices go beyond them.
     if undecided.is_none()
         && let Some(why) = weak::reordered(after, input, settings, fuel, &of_after.tried)
     {
@@ -210,7 +214,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
     }
 }
 
-/// Other orders of the invocations: all of them if the budget suffices, and otherwise some random ones.
+/// Other orders of the invocations: all of them if the budget suffices, and otherwise some random
+/// ones.
 fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
@@ -274,7 +279,8 @@ impl Sides<'_> {
             Outcome::Observed(after) => after,
             Outcome::Undefined(undefined) => {
                 let trace = traced(self.after, self.input, self.settings, self.fuel, schedule);
-                // The invocation that the relation sees there first, where the machine saw another one.
+                // The invocation that the relation sees there first, where the machine saw another
+                // one.
                 let undefined = trace.met.as_ref().filter(|met| met.ub == undefined.ub).unwrap_or(undefined);
                 if trace.in_doubt(undefined) {
                     return Err(format!("{} depends on a value that devices may differ in", undefined.ub.id()));

@@ -19,7 +19,8 @@ struct Shrinking<'a> {
     left: u32,
 }
 
-/// The smallest input found on which AFTER still differs in the same way; the input itself if it does not disagree.
+/// The smallest input found on which AFTER still differs in the same way; the input itself if it
+/// does not disagree.
 pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
     let Judged::Disagree(difference) = judge(before, after, &input, settings) else { return input };
     let mut shrinking = Shrinking { before, after, shape, settings, best: input, kind: difference.how.kind(), left: QUESTIONS };
@@ -89,7 +90,8 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Zeros instead of values, in ever smaller stretches; then, for single scalars, 1 and half of the value.
+    /// Zeros instead of values, in ever smaller stretches; then, for single scalars, 1 and half of
+    /// the value.
     fn zero(&mut self, at: usize) {
         let slot = &self.shape.slots[at];
         let cells = self.shape.cells(slot, self.best.buffers[at].bytes.len() as u64);

@@ -35,8 +35,8 @@ impl Side {
         Side { name: name.into(), module, assembly, program, atomics }
     }
 
-    /// Whether what it shows may depend on the order of its invocations. Where nothing is atomic it does not: without a race every load sees the one
-    /// store that happens before it.
+    /// Whether what it shows may depend on the order of its invocations. Where nothing is atomic it
+    /// does not: without a race every load sees the one store that happens before it.
     pub fn depends_on_schedule(&self) -> bool {
         self.atomics
     }
@@ -56,7 +56,8 @@ impl Side {
         }
     }
 
-    /// Runs it in the order that its engine has by itself, for so many instructions. The machine knows nothing of doubts.
+    /// Runs it in the order that its engine has by itself, for so many instructions. The machine
+    /// knows nothing of doubts.
     pub fn run(&self, input: &Input, settings: &Settings, fuel: u64) -> Outcome<Observation> {
         let on_machine = match settings.engine {
             Engine::Any => !self.atomics,

@@ -1,20 +1,27 @@
 //! Whether a module may show what no interleaving of its invocations shows.
 //!
-//! The relation interleaves: each of its runs is sequentially consistent. The Vulkan memory model allows more, since a device may let relaxed atomics at
-//! different locations take effect in another order. An execution that is no interleaving has a cycle (Shasha and Snir, "Efficient and Correct
-//! Execution of Parallel Programs that Share Memory", 1988): through two or more invocations and as many locations, each invocation with a *pair* of
-//! accesses at different locations in program order, each location with a *hop* from the second access of a pair to the first of the next
-//! invocation's, in the order in which accesses take effect there. The memory model forbids such a cycle if all of its hops, but one at most, are
-//! happens-before: each location by itself is coherent, and nothing else is asked. So a cycle needs two hops that nothing orders.
+//! The relation interleaves: each of its runs is sequentially consistent. The Vulkan memory model
+//! allows more, since a device may let relaxed atomics at different locations take effect in
+//! another order. An execution that is no interleaving has a cycle (Shasha and Snir, "Efficient and
+//! Correct Execution of Parallel Programs that Share Memory", 1988): through two or more
+//! invocations and as many locations, each invocation with a *pair* of accesses at different
+//! locations in program order, each location with a *hop* from the second access of a pair to the
+//! first of the next invocation's, in the order in which accesses take effect there. The memory
+//! model forbids such a cycle if all of its hops, but one at most, are happens-before: each
+//! location by itself is coherent, and nothing else is asked. So a cycle needs two hops that
+//! nothing orders.
 //!
-//! An execution departs from the interleavings at some first access, and the cycle that it closes there is of accesses that an interleaving has too. So
-//! it is enough to look for cycles among the accesses of each interleaving. Plain accesses are in none: those that nothing orders race, which is
-//! undefined behaviour.
+//! An execution departs from the interleavings at some first access, and the cycle that it closes
+//! there is of accesses that an interleaving has too. So it is enough to look for cycles among the
+//! accesses of each interleaving. Plain accesses are in none: those that nothing orders race, which
+//! is undefined behaviour.
 //!
-//! What orders a hop: a control barrier between its accesses, or a release and an acquire that synchronize if the second access reads what the first
-//! has written. Atomics that commute and whose results nobody uses, as those of a histogram, show the same in every order.
+//! What orders a hop: a control barrier between its accesses, or a release and an acquire that
+//! synchronize if the second access reads what the first has written. Atomics that commute and
+//! whose results nobody uses, as those of a histogram, show the same in every order.
 //!
-//! What is not seen here counts as not ordered: that is what makes an answer undecided rather than wrong.
+//! What is not seen here counts as not ordered: that is what makes an answer undecided rather than
+//! wrong.
 
 use std::collections::BTreeMap;
 
@@ -31,9 +38,11 @@ use smallstep_semantics::spirv::step::Action;
 use super::{Input, Settings, Side};
 use crate::compute::told;
 
-/// The most contended accesses of one run among which cycles are looked for; more count as having one.
+/// The most contended accesses of one run among which cycles are looked for; more count as having
+/// one.
 const ACCESSES: usize = 1 << 12;
-/// The most extensions of paths that the search for one cycle tries; more count as having found one.
+/// The most extensions of paths that the search for one cycle tries; more count as having found
+/// one.
 const EXTENSIONS: u32 = 1 << 18;
 
 /// What a release, an acquire or both order, in which scope.
@@ -86,7 +95,8 @@ struct Pair<'r> {
     second: &'r Access,
 }
 
-/// In a sentence, which atomics of a module may take effect in an order that none of these schedules shows; nothing if there are none.
+/// In a sentence, which atomics of a module may take effect in an order that none of these
+/// schedules shows; nothing if there are none.
 pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedules: &[Schedule]) -> Option<String> {
     if !side.depends_on_schedule() {
         return None;
@@ -123,7 +133,8 @@ impl Run {
         side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
             let (at, passed) = counts.entry(event.invocation).or_default();
             let workgroup = event.invocation.workgroup;
-            // The arrival of an invocation; that all of them leave is a rule of its own, without a value of its own.
+            // The arrival of an invocation; that all of them leave is a rule of its own, without a
+            // value of its own.
             if event.instruction.is(Op::ControlBarrier) && event.rule == Rule::SpirvControlBarrier {
                 let barriers = run.barriers.entry(workgroup).or_default();
                 if *passed == barriers.len() {
@@ -187,7 +198,8 @@ impl Run {
         Class::ALL.into_iter().filter(|class| self.accesses.iter().any(|a| a.class == *class)).collect()
     }
 
-    /// Whether the order of an access and all others that may come before or after it shows nowhere.
+    /// Whether the order of an access and all others that may come before or after it shows
+    /// nowhere.
     fn is_loose(&self, access: &Access, there: &[&Access]) -> bool {
         let class = Classes::of(&[access.class]);
         let fixed = |other: &Access| self.is_fixed(access, other, class) || self.is_fixed(other, access, class);
@@ -237,7 +249,8 @@ impl<'r> Search<'r> {
         own.filter(|second| first.at < second.at && first.location != second.location).map(|second| Pair { first, second }).collect()
     }
 
-    /// Whether a path of pairs, with so many hops that nothing orders, can be closed to a cycle with two of them.
+    /// Whether a path of pairs, with so many hops that nothing orders, can be closed to a cycle
+    /// with two of them.
     fn closes(&mut self, path: &mut Vec<Pair<'r>>, open: u32) -> bool {
         let (Some(&start), Some(&last)) = (path.first(), path.last()) else { return false };
         if self.left == 0 {

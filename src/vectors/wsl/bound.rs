@@ -1,6 +1,7 @@
 //! Images and samplers of a dispatch, as a case has them: FORMAT.md, "WSL".
 //!
-//! An image that a line has is made only if the line has a code for each of its components, so that no size that a file says is believed.
+//! An image that a line has is made only if the line has a code for each of its components, so that
+//! no size that a file says is believed.
 
 use super::format::{Bits, Lane};
 use crate::vectors::format::{bits_from_text, short};

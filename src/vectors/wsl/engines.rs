@@ -1,4 +1,5 @@
-//! What a case shows on the relation, with every value that the specification allows, and on the machine, by one choice of what is unspecified.
+//! What a case shows on the relation, with every value that the specification allows, and on the
+//! machine, by one choice of what is unspecified.
 
 use super::bound::{Image, MAX_COMPONENTS, Sampler, components};
 use super::format::{Buffer, Dispatch, Ends, Lane, MAX_SCALARS};
@@ -260,7 +261,8 @@ fn scalars_of(program: &Program, name: &str, element: TypeId) -> Result<Vec<(usi
     found.ok_or_else(|| format!("the elements of `{name}` are no numbers, or too many"))
 }
 
-/// The scalars among the words of a resource: in so many words, those of an element of a buffer, or the components of a texel of a texture that can be written.
+/// The scalars among the words of a resource: in so many words, those of an element of a buffer, or
+/// the components of a texel of a texture that can be written.
 struct Parts {
     stride: usize,
     scalars: Vec<(usize, Scalar)>,
@@ -296,7 +298,8 @@ impl<'a> Grid<'a> {
     /// With resources that are bound.
     ///
     /// # Errors
-    /// If there is no such entry point, one of its buffers has elements without numbers, or its images are too large.
+    /// If there is no such entry point, one of its buffers has elements without numbers, or its
+    /// images are too large.
     pub fn of(
         text: &'a str,
         program: &'a Program,
@@ -349,7 +352,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What each resource that is written may hold, nothing of others, and the rules that were applied.
+    /// What each resource that is written may hold, nothing of others, and the rules that were
+    /// applied.
     pub fn by_relation(&self, profile: Profile, bounds: Bounds) -> Result<(Vec<Vec<Lane>>, Vec<Rule>), Unfit> {
         let settings = group::Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..group::Settings::default() };
         match self.dispatch().run(&settings) {

@@ -1,4 +1,5 @@
-//! Making a file of WSL cases: from generated programs, or from a program and expressions beside it.
+//! Making a file of WSL cases: from generated programs, or from a program and expressions beside
+//! it.
 
 use super::bound::{Image, Sampler};
 use super::engines::{Bounds, Expression, Grid, Unfit, type_name};
@@ -39,7 +40,8 @@ const DRAWS: u64 = 2;
 pub struct Plan {
     /// How many cases.
     pub count: u64,
-    /// The seed of the first program; program i has the seed SEED + i. Every fourth is a dispatch, the others' functions are called.
+    /// The seed of the first program; program i has the seed SEED + i. Every fourth is a dispatch,
+    /// the others' functions are called.
     pub seed: u64,
     /// By which precision floats are judged.
     pub profile: Profile,
@@ -62,7 +64,8 @@ fn header(schema: u32, seed: u64, profile: Profile, cases: u64, command: String)
     Header { schema, version: env!("CARGO_PKG_VERSION").into(), generator: dispatch::VERSION, seed, profile, cases, command }
 }
 
-/// Writes the header and the cases of generated programs. `progress` is told how many cases are there.
+/// Writes the header and the cases of generated programs. `progress` is told how many cases are
+/// there.
 ///
 /// # Errors
 /// If the file cannot be written, the engines do not agree, or too few programs are fit.
@@ -83,7 +86,8 @@ impl Recordable for Case {
 pub enum Given {
     /// These expressions are evaluated beside it.
     Expressions(Vec<String>),
-    /// A compute entry point, the one of that name or the only one, runs over so many groups with this bound to its resources.
+    /// A compute entry point, the one of that name or the only one, runs over so many groups with
+    /// this bound to its resources.
     Dispatch {
         /// Its name.
         entry: Option<String>,
@@ -254,7 +258,8 @@ fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
 /// What binds an entry point's resources.
 type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Resource>, String>;
 
-/// A dispatch with what the relation shows, and the rules. The outer error: the program or what is bound is wrong.
+/// A dispatch with what the relation shows, and the rules. The outer error: the program or what is
+/// bound is wrong.
 fn dispatched(
     text: &str,
     entry: Option<&str>,

@@ -15,7 +15,8 @@ use std::io::BufRead;
 pub enum Ours {
     /// The relation: it must show what is expected, no more and no less.
     Reference,
-    /// The machine, by several choices of what is unspecified: what it shows must be among what is expected.
+    /// The machine, by several choices of what is unspecified: what it shows must be among what is
+    /// expected.
     Machine,
 }
 
@@ -36,8 +37,9 @@ pub(super) const WAYS: usize = 256;
 /// What the machine chooses.
 const STRATEGIES: [Strategy; 3] = [Strategy::First, Strategy::Random(1), Strategy::Random(2)];
 
-/// Checks every case of a file on each of the engines; the verdict of a case is the worst of theirs. `each` gets the cases as they are done, and the lines that are no
-/// cases. An engine has so many steps for each check.
+/// Checks every case of a file on each of the engines; the verdict of a case is the worst of
+/// theirs. `each` gets the cases as they are done, and the lines that are no cases. An engine has
+/// so many steps for each check.
 pub fn replay<R: BufRead>(reader: &mut Reader<R, Case>, engines: &[Ours], fuel: u64, each: &mut dyn FnMut(Result<Replayed, LineError>)) {
     let profile = reader.header().profile;
     while let Some(next) = reader.next_case() {

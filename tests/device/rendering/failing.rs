@@ -67,7 +67,8 @@ fn what_cannot_be_drawn_is_unchecked_by_name() {
     unchecked(&mut naga, mirrored_texels(), "images or samplers, which take the passthrough route only");
 }
 
-/// A fragment stage that takes longer than anybody waits, one that crashes when it is compiled and one that crashes when it is run, between others.
+/// A fragment stage that takes longer than anybody waits, one that crashes when it is compiled and
+/// one that crashes when it is run, between others.
 #[test]
 fn a_draw_that_fails_costs_one_program() {
     let good = compile::draw_for_wgpu(&draw(yellow(), &UPPER_LEFT, Format::Rgba8Unorm)).expect("the passes take it").0;
@@ -108,8 +109,9 @@ fn a_draw_that_fails_costs_one_program() {
     }
 }
 
-/// A fragment stage that counts in a buffer until it sees an odd number, which never comes. lavapipe ends loops after some ten thousand turns, so it takes
-/// many fragments to be endless there.
+/// A fragment stage that counts in a buffer until it sees an odd number, which never comes.
+/// lavapipe ends loops after some ten thousand turns, so it takes many fragments to be endless
+/// there.
 fn endless() -> Arc<[u32]> {
     module(
         ["", "%out"],

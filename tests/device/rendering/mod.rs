@@ -1,4 +1,5 @@
-//! Draws of two stages, images and samplers, and the exact texels that they leave. Expectations are by hand, rows from the top.
+//! Draws of two stages, images and samplers, and the exact texels that they leave. Expectations are
+//! by hand, rows from the top.
 
 mod failing;
 mod resources;
@@ -92,7 +93,8 @@ fn frag_coord_is_of_the_framebuffer() {
     assert_eq!(result.targets[0], floats(expected));
 }
 
-/// The sample of a fragment is covered; a stage that clears its bit from the third row on leaves those pixels alone.
+/// The sample of a fragment is covered; a stage that clears its bit from the third row on leaves
+/// those pixels alone.
 #[test]
 fn a_sample_mask_says_which_fragments_stay() {
     let Some(mut device) = passthrough() else { return };
@@ -167,7 +169,8 @@ fn indices_offsets_and_instances_are_those_of_the_draw() {
     }
 }
 
-/// A colour for each instance, in items of 4 bytes that are 5 apart from an odd byte on, and a place for each instance.
+/// A colour for each instance, in items of 4 bytes that are 5 apart from an odd byte on, and a
+/// place for each instance.
 #[test]
 fn attributes_of_instances_have_any_stride() {
     let Some(mut device) = passthrough() else { return };

@@ -1,4 +1,5 @@
-//! What stages are given, and what they write beside their attachments: buffers, push constants, textures, samplers, storage images.
+//! What stages are given, and what they write beside their attachments: buffers, push constants,
+//! textures, samplers, storage images.
 
 use pretty_assertions::assert_eq;
 use smallstep::compile;
@@ -98,8 +99,8 @@ fn samplers_filter_and_clamp_as_they_say() {
         border,
         ..Sampler::default()
     };
-    // x = 0.5, 1.5, 2.5, 3.5 of 4 is u = 0.25, 0.75, 1.25, 1.75 of 2 texels: weights of the right one 0.75 (of texel 0, with -1 on its left), 0.25, 0.75,
-    // and 0.25 of what is beyond.
+    // x = 0.5, 1.5, 2.5, 3.5 of 4 is u = 0.25, 0.75, 1.25, 1.75 of 2 texels: weights of the right
+    // one 0.75 (of texel 0, with -1 on its left), 0.25, 0.75, and 0.25 of what is beyond.
     let texels = [1.0f32, 9.0];
     let at = |left: f32, right: f32, weight: f32| left * (1.0 - weight) + right * weight;
     for (address, beyond) in

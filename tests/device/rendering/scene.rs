@@ -1,4 +1,5 @@
-//! Scenes of a few triangles on 4 by 4 pixels, what a device makes of them, and the judge of pictures.
+//! Scenes of a few triangles on 4 by 4 pixels, what a device makes of them, and the judge of
+//! pictures.
 
 use std::sync::Arc;
 
@@ -18,8 +19,9 @@ use crate::rendered;
 /// What was there before: bytes that no test draws.
 pub const BEFORE: u8 = 0x11;
 
-/// A module of two entry points, "vertex" and "fragment". The vertex stage has the attribute `%corner`, a vec2 at location 0, and moves it by
-/// `%shift` to `%where`, the position; the bodies come after that. The interfaces hold what is beyond.
+/// A module of two entry points, "vertex" and "fragment". The vertex stage has the attribute
+/// `%corner`, a vec2 at location 0, and moves it by `%shift` to `%where`, the position; the bodies
+/// come after that. The interfaces hold what is beyond.
 pub fn module(interfaces: [&str; 2], decorations: &str, declarations: &str, vertex: &str, fragment: &str) -> Arc<[u32]> {
     let [of_vertex, of_fragment] = interfaces;
     words(&format!(
@@ -77,7 +79,8 @@ pub fn corners(values: &[[f32; 2]]) -> Attribute {
 
 /// Covers everything.
 pub const ALL: [[f32; 2]; 3] = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
-/// Of 4 by 4 pixels, those (x, y) with x + y ≤ 2: the upper left corner. In framebuffer coordinates it turns clockwise.
+/// Of 4 by 4 pixels, those (x, y) with x + y ≤ 2: the upper left corner. In framebuffer coordinates
+/// it turns clockwise.
 pub const UPPER_LEFT: [[f32; 2]; 3] = [[-1.0, -1.0], [0.9, -1.0], [-1.0, 0.9]];
 
 /// A draw of these triangles to one target of that format, 4 by 4.
@@ -110,7 +113,8 @@ pub fn passthrough() -> Option<Device> {
     open(Some(Route::Passthrough), options())
 }
 
-/// What differs from a picture: a row for each line, # for a pixel of these bytes, . for one as before.
+/// What differs from a picture: a row for each line, # for a pixel of these bytes, . for one as
+/// before.
 pub fn judge(texels: &[u8], drawn: &[u8], picture: &[&str]) -> Result<(), String> {
     let pixel = |texel: &[u8]| match texel {
         texel if texel == drawn => '#',
@@ -158,7 +162,8 @@ pub fn numbers() -> Arc<[u32]> {
     )
 }
 
-/// Samples `%picture` at FragCoord / 4, at a level that is pushed, through a combined image sampler or two variables.
+/// Samples `%picture` at FragCoord / 4, at a level that is pushed, through a combined image sampler
+/// or two variables.
 pub fn textured(combined: bool) -> Arc<[u32]> {
     let places = if combined { placed("both", 1, 3) } else { placed("picture", 1, 3) + &placed("through", 1, 8) };
     let variables = if combined {
@@ -219,7 +224,8 @@ pub fn picture() -> (Image, [[u8; 4]; 4], [u8; 4]) {
     (image, colours, grey)
 }
 
-/// Each invocation adds 1000 to the texel that it fetches, and writes it to the mirrored place of a storage image.
+/// Each invocation adds 1000 to the texel that it fetches, and writes it to the mirrored place of a
+/// storage image.
 pub fn mirrored_texels() -> ComputeDispatch {
     let texels: Vec<u8> = (1..=6).collect();
     ComputeDispatch {

@@ -1,7 +1,9 @@
-//! An independent check of a derivation: each node is re-validated from its rule, its conclusion and its premises' conclusions.
+//! An independent check of a derivation: each node is re-validated from its rule, its conclusion
+//! and its premises' conclusions.
 //!
-//! Nothing of the typer is called. Substitution is not redone but recognised: [`Checker::instance`] walks a body and its instance side by
-//! side. The table of builtins is shared; its typings are tested against a second table elsewhere.
+//! Nothing of the typer is called. Substitution is not redone but recognised: [`Checker::instance`]
+//! walks a body and its instance side by side. The table of builtins is shared; its typings are
+//! tested against a second table elsewhere.
 
 use super::super::builtin::{Shape, index_below};
 use super::super::terms::{Node, REC, TermId};
@@ -147,7 +149,8 @@ impl Checker<'_> {
         for branch in [yes, no] {
             require(branch.goal.r == step.goal.r && branch.goal.a == a, "a branch is not typed under R, A")?;
         }
-        // The definition once more, case by case, so that the table of cases is not judged by itself.
+        // The definition once more, case by case, so that the table of cases is not judged by
+        // itself.
         let (l, r) = (yes.ty, no.ty);
         let expected = match (l, r) {
             _ if l == r => Some((l, Rule::LvRecMatchSame)),
@@ -203,7 +206,8 @@ impl Checker<'_> {
     fn instance(&self, body: TermId, found: TermId, depth: u32, args: &[TermId], rec: Option<TermId>) -> bool {
         self.walk(body, found, depth, &|slot, found| {
             let expected = if slot == REC { rec } else { args.get(slot as usize).copied() };
-            // Arguments stand under no binder, so they are closed and stay as they are wherever they go.
+            // Arguments stand under no binder, so they are closed and stay as they are wherever
+            // they go.
             expected == Some(found) && self.d.terms.is_closed(found)
         })
     }
@@ -217,7 +221,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Walks both terms; `replaced` judges what stands for a variable of the list `depth` levels outward.
+    /// Walks both terms; `replaced` judges what stands for a variable of the list `depth` levels
+    /// outward.
     fn walk(&self, body: TermId, found: TermId, depth: u32, replaced: &dyn Fn(u32, TermId) -> bool) -> bool {
         if self.d.terms.is_closed(body) {
             return body == found;

@@ -1,4 +1,5 @@
-//! Derivations of R, A ⊢ e : τ as shared nodes: a goal that many places need is one node, so let-heavy programs stay small.
+//! Derivations of R, A ⊢ e : τ as shared nodes: a goal that many places need is one node, so
+//! let-heavy programs stay small.
 
 use super::super::syntax::Span;
 use super::super::terms::{Extension, Node, TermId, Terms};
@@ -11,8 +12,9 @@ use smallvec::SmallVec;
 pub enum Typed {
     /// A rec-func's parameter, known by its type (LV-22).
     Param(Ground),
-    /// `rec` of the rec-func whose frame has this number. Numbers are chosen fresh for the body, so `rec` of an outer rec-func that a
-    /// let or func carried inward is not mistaken for the inner one's (LV-4).
+    /// `rec` of the rec-func whose frame has this number. Numbers are chosen fresh for the body, so
+    /// `rec` of an outer rec-func that a let or func carried inward is not mistaken for the inner
+    /// one's (LV-4).
     Rec(u32),
 }
 
@@ -75,7 +77,8 @@ pub struct Goal {
 /// The index of a node of a derivation.
 pub type NodeId = u32;
 
-/// One node: its conclusion R, A ⊢ e : τ, the rule, and the nodes of the premises, which stand before it.
+/// One node: its conclusion R, A ⊢ e : τ, the rule, and the nodes of the premises, which stand
+/// before it.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The rule.

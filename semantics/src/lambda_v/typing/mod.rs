@@ -1,8 +1,9 @@
 //! Typing: R, A ⊢ e : τ (report §5), as derivations that [`check`] re-validates node by node.
 //!
-//! R is the frame of the recursive function whose tail position e stands in, A the stack of argument lists that e is applied to. Functions are
-//! not typed alone: they are typed where they are applied, by substitution, so an ill-typed expression that nothing uses is accepted
-//! (LV-10). Each goal is derived once and shared.
+//! R is the frame of the recursive function whose tail position e stands in, A the stack of
+//! argument lists that e is applied to. Functions are not typed alone: they are typed where they
+//! are applied, by substitution, so an ill-typed expression that nothing uses is accepted (LV-10).
+//! Each goal is derived once and shared.
 
 mod check;
 mod derivation;
@@ -34,7 +35,8 @@ pub enum TypeError {
         /// The expression at fault.
         span: Span,
     },
-    /// Deriving a goal needs the goal itself: the derivation would have no end (report §5, self-application).
+    /// Deriving a goal needs the goal itself: the derivation would have no end (report §5,
+    /// self-application).
     NoFiniteDerivation {
         /// The goal that comes back.
         message: String,
@@ -96,7 +98,8 @@ impl Default for Limits {
 /// Where tests plant bugs: beside the rules, never in them.
 #[derive(Clone, Copy, Default)]
 pub struct Planted {
-    /// Sees a rule's decision (the type, or the failed premise) with the premises' types, and may replace it.
+    /// Sees a rule's decision (the type, or the failed premise) with the premises' types, and may
+    /// replace it.
     pub decide: Option<Decide>,
     /// Replaces the substitution.
     pub substitute: Option<Substitute<Typed>>,
@@ -107,7 +110,8 @@ pub type Decide = fn(Rule, &[Type], Result<Type, TypeError>) -> Result<Type, Typ
 
 /// Types every output of a program.
 ///
-/// Errors: the first failed premise, by rule; no finite derivation; a limit. The type of an output must be an observation, Vec(I, f).
+/// Errors: the first failed premise, by rule; no finite derivation; a limit. The type of an output
+/// must be an observation, Vec(I, f).
 pub fn infer(program: &Program, limits: Limits) -> Result<Derivation, TypeError> {
     infer_planted(program, limits, Planted::default())
 }
@@ -131,7 +135,8 @@ pub fn infer_planted(program: &Program, limits: Limits, planted: Planted) -> Res
     Ok(typer.d)
 }
 
-/// The type of one closed term under R = ∅ and A = ∅, in an arena of its own: for tests of preservation.
+/// The type of one closed term under R = ∅ and A = ∅, in an arena of its own: for tests of
+/// preservation.
 pub fn infer_term(terms: Terms<Typed>, e: TermId, limits: Limits) -> Result<Type, TypeError> {
     let mut typer = Typer::new(terms, limits, Planted::default());
     let root = typer.derive(Goal { r: FrameId::NONE, a: StackId::EMPTY, e })?;
@@ -254,7 +259,8 @@ impl Typer {
         Ok(node)
     }
 
-    /// A premise that fails before the rule can conclude; only a planted bug lets the rule go on, with the type that it gives.
+    /// A premise that fails before the rule can conclude; only a planted bug lets the rule go on,
+    /// with the type that it gives.
     fn failed(&self, rule: Rule, premises: &[Type], error: TypeError) -> Result<Type, TypeError> {
         match self.planted.decide {
             None => Err(error),

@@ -1,9 +1,12 @@
-//! Whether a path of goals can go on for ever: the difference between "no finite derivation" and "limit exceeded".
+//! Whether a path of goals can go on for ever: the difference between "no finite derivation" and
+//! "limit exceeded".
 //!
-//! Self-application (report §5: sumup) does not bring the very same goal back, since an argument grows: (- 10 1), (- (- 10 1) 1), and so
-//! on. But what typing says of a goal depends on such an argument only through its type. So goals are compared after every closed
-//! subterm of a type of values is replaced by that type. If an outer and an inner goal of one path are then equal, a derivation of the outer would
-//! contain one of the inner with as many nodes (those inside the replaced arguments not counted), and so would have no end.
+//! Self-application (report §5: sumup) does not bring the very same goal back, since an argument
+//! grows: (- 10 1), (- (- 10 1) 1), and so on. But what typing says of a goal depends on such an
+//! argument only through its type. So goals are compared after every closed subterm of a type of
+//! values is replaced by that type. If an outer and an inner goal of one path are then equal, a
+//! derivation of the outer would contain one of the inner with as many nodes (those inside the
+//! replaced arguments not counted), and so would have no end.
 
 use super::super::terms::{Node, TermId, Terms};
 use super::super::types::Type;
@@ -20,7 +23,8 @@ const TRIAL_PATH: usize = 100;
 type Shape = (FrameId, Vec<TermId>, TermId);
 
 impl Typer {
-    /// A goal of the path that repeats an earlier one, up to the terms of arguments that have a type of values.
+    /// A goal of the path that repeats an earlier one, up to the terms of arguments that have a
+    /// type of values.
     pub(super) fn repeated_goal(&mut self) -> Option<Goal> {
         let mut seen: FxHashSet<Shape> = FxHashSet::default();
         let mut shapes = FxHashMap::default();
@@ -40,7 +44,8 @@ impl Typer {
         None
     }
 
-    /// The term with closed subterms of a type of values replaced by typed parameters; `whole`: the term itself too. `None` at a limit.
+    /// The term with closed subterms of a type of values replaced by typed parameters; `whole`: the
+    /// term itself too. `None` at a limit.
     fn shape(&mut self, e: TermId, whole: bool, shapes: &mut FxHashMap<(TermId, bool), TermId>) -> Option<TermId> {
         if let Some(&shape) = shapes.get(&(e, whole)) {
             return Some(shape);
@@ -65,7 +70,8 @@ impl Typer {
         Some(shape)
     }
 
-    /// The type under R = ∅ and A = ∅, if it is found within a short path. Leaves no trace of a failure.
+    /// The type under R = ∅ and A = ∅, if it is found within a short path. Leaves no trace of a
+    /// failure.
     fn trial(&mut self, e: TermId) -> Option<Type> {
         let goal = Goal { r: FrameId::NONE, a: StackId::EMPTY, e };
         if let Some(State::Done(node)) = self.known.get(&goal) {

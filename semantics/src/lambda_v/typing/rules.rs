@@ -8,12 +8,12 @@ use crate::rule::Rule;
 use smallvec::SmallVec;
 
 impl Typer {
-    /// R, ∅ ⊢ num : Num                                                                [lv/t-num, 000 §5]
+    /// R, ∅ ⊢ num : Num [lv/t-num, 000 §5]
     pub(super) fn t_num(&mut self, goal: Goal) -> Result<NodeId, TypeError> {
         self.atom(Rule::LvTNum, goal, Ground::NUM, "a number")
     }
 
-    /// R, ∅ ⊢ true : Bool                                                              [lv/t-true, 000 §5]
+    /// R, ∅ ⊢ true : Bool [lv/t-true, 000 §5]
     pub(super) fn t_true(&mut self, goal: Goal) -> Result<NodeId, TypeError> {
         self.atom(Rule::LvTTrue, goal, Ground::BOOL, "a Boolean")
     }
@@ -23,7 +23,8 @@ impl Typer {
         self.atom(Rule::LvTFalse, goal, Ground::BOOL, "a Boolean")
     }
 
-    /// R, ∅ ⊢ id : τ, for a rec-func parameter bound to a τ              [lv/t-param, 000 §5, §6.10; LV-22: no rule in print]
+    /// R, ∅ ⊢ id : τ, for a rec-func parameter bound to a τ [lv/t-param, 000 §5, §6.10; LV-22: no
+    /// rule in print]
     pub(super) fn t_param(&mut self, goal: Goal, ty: Ground) -> Result<NodeId, TypeError> {
         self.atom(Rule::LvTParam, goal, ty, "a rec-func parameter, which is a value,")
     }
@@ -41,7 +42,7 @@ impl Typer {
 
     /// ∅, ∅ ⊢ e1 : Bool    R, A ⊢ e2 : τ1    R, A ⊢ e3 : τ2
     /// ─────────────────────────────────────────────────────
-    /// R, A ⊢ (if e1 e2 e3) : rec-match(τ1, τ2)                                        [lv/t-if, 000 §5]
+    /// R, A ⊢ (if e1 e2 e3) : rec-match(τ1, τ2) [lv/t-if, 000 §5]
     ///
     /// `list` is `(if e1 e2 e3)`, `a` the A of the branches.
     pub(super) fn t_if(&mut self, goal: Goal, list: TermId, a: StackId) -> Result<NodeId, TypeError> {
@@ -76,7 +77,7 @@ impl Typer {
 
     /// R, (A, (e1 … en)) ⊢ e0 : τ
     /// ─────────────────────────────
-    /// R, A ⊢ (e0 e1 … en) : τ                                                         [lv/t-app, 000 §5]
+    /// R, A ⊢ (e0 e1 … en) : τ [lv/t-app, 000 §5]
     pub(super) fn t_app(&mut self, goal: Goal, items: Range) -> Result<NodeId, TypeError> {
         let e0 = self.d.terms.items(items)[0];
         let a = self.push(goal.a, goal.e);
@@ -86,7 +87,7 @@ impl Typer {
 
     /// R, A ⊢ e[ei/idi] : τ
     /// ──────────────────────────────────────────────
-    /// R, (A, (e1 … en)) ⊢ (func (id1 … idn) e) : τ                                    [lv/t-func, 000 §5]
+    /// R, (A, (e1 … en)) ⊢ (func (id1 … idn) e) : τ [lv/t-func, 000 §5]
     pub(super) fn t_func(&mut self, goal: Goal, names: Range, body: TermId) -> Result<NodeId, TypeError> {
         let rule = Rule::LvTFunc;
         let Some(stack) = self.d.stack(goal.a) else {
@@ -101,7 +102,7 @@ impl Typer {
 
     /// R, A ⊢ e[ei/idi] : τ
     /// ──────────────────────────────────────────
-    /// R, A ⊢ (let ((id1 e1) … (idn en)) e) : τ                             [lv/t-let, 000 §5; LV-7: printed as e[idi/ei]]
+    /// R, A ⊢ (let ((id1 e1) … (idn en)) e) : τ [lv/t-let, 000 §5; LV-7: printed as e[idi/ei]]
     pub(super) fn t_let(&mut self, goal: Goal, values: Range, body: TermId) -> Result<NodeId, TypeError> {
         let args: SmallVec<[TermId; 6]> = SmallVec::from_slice(self.d.terms.items(values));
         let e = self.substituted(goal, body, Replacement { args: &args, rec: None })?;
@@ -111,7 +112,8 @@ impl Typer {
 
     /// R, ∅ ⊢ ei : τi    no τi of the Rec kind    (τ1 … τn), ∅ ⊢ e[(idi : τi)/idi] : Rec τ
     /// ──────────────────────────────────────────────────────────────────────────────────
-    /// R, ((e1 … en)) ⊢ (rec-func (id1 … idn) e) : τ                 [lv/t-rec-func, 000 §5; LV-8, LV-22: no body premise in print]
+    /// R, ((e1 … en)) ⊢ (rec-func (id1 … idn) e) : τ [lv/t-rec-func, 000 §5; LV-8, LV-22: no body
+    /// premise in print]
     pub(super) fn t_rec_func(&mut self, goal: Goal, names: Range, body: TermId) -> Result<NodeId, TypeError> {
         let rule = Rule::LvTRecFunc;
         let Some(stack) = self.d.stack(goal.a) else {
@@ -136,7 +138,8 @@ impl Typer {
             premises.push(premise);
             types.extend(ty.ground());
         }
-        // A number that the body does not mention: whatever `rec` it holds belongs to a frame outside.
+        // A number that the body does not mention: whatever `rec` it holds belongs to a frame
+        // outside.
         let number = self.d.terms.frames(body);
         let span = self.d.terms.span(goal.e);
         let params: Result<SmallVec<[TermId; 6]>, _> =
@@ -158,7 +161,7 @@ impl Typer {
 
     /// n > 0    ∅, ∅ ⊢ ei : τi
     /// ─────────────────────────────────────
-    /// (τ1 … τn), ((e1 … en)) ⊢ rec : PureRec                                          [lv/t-rec, 000 §5]
+    /// (τ1 … τn), ((e1 … en)) ⊢ rec : PureRec [lv/t-rec, 000 §5]
     pub(super) fn t_rec(&mut self, goal: Goal, frame: u32) -> Result<NodeId, TypeError> {
         let rule = Rule::LvTRec;
         let Some(stack) = self.d.stack(goal.a) else {
@@ -202,7 +205,7 @@ impl Typer {
 
     /// builtin of type (τ1 … τn) → τ    ∅, ∅ ⊢ ei : τi
     /// ───────────────────────────────────────────────
-    /// R, ((e1 … en)) ⊢ builtin : τ                                                    [lv/t-builtin, 000 §5]
+    /// R, ((e1 … en)) ⊢ builtin : τ [lv/t-builtin, 000 §5]
     pub(super) fn t_builtin(&mut self, goal: Goal, builtin: Builtin) -> Result<NodeId, TypeError> {
         let rule = Rule::LvTBuiltin;
         let name = builtin.name();
@@ -238,7 +241,8 @@ impl Typer {
         self.conclude(rule, goal, &premises, decision)
     }
 
-    /// Where an error about `part` of `list` is: at the part, unless a substitution brought it from elsewhere.
+    /// Where an error about `part` of `list` is: at the part, unless a substitution brought it from
+    /// elsewhere.
     fn place(&self, part: TermId, list: TermId) -> TermId {
         let (inner, outer) = (self.d.terms.span(part), self.d.terms.span(list));
         if outer.start <= inner.start && inner.end <= outer.end { part } else { list }

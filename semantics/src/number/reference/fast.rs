@@ -1,7 +1,9 @@
 //! Enclosures from 64-bit arithmetic.
 //!
-//! Sums and products of 32-bit floats come from error-free transformations: a rounded result and what the rounding lost, both exact, so that the enclosure is a
-//! point or two neighbours. Where the operands have more digits or exponents than those are proven for, and where digits cancel, it is `tight` that answers.
+//! Sums and products of 32-bit floats come from error-free transformations: a rounded result and
+//! what the rounding lost, both exact, so that the enclosure is a point or two neighbours. Where
+//! the operands have more digits or exponents than those are proven for, and where digits cancel,
+//! it is `tight` that answers.
 
 use super::function::Function;
 use super::known::known;
@@ -14,7 +16,8 @@ pub const STEPS: u64 = 8;
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
-/// The magnitudes between which no product, quotient or square of operands, and none of their rounding errors, leaves the normal range.
+/// The magnitudes between which no product, quotient or square of operands, and none of their
+/// rounding errors, leaves the normal range.
 const SAFE: std::ops::Range<f64> = 1e-90..1e90;
 
 fn is_safe(x: f64) -> bool {
@@ -39,7 +42,8 @@ pub(super) fn around(x: f64) -> Enclosure {
     if x.is_sign_negative() { Enclosure { low: -far, high: -near } } else { Enclosure { low: near, high: far } }
 }
 
-/// A rounded result and the sign of what the rounding lost (exact less rounded): the point, or the neighbours around the exact one.
+/// A rounded result and the sign of what the rounding lost (exact less rounded): the point, or the
+/// neighbours around the exact one.
 #[inline]
 fn corrected(rounded: f64, lost: f64) -> Enclosure {
     if lost == 0.0 {
@@ -79,7 +83,8 @@ fn sum_of_three(x: f64, y: f64, z: f64) -> Option<Enclosure> {
         return Some(corrected(total, lost_rest))
             .filter(|_| lost_rest == 0.0 || lost_rest.abs() < total.abs() * f64::EPSILON * f64::EPSILON);
     }
-    // Then |rest| is at most half a unit in the last place of the total, and a tiny addition changes neither its sign nor makes it more than one.
+    // Then |rest| is at most half a unit in the last place of the total, and a tiny addition
+    // changes neither its sign nor makes it more than one.
     (lost_rest.abs() <= rest.abs() * 0.25).then(|| corrected(total, rest))
 }
 
@@ -193,8 +198,9 @@ fn of_three(function: Function, x: f64, y: f64, z: f64) -> Option<Enclosure> {
             let ((left, lost_left), (right, lost_right)) = (product(x, -z), product(y, z));
             (lost_left == 0.0 && lost_right == 0.0).then(|| sum_of_three(left, right, x)).flatten()
         }
-        // Each difference is rounded once and so is each operation after it. 3 - 2t is at least 1 and has at most twice t's relative error,
-        // 3 units of 2^-53; all in all 3 + 3 + 7 + 3 of them and products of them: 17·2^-53 is at most 17 floats.
+        // Each difference is rounded once and so is each operation after it. 3 - 2t is at least 1
+        // and has at most twice t's relative error, 3 units of 2^-53; all in all 3 + 3 + 7 + 3 of
+        // them and products of them: 17·2^-53 is at most 17 floats.
         SmoothStep => {
             let t = (z - x) / (y - x);
             let result = t * t * (3.0 - 2.0 * t);

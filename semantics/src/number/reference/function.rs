@@ -11,7 +11,8 @@ macro_rules! functions {
             $($name,)*
         }
 
-        /// Every function of scalars with a reference: its instruction, its name in SPIR-V without `Op`, and how many operands it takes.
+        /// Every function of scalars with a reference: its instruction, its name in SPIR-V without
+        /// `Op`, and how many operands it takes.
         pub const FUNCTIONS: &[(Instruction, &str, usize)] = &[
             $((functions!(@number $set $name), stringify!($name), $arity),)*
         ];

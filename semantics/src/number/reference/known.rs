@@ -1,14 +1,16 @@
-//! What needs no computation: NaN, infinities, domains, poles, exact values, and arguments so small or so large that the result is plainly
-//! between two neighbouring floats.
+//! What needs no computation: NaN, infinities, domains, poles, exact values, and arguments so small
+//! or so large that the result is plainly between two neighbouring floats.
 
 use super::function::Function;
 use super::{Enclosure, Exact};
 use crate::number::scalar;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Where |x| ≤ 2^-28, |f(x) - x| < |x|³ for the odd functions, which is under half the spacing of floats at x: f(x) is between x and a neighbour of it.
+/// Where |x| ≤ 2^-28, |f(x) - x| < |x|³ for the odd functions, which is under half the spacing of
+/// floats at x: f(x) is between x and a neighbour of it.
 const TINY: f64 = 1.0 / (1u64 << 28) as f64;
-/// Where |x| ≤ 2^-55, exp(x) and 2^x are between 1 and a neighbour of it, whose distance is 2^-53 or 2^-52.
+/// Where |x| ≤ 2^-55, exp(x) and 2^x are between 1 and a neighbour of it, whose distance is 2^-53
+/// or 2^-52.
 const TINIEST: f64 = 1.0 / (1u64 << 55) as f64;
 
 /// Strictly between 0 and the least positive float.
@@ -37,7 +39,8 @@ const WHOLE_PI: Enclosure = Enclosure { low: PI, high: PI.next_up() };
 
 const UNDEFINED: Option<Exact> = Some(Exact::Undefined);
 
-/// What is known without computing; `None` if it has to be computed, and then all operands are finite and within the domain.
+/// What is known without computing; `None` if it has to be computed, and then all operands are
+/// finite and within the domain.
 #[inline]
 pub(super) fn known(function: Function, args: &[f64]) -> Option<Exact> {
     match *args {
@@ -206,7 +209,8 @@ fn angle(y: f64, x: f64) -> Option<Exact> {
     }
 }
 
-/// x^y where a factor is trivial, and where y·log2(x) is far enough from the range of floats, or so near to zero that x^y is beside 1.
+/// x^y where a factor is trivial, and where y·log2(x) is far enough from the range of floats, or so
+/// near to zero that x^y is beside 1.
 fn power(x: f64, y: f64) -> Option<Exact> {
     let zero_or_infinity = |grows: bool| point(if grows { f64::INFINITY } else { 0.0 });
     if x < 0.0 || x == 0.0 && y <= 0.0 {

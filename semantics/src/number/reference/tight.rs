@@ -1,8 +1,10 @@
 //! Enclosures from high precision: a float where the result is one, two neighbours otherwise.
 //!
-//! Sums, products, quotients and roots are compared exactly with candidate floats, in numbers of as many digits as it takes. The other functions are
-//! irrational at every operand that `known` and `exact_power` leave (Lindemann and Weierstrass for exp, log, the circular and hyperbolic
-//! functions and their inverses; unique factorization for exp2, log2, roots and powers), so that more digits separate them from every float in the end.
+//! Sums, products, quotients and roots are compared exactly with candidate floats, in numbers of as
+//! many digits as it takes. The other functions are irrational at every operand that `known` and
+//! `exact_power` leave (Lindemann and Weierstrass for exp, log, the circular and hyperbolic
+//! functions and their inverses; unique factorization for exp2, log2, roots and powers), so that
+//! more digits separate them from every float in the end.
 
 use super::function::Function;
 use super::known::known;
@@ -19,7 +21,8 @@ pub(super) type Big = FBig<HalfEven, 2>;
 pub(super) const DIGITS: usize = 128;
 /// Digits by which a result may be wrong: the library's own claim is less than one.
 const GUARD: isize = 40;
-/// No more digits than this: far more than the closest approach of any function here to a 64-bit float that is known.
+/// No more digits than this: far more than the closest approach of any function here to a 64-bit
+/// float that is known.
 const MOST_DIGITS: usize = 1 << 14;
 
 thread_local! {
@@ -30,7 +33,8 @@ pub(super) fn enclose(function: Function, args: &[f64]) -> Exact {
     known(function, args).unwrap_or_else(|| computed(function, args).into())
 }
 
-/// The tight enclosure as one float that rounds to fewer digits in every direction as the exact result does; NaN if there is none.
+/// The tight enclosure as one float that rounds to fewer digits in every direction as the exact
+/// result does; NaN if there is none.
 pub(super) fn sticky(function: Function, args: &[f64]) -> f64 {
     match enclose(function, args) {
         Exact::Within(enclosure) => enclosure.sticky(),
@@ -43,7 +47,8 @@ pub(super) fn big(x: f64) -> Big {
     Big::try_from(x).expect("a finite float").with_precision(0).value()
 }
 
-/// The float that compares equal with a number, or the neighbours around it, from a candidate near to it: `order(c)` compares the number with c.
+/// The float that compares equal with a number, or the neighbours around it, from a candidate near
+/// to it: `order(c)` compares the number with c.
 pub(super) fn bracket(candidate: f64, order: impl Fn(f64) -> Ordering) -> Enclosure {
     let mut candidate = candidate.clamp(f64::MIN, f64::MAX);
     match order(candidate) {
@@ -125,8 +130,10 @@ fn irrational(function: Function, args: &[f64]) -> Enclosure {
     approached(|digits, constants| approximation(function, args, digits, constants))
 }
 
-/// The logarithm to base 10 of a positive, finite number. It is a whole number at 1, 10, …, 10^22, and irrational at every other float: a rational one, p/q,
-/// would make the float 10^(p/q), whose powers of 2 and 5 are whole only if p/q is, and a float with more than 22 factors of 5 has no room for them.
+/// The logarithm to base 10 of a positive, finite number. It is a whole number at 1, 10, …, 10^22,
+/// and irrational at every other float: a rational one, p/q, would make the float 10^(p/q), whose
+/// powers of 2 and 5 are whole only if p/q is, and a float with more than 22 factors of 5 has no
+/// room for them.
 pub(super) fn log10(x: f64) -> Enclosure {
     let power = libm::log10(x).round();
     if (0.0..=22.0).contains(&power) && x == 10f64.powi(power as i32) {
@@ -139,7 +146,8 @@ pub(super) fn log10(x: f64) -> Enclosure {
     })
 }
 
-/// More and more digits until all that an irrational result may be lies between two neighbouring floats.
+/// More and more digits until all that an irrational result may be lies between two neighbouring
+/// floats.
 fn approached(approximation: impl Fn(usize, &mut ConstCache) -> Big) -> Enclosure {
     let mut digits = DIGITS;
     loop {
@@ -203,7 +211,8 @@ fn approximation(function: Function, args: &[f64], digits: usize, constants: &mu
     })
 }
 
-/// x^y for a positive x that is not 1 and a y that is neither 0 nor 1, if that is a binary fraction of 53 digits or fewer, or a power of two.
+/// x^y for a positive x that is not 1 and a y that is neither 0 nor 1, if that is a binary fraction
+/// of 53 digits or fewer, or a power of two.
 pub(super) fn exact_power(x: f64, y: f64) -> Option<Enclosure> {
     let (mut significand, mut exponent) = odd_part(x);
     let (power, scale) = odd_part(y.abs());

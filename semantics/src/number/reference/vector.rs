@@ -1,7 +1,9 @@
 //! Enclosures of functions of vectors and matrices, exact but for a last root or quotient.
 //!
-//! Each component is a polynomial of the operands, P, or P/Q, √P, P/√Q or P + Q·√R with polynomials. Polynomials are computed in numbers of as many digits as
-//! it takes, and the result is compared with floats by the signs of polynomials. So the enclosures are as tight as those of `enclose_tightly`.
+//! Each component is a polynomial of the operands, P, or P/Q, √P, P/√Q or P + Q·√R with
+//! polynomials. Polynomials are computed in numbers of as many digits as it takes, and the result
+//! is compared with floats by the signs of polynomials. So the enclosures are as tight as those of
+//! `enclose_tightly`.
 
 use super::super::Instruction;
 use super::tight::{Big, DIGITS, around, around_quotient, big, bracket, value};
@@ -11,7 +13,8 @@ use dashu_float::round::mode::HalfEven;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use std::cmp::Ordering;
 
-/// An operand: its components, column after column, and how many columns they form (1 for scalars and vectors).
+/// An operand: its components, column after column, and how many columns they form (1 for scalars
+/// and vectors).
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
     /// The components, column after column.
@@ -140,21 +143,23 @@ fn around_surd(a: &Big, b: &Big, square: &Big) -> Enclosure {
     bracket(candidate, |candidate| order_of_surd(&(a - big(candidate)), b, square))
 }
 
-/// The infinitely precise components of a result, matrices column after column, each as tightly as [`super::enclose_tightly`] has them; microseconds
-/// for each. Functions of scalars are applied to each component, by [`enclose`].
+/// The infinitely precise components of a result, matrices column after column, each as tightly as
+/// [`super::enclose_tightly`] has them; microseconds for each. Functions of scalars are applied to
+/// each component, by [`enclose`].
 ///
 /// | functions | of the reals, what they are |
 /// |---|---|
-/// | VectorTimesScalar, MatrixTimesScalar, OuterProduct, Dot and the products of matrices | sums of products |
+/// | VectorTimesScalar, MatrixTimesScalar, OuterProduct, Dot, matrix products | sums of products |
 /// | Cross, Determinant, Reflect: I - 2·(N·I)·N | polynomials |
 /// | MatrixInverse | cofactors over the determinant; undefined if that is zero |
 /// | Length, Distance | √Σx² |
 /// | Normalize | x/√Σx²; undefined for a zero vector |
 /// | FaceForward (N, I, Nref) | N if Nref·I < 0, otherwise -N |
-/// | Refract (I, N, eta) | 0 if k = 1 - eta²·(1 - (N·I)²) < 0, otherwise eta·I - (eta·(N·I) + √k)·N |
+/// | Refract (I, N, eta) | 0 if k = 1 - eta²·(1 - (N·I)²) < 0, else eta·I - (eta·(N·I) + √k)·N |
 ///
-/// All components are undefined if any operand of a function of vectors has a component that is infinite or NaN. `None` if the instruction is no such function, or not
-/// of operands of these shapes.
+/// All components are undefined if any operand of a function of vectors has a component that is
+/// infinite or NaN. `None` if the instruction is no such function, or not of operands of these
+/// shapes.
 pub fn enclose_vector(function: Instruction, args: &[Operand<'_>]) -> Option<Vec<Exact>> {
     if args.iter().any(|arg| arg.columns == 0 || arg.components.is_empty() || arg.components.len() % arg.columns != 0) {
         return None;
@@ -254,7 +259,8 @@ fn glsl(function: Glsl, operands: &[Matrix]) -> Option<Vec<Exact>> {
     }
 }
 
-/// Component [c][r] is the determinant without column r and row c, negated if c + r is odd, over the determinant.
+/// Component [c][r] is the determinant without column r and row c, negated if c + r is odd, over
+/// the determinant.
 fn inverse(matrix: &Matrix) -> Vec<Exact> {
     let determinant = matrix.determinant();
     let (sign, magnitude) = if determinant < zero() { (big(-1.0), -determinant) } else { (big(1.0), determinant) };

@@ -1,4 +1,5 @@
-//! Why a run over sets says nothing of a component: the first execution of an instruction that has no bound, or that may come out either way.
+//! Why a run over sets says nothing of a component: the first execution of an instruction that has
+//! no bound, or that may come out either way.
 
 use super::Set;
 use crate::number::{Instruction, Op};
@@ -38,7 +39,8 @@ impl Site {
 const MOST_NAMED: usize = 4;
 
 impl Cause {
-    /// `less-than of [0.49, 0.51] and 0.5`, followed by the expression that it is the value of, if `site` knows that.
+    /// `less-than of [0.49, 0.51] and 0.5`, followed by the expression that it is the value of, if
+    /// `site` knows that.
     pub fn text<'a>(&'a self, site: &'a Site) -> impl fmt::Display + 'a {
         Sentence { cause: self, site }
     }

@@ -18,7 +18,8 @@ pub struct CellId(NonZeroU32);
 /// What a float result may be: [`rules::allowed`], or what a test plants for it.
 pub type Allowed = fn(Profile, Instruction, &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>>;
 
-/// What may come out of an instruction, component by component, that computes no polynomial of its operands: [`passing::passed`].
+/// What may come out of an instruction, component by component, that computes no polynomial of its
+/// operands: [`passing::passed`].
 type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
 
 /// The polynomials of an instruction's components, for those of its operands.
@@ -96,7 +97,8 @@ pub enum Unsettled {
     Paths(Left),
     /// More cells than the budget allows.
     Cells,
-    /// A value that may be several decides what no set can stand for (an address, an integer); in words.
+    /// A value that may be several decides what no set can stand for (an address, an integer); in
+    /// words.
     Reached(String),
 }
 
@@ -163,7 +165,8 @@ pub struct Sets {
 #[derive(Clone, Debug)]
 struct Choice {
     holds: bool,
-    /// The comparison that its condition comes from, and what its operands may be before the branch; the branch itself, if it comes from none.
+    /// The comparison that its condition comes from, and what its operands may be before the
+    /// branch; the branch itself, if it comes from none.
     condition: Cause,
 }
 
@@ -186,8 +189,9 @@ pub fn explore<T>(profile: Profile, budget: Budget, mut run: impl FnMut(&mut Set
     Explored { ways, unsettled }
 }
 
-/// [`explore`] for a run that keeps its results itself, and may say that it has seen enough. Gives how many ways were followed, and why there may be
-/// more than those and the ones that contradict themselves.
+/// [`explore`] for a run that keeps its results itself, and may say that it has seen enough. Gives
+/// how many ways were followed, and why there may be more than those and the ones that contradict
+/// themselves.
 pub(crate) fn follow(
     exploration: Exploration,
     mut run: impl FnMut(&mut Sets) -> Result<ControlFlow<()>, Unsettled>,
@@ -231,7 +235,8 @@ impl Sets {
         self.profile
     }
 
-    /// Says where the run is, by a number that the engine can make a place of: explanations name it.
+    /// Says where the run is, by a number that the engine can make a place of: explanations name
+    /// it.
     pub fn stand_at(&mut self, place: u32) {
         self.place = place;
     }
@@ -276,7 +281,8 @@ impl Sets {
         Ok(lane)
     }
 
-    /// Computes an operation: the definite values by `arithmetic`, and a cell for each component that is not decided.
+    /// Computes an operation: the definite values by `arithmetic`, and a cell for each component
+    /// that is not decided.
     pub fn apply(&mut self, arithmetic: &Arithmetic, op: Op, args: &[Tuple<'_>]) -> Result<Lanes, Unsettled> {
         if op == Op::Select && args[0].lanes.iter().any(|c| !c.trust.is_decided(self.profile)) {
             return self.select(args);
@@ -297,7 +303,8 @@ impl Sets {
         Ok(ways.into_iter().enumerate().map(|(i, holds)| if holds { on_true[i] } else { on_false[i] }).collect())
     }
 
-    /// Which of two objects each of so many components of a selection comes from, the first where it holds: by one condition, or one for each.
+    /// Which of two objects each of so many components of a selection comes from, the first where
+    /// it holds: by one condition, or one for each.
     pub fn choose(&mut self, conditions: &[Lane], components: usize) -> Result<SmallVec<[bool; 4]>, Unsettled> {
         let mut ways = SmallVec::with_capacity(components);
         let mut first = None;
@@ -313,7 +320,8 @@ impl Sets {
         Ok(ways)
     }
 
-    /// Gives cells to those of an instruction's results that are not decided. All lanes are 32-bit floats or Booleans.
+    /// Gives cells to those of an instruction's results that are not decided. All lanes are 32-bit
+    /// floats or Booleans.
     pub fn widen(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
         if let Some(form) = Form::of(instruction) {
             for (i, result) in results.iter_mut().enumerate() {
@@ -355,7 +363,8 @@ impl Sets {
         Ok(())
     }
 
-    /// Why the result of an instruction has no bound: the cause of an operand that has none, or this instruction.
+    /// Why the result of an instruction has no bound: the cause of an operand that has none, or
+    /// this instruction.
     fn cause_of(&mut self, instruction: Instruction, args: &[(&[Lane], usize)]) -> u32 {
         let lanes = || args.iter().flat_map(|(lanes, _)| lanes.iter().copied());
         if let Some(cause) = lanes().find_map(|lane| self.cause_index(lane)) {
@@ -387,13 +396,15 @@ impl Sets {
         rule(self.profile, instruction, &tuples)
     }
 
-    /// Whether what makes a result may be rewritten together with what is made of it. Then no rule of a single instruction bounds that, and nothing that a
-    /// branch has told: another place may evaluate the same expression otherwise.
+    /// Whether what makes a result may be rewritten together with what is made of it. Then no rule
+    /// of a single instruction bounds that, and nothing that a branch has told: another place may
+    /// evaluate the same expression otherwise.
     fn rewrites(&self) -> bool {
         !self.profile.controls().no_contraction
     }
 
-    /// The polynomial that a float comes from, of which such a rewriting is bounded; `None` if anything may come of it.
+    /// The polynomial that a float comes from, of which such a rewriting is bounded; `None` if
+    /// anything may come of it.
     fn polynomial(&self, lane: Lane) -> Option<Polynomial> {
         match (lane.trust.grid, lane.trust.cell) {
             (Some(grid), _) => Some(Polynomial::certified(lane.float(), grid)),
@@ -405,7 +416,8 @@ impl Sets {
         }
     }
 
-    /// [`Sets::widen`] where results may be rewritten: of polynomials, and of instructions whose operands are there by themselves.
+    /// [`Sets::widen`] where results may be rewritten: of polynomials, and of instructions whose
+    /// operands are there by themselves.
     fn rewritten(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
         let operands: Option<SmallVec<[Polynomials; 3]>> =
             args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.polynomial(lane)).collect()).collect();
@@ -466,7 +478,8 @@ impl Sets {
         Ok(holds)
     }
 
-    /// The undecided comparison that a Boolean comes from first, if it comes from any, and what its operands may be.
+    /// The undecided comparison that a Boolean comes from first, if it comes from any, and what its
+    /// operands may be.
     fn comparison(&self, mut condition: Lane) -> Option<Cause> {
         loop {
             match self.content(condition.trust.cell?) {
@@ -481,7 +494,8 @@ impl Sets {
         }
     }
 
-    /// Takes a Boolean as known, and narrows what it was made from; not where the next branch on it may be on another evaluation.
+    /// Takes a Boolean as known, and narrows what it was made from; not where the next branch on it
+    /// may be on another evaluation.
     fn assume(&mut self, condition: Lane, holds: bool) -> Result<(), Unsettled> {
         if self.rewrites() {
             return Ok(());
@@ -525,7 +539,8 @@ impl Sets {
         Ok(())
     }
 
-    /// Whether a comparison may have terms moved from one side to the other with an error that neither side's set has.
+    /// Whether a comparison may have terms moved from one side to the other with an error that
+    /// neither side's set has.
     fn is_moved(&self, sides: [Lane; 2]) -> bool {
         sides.into_iter().any(|lane| {
             self.polynomial(lane).is_some_and(|polynomial| polynomial.terms > 1) && !lane.trust.grid.is_some_and(|grid| grid.leaf)
@@ -656,7 +671,8 @@ impl From<bool> for Truth {
 }
 
 impl Expected {
-    /// What a set says of a component that is observed: bits if it is one float, nothing if it is unbounded or holds NaN.
+    /// What a set says of a component that is observed: bits if it is one float, nothing if it is
+    /// unbounded or holds NaN.
     pub(crate) fn of(set: Set, why: Why) -> Expected {
         match set.only() {
             Some(x) => Expected::Bits((x as f32).to_bits()),

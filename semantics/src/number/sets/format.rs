@@ -49,8 +49,9 @@ impl Format {
         }
     }
 
-    /// A unit in the last place at a real number: the least distance of two finite floats with the number between them or at one of them. At a power of
-    /// two that is the distance below it; beyond the greatest float it is the distance there.
+    /// A unit in the last place at a real number: the least distance of two finite floats with the
+    /// number between them or at one of them. At a power of two that is the distance below it;
+    /// beyond the greatest float it is the distance there.
     pub fn ulp(self, x: f64) -> f64 {
         let magnitude = x.abs();
         if magnitude <= 2.0 * self.min() {
@@ -62,7 +63,8 @@ impl Format {
         if magnitude == power { unit / 2.0 } else { unit }
     }
 
-    /// The float to which a number is rounded. An infinity stays itself, and a result of zero keeps the sign.
+    /// The float to which a number is rounded. An infinity stays itself, and a result of zero keeps
+    /// the sign.
     pub fn round(self, direction: Direction, x: f64) -> f64 {
         match self {
             Format::Single => f64::from(direction.round(x)),
@@ -70,7 +72,8 @@ impl Format {
             Format::Half => {
                 let power = f64::from_bits(x.abs().max(self.min()).to_bits() & !((1 << 52) - 1));
                 let unit = power * self.epsilon();
-                // A division by a power of two is exact, unless the number is far below all floats: then it is not zero.
+                // A division by a power of two is exact, unless the number is far below all floats:
+                // then it is not zero.
                 let units = x / unit;
                 let whole = match direction {
                     Direction::NearestEven => units.round_ties_even(),

@@ -1,8 +1,10 @@
 //! Acceptance sets: what a conforming device may show, and evaluation of whole programs over them.
 //!
-//! The engines compute a definite value and its [`Trust`](super::Trust). Where that is in doubt, a run over sets goes on: [`Sets`] gives every
-//! component that is not decided a *cell*, which holds the set of its values. A cell is a dynamic result id: what moves bits moves the
-//! cell, so two components with the same cell have the same value on every device, and two evaluations of one expression have two cells.
+//! The engines compute a definite value and its [`Trust`](super::Trust). Where that is in doubt, a
+//! run over sets goes on: [`Sets`] gives every component that is not decided a *cell*, which holds
+//! the set of its values. A cell is a dynamic result id: what moves bits moves the cell, so two
+//! components with the same cell have the same value on every device, and two evaluations of one
+//! expression have two cells.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -1,19 +1,26 @@
-//! What comes out of choices, steps and quotients of polynomials that may be rewritten (see `rewriting`).
+//! What comes out of choices, steps and quotients of polynomials that may be rewritten (see
+//! `rewriting`).
 //!
 //! - FAbs, FMin, FMax and FClamp, and of numbers NMin, NMax and NClamp, choose one of their
-//!   operands, or its negation. Whatever expression an implementation evaluates for that operand, here, in
-//!   the comparison that chooses, and with common terms or factors taken out of the choice (min(P + R, Q + R) is min(P, Q) + R), it is a way to write that
-//!   polynomial, so the result is within the union of the operands' sets. Where the choice is certain by the sign of a difference, the result is
-//!   that operand, polynomial and all. Otherwise it is no polynomial: arithmetic on it could draw either operand into itself, and is anything.
+//!   operands, or its negation. Whatever expression an implementation evaluates for that operand,
+//!   here, in the comparison that chooses, and with common terms or factors taken out of the choice
+//!   (min(P + R, Q + R) is min(P, Q) + R), it is a way to write that polynomial, so the result is
+//!   within the union of the operands' sets. Where the choice is certain by the sign of a
+//!   difference, the result is that operand, polynomial and all. Otherwise it is no polynomial:
+//!   arithmetic on it could draw either operand into itself, and is anything.
 //! - Step and FSign are 0, 1 or -1.
-//! - Floor, Ceil, Trunc, Round and RoundEven do not decrease, and take every evaluation of the operand to a whole number. Whole numbers may be taken out of
-//!   them; below 2^22 their sum is exact.
-//! - A quotient by a polynomial Q of degree 1, whose evaluations are all within ρ of it, relative to it: every monomial of the dividend may be divided for
-//!   itself, by 2.5 ULP, which is at most 5·2^-24 of the quotient, or multiplied by a reciprocal of that accuracy: four roundings more on its way. What
-//!   is lost, and what may overflow, is what it would be with each monomial divided by |Q|, if that is less than 1.
+//! - Floor, Ceil, Trunc, Round and RoundEven do not decrease, and take every evaluation of the
+//!   operand to a whole number. Whole numbers may be taken out of them; below 2^22 their sum is
+//!   exact.
+//! - A quotient by a polynomial Q of degree 1, whose evaluations are all within ρ of it, relative
+//!   to it: every monomial of the dividend may be divided for itself, by 2.5 ULP, which is at most
+//!   5·2^-24 of the quotient, or multiplied by a reciprocal of that accuracy: four roundings more
+//!   on its way. What is lost, and what may overflow, is what it would be with each monomial
+//!   divided by |Q|, if that is less than 1.
 //!
-//! All of these pass by where a function is not one of them: exponentials, logarithms, roots and circular functions take sums and products apart by
-//! identities of their own (the exponential of a sum is a product), which no bound of a single one survives.
+//! All of these pass by where a function is not one of them: exponentials, logarithms, roots and
+//! circular functions take sums and products apart by identities of their own (the exponential of a
+//! sum is a product), which no bound of a single one survives.
 
 use super::rewriting::{LOST, Polynomial, TOO_HIGH, UNIT};
 use super::rules::{self, Operand};
@@ -36,7 +43,8 @@ pub type Bound = fn(&Polynomial) -> Set;
 /// The magnitudes up to which whole numbers are added without rounding.
 const WHOLE: f64 = (1 << 22) as f64;
 
-/// The result of an instruction of these operands, component i of each; `None` if anything may come of it.
+/// The result of an instruction of these operands, component i of each; `None` if anything may come
+/// of it.
 pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], bound: Bound) -> Option<Passed> {
     if operands.iter().any(|operand| !operand.set.is_bounded()) {
         return None;
@@ -101,8 +109,9 @@ fn with_both_zeros(set: Set) -> Set {
     if set.contains(0.0) || set.contains(-0.0) { set.union(Set::ZERO) } else { set }
 }
 
-/// Whether x < y, if every evaluation says the same: by the polynomial of the difference. What is equal may be taken for either where the two are chosen
-/// from, so a difference that is never positive, or never negative, is certain.
+/// Whether x < y, if every evaluation says the same: by the polynomial of the difference. What is
+/// equal may be taken for either where the two are chosen from, so a difference that is never
+/// positive, or never negative, is certain.
 fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
     let (x, y) = (x.polynomial?, y.polynomial?);
     // Of two leaves no evaluation is wrong, unless it loses their difference.

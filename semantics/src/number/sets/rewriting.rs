@@ -1,35 +1,50 @@
-//! What a polynomial may come out as where its operations may be rewritten: in environments without NoContraction.
+//! What a polynomial may come out as where its operations may be rewritten: in environments without
+//! NoContraction.
 //!
-//! A value made from leaves (constants, inputs, results of other operations) by + - · is a polynomial in these leaves. Take it as a sum of N monomials, each
-//! a product of at most d leaves, without merging any. An implementation may evaluate any expression that associativity, commutativity and distributivity
-//! make of the one that is written: multiplied out, or with common factors taken out, where a monomial that is nothing but the factor leaves a 1 behind;
-//! without terms that cancel each other; with additions fused into multiplications; and with 2·P as P + P, for which a leaf 2 counts as 1 + 1. No rewriting
-//! brings in terms that cancel, parts other constants, or puts a value in the place of another because a comparison that was itself rewritten found them equal.
+//! A value made from leaves (constants, inputs, results of other operations) by + - · is a
+//! polynomial in these leaves. Take it as a sum of N monomials, each a product of at most d leaves,
+//! without merging any. An implementation may evaluate any expression that associativity,
+//! commutativity and distributivity make of the one that is written: multiplied out, or with common
+//! factors taken out, where a monomial that is nothing but the factor leaves a 1 behind; without
+//! terms that cancel each other; with additions fused into multiplications; and with 2·P as P + P,
+//! for which a leaf 2 counts as 1 + 1. No rewriting brings in terms that cancel, parts other
+//! constants, or puts a value in the place of another because a comparison that was itself
+//! rewritten found them equal.
 //!
 //! # Roundings
-//! Each result is rounded to a neighbour, so it is the exact one times 1 + δ with |δ| ≤ u = 2^-23, or subnormal, for which see below. So every monomial comes
-//! out multiplied by 1 + δ for each operation on its way from its leaves to the root. In an expression that makes the N monomials it passes
-//! - at most N - 1 additions: those in the summand that it is from and one more where there are N1 + N2, and those in both factors where there are
-//!   N1·N2, of which (N1 - 1) + (N2 - 1) ≤ N1·N2 - 1;
-//! - one multiplication less than it has leaves in the expression: d at most, and some that are 1. A 1 that is no summand is multiplied without an error.
-//!   One that is a summand has an addition to itself on the monomial's way, so there are at most N - 1.
+//! Each result is rounded to a neighbour, so it is the exact one times 1 + δ with |δ| ≤ u = 2^-23,
+//! or subnormal, for which see below. So every monomial comes out multiplied by 1 + δ for each
+//! operation on its way from its leaves to the root. In an expression that makes the N monomials it
+//! passes
+//! - at most N - 1 additions: those in the summand that it is from and one more where there are N1
+//!   + N2, and those in both factors where there are N1·N2, of which (N1 - 1) + (N2 - 1) ≤ N1·N2 -
+//!   1;
+//! - one multiplication less than it has leaves in the expression: d at most, and some that are 1.
+//!   A 1 that is no summand is multiplied without an error. One that is a summand has an addition
+//!   to itself on the monomial's way, so there are at most N - 1.
 //!
-//! That is R = 2·(N - 1) + (d - 1) in all, and the product of so many 1 + δ is within γ = R·u/(1 - R·u) of 1. So the result is within γ·M of the exact one, M
-//! being the sum of all monomials' magnitudes. A result that inherits its accuracy (INH) is as far from the exact one as some evaluation, which is such a
-//! change of its monomials too.
+//! That is R = 2·(N - 1) + (d - 1) in all, and the product of so many 1 + δ is within γ = R·u/(1 -
+//! R·u) of 1. So the result is within γ·M of the exact one, M being the sum of all monomials'
+//! magnitudes. A result that inherits its accuracy (INH) is as far from the exact one as some
+//! evaluation, which is such a change of its monomials too.
 //!
 //! # Subnormal results
-//! An operation whose result is subnormal may lose it, less than 2^-126, whether it does so at once or where the result is used. What is lost is multiplied by
-//! a product of other factors on its way, Q. With any one monomial p of the lost result, all p·q of the monomials q of Q are monomials of the whole, and if H is
-//! the sum over all of those of the product of their leaves' magnitudes, each taken as 1 if smaller, then the share of these p·q in it is no less than Q. Each
-//! monomial passes at most R operations: what is lost by all of them is at most R·H·2^-126, times (1 + γ) ≤ 4/3 by what is rounded after, and a little more for
-//! what is lost of Q itself. 2·R·H·2^-126 is more.
+//! An operation whose result is subnormal may lose it, less than 2^-126, whether it does so at once
+//! or where the result is used. What is lost is multiplied by a product of other factors on its
+//! way, Q. With any one monomial p of the lost result, all p·q of the monomials q of Q are
+//! monomials of the whole, and if H is the sum over all of those of the product of their leaves'
+//! magnitudes, each taken as 1 if smaller, then the share of these p·q in it is no less than Q.
+//! Each monomial passes at most R operations: what is lost by all of them is at most R·H·2^-126,
+//! times (1 + γ) ≤ 4/3 by what is rounded after, and a little more for what is lost of Q itself.
+//! 2·R·H·2^-126 is more.
 //!
 //! # Overflow
-//! In the same way no intermediate result has a magnitude of more than H·(1 + γ) and what is lost. Below 2^127 none is infinite.
+//! In the same way no intermediate result has a magnitude of more than H·(1 + γ) and what is lost.
+//! Below 2^127 none is infinite.
 //!
 //! # Comparisons
-//! Terms may be moved from one side to the other, so it is P - Q that is compared with 0; without the rounding of that difference itself.
+//! Terms may be moved from one side to the other, so it is P - Q that is compared with 0; without
+//! the rounding of that difference itself.
 
 use super::{Set, Span};
 use crate::number::composite::{self, Ring};
@@ -57,7 +72,8 @@ pub struct Polynomial {
 /// Vectors and matrices of polynomials.
 pub type Polynomials = SmallVec<[Polynomial; 16]>;
 
-/// More than what a rounding may change, relative to its result: 2^-23, and what 64 bits lose in `value`, `magnitude` and `high` and in the bound itself.
+/// More than what a rounding may change, relative to its result: 2^-23, and what 64 bits lose in
+/// `value`, `magnitude` and `high` and in the bound itself.
 pub(super) const UNIT: f64 = f32::EPSILON as f64 * (1.0 + 1.0 / (1 << 20) as f64);
 
 /// What an operation may lose of a subnormal result, 2^-126.
@@ -157,8 +173,8 @@ impl Ring for Polynomial {
     }
 }
 
-/// The polynomials of an instruction's components, if it computes such: + - · and what is made of them. Operands are their components, column after column,
-/// with how many columns they form.
+/// The polynomials of an instruction's components, if it computes such: + - · and what is made of
+/// them. Operands are their components, column after column, with how many columns they form.
 pub fn polynomials(instruction: Instruction, args: &[(&[Polynomial], usize)]) -> Option<Polynomials> {
     let arg = |k: usize| args.get(k).map_or(&[][..], |arg| arg.0).iter().copied();
     match instruction {
@@ -178,7 +194,8 @@ pub fn polynomials(instruction: Instruction, args: &[(&[Polynomial], usize)]) ->
     }
 }
 
-/// Whether the instruction is one operation and no formula, so that by itself there is no other way to write it.
+/// Whether the instruction is one operation and no formula, so that by itself there is no other way
+/// to write it.
 pub fn is_one_operation(instruction: Instruction) -> bool {
     matches!(Op::of(instruction), Some(Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::VectorTimesScalar | Op::MatrixTimesScalar))
 }

@@ -3,7 +3,8 @@
 use crate::number::Interval;
 use std::fmt;
 
-/// The floats from `low` to `high`, both among them, in the order that puts -0 before +0. Never empty; neither end is NaN.
+/// The floats from `low` to `high`, both among them, in the order that puts -0 before +0. Never
+/// empty; neither end is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// The least float, a float of the set's format.
@@ -14,8 +15,9 @@ pub struct Span {
 
 /// A union of at most [`Set::SPANS`] spans, and perhaps NaN (any NaN: no profile says which).
 ///
-/// Ends are floats of the format, held in 64 bits; what lies between two neighbours of the format belongs to no set. A zero that may have either
-/// sign is the span from -0 to +0. Spans are ascending and do not touch.
+/// Ends are floats of the format, held in 64 bits; what lies between two neighbours of the format
+/// belongs to no set. A zero that may have either sign is the span from -0 to +0. Spans are
+/// ascending and do not touch.
 #[derive(Clone, Copy)]
 pub struct Set {
     spans: [Span; Set::SPANS],
@@ -105,7 +107,8 @@ impl Set {
         set
     };
 
-    /// The 32-bit floats that the numbers of an interval may be rounded to, in either direction. What is too small to be a normal number may be zero.
+    /// The 32-bit floats that the numbers of an interval may be rounded to, in either direction.
+    /// What is too small to be a normal number may be zero.
     pub fn of_f32(allowed: Interval) -> Set {
         let Interval { low, high, .. } = allowed.of_f32();
         if !allowed.is_finite() || !low.is_finite() || !high.is_finite() || low > high {
@@ -174,7 +177,8 @@ impl Set {
         !self.nan && self.count > 0 && self.spans().iter().all(finite)
     }
 
-    /// How many 32-bit floats are between the least and the greatest of each span, all spans together: 0 of a point, 1 of a float and its neighbour.
+    /// How many 32-bit floats are between the least and the greatest of each span, all spans
+    /// together: 0 of a point, 1 of a float and its neighbour.
     pub fn width_in_floats(&self) -> u32 {
         let at = |x: f64| {
             let bits = (x as f32).to_bits() as i32;

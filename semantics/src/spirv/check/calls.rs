@@ -1,4 +1,5 @@
-//! What entry points reach: no recursion, interfaces that list what is used, and instructions that fit the execution model.
+//! What entry points reach: no recursion, interfaces that list what is used, and instructions that
+//! fit the execution model.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, StorageClass};
 
@@ -50,7 +51,8 @@ struct Calls<'m> {
     callees: Vec<Vec<(u32, u32)>>,
     /// By function: (index of the variable at module scope, the index of its use).
     uses: Vec<Vec<(u32, u32)>>,
-    /// By function: an instruction that only a fragment invocation, and one that only a compute invocation, can execute.
+    /// By function: an instruction that only a fragment invocation, and one that only a compute
+    /// invocation, can execute.
     fragment_only: Vec<Option<u32>>,
     compute_only: Vec<Option<u32>>,
 }

@@ -1,4 +1,5 @@
-//! Memory instructions (SPIR-V §3.3.8): pointers, loads, stores, access chains, copies, array lengths; and calls, which pass pointers.
+//! Memory instructions (SPIR-V §3.3.8): pointers, loads, stores, access chains, copies, array
+//! lengths; and calls, which pass pointers.
 
 use rspirv::spirv::{Decoration as Decorate, MemoryAccess, StorageClass};
 
@@ -10,7 +11,8 @@ use super::super::types::{MAX_SCALARS, Type};
 use super::super::words::Instruction;
 use super::{Checked, Pass};
 
-/// What is known of the memory behind the pointers of a module, by instruction; empty until a pointer into a buffer is derived.
+/// What is known of the memory behind the pointers of a module, by instruction; empty until a
+/// pointer into a buffer is derived.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     known: Vec<Origin>,

@@ -1,6 +1,8 @@
-//! The second pass of loading: control flow, dominance, and the type of every operand of a function body.
+//! The second pass of loading: control flow, dominance, and the type of every operand of a function
+//! body.
 //!
-//! Functions are checked one by one ([`Pass`]); [`calls`] then follows the calls from every entry point.
+//! Functions are checked one by one ([`Pass`]); [`calls`] then follows the calls from every entry
+//! point.
 
 mod calls;
 mod composite;
@@ -115,7 +117,8 @@ impl<'m> Pass<'m> {
         Ok(())
     }
 
-    /// The index and the shape of an operand, which must be a value whose definition dominates block `at`.
+    /// The index and the shape of an operand, which must be a value whose definition dominates
+    /// block `at`.
     fn value_at(&self, id: u32, at: u32) -> Checked<(usize, Shape)> {
         let Some(index) = self.module.definition(id) else {
             return self.fail(Check::UndefinedId, format!("%{id} is used but no instruction defines it"));
@@ -136,7 +139,8 @@ impl<'m> Pass<'m> {
         Ok((index, self.module.shapes[index]))
     }
 
-    /// Whether the OpFunctionParameter at that index is the function's own: they stand between its OpFunction and its first block.
+    /// Whether the OpFunctionParameter at that index is the function's own: they stand between its
+    /// OpFunction and its first block.
     fn is_own_parameter(&self, index: usize) -> bool {
         let start = self.module.definition(self.function.id).unwrap_or(0);
         (start..self.blocks()[0].start as usize).contains(&index)
@@ -335,7 +339,8 @@ impl<'m> Pass<'m> {
         self.fail(Check::Type, what)
     }
 
-    /// That numbers of a width that may only be stored are not computed on, but for conversions of width (SPIR-V §3.31, 8- and 16-bit storage).
+    /// That numbers of a width that may only be stored are not computed on, but for conversions of
+    /// width (SPIR-V §3.31, 8- and 16-bit storage).
     fn arithmetic_width<'s>(&self, i: &Instruction, shapes: impl Iterator<Item = &'s Shape>) -> Checked {
         if matches!(i.op, Op::FConvert | Op::SConvert | Op::UConvert) {
             return Ok(());

@@ -1,8 +1,11 @@
-//! Structured control flow (SPIR-V §2.11): which construct each block belongs to, and which branches may leave or enter one.
+//! Structured control flow (SPIR-V §2.11): which construct each block belongs to, and which
+//! branches may leave or enter one.
 //!
-//! Dominance here is structural: in the graph that also has an edge from each header to its merge block and its continue target. A merge
-//! block whose header dominates it then has the header as its immediate dominator, so that one walk down the dominator tree gives every
-//! block its innermost construct, and each branch is judged by the constructs at its two ends, in constant time.
+//! Dominance here is structural: in the graph that also has an edge from each header to its merge
+//! block and its continue target. A merge block whose header dominates it then has the header as
+//! its immediate dominator, so that one walk down the dominator tree gives every block its
+//! innermost construct, and each branch is judged by the constructs at its two ends, in constant
+//! time.
 
 use std::rc::Rc;
 
@@ -116,7 +119,8 @@ impl Pass<'_> {
         for node in 0..n as u32 {
             headers.push(self.header(node)?);
         }
-        // An edge from the block that dominates another immediately, or from one that no path reaches, changes no dominator.
+        // An edge from the block that dominates another immediately, or from one that no path
+        // reaches, changes no dominator.
         let changes = headers.iter().enumerate().any(|(node, &header)| {
             let node = node as u32;
             let [merge, continues] = header.targets();
@@ -150,7 +154,8 @@ impl Pass<'_> {
         self.cases(&structure)
     }
 
-    /// That each header dominates its merge block and its continue target, strictly (SPIR-V §2.11.1).
+    /// That each header dominates its merge block and its continue target, strictly (SPIR-V
+    /// §2.11.1).
     fn headers_dominate(&mut self, structure: &Structure) -> Checked {
         for (node, &header) in structure.headers.iter().enumerate() {
             let node = node as u32;
@@ -229,10 +234,12 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1): each to one other at most, which is the next.
+    /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1): each to one other at
+    /// most, which is the next.
     fn cases(&mut self, structure: &Structure) -> Checked {
         let n = structure.headers.len();
-        // By first block of a case: the case that falls through to it, and the one that it falls through to.
+        // By first block of a case: the case that falls through to it, and the one that it falls
+        // through to.
         let (mut from_case, mut to_case) = (vec![NONE; n], vec![NONE; n]);
         for node in 0..n as u32 {
             let Some((Kind::Case { first }, header)) = structure.kind(structure.inside[node as usize]) else { continue };
@@ -358,14 +365,16 @@ impl Structure {
         matches!(self.kind(construct), Some((Kind::Case { first: begins }, _)) if begins == first)
     }
 
-    /// Whether a branch from within a construct to a block leaves by an exit: to the merge block of the construct itself, of the innermost
-    /// loop or of the innermost switch, or to the innermost loop's continue target.
+    /// Whether a branch from within a construct to a block leaves by an exit: to the merge block of
+    /// the construct itself, of the innermost loop or of the innermost switch, or to the innermost
+    /// loop's continue target.
     fn leaves(&self, from: u32, to: u32, successors: &[u32]) -> bool {
         let Some(&construct) = self.constructs.get(from as usize) else { return false };
         let innermost = self.innermost_loop(from);
         let merges = self.merge_of[to as usize];
         if merges != NONE {
-            // A block of a continue construct may leave the loop only if it is the one that goes back.
+            // A block of a continue construct may leave the loop only if it is the one that goes
+            // back.
             let leaves_loop = innermost.is_some_and(|c| {
                 c.header == merges && (c.kind == Kind::Loop || construct.kind == Kind::Continue && successors.contains(&c.header))
             });

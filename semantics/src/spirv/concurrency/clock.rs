@@ -1,7 +1,9 @@
-//! Maps from agents to numbers: vector clocks, and the sets of accesses that are compared with them.
+//! Maps from agents to numbers: vector clocks, and the sets of accesses that are compared with
+//! them.
 //!
-//! A map is a tree with 16 children a node, in which a stretch of agents with equal numbers is one leaf: a workgroup behind a barrier
-//! costs a few nodes however many invocations it has. Copies share what they have in common, and joining passes over what is shared.
+//! A map is a tree with 16 children a node, in which a stretch of agents with equal numbers is one
+//! leaf: a workgroup behind a barrier costs a few nodes however many invocations it has. Copies
+//! share what they have in common, and joining passes over what is shared.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -69,8 +71,8 @@ impl Clock {
         join(&mut self.root, &other.root);
     }
 
-    /// The first agent outside `except` for which the test holds of its number here, its number there, with the number here. Zeros here
-    /// are passed over.
+    /// The first agent outside `except` for which the test holds of its number here, its number
+    /// there, with the number here. Zeros here are passed over.
     pub fn search(&self, there: &Clock, except: &Range<u32>, mut test: impl FnMut(u64, u64) -> bool) -> Option<(u32, u64)> {
         search(&self.root, &there.root, 0, self.levels, except, &mut test)
     }

@@ -1,10 +1,12 @@
-//! Invocations that run beside each other: what orders their memory accesses, when two of them race, and who steps next.
+//! Invocations that run beside each other: what orders their memory accesses, when two of them
+//! race, and who steps next.
 //!
-//! The memory model is Vulkan's (Vulkan specification, appendix "Memory Model"), as it applies to modules whose OpMemoryModel is not
-//! `Vulkan`: every shared access counts as non-private, and every release and acquire makes available and visible, so that
-//! *location-ordered* is *happens-before*. Per-access availability, visibility and privacy are absent on purpose: they need the
-//! capability VulkanMemoryModel, which is refused at load. Nothing in here knows of modules or values: agents, byte ranges,
-//! instruction numbers.
+//! The memory model is Vulkan's (Vulkan specification, appendix "Memory Model"), as it applies to
+//! modules whose OpMemoryModel is not `Vulkan`: every shared access counts as non-private, and
+//! every release and acquire makes available and visible, so that *location-ordered* is
+//! *happens-before*. Per-access availability, visibility and privacy are absent on purpose: they
+//! need the capability VulkanMemoryModel, which is refused at load. Nothing in here knows of
+//! modules or values: agents, byte ranges, instruction numbers.
 //!
 //! - [`scope`]: agents, scopes and memory semantics, from their words;
 //! - [`clock`]: maps from agents to epochs, small where neighbours agree;

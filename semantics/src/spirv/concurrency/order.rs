@@ -1,22 +1,25 @@
-//! Happens-before, kept while a run goes on: Vulkan memory model, "Release Sequence", "Synchronizes-With", "Inter-Thread-Happens-Before"
-//! and "Happens-Before".
+//! Happens-before, kept while a run goes on: Vulkan memory model, "Release Sequence",
+//! "Synchronizes-With", "Inter-Thread-Happens-Before" and "Happens-Before".
 //!
-//! Inter-thread-happens-before is parameterized by a set of storage classes, and each class orders by itself: a chain over several
-//! classes is a chain over each of them, but for its two ends, which here are accesses to one location. So every invocation has one
-//! vector clock for each of the four classes. An invocation's own clock component is its *epoch*, which grows after each of its
-//! releases; `clock[class][a] ≥ e` says that what a did in epoch e inter-thread-happens-before, in that class, what follows. Happens-before
-//! is that or program order; the two are not chained.
+//! Inter-thread-happens-before is parameterized by a set of storage classes, and each class orders
+//! by itself: a chain over several classes is a chain over each of them, but for its two ends,
+//! which here are accesses to one location. So every invocation has one vector clock for each of
+//! the four classes. An invocation's own clock component is its *epoch*, which grows after each of
+//! its releases; `clock[class][a] ≥ e` says that what a did in epoch e inter-thread-happens-before,
+//! in that class, what follows. Happens-before is that or program order; the two are not chained.
 //!
 //! What is kept:
-//! - by invocation: epoch, clocks, the release fences that later atomic writes or control barriers may publish, and what it read from
-//!   release sequences, which later acquire fences may receive;
-//! - by atomic location: the release sequences whose last value is in memory or may yet be continued, grouped by scope, fence and
-//!   classes. A fence before an atomic write X counts as the head of a (hypothetical) release sequence at X.
+//! - by invocation: epoch, clocks, the release fences that later atomic writes or control barriers
+//!   may publish, and what it read from release sequences, which later acquire fences may receive;
+//! - by atomic location: the release sequences whose last value is in memory or may yet be
+//!   continued, grouped by scope, fence and classes. A fence before an atomic write X counts as the
+//!   head of a (hypothetical) release sequence at X.
 //!
-//! Invocation scope never orders anything between two agents, and needs no case of its own. Epochs count to 2^32 - 1, which no run with
-//! bounded fuel reaches.
+//! Invocation scope never orders anything between two agents, and needs no case of its own. Epochs
+//! count to 2^32 - 1, which no run with bounded fuel reaches.
 //!
-//! The agents and places that callers name are those of the topology and within their objects; these are checked before.
+//! The agents and places that callers name are those of the topology and within their objects;
+//! these are checked before.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +62,8 @@ struct Pending {
     level: Scope,
     /// The classes of the release.
     classes: Classes,
-    /// The class of the atomic read, which must be among the fence's; none behind a control barrier.
+    /// The class of the atomic read, which must be among the fence's; none behind a control
+    /// barrier.
     through: Option<Class>,
     message: Message,
 }
@@ -203,7 +207,8 @@ impl Order {
         }
     }
 
-    /// The read of an atomic access: "Synchronizes-With" for an acquiring atomic, and what later acquire fences may receive.
+    /// The read of an atomic access: "Synchronizes-With" for an acquiring atomic, and what later
+    /// acquire fences may receive.
     pub fn atomic_read(&mut self, agent: u32, place: Place, scope: Scope, semantics: &Semantics) {
         let rules = self.rules;
         let Some(location) = self.location(place) else { return };
@@ -341,8 +346,9 @@ impl Order {
         fences.released.push(Fence { scope, classes, message });
     }
 
-    /// OpControlBarrier that these agents, all of one workgroup, arrived at: release barriers up to it synchronize with acquire barriers
-    /// from it on, and it is itself a barrier of its semantics. Without semantics and without fences around it, it orders nothing.
+    /// OpControlBarrier that these agents, all of one workgroup, arrived at: release barriers up to
+    /// it synchronize with acquire barriers from it on, and it is itself a barrier of its
+    /// semantics. Without semantics and without fences around it, it orders nothing.
     pub fn barrier(&mut self, participants: &[u32], scope: Scope, semantics: &Semantics) {
         let rules = self.rules;
         let classes = (rules.ordered)(semantics);
@@ -378,8 +384,8 @@ impl Order {
         }
     }
 
-    /// The releases that a control barrier passes on, its own among them, joined by scope and classes for each scope instance that they
-    /// reach.
+    /// The releases that a control barrier passes on, its own among them, joined by scope and
+    /// classes for each scope instance that they reach.
     fn sources(&mut self, participants: &[u32], own: Option<(Scope, Classes)>, received: Classes) -> Vec<Source> {
         let Some(&first) = participants.first() else { return Vec::new() };
         let mut kinds: Vec<(Scope, Classes)> = own.into_iter().collect();
@@ -403,7 +409,8 @@ impl Order {
             if scope >= Scope::Workgroup {
                 levels.push(Scope::Workgroup);
             }
-            // Narrower instances matter to what is narrower: the barrier's own scope, or a fence behind it.
+            // Narrower instances matter to what is narrower: the barrier's own scope, or a fence
+            // behind it.
             if scope == Scope::Subgroup || scope > Scope::Subgroup && !classes.within(received) {
                 levels.push(Scope::Subgroup);
             }
@@ -435,7 +442,8 @@ impl Order {
                         }
                     }
                 }
-                // A whole workgroup is one phase: all epochs become the greatest, which is one leaf of the clock.
+                // A whole workgroup is one phase: all epochs become the greatest, which is one leaf
+                // of the clock.
                 if is_own && whole && level == Scope::Workgroup {
                     for class in classes.iter() {
                         sources[begin].message[class as usize].fill(workgroup.clone(), u64::from(last));
@@ -480,8 +488,9 @@ impl Location {
 }
 
 impl Group {
-    /// An atomic write to the location, mutually ordered with the heads of the agents in this instance: it goes on with their sequences
-    /// or ends them, and replaces the value of all others. Answers whether any is left.
+    /// An atomic write to the location, mutually ordered with the heads of the agents in this
+    /// instance: it goes on with their sequences or ends them, and replaces the value of all
+    /// others. Answers whether any is left.
     fn written(&mut self, instance: std::ops::Range<u32>, continues: bool, zero: &Clock) -> bool {
         let inside = |agent: &u32| instance.contains(agent);
         let all_inside = self.members.keys().next().is_none_or(inside) && self.members.keys().next_back().is_none_or(inside);

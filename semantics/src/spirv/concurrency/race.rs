@@ -1,10 +1,11 @@
-//! Data races: Vulkan memory model, "Data Race". Two accesses to overlapping bytes race if one of them writes, neither happens before the
-//! other, and they are not mutually ordered atomics.
+//! Data races: Vulkan memory model, "Data Race". Two accesses to overlapping bytes race if one of
+//! them writes, neither happens before the other, and they are not mutually ordered atomics.
 //!
-//! What is kept for each byte, in granules of four that are split where an access is narrower, is what a later access can race with: the
-//! last plain write, the plain reads since, and the atomic accesses since, the latter two by agent. A plain write that races with
-//! nothing is ordered after all of them and stands for them from then on. Memory is in proportion to the bytes touched; accesses by
-//! neighbouring agents in one epoch by one instruction share a node.
+//! What is kept for each byte, in granules of four that are split where an access is narrower, is
+//! what a later access can race with: the last plain write, the plain reads since, and the atomic
+//! accesses since, the latter two by agent. A plain write that races with nothing is ordered after
+//! all of them and stands for them from then on. Memory is in proportion to the bytes touched;
+//! accesses by neighbouring agents in one epoch by one instruction share a node.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -17,7 +18,8 @@ use super::scope::{Agent, Class, Classes, Scope, Semantics, Topology};
 /// What an atomic access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
-    /// OpAtomicLoad; also OpAtomicCompareExchange where it compares unequal, with its semantics for that case.
+    /// OpAtomicLoad; also OpAtomicCompareExchange where it compares unequal, with its semantics for
+    /// that case.
     Load,
     /// OpAtomicStore.
     Store,
@@ -252,8 +254,8 @@ impl Detector {
         &mut self.order
     }
 
-    /// An access, and the earlier access that it races with. After a race the run has no meaning; the detector goes on as if the two were
-    /// ordered, for those who collect several.
+    /// An access, and the earlier access that it races with. After a race the run has no meaning;
+    /// the detector goes on as if the two were ordered, for those who collect several.
     pub fn access(&mut self, access: &Access) -> Option<Race> {
         let Access { object, offset, bytes, class, kind, .. } = *access;
         if bytes == 0 {
@@ -313,12 +315,14 @@ impl Detector {
         self.order.barrier(&numbers, scope, semantics);
     }
 
-    /// The workgroup has ended: what only its running invocations need is dropped. Its accesses still race with others'.
+    /// The workgroup has ended: what only its running invocations need is dropped. Its accesses
+    /// still race with others'.
     pub fn retire(&mut self, workgroup: u32) {
         self.order.retire(workgroup);
     }
 
-    /// An object is gone, as a workgroup's memory is when the workgroup ends: later objects may have its number.
+    /// An object is gone, as a workgroup's memory is when the workgroup ends: later objects may
+    /// have its number.
     pub fn forget(&mut self, object: u32) {
         self.pages.remove(&object);
         self.order.forget(object);
@@ -443,7 +447,8 @@ impl Probe<'_> {
             }
             also = (self.rules.between_atomics)(atomic.classes, other.classes);
         }
-        // Most often the class of the location decides; classes that both order are asked too, agent by agent.
+        // Most often the class of the location decides; classes that both order are asked too,
+        // agent by agent.
         let clock = &self.clocks[self.class as usize];
         let found = accesses.search(clock, &except, |access, seen| access >> 32 > seen)?;
         let ordered = |agent: u32, number: u64| also.iter().any(|class| self.clocks[class as usize].get(agent) >= number >> 32);

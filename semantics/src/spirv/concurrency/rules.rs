@@ -6,11 +6,13 @@ use super::scope::{Class, Classes, Scope, Semantics};
 /// The rules that [`super::Order`] and [`super::Detector`] ask.
 #[derive(Clone, Copy)]
 pub struct Rules {
-    /// Two operations are in each other's scope instance exactly if they are in one instance of this scope.
+    /// Two operations are in each other's scope instance exactly if they are in one instance of
+    /// this scope.
     pub common: fn(Scope, Scope) -> Scope,
     /// Whether two accesses of which these write conflict where they overlap.
     pub conflict: fn(bool, bool) -> bool,
-    /// Whether two overlapping, aligned atomic accesses of these sizes access the same set of locations.
+    /// Whether two overlapping, aligned atomic accesses of these sizes access the same set of
+    /// locations.
     pub same_locations: fn(u8, u8) -> bool,
     /// Whether an atomic write goes on with the release sequences before it.
     pub continues: fn(AtomicOp) -> bool,
@@ -24,7 +26,8 @@ pub struct Rules {
     pub shared: fn(Classes, Classes) -> Classes,
     /// Whether a fence with these classes pairs with an atomic access of this class.
     pub fence_covers: fn(Classes, Class) -> bool,
-    /// Whether a location whose value another write replaced still heads release sequences for its readers.
+    /// Whether a location whose value another write replaced still heads release sequences for its
+    /// readers.
     pub survives: fn() -> bool,
     /// The epoch that follows a release in this epoch.
     pub next_epoch: fn(u32) -> u32,
@@ -56,8 +59,8 @@ impl Default for Rules {
     }
 }
 
-/// Vulkan memory model, "Atomic Operation" and "Synchronizes-With": each is in the instance of the other's scope. Scopes nest, so the
-/// narrower of the two decides.
+/// Vulkan memory model, "Atomic Operation" and "Synchronizes-With": each is in the instance of the
+/// other's scope. Scopes nest, so the narrower of the two decides.
 fn narrower(a: Scope, b: Scope) -> Scope {
     a.min(b)
 }
@@ -72,7 +75,8 @@ fn same(a: u8, b: u8) -> bool {
     a == b
 }
 
-/// "Release Sequence": read-modify-writes by any agent; not stores, not even by the agent that released.
+/// "Release Sequence": read-modify-writes by any agent; not stores, not even by the agent that
+/// released.
 fn continues(op: AtomicOp) -> bool {
     op == AtomicOp::ReadModifyWrite
 }
@@ -87,7 +91,8 @@ fn releases(semantics: &Semantics, writes: bool) -> bool {
     writes && semantics.releases()
 }
 
-/// "Inter-Thread-Happens-Before": what has all of a set of classes in its semantics. Relaxed semantics have none.
+/// "Inter-Thread-Happens-Before": what has all of a set of classes in its semantics. Relaxed
+/// semantics have none.
 fn ordered(semantics: &Semantics) -> Classes {
     semantics.ordered_classes()
 }

@@ -177,7 +177,8 @@ impl Picker {
         Picker { schedule, last: None, left: 0, entry: 0, state, taken: Vec::new() }
     }
 
-    /// The next among the ready, of which there must be one. A replay that names another, or has ended, is an error.
+    /// The next among the ready, of which there must be one. A replay that names another, or has
+    /// ended, is an error.
     pub fn pick(&mut self, ready: &Ready) -> Result<u32, String> {
         let next = match &self.schedule {
             Schedule::RoundRobin { quantum } => match self.last {
@@ -262,8 +263,9 @@ pub enum Wait {
     Ended,
 }
 
-/// A barrier that cannot be passed: SPIR-V §3.3.20, OpControlBarrier is undefined unless all of the execution scope's invocations, or
-/// none, execute the same dynamic instance. (For subgroups the client API decides; here they are held to the same.)
+/// A barrier that cannot be passed: SPIR-V §3.3.20, OpControlBarrier is undefined unless all of the
+/// execution scope's invocations, or none, execute the same dynamic instance. (For subgroups the
+/// client API decides; here they are held to the same.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divergence {
     /// One waits at the barrier and another of its scope instance has ended.
@@ -282,7 +284,8 @@ pub enum Divergence {
         /// Who waits at the other, and which.
         second: (usize, u32),
     },
-    /// Two wait at different dynamic instances of one barrier: in different iterations of a loop, or in different calls.
+    /// Two wait at different dynamic instances of one barrier: in different iterations of a loop,
+    /// or in different calls.
     Instances {
         /// The barrier.
         barrier: u32,
@@ -307,8 +310,8 @@ pub enum Arrival {
     Divergent(Divergence),
 }
 
-/// Whether the invocations of one instance of a barrier's execution scope can leave it, by what each waits for: all must wait at the same
-/// dynamic instance of one barrier.
+/// Whether the invocations of one instance of a barrier's execution scope can leave it, by what
+/// each waits for: all must wait at the same dynamic instance of one barrier.
 pub fn arrival(waits: &[Wait]) -> Arrival {
     let barriers = || {
         waits.iter().enumerate().filter_map(|(i, wait)| match wait {

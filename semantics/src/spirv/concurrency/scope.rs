@@ -1,5 +1,5 @@
-//! Agents, scopes and memory semantics: SPIR-V §3.2.25 (Memory Semantics), §3.2.27 (Scope), and the Vulkan memory model's
-//! "Agent", "Scope" and "Memory Semantics".
+//! Agents, scopes and memory semantics: SPIR-V §3.2.25 (Memory Semantics), §3.2.27 (Scope), and the
+//! Vulkan memory model's "Agent", "Scope" and "Memory Semantics".
 
 use rspirv::spirv::MemorySemantics as Bits;
 
@@ -29,8 +29,9 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// That many workgroups of that many invocations, in subgroups of that many: subgroup k of a workgroup holds the local indices from
-    /// k times its size. Sizes of 0 count as 1; more than 2^32 - 2 invocations in all are a limit.
+    /// That many workgroups of that many invocations, in subgroups of that many: subgroup k of a
+    /// workgroup holds the local indices from k times its size. Sizes of 0 count as 1; more than
+    /// 2^32 - 2 invocations in all are a limit.
     pub fn new(groups: u32, size: u32, subgroup: u32) -> Result<Topology, Limit> {
         let limit = Limit { what: "invocations in one dispatch", bound: u64::from(u32::MAX - 1) };
         let (groups, size) = (groups.max(1), size.max(1));
@@ -136,7 +137,8 @@ impl Scope {
         }
     }
 
-    /// Vulkan, "Validation Rules Within a Module": the execution scope of a barrier is Workgroup or Subgroup.
+    /// Vulkan, "Validation Rules Within a Module": the execution scope of a barrier is Workgroup or
+    /// Subgroup.
     pub fn check_execution(self) -> Result<(), SemanticsError> {
         if matches!(self, Scope::Workgroup | Scope::Subgroup) { Ok(()) } else { Err(SemanticsError::ExecutionScope(self)) }
     }
@@ -147,7 +149,8 @@ impl Scope {
     }
 }
 
-/// A storage class as memory semantics divide them: Uniform covers the classes Uniform, StorageBuffer and PushConstant.
+/// A storage class as memory semantics divide them: Uniform covers the classes Uniform,
+/// StorageBuffer and PushConstant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Class {
@@ -226,7 +229,8 @@ pub enum Ordering {
 pub struct Semantics {
     /// What is ordered.
     pub ordering: Ordering,
-    /// The storage classes that it is about, as the words say; where nothing is ordered they mean nothing.
+    /// The storage classes that it is about, as the words say; where nothing is ordered they mean
+    /// nothing.
     pub classes: Classes,
     /// MakeAvailable.
     pub make_available: bool,
@@ -347,8 +351,9 @@ impl Semantics {
         Semantics { ordering, classes: Classes::of(classes), ..Semantics::RELAXED }
     }
 
-    /// SPIR-V §3.2.25: the meaning of a word. SubgroupMemory, CrossWorkgroupMemory and AtomicCounterMemory are ignored, as Vulkan says;
-    /// SequentiallyConsistent counts as AcquireRelease.
+    /// SPIR-V §3.2.25: the meaning of a word. SubgroupMemory, CrossWorkgroupMemory and
+    /// AtomicCounterMemory are ignored, as Vulkan says; SequentiallyConsistent counts as
+    /// AcquireRelease.
     pub fn decode(word: u32) -> Result<Semantics, SemanticsError> {
         let Some(bits) = Bits::from_bits(word) else {
             return Err(SemanticsError::UnknownBits(word & !Bits::all().bits()));
@@ -377,9 +382,11 @@ impl Semantics {
         Ok(semantics)
     }
 
-    /// What Vulkan asks of semantics beyond their decoding ("Validation Rules Within a Module", VUID-StandaloneSpirv-MemorySemantics-10865
-    /// and following): no SequentiallyConsistent, an ordering that fits the instruction, a storage class exactly if there is an ordering,
-    /// and the flags of the Vulkan memory model only under it. Compilers break some of it, so a lenient loader does not ask.
+    /// What Vulkan asks of semantics beyond their decoding ("Validation Rules Within a Module",
+    /// VUID-StandaloneSpirv-MemorySemantics-10865 and following): no SequentiallyConsistent, an
+    /// ordering that fits the instruction, a storage class exactly if there is an ordering, and the
+    /// flags of the Vulkan memory model only under it. Compilers break some of it, so a lenient
+    /// loader does not ask.
     pub fn check(&self, of: Use, vulkan_memory_model: bool) -> Result<(), SemanticsError> {
         if self.sequentially_consistent {
             return Err(SemanticsError::SequentiallyConsistent);

@@ -55,7 +55,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// That an OpVariable of a function stands among the first instructions of its first block (SPIR-V §2.4).
+    /// That an OpVariable of a function stands among the first instructions of its first block
+    /// (SPIR-V §2.4).
     fn in_first_block(&mut self, i: &Instruction) -> Checked {
         let Some(block) = self.block else {
             return self.fail(Check::OutsideBlock, format!("{} stands outside of a block", i.name()));
@@ -63,7 +64,8 @@ impl Declare<'_> {
         let first = self.function.map(|f| self.module.functions[f as usize].first_block) == Some(block);
         let start = self.module.blocks[block as usize].start as usize;
         let before = &self.module.instructions[start..self.index];
-        // Only the last one before is looked at: those before it were looked at with their own OpVariable.
+        // Only the last one before is looked at: those before it were looked at with their own
+        // OpVariable.
         let follows = before.iter().rev().find(|b| !matches!(b.op, Op::Line | Op::NoLine)).is_none_or(|b| matches!(b.op, Op::Variable));
         if !first || !follows {
             let what =
@@ -177,7 +179,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// Checks the explicit layout of a structure and of what it is made of (SPIR-V §2.16.2, shader validation).
+    /// Checks the explicit layout of a structure and of what it is made of (SPIR-V §2.16.2, shader
+    /// validation).
     fn layout(&mut self, type_: u32) -> Checked {
         let mut pending = vec![type_];
         while let Some(structure) = pending.pop() {
@@ -266,7 +269,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// The alignment in bytes of the scalars of a type; of structures 1, whose members are looked at by themselves.
+    /// The alignment in bytes of the scalars of a type; of structures 1, whose members are looked
+    /// at by themselves.
     fn alignment(&self, type_: u32) -> u64 {
         self.module.types.component(type_).and_then(Type::width).map_or(1, |w| u64::from(w / 8))
     }
@@ -352,7 +356,8 @@ enum Form {
     Ints,
 }
 
-/// The execution model that a built-in variable of that storage class is for; `None` for what is not modeled.
+/// The execution model that a built-in variable of that storage class is for; `None` for what is
+/// not modeled.
 pub(in super::super) fn model_of(built_in: BuiltIn, class: StorageClass) -> Option<ExecutionModel> {
     BUILT_INS.iter().find(|row| row.1 == built_in && row.2 == class).map(|row| row.0)
 }

@@ -1,7 +1,9 @@
-//! The fragment stage: triangles in order, quad after quad; what the invocations of a quad are given (Vulkan, Rasterization). Covered or not, each
-//! quad has four invocations; helpers write nothing. What is done with what they leave is in [`operations`].
+//! The fragment stage: triangles in order, quad after quad; what the invocations of a quad are
+//! given (Vulkan, Rasterization). Covered or not, each quad has four invocations; helpers write
+//! nothing. What is done with what they leave is in [`operations`].
 //!
-//! Quads run side by side, but fragments reach the attachments in the order of triangles and, within one, of quads: rasterisation order.
+//! Quads run side by side, but fragments reach the attachments in the order of triangles and,
+//! within one, of quads: rasterisation order.
 
 mod explore;
 mod interface;
@@ -104,7 +106,8 @@ pub(super) struct Fragments<'m, 'd> {
     running: FxHashMap<u32, Running>,
     left: FxHashMap<u32, [Left; 4]>,
     queue: VecDeque<Queued>,
-    /// Whether a quad has begun that may write memory which invocations share, and that a device may not have; until someone takes note.
+    /// Whether a quad has begun that may write memory which invocations share, and that a device
+    /// may not have; until someone takes note.
     written_in_doubt: bool,
     /// Whether what a device may do differently is kept.
     keeps_doubt: bool,
@@ -152,7 +155,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
         }
     }
 
-    /// The same with definite values alone: what a device may do differently is not kept, but for what is undefined there.
+    /// The same with definite values alone: what a device may do differently is not kept, but for
+    /// what is undefined there.
     pub(super) fn without_doubt(mut self) -> Self {
         self.keeps_doubt = false;
         self.targets.iter_mut().for_each(Target::forget_doubt);
@@ -201,7 +205,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
         Setup::new(self.rules, &self.draw.state, rows.map(position))
     }
 
-    /// A quad of the current triangle, tested early where the stage asks for it; whether any of its invocations is for a fragment.
+    /// A quad of the current triangle, tested early where the stage asks for it; whether any of its
+    /// invocations is for a fragment.
     fn quad(&mut self, workgroup: u32, quad: raster::Quad) -> bool {
         let Some(current) = &self.current else { return false };
         let covered = quad.lanes.map(Role::of);
@@ -265,8 +270,9 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Source::Coordinate(component) => scalar_of(fragment.coordinate[component]),
             Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
             Source::Helper => number(Type::Bool, role.is_helper(), sure),
-            // The sample is covered for this invocation, or it is not; nothing says so of one that rasterisation covers and an early test makes a helper
-            // (Vulkan, Built-In Variables, SampleMask).
+            // The sample is covered for this invocation, or it is not; nothing says so of one that
+            // rasterisation covers and an early test makes a helper (Vulkan, Built-In Variables,
+            // SampleMask).
             Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
             Source::Undefined(kind) => Scalar::undefined(Origin { kind, ..unwritten }),
             Source::Vertices(place, how) => {

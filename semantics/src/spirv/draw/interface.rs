@@ -1,5 +1,6 @@
-//! The interface of stages: which scalar of which variable stands at which location and component (Vulkan, Shader Interfaces: Location and
-//! Component Assignment, Interface Matching), and what a stage does beside computing its outputs.
+//! The interface of stages: which scalar of which variable stands at which location and component
+//! (Vulkan, Shader Interfaces: Location and Component Assignment, Interface Matching), and what a
+//! stage does beside computing its outputs.
 
 use rspirv::spirv::{BuiltIn, Decoration, GlslStd450Op as Glsl, StorageClass};
 
@@ -149,7 +150,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the part of a variable that is this built-in is used at all: a block of built-ins is often declared whole.
+/// Whether the part of a variable that is this built-in is used at all: a block of built-ins is
+/// often declared whole.
 pub(super) fn is_touched(module: &Module, variable: &Variable, built_in: BuiltIn) -> bool {
     let member = (0..module.types().members(variable.type_).len() as u32).find(|&m| module.built_in(variable.type_, m) == Some(built_in));
     let Some(member) = member else { return true };

@@ -1,5 +1,6 @@
-//! A draw with its fragment stage on the lockstep machine. Vertices, rasterisation and attachments are the relation's own; only the invocations
-//! of quads are run by columns, 16 quads at a time, and reach the attachments in their order.
+//! A draw with its fragment stage on the lockstep machine. Vertices, rasterisation and attachments
+//! are the relation's own; only the invocations of quads are run by columns, 16 quads at a time,
+//! and reach the attachments in their order.
 
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
@@ -18,30 +19,33 @@ use crate::spirv::step::Relation;
 use crate::spirv::value::{Origin, Scalars};
 use crate::undefined::{Undefined, Unspecified};
 
-/// What the lockstep machine shows of a draw: definite values, and what is undefined. What a device may do differently it does not know, so a
-/// picture is to be looked at, or held against the relation's definite values; devices are judged by [`super::run`].
+/// What the lockstep machine shows of a draw: definite values, and what is undefined. What a device
+/// may do differently it does not know, so a picture is to be looked at, or held against the
+/// relation's definite values; devices are judged by [`super::run`].
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
     /// The colour attachments, in the order of the draw's.
     pub targets: Vec<DefiniteTarget>,
     /// The definite depths, row after row, if there is a depth attachment.
     pub depth: Option<Vec<f64>>,
-    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined bytes are of its invocations: lane `local` of quad
-    /// `workgroup`.
+    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined
+    /// bytes are of its invocations: lane `local` of quad `workgroup`.
     pub buffers: Vec<ObservedBuffer>,
     /// Instructions executed by all invocations of both stages, helpers among them.
     pub instructions: u64,
 }
 
-/// Runs a draw to its end, or to the first undefined behaviour, on one thread: the fragment stage on the lockstep machine, the vertex stage by the
-/// relation.
+/// Runs a draw to its end, or to the first undefined behaviour, on one thread: the fragment stage
+/// on the lockstep machine, the vertex stage by the relation.
 ///
-/// The only error is an entry point that is not there. What is not modeled, resources, attributes or outputs that are missing, and a program of
-/// another entry point than the draw's are `Outcome::Unsupported`, before anything runs.
+/// The only error is an entry point that is not there. What is not modeled, resources, attributes
+/// or outputs that are missing, and a program of another entry point than the draw's are
+/// `Outcome::Unsupported`, before anything runs.
 pub fn picture(vertex: &Module, fragment: &FragmentProgram, draw: &Draw<'_>, rules: &raster::Rules) -> Result<Outcome<Picture>, LoadError> {
     let entries = (vertex.entry_point(draw.vertex)?, fragment.module().entry_point(draw.fragment)?);
     let run = |exact| drawn(vertex, fragment, entries, draw, rules, exact).unwrap_or_else(|refused| refused.into());
-    // What a report says beside the instruction is not kept while nothing is wrong: where something is, the draw is run once more.
+    // What a report says beside the instruction is not kept while nothing is wrong: where something
+    // is, the draw is run once more.
     Ok(match run(false) {
         Outcome::Undefined(_) => run(true),
         outcome => outcome,

@@ -1,5 +1,6 @@
-//! Colour attachments: what each component of a texel holds, and what a conforming device may hold instead (Vulkan, Fragment Output
-//! Interface; Texel Output Format Conversion). Blending is off and all components are written.
+//! Colour attachments: what each component of a texel holds, and what a conforming device may hold
+//! instead (Vulkan, Fragment Output Interface; Texel Output Format Conversion). Blending is off and
+//! all components are written.
 
 use rustc_hash::FxHashMap;
 
@@ -17,9 +18,11 @@ use crate::undefined::Unspecified;
 pub enum Component {
     /// This code.
     Exactly(u64),
-    /// One of these codes, of which the best one is in the image: conversion to the format may round either way.
+    /// One of these codes, of which the best one is in the image: conversion to the format may
+    /// round either way.
     OneOf(Codes),
-    /// One of these 32-bit floats, as runs over sets have it; what the image has is the definite answer.
+    /// One of these 32-bit floats, as runs over sets have it; what the image has is the definite
+    /// answer.
     Within(Set),
     /// That is not decided, for this reason; what the image has is the definite answer.
     Undecided(Why),
@@ -32,8 +35,9 @@ pub enum Component {
 pub struct MadeBy {
     /// What made it.
     pub kind: Unspecified,
-    /// The index of the instruction of the fragment stage, and the invocation: which quad, which of its lanes. `None` where no instruction did:
-    /// the attachment was not written before the draw, or the stage has no output there.
+    /// The index of the instruction of the fragment stage, and the invocation: which quad, which of
+    /// its lanes. `None` where no instruction did: the attachment was not written before the draw,
+    /// or the stage has no output there.
     pub instruction: Option<(u32, InvocationId)>,
 }
 
@@ -68,8 +72,8 @@ impl ObservedTarget {
     }
 }
 
-/// A colour attachment after a draw, as far as an engine knows that does not know what devices may do differently: definite texels, and which
-/// components are undefined.
+/// A colour attachment after a draw, as far as an engine knows that does not know what devices may
+/// do differently: definite texels, and which components are undefined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefiniteTarget {
     /// The location of the output variable.
@@ -81,7 +85,8 @@ pub struct DefiniteTarget {
 }
 
 impl DefiniteTarget {
-    /// What made the undefined value of a component of the texel at a pixel; `None` where it is defined.
+    /// What made the undefined value of a component of the texel at a pixel; `None` where it is
+    /// defined.
     pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {
         let index = self.image.index(0, x.into(), y.into())?;
         self.undefined.get(&(4 * index as u64 + component as u64)).copied()
@@ -117,7 +122,8 @@ pub(super) enum Presence {
     Open(Origin),
 }
 
-/// What a fragment writes to a component: the output's scalar, nothing where there is no output, or what is not known.
+/// What a fragment writes to a component: the output's scalar, nothing where there is no output, or
+/// what is not known.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Written {
     Scalar(Scalar),
@@ -127,7 +133,8 @@ pub(super) enum Written {
     Unknown(Why),
 }
 
-/// The edge of a triangle that a pixel's centre lies on: the positions of its ends in one order, and on which side of it the triangle is.
+/// The edge of a triangle that a pixel's centre lies on: the positions of its ends in one order,
+/// and on which side of it the triangle is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     pub(super) ends: [[u32; 4]; 2],
@@ -186,8 +193,9 @@ impl Target {
         self.inexact.retain(|_, component| matches!(component, Component::Undefined(_)));
     }
 
-    /// Writes a fragment's components to a pixel, which is one of the attachment's. Where the fragment is on an edge, and the one before it on the
-    /// other side of the same edge, every device has one of the two, and what was there before is gone.
+    /// Writes a fragment's components to a pixel, which is one of the attachment's. Where the
+    /// fragment is on an edge, and the one before it on the other side of the same edge, every
+    /// device has one of the two, and what was there before is gone.
     pub(super) fn write(&mut self, [x, y]: [u32; 2], written: [Written; 4], presence: Presence, edge: Option<Edge>, profile: Profile) {
         let size = self.format.bytes();
         let texel = y as usize * self.width as usize + x as usize;

@@ -1,5 +1,5 @@
-//! The vertex stage: one invocation for each vertex of an instance, its attributes fetched and converted (Vulkan, Fixed-Function Vertex
-//! Processing), and what it leaves for primitives.
+//! The vertex stage: one invocation for each vertex of an instance, its attributes fetched and
+//! converted (Vulkan, Fixed-Function Vertex Processing), and what it leaves for primitives.
 
 use rspirv::spirv::{BuiltIn, StorageClass};
 use rustc_hash::FxHashMap;
@@ -154,7 +154,8 @@ pub(super) struct Vertices<'m, 'd> {
 }
 
 impl<'m, 'd> Vertices<'m, 'd> {
-    /// The vertices of a draw. A vertex that an instance has twice is shaded once: nothing tells how often devices do.
+    /// The vertices of a draw. A vertex that an instance has twice is shaded once: nothing tells
+    /// how often devices do.
     pub(super) fn new(module: &'m Module, draw: &'d Draw<'d>, interface: Interface<'m>) -> Result<Self, Refused> {
         let from = &draw.vertices;
         let all = u64::from(from.count).checked_mul(from.instances.into()).filter(|&all| all <= draw.limits.invocations);
@@ -210,7 +211,8 @@ impl<'m, 'd> Vertices<'m, 'd> {
                 match (fetch(attribute, item, component, type_), self.draw.resources.robustness) {
                     (Some(scalar), _) => Ok(scalar),
                     (None, Robustness::None) => Err((attribute.location, item)),
-                    // The last component may be 0 or 1, and without robustBufferAccess2 all may be anything in the buffer.
+                    // The last component may be 0 or 1, and without robustBufferAccess2 all may be
+                    // anything in the buffer.
                     (None, _) => Ok(Scalar { trust: Trust::CERTAIN.in_doubt(Why::Domain), ..exact(type_, 0) }),
                 }
             }

@@ -13,7 +13,8 @@ use crate::spirv::step::{Arrived, Part, Sink};
 use crate::undefined::{Site, Ub, Undefined};
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
-    /// What an invocation waits for; dynamic instances of barriers are numbered by their places among `instances`.
+    /// What an invocation waits for; dynamic instances of barriers are numbered by their places
+    /// among `instances`.
     pub(super) fn wait_of(&self, number: u32, instances: &mut Vec<SmallVec<[Part; 4]>>) -> Wait {
         let Some(invocation) = self.invocations.get(&number) else { return Wait::Ended };
         match invocation.state {

@@ -1,4 +1,5 @@
-//! All schedules of a small dispatch, one for each class of equivalent ones ([`crate::interleavings`]).
+//! All schedules of a small dispatch, one for each class of equivalent ones
+//! ([`crate::interleavings`]).
 
 use std::ops::ControlFlow;
 
@@ -12,9 +13,11 @@ use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
 use crate::spirv::step::Relation;
 
-/// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each ends with the schedule that replays it.
+/// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each
+/// ends with the schedule that replays it.
 ///
-/// Errors as of [`super::run`]; a dispatch that is refused is the one outcome, with the default schedule.
+/// Errors as of [`super::run`]; a dispatch that is refused is the one outcome, with the default
+/// schedule.
 pub fn exhaust(
     module: &Module,
     dispatch: &Dispatch<'_>,

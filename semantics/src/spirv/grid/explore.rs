@@ -1,13 +1,16 @@
-//! What a device must show of a dispatch where definite values leave it open: runs over sets ([`crate::number::sets`]), once for each way that branches on
-//! open conditions may go.
+//! What a device must show of a dispatch where definite values leave it open: runs over sets
+//! ([`crate::number::sets`]), once for each way that branches on open conditions may go.
 //!
-//! Not the whole dispatch is run again for each way, but a part of it. Without atomics nothing orders accesses of different workgroups, so that
-//! of two that conflict there is a data race (Vulkan Memory Model, Data Race): in a run without one no workgroup reads what another writes, and each is what it
-//! is without the others. Without barriers the same holds of each invocation. What the parts access on all of their ways is compared: where some
-//! way of one would race with some way of another, nothing is settled.
+//! Not the whole dispatch is run again for each way, but a part of it. Without atomics nothing
+//! orders accesses of different workgroups, so that of two that conflict there is a data race
+//! (Vulkan Memory Model, Data Race): in a run without one no workgroup reads what another writes,
+//! and each is what it is without the others. Without barriers the same holds of each invocation.
+//! What the parts access on all of their ways is compared: where some way of one would race with
+//! some way of another, nothing is settled.
 //!
-//! Nothing is settled either where a dispatch has atomics, whose order may be any, where what is open reaches an address, a case of OpSwitch or an instruction
-//! that is undefined for some values, or where a way does not end.
+//! Nothing is settled either where a dispatch has atomics, whose order may be any, where what is
+//! open reaches an address, a case of OpSwitch or an instruction that is undefined for some values,
+//! or where a way does not end.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -32,7 +35,8 @@ use crate::spirv::step::Relation;
 
 /// Beside so many times the instructions of the definite run, each way may execute [`LEAST`].
 const SLOWER: u64 = 16;
-/// What all ways together may execute, in instructions of the definite run: as many as the usual budget has ways ([`Budget`](crate::number::sets::Budget)).
+/// What all ways together may execute, in instructions of the definite run: as many as the usual
+/// budget has ways ([`Budget`](crate::number::sets::Budget)).
 const ALL: u64 = 64;
 /// The least bound of a run over sets, in instructions.
 const LEAST: u64 = 1 << 16;
@@ -55,7 +59,8 @@ pub struct Acceptance {
     pub words: Vec<OpenWord>,
     /// The bytes that stay open, those among them that only another way writes.
     pub doubtful: Vec<Doubtful>,
-    /// How many ways were followed, those of all parts together; 0 if the definite run leaves nothing open.
+    /// How many ways were followed, those of all parts together; 0 if the definite run leaves
+    /// nothing open.
     pub ways: u64,
     /// Why there may be more, if so: then what the definite run leaves open stays so.
     pub unsettled: Option<Unsettled>,
@@ -81,10 +86,11 @@ impl Seen {
 /// A word of an observed buffer: which buffer, and its first byte.
 type Word = (usize, u64);
 
-/// Explores what a dispatch may show that shows `shown` by definite values, which the relation gave under any schedule. The profile is that of the dispatch,
-/// whatever the exploration's.
+/// Explores what a dispatch may show that shows `shown` by definite values, which the relation gave
+/// under any schedule. The profile is that of the dispatch, whatever the exploration's.
 ///
-/// The only error is an entry point that is not there. Of a run that shows no observation nothing is said.
+/// The only error is an entry point that is not there. Of a run that shows no observation nothing
+/// is said.
 pub fn explore(
     module: &Module,
     dispatch: &Dispatch<'_>,
@@ -120,7 +126,8 @@ pub fn explore(
     Ok(explorer.acceptance(shown))
 }
 
-/// Runs the one workgroup of a grid over sets. Gives what was done, and how many instructions that took.
+/// Runs the one workgroup of a grid over sets. Gives what was done, and how many instructions that
+/// took.
 pub(in crate::spirv) fn alone<'m, W: Work<'m>>(mut grid: Grid<'m, '_, W>, sets: &mut Sets) -> Result<(W, u64), Unsettled> {
     grid.over_sets(sets, Part { workgroup: 0, local: None })?;
     let instructions = grid.instructions;
@@ -145,7 +152,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     }
 }
 
-/// Where nothing is settled: what the definite run leaves open, and if a device may be elsewhere, whatever it may write.
+/// Where nothing is settled: what the definite run leaves open, and if a device may be elsewhere,
+/// whatever it may write.
 fn undecided(shown: &Report, ways: u64, why: Unsettled) -> Acceptance {
     let mut doubtful = shown.doubtful.clone();
     if let (true, Some(observation)) = (shown.wanders, shown.outcome.observed()) {
@@ -287,7 +295,8 @@ impl Explorer<'_, '_> {
             let given = self.grid.shared.bounded(self.grid.prepared.storage[buffer].0, start).filter(|_| end == start + 4);
             let mut expected = given.map_or(Expected::Undecided(why), |set| Expected::of(set, why));
             for offset in (start / 4 * 4..end).step_by(4) {
-                // Of a word that is open in part the rest is compared below, if anything else may have been written.
+                // Of a word that is open in part the rest is compared below, if anything else may
+                // have been written.
                 let whole = start <= offset && offset + 4 <= end;
                 if let (true, Some(seen)) = (whole || !shown.wanders, words.remove(&(buffer, offset))) {
                     expected = if (start, end) == (offset, offset + 4) { Expected::of(seen.set, why) } else { expected };

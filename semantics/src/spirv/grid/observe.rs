@@ -1,5 +1,5 @@
-//! What is observed of a dispatch that has ended, or of a stage of a draw: storage buffers and storage images, with what in them is undefined
-//! or doubtful.
+//! What is observed of a dispatch that has ended, or of a stage of a draw: storage buffers and
+//! storage images, with what in them is undefined or doubtful.
 
 use super::Grid;
 use super::work::Work;
@@ -23,7 +23,8 @@ pub struct Doubtful {
     pub why: Why,
 }
 
-/// A component of neighbouring texels of a storage image, row after row, that a conforming device may hold another one of.
+/// A component of neighbouring texels of a storage image, row after row, that a conforming device
+/// may hold another one of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DoubtfulTexels {
     /// Which of the observation's images.
@@ -43,15 +44,18 @@ pub struct DoubtfulTexels {
 pub struct Report {
     /// How it ended; of several undefined behaviours, the first.
     pub outcome: Outcome<Observation>,
-    /// The undefined behaviours that were met, in the order of the schedule: one at most unless the run was to keep going.
+    /// The undefined behaviours that were met, in the order of the schedule: one at most unless the
+    /// run was to keep going.
     pub undefined: Vec<Undefined>,
     /// The bytes of the observed buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,
     /// The components of the observed images that other devices may hold other ones of.
     pub doubtful_texels: Vec<DoubtfulTexels>,
-    /// Words of the observed buffers that are a zero on every device, of one sign or the other: which buffer, and the first byte.
+    /// Words of the observed buffers that are a zero on every device, of one sign or the other:
+    /// which buffer, and the first byte.
     pub zeros: Vec<(usize, u64)>,
-    /// Whether some invocation has branched by what is in doubt, so that a device may have been elsewhere.
+    /// Whether some invocation has branched by what is in doubt, so that a device may have been
+    /// elsewhere.
     pub wanders: bool,
 }
 
@@ -116,7 +120,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         (origin.instruction, InvocationId { workgroup: agent.workgroup, local: agent.local })
     }
 
-    /// Level 0 of a storage image at the end; `doubtful` sees components of texels that a device may hold other ones of, and why.
+    /// Level 0 of a storage image at the end; `doubtful` sees components of texels that a device
+    /// may hold other ones of, and why.
     fn observed_image(&self, image: u32, mut doubtful: impl FnMut(u8, u64, Why)) -> ObservedImage {
         let (images, held) = (self.shared.images(), self.shared.images().image(image));
         let (set, binding) = images.binding(image);

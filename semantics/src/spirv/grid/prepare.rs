@@ -1,4 +1,5 @@
-//! Before a dispatch runs: what the entry point uses, whether there are rules for all of it, and the resources that it needs.
+//! Before a dispatch runs: what the entry point uses, whether there are rules for all of it, and
+//! the resources that it needs.
 
 use std::rc::Rc;
 
@@ -156,7 +157,8 @@ pub(super) fn prepare<'m>(
     Ok((prepared, Dispatched { workgroups, size, groups, inputs }, topology, shared))
 }
 
-/// The variables at module scope that the entry point uses, outputs among them that count without a store; what there is no rule for is refused.
+/// The variables at module scope that the entry point uses, outputs among them that count without a
+/// store; what there is no rule for is refused.
 pub(in crate::spirv) fn used<'m>(module: &'m Module, entry: &EntryPoint, rules: &Rules) -> Result<Vec<&'m Variable>, Refused> {
     if let Some((mode, width)) = module.modes(entry).float_controls.iter().find(|(mode, _)| *mode == ExecutionMode::RoundingModeRTZ) {
         return unsupported(format!("OpExecutionMode {mode:?} {width}"));
@@ -225,7 +227,8 @@ pub(in crate::spirv) fn memory(module: &Module, variable: &Variable) -> Result<(
     }
 }
 
-/// Refuses what would take more memory than the limit: values, Workgroup memory, the variables of one invocation.
+/// Refuses what would take more memory than the limit: values, Workgroup memory, the variables of
+/// one invocation.
 fn bound_memory(module: &Module, dispatch: &Dispatch<'_>, shared: &Shared, topology: Topology) -> Result<(), Refused> {
     let bound = dispatch.limits.memory;
     let size = 2 * size_of::<Scalar>() as u64;

@@ -1,7 +1,9 @@
-//! What the invocations of a quad do together (SPIR-V §3.3.16; Vulkan, Quad scope), and which dynamic instance of an instruction each is at.
+//! What the invocations of a quad do together (SPIR-V §3.3.16; Vulkan, Quad scope), and which
+//! dynamic instance of an instruction each is at.
 //!
-//! Names of dynamic instances ([`Config::instance`]) are ordered by the structure of functions: from a dynamic instance control comes only to
-//! greater ones. Of several that invocations wait at, nobody else can come to the least.
+//! Names of dynamic instances ([`Config::instance`]) are ordered by the structure of functions:
+//! from a dynamic instance control comes only to greater ones. Of several that invocations wait at,
+//! nobody else can come to the least.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -16,7 +18,8 @@ use crate::spirv::order;
 use crate::spirv::step::{Config, Derivatives, Next, Part, Reduct, Sink};
 use crate::spirv::value::Scalars;
 
-/// The structure of functions: blocks by label, in an order in which control goes on only to later ones, but for the next iteration of a loop.
+/// The structure of functions: blocks by label, in an order in which control goes on only to later
+/// ones, but for the next iteration of a loop.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Order {
     places: FxHashMap<u32, u32>,
@@ -35,7 +38,8 @@ impl Order {
         Some(Order { places })
     }
 
-    /// The dynamic instance of the instruction that is next, as a name that is ordered: by places of blocks, by instructions, by iterations.
+    /// The dynamic instance of the instruction that is next, as a name that is ordered: by places
+    /// of blocks, by instructions, by iterations.
     fn instance(&self, config: &Config<'_>) -> SmallVec<[Part; 4]> {
         let mut parts = config.instance();
         parts.push(config.here());

@@ -1,4 +1,5 @@
-//! Accesses to what invocations share: which of them others can see, and which may not be there (Vulkan, Memory Model; SPIR-V §2.18.2).
+//! Accesses to what invocations share: which of them others can see, and which may not be there
+//! (Vulkan, Memory Model; SPIR-V §2.18.2).
 
 use super::Grid;
 use super::work::Work;
@@ -21,7 +22,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         }
     }
 
-    /// What actions touch that others can see; `None` where nobody else can tell when they are done.
+    /// What actions touch that others can see; `None` where nobody else can tell when they are
+    /// done.
     pub(super) fn footprint(&self, actions: &[Action]) -> Option<Footprint> {
         let mut found = None;
         for action in actions {

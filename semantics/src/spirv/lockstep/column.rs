@@ -1,6 +1,7 @@
 //! 64 lanes side by side: columns of words, and sets of lanes as bits.
 //!
-//! Everything here is written so that the compiler makes vector instructions of it; nothing knows of SPIR-V.
+//! Everything here is written so that the compiler makes vector instructions of it; nothing knows
+//! of SPIR-V.
 
 /// How many invocations run side by side.
 pub const LANES: usize = 64;

@@ -1,9 +1,11 @@
-//! The fast machine for compute and for fragment stages: 64 invocations side by side in columns, with masks.
+//! The fast machine for compute and for fragment stages: 64 invocations side by side in columns,
+//! with masks.
 //!
-//! It shares no rule with the relation that it stands beside: only the loaded module and the scalar functions of
-//! [`operation`](super::operation), which it falls back to for the rarer instructions and wherever a value is undefined. Undefinedness is one bit
-//! for each lane of a register, and origins are kept only for lanes that are undefined. What it does not compile it refuses by name, before
-//! anything runs.
+//! It shares no rule with the relation that it stands beside: only the loaded module and the scalar
+//! functions of [`operation`](super::operation), which it falls back to for the rarer instructions
+//! and wherever a value is undefined. Undefinedness is one bit for each lane of a register, and
+//! origins are kept only for lanes that are undefined. What it does not compile it refuses by name,
+//! before anything runs.
 
 pub(crate) mod column;
 mod compile;
@@ -27,8 +29,8 @@ impl Program {
         compile::compile(module, entry, ExecutionModel::GLCompute)
     }
 
-    /// The program with a bug planted in its parts, for tests of what compares this machine with something. A bug must keep registers, blocks and
-    /// tables within the program.
+    /// The program with a bug planted in its parts, for tests of what compares this machine with
+    /// something. A bug must keep registers, blocks and tables within the program.
     #[must_use]
     pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
         let Program { codes, blocks, moves, sites, atomics, interface, calculator, .. } = &mut self;
@@ -38,7 +40,8 @@ impl Program {
 }
 
 impl FragmentProgram {
-    /// Compiles a fragment entry point of a loaded module. Image instructions are refused: the relation runs them.
+    /// Compiles a fragment entry point of a loaded module. Image instructions are refused: the
+    /// relation runs them.
     pub fn compile(module: &Module, entry: &str) -> Result<FragmentProgram, LoadError> {
         let function = module.entry_point(entry)?.function;
         Ok(FragmentProgram { program: compile::compile(module, entry, ExecutionModel::Fragment)?, function })

@@ -49,23 +49,29 @@ pub enum Op {
     Copy, CopySet,
     // d := a + b·c words, as addresses are computed; c is a number, a may be none.
     Index,
-    // Undefined behaviour where a is not below the number c, or not below the length of array c of the run; b is the fault.
+    // Undefined behaviour where a is not below the number c, or not below the length of array c of
+    // the run; b is the fault.
     Bound, BoundRuntime,
-    // d := a narrowed to 32 bits, the most that these hold where it is more; c is its high word. Undefined behaviour by fault b, if there is one.
+    // d := a narrowed to 32 bits, the most that these hold where it is more; c is its high word.
+    // Undefined behaviour by fault b, if there is one.
     BoundWide,
-    // Set d := where the access that ends at byte a + the number c of the buffer is within it. Only of use where buffers are robust.
+    // Set d := where the access that ends at byte a + the number c of the buffer is within it. Only
+    // of use where buffers are robust.
     Reach,
     // Undefined behaviour where a + the number c is no multiple of b, of a buffer.
     Align,
     // Undefined behaviour where copy c of the program is between places that overlap in part.
     Overlap,
-    // d := memory at a + the number c; a may be none. The name says the memory and what d is. Of buffers, b is none or the set of what reaches.
+    // d := memory at a + the number c; a may be none. The name says the memory and what d is. Of
+    // buffers, b is none or the set of what reaches.
     LoadLocal, LoadLocalSet, LoadShared, LoadSharedSet, LoadBuffer, LoadBuffer16, LoadBuffer8,
     // memory at a + the number c := d.
     StoreLocal, StoreLocalSet, StoreShared, StoreSharedSet, StoreBuffer, StoreBuffer16, StoreBuffer8,
-    // Local memory from the number c on, b scalars, becomes undefined; registers d… d+b become undefined; sets d… d+b too.
+    // Local memory from the number c on, b scalars, becomes undefined; registers d… d+b become
+    // undefined; sets d… d+b too.
     ForgetLocal, Forget, ForgetSets,
-    // d becomes undefined in every active lane; the same of a set. The origin is code's instruction with the kind of fault b.
+    // d becomes undefined in every active lane; the same of a set. The origin is code's instruction
+    // with the kind of fault b.
     Undefine, UndefineSet,
     // The length of array c of the run.
     Length,
@@ -73,8 +79,9 @@ pub enum Op {
     Atomic, Fence,
     // An operation of `Program::sites`, lane by lane.
     Compute,
-    // d := the difference of a in each quad, b none and c saying which: of rows or, with bit 0, of columns; of each lane's own with bit 1, or of the
-    // first one's. Undefined in a quad of which a lane is not active.
+    // d := the difference of a in each quad, b none and c saying which: of rows or, with bit 0, of
+    // columns; of each lane's own with bit 1, or of the first one's. Undefined in a quad of which a
+    // lane is not active.
     Derivative,
     // The active lanes become helpers; set d := the helpers.
     Demote, IsHelper,
@@ -97,7 +104,8 @@ pub struct Code {
     pub b: u32,
     /// An operand.
     pub c: u32,
-    /// The index of the instruction, or for computing codes of the site that repeats it lane by lane.
+    /// The index of the instruction, or for computing codes of the site that repeats it lane by
+    /// lane.
     pub at: u32,
 }
 
@@ -406,9 +414,11 @@ pub struct Program {
     pub(super) fences: Vec<(Scope, Semantics)>,
     pub(super) copies: Vec<Copied>,
     pub(super) shared_variables: Vec<SharedVariable>,
-    /// By block that ends with a barrier, or that a call returns to and from which a barrier may be reached.
+    /// By block that ends with a barrier, or that a call returns to and from which a barrier may be
+    /// reached.
     pub(super) instances: FxHashMap<u32, Instance>,
-    /// The bytes that a record of the race shadow stands for: 4, or fewer where buffers are accessed by less.
+    /// The bytes that a record of the race shadow stands for: 4, or fewer where buffers are
+    /// accessed by less.
     pub(super) granule: u32,
     /// Whether workgroups must run in order.
     pub(super) in_order: bool,

@@ -99,7 +99,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The address that a pointer resolved to; `None` where its access chain is out of bounds whatever happens.
+    /// The address that a pointer resolved to; `None` where its access chain is out of bounds
+    /// whatever happens.
     fn address(&self, id: u32) -> Option<Address> {
         match self.homes[self.index(id)] {
             Home::Address(address) => Some(self.addresses[address as usize]),

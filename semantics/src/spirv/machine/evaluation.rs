@@ -1,4 +1,5 @@
-//! How a run computes, and which way its branches go: by definite values, with control that may be in doubt, or over sets.
+//! How a run computes, and which way its branches go: by definite values, with control that may be
+//! in doubt, or over sets.
 
 use std::convert::Infallible;
 

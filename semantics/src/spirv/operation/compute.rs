@@ -1,7 +1,9 @@
-//! What the reference computes with: values, with what is known about them and with undefined values on their way.
+//! What the reference computes with: values, with what is known about them and with undefined
+//! values on their way.
 //!
-//! 32-bit floats and Booleans go through [`Arithmetic`] wherever an [`Op`] stands for the instruction, so that trust is as λV's theorem has it.
-//! Elsewhere values come from [`pure`], and trust by the coarser rules of [`trust`](super::trust). In both, an undefined operand makes the
+//! 32-bit floats and Booleans go through [`Arithmetic`] wherever an [`Op`] stands for the
+//! instruction, so that trust is as λV's theorem has it. Elsewhere values come from [`pure`], and
+//! trust by the coarser rules of [`trust`](super::trust). In both, an undefined operand makes the
 //! components that depend on it undefined: see `UNDEFINED.md`.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
@@ -58,12 +60,14 @@ enum Made {
 }
 
 impl Calculator {
-    /// Computes an operation on operands of fitting shapes, which is for the caller to check ([`Signature::fits`]); `results` is the shape of
-    /// the result, or those of the two members of a result that is a structure. Of Modf and Frexp, which write through a pointer, `args` is
-    /// only x, and `results` the shapes of the result and of what is written, whose components come in this order.
+    /// Computes an operation on operands of fitting shapes, which is for the caller to check
+    /// ([`Signature::fits`]); `results` is the shape of the result, or those of the two members of
+    /// a result that is a structure. Of Modf and Frexp, which write through a pointer, `args` is
+    /// only x, and `results` the shapes of the result and of what is written, whose components come
+    /// in this order.
     ///
-    /// OpSelect takes objects of any type as their components. The result has as many components as `results` have together, or as an object
-    /// of OpSelect has. No values make this panic.
+    /// OpSelect takes objects of any type as their components. The result has as many components as
+    /// `results` have together, or as an object of OpSelect has. No values make this panic.
     pub fn compute(&self, operation: Operation, args: &[Operand<'_>], results: &[Shape], site: Site) -> Result<Scalars, Ub> {
         let bits: SmallVec<[SmallVec<[u64; 4]>; 4]> = args.iter().map(|a| a.scalars.iter().map(|s| s.bits).collect()).collect();
         let (components, trusts) = self.values(operation, args, &bits, results);
@@ -158,7 +162,8 @@ fn operand_bits(args: &[Operand<'_>], i: usize) -> SmallVec<[u64; 4]> {
     args.iter().map(|a| a.scalars.get(i).map_or(0, |s| s.bits)).collect()
 }
 
-/// Whether undefined operands of component i have values with which it overflows although the instruction's decorations say that it does not.
+/// Whether undefined operands of component i have values with which it overflows although the
+/// instruction's decorations say that it does not.
 fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) -> bool {
     if !site.no_signed_wrap && !site.no_unsigned_wrap {
         return false;
@@ -182,7 +187,8 @@ fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) ->
     })
 }
 
-/// Whether a component with operands of these bits overflows although the instruction's decorations say that it does not.
+/// Whether a component with operands of these bits overflows although the instruction's decorations
+/// say that it does not.
 fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -> bool {
     if !site.no_signed_wrap && !site.no_unsigned_wrap {
         return false;
@@ -203,7 +209,8 @@ fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -
     }
 }
 
-/// Calls f on each operand component that component i of the result depends on, as operand and component.
+/// Calls f on each operand component that component i of the result depends on, as operand and
+/// component.
 pub(super) fn feeds(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, f: &mut dyn FnMut(usize, usize)) {
     let count = |a: usize| args[a].scalars.len();
     let rows = |a: usize| args[a].shape.rows as usize;
@@ -267,13 +274,15 @@ fn all(args: &[Operand<'_>], f: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// Whether operands and result are of one type, but each component of the result depends on all of the operands.
+/// Whether operands and result are of one type, but each component of the result depends on all of
+/// the operands.
 fn is_whole(operation: Operation) -> bool {
     let Instruction::Glsl(number) = operation.instruction else { return false };
     [Glsl::Normalize, Glsl::FaceForward, Glsl::Reflect].iter().any(|&op| op as u32 == number)
 }
 
-/// Component i of the result where some operand has undefined components; `component` is what it would be if none were.
+/// Component i of the result where some operand has undefined components; `component` is what it
+/// would be if none were.
 fn undefined_by(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, component: Computed) -> Made {
     let scalar = |a: usize| args[a].scalars[if args[a].scalars.len() == 1 { 0 } else { i }];
     if operation.signature == Signature::Select {

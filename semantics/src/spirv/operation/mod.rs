@@ -1,6 +1,7 @@
 //! Which instruction is which operation on numbers, and what its operands must be.
 //!
-//! One table for the checks at load, the reference and the machines; each row is tested against values computed by hand.
+//! One table for the checks at load, the reference and the machines; each row is tested against
+//! values computed by hand.
 
 mod compute;
 mod pure;
@@ -22,7 +23,8 @@ use crate::number::{Instruction, Op};
 pub struct Operation {
     /// The instruction.
     pub instruction: Instruction,
-    /// What it computes on 32-bit floats and Booleans, with what is known about each lane; `None` for an instruction that has no such form.
+    /// What it computes on 32-bit floats and Booleans, with what is known about each lane; `None`
+    /// for an instruction that has no such form.
     pub op: Option<Op>,
     /// Of what.
     pub signature: Signature,
@@ -78,7 +80,8 @@ impl Operation {
     }
 }
 
-/// SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and OpTranspose of §3.3.12 Composite.
+/// SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and
+/// OpTranspose of §3.3.12 Composite.
 const CORE: &[(Core, Signature)] = {
     use Class::{Bool, Float, Float32, Int, Unsigned};
     use Signature::*;
@@ -167,7 +170,8 @@ const CORE: &[(Core, Signature)] = {
     ]
 };
 
-/// GLSL.std.450, but for InterpolateAtCentroid, InterpolateAtSample and InterpolateAtOffset, which read the environment.
+/// GLSL.std.450, but for InterpolateAtCentroid, InterpolateAtSample and InterpolateAtOffset, which
+/// read the environment.
 const GLSL: &[(Glsl, Signature)] = {
     use Class::{Float, Float16Or32, Int, Int32};
     use Signature::*;

@@ -46,9 +46,10 @@ pub(super) fn reals<R: Real>(bits: &[u64]) -> Reals<R> {
     bits.iter().map(|&bits| R::of_bits(bits)).collect()
 }
 
-/// Computes the instruction on operands of fitting shapes, which is for the caller to check; `results` are the shapes of the result, or of
-/// the members of a result that is a structure. Of Modf and Frexp, which write through a pointer, `args` is only x, and what is written comes
-/// after the result. `None` for instructions that do not compute by themselves. No bits make this panic.
+/// Computes the instruction on operands of fitting shapes, which is for the caller to check;
+/// `results` are the shapes of the result, or of the members of a result that is a structure. Of
+/// Modf and Frexp, which write through a pointer, `args` is only x, and what is written comes after
+/// the result. `None` for instructions that do not compute by themselves. No bits make this panic.
 pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environment: Environment) -> Option<Components> {
     let (first, result) = (args.first()?, *results.first()?);
     if operation.instruction == Instruction::Core(Core::Select as u16) {

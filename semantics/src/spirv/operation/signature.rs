@@ -212,9 +212,11 @@ impl std::fmt::Display for Class {
 pub enum Signature {
     /// n operands and the result: one scalar or vector type of that class.
     Componentwise(u8, Class),
-    /// n operands and the result: scalars or vectors of the class, of one count and width; signedness may differ.
+    /// n operands and the result: scalars or vectors of the class, of one count and width;
+    /// signedness may differ.
     SameWidth(u8, Class),
-    /// Two operands of one scalar or vector shape of the class, for integers but for signedness; the result is as many Booleans.
+    /// Two operands of one scalar or vector shape of the class, for integers but for signedness;
+    /// the result is as many Booleans.
     Comparison(Class),
     /// A float scalar or vector; the result is as many Booleans.
     FloatTest,
@@ -226,9 +228,11 @@ pub enum Signature {
     Convert(Class, Class),
     /// The same between two widths that differ.
     ConvertWidth(Class, Class),
-    /// Scalars or vectors of numbers with equally many bits, the components of one a multiple of the other's.
+    /// Scalars or vectors of numbers with equally many bits, the components of one a multiple of
+    /// the other's.
     Bitcast,
-    /// Base, shift → an integer type of the base's count and width; the shift is as many integers of any width.
+    /// Base, shift → an integer type of the base's count and width; the shift is as many integers
+    /// of any width.
     Shift,
     /// Base, insert, offset, count: the result's type twice, then integer scalars.
     BitFieldInsert,
@@ -307,18 +311,21 @@ impl Signature {
         }
     }
 
-    /// Which operand is a pointer to what is written: [`Signature::fits`] takes the shape of its pointee in its place.
+    /// Which operand is a pointer to what is written: [`Signature::fits`] takes the shape of its
+    /// pointee in its place.
     pub fn written_through(self) -> Option<usize> {
         matches!(self, Signature::Modf | Signature::Frexp).then_some(1)
     }
 
-    /// Whether operands and result have the shapes that SPIR-V requires; `selects_composites` is whether the version lets a scalar
-    /// condition select composites (1.4). A result that is a structure never fits here: see [`Signature::fits_members`].
+    /// Whether operands and result have the shapes that SPIR-V requires; `selects_composites` is
+    /// whether the version lets a scalar condition select composites (1.4). A result that is a
+    /// structure never fits here: see [`Signature::fits_members`].
     pub fn fits(self, args: &[Shape], result: Shape, selects_composites: bool) -> bool {
         self.members() == 0 && self.shapes_fit(args, result, Shape::OTHER, selects_composites)
     }
 
-    /// Whether operands, and the two members of a result that is a structure, have the shapes that SPIR-V requires.
+    /// Whether operands, and the two members of a result that is a structure, have the shapes that
+    /// SPIR-V requires.
     pub fn fits_members(self, args: &[Shape], members: &[Shape]) -> bool {
         match *members {
             [first, second] => self.members() == 2 && self.shapes_fit(args, first, second, false),

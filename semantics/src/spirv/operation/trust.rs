@@ -1,15 +1,18 @@
-//! What is known about components that [`Arithmetic`](crate::number::Arithmetic) does not compute: coarse rules, sound for every profile.
+//! What is known about components that [`Arithmetic`](crate::number::Arithmetic) does not compute:
+//! coarse rules, sound for every profile.
 //!
 //! | result | decided |
 //! |---|---|
 //! | integers and Booleans of integers | as the operands |
-//! | what an [`Op`] computes of the same numbers: NMin, the parts of Modf, Ldexp, … | as that one's result |
-//! | correctly rounded and exact operations, conversions | unless an operand or the result is subnormal, infinite or NaN, or the greatest float |
+//! | what an [`Op`] computes too: NMin, the parts of Modf, Ldexp, … | as that one's result |
+//! | rounded and exact operations, conversions | where operands and result are ordinary |
 //! | everything else | never, but where every permitted way gives the same |
 //!
+//! Ordinary is what is not subnormal, infinite or NaN, nor the greatest float.
+//!
 //! Without float controls decided are integers, Booleans of these, and what is exact of operands
-//! that are exact however they are rewritten. Where bits come from a float zero, or a zero is packed
-//! into a word, they are in doubt with its sign.
+//! that are exact however they are rewritten. Where bits come from a float zero, or a zero is
+//! packed into a word, they are in doubt with its sign.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
@@ -78,9 +81,9 @@ fn is_zero(kind: Scalar, bits: u64) -> bool {
     kind.is_float() && bits << 1 & integer::mask(kind.width()) == 0
 }
 
-/// Bits that go from one type to another, or to where another component was. `of_float` is the trust
-/// of the float that they come from, if they come from one; `zero` is whether such a float is zero,
-/// and `signed` whether its sign is required.
+/// Bits that go from one type to another, or to where another component was. `of_float` is the
+/// trust of the float that they come from, if they come from one; `zero` is whether such a float is
+/// zero, and `signed` whether its sign is required.
 fn moved(result: Scalar, bits: u64, doubt: Option<Why>, of_float: Option<Trust>, certified: bool, zero: bool, signed: bool) -> Trust {
     // A zero of unknown sign is not one pattern of bits.
     let doubt = if result.is_float() || !zero || signed { doubt } else { doubt.or(Some(Why::Approximate)) };
@@ -170,8 +173,8 @@ fn certificate(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) 
     }
 }
 
-/// Whether a component is packed as a normalized number without rounding, even if what computes it is
-/// drawn into the product.
+/// Whether a component is packed as a normalized number without rounding, even if what computes it
+/// is drawn into the product.
 fn is_packed_exactly(op: Glsl, x: Lane) -> bool {
     let product = || {
         let [low, high, scale] = pack::factors(op)?.map(Lane::exact);
@@ -218,7 +221,8 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
                 let [x, y, z] = [0, 1, 2].map(|a| R::of_bits(operand(a, i)));
                 either((x * y + z).bits() == bits)
             }),
-            // Below the exponent of the least normal float the result may be flushed, whatever it is.
+            // Below the exponent of the least normal float the result may be flushed, whatever it
+            // is.
             Some(Glsl::Ldexp) => in_format!(from.width(), R => {
                 either(integer::signed(args[1].shape.scalar.width(), operand(1, i)) >= i64::from(2 - R::MAX_EXPONENT))
             }),
@@ -287,7 +291,8 @@ fn special(kind: Scalar, bits: u64) -> Option<Why> {
     })
 }
 
-/// The same of a rounded result, whose exact value may be beyond the greatest float, or below the least normal one.
+/// The same of a rounded result, whose exact value may be beyond the greatest float, or below the
+/// least normal one.
 fn at_the_edge(kind: Scalar, bits: u64) -> Option<Why> {
     let Scalar::Float { width } = kind else { return None };
     let edge = in_format!(width, R => {

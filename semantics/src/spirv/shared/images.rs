@@ -1,8 +1,10 @@
-//! Images and samplers behind descriptors (Vulkan, "Resource Descriptors"), and what is known of texels that were written.
+//! Images and samplers behind descriptors (Vulkan, "Resource Descriptors"), and what is known of
+//! texels that were written.
 //!
-//! Sampled images stay as they were bound. Of storage images level 0 is written, texel by texel: each is one place for the race detector,
-//! its bytes counted from the level's first one. An image keeps which components are undefined or were rounded; here is where an undefined
-//! one was made, and why a device may hold another one.
+//! Sampled images stay as they were bound. Of storage images level 0 is written, texel by texel:
+//! each is one place for the race detector, its bytes counted from the level's first one. An image
+//! keeps which components are undefined or were rounded; here is where an undefined one was made,
+//! and why a device may hold another one.
 
 use std::rc::Rc;
 
@@ -157,8 +159,8 @@ impl Images {
         Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
     }
 
-    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0). An undefined one was made where it was written, or by
-    /// `origin` here.
+    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0). An undefined one was
+    /// made where it was written, or by `origin` here.
     pub fn read(&self, rules: &image::Rules, image: u32, at: [i64; 2], level: i64, origin: impl Fn(Unspecified) -> Origin) -> Scalars {
         let held = &self.images[image as usize];
         let texel = held.image.fetch_by(rules, [at[0], at[1], 0], level, self.robustness);
@@ -232,8 +234,8 @@ impl Images {
     }
 }
 
-/// A component as a shader sees it: in doubt unless every device has the same. Of a float that is zero, whether its sign is required is for
-/// the caller to say.
+/// A component as a shader sees it: in doubt unless every device has the same. Of a float that is
+/// zero, whether its sign is required is for the caller to say.
 pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval, zero_sign: bool) -> Scalar {
     let value = f32::from_bits(bits);
     let trust = match numeric.is_integer() {
@@ -284,7 +286,8 @@ fn held(module: &Module, opaque: &[&Variable], resources: &Resources<'_>) -> Res
     Ok(images)
 }
 
-/// That an image is what a variable declares: the type of its numbers, and the format where the variable says one.
+/// That an image is what a variable declares: the type of its numbers, and the format where the
+/// variable says one.
 fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), Missing> {
     let format = bound.image.format();
     let found = |rest: String| missing(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));

@@ -1,4 +1,5 @@
-//! SPIR-V §3.3.18, Atomic Instructions. What is read, computed and written is one step; the grid orders it.
+//! SPIR-V §3.3.18, Atomic Instructions. What is read, computed and written is one step; the grid
+//! orders it.
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 
@@ -73,7 +74,8 @@ pub(super) fn ordering(config: &Config<'_>, scope: u32, semantics: u32) -> Optio
     Some((Scope::decode(word(scope)?).ok()?, Semantics::decode(word(semantics)?).ok()?))
 }
 
-/// The access of the next instruction, whose first operands are a pointer and a scope; `None` where it may not be.
+/// The access of the next instruction, whose first operands are a pointer and a scope; `None` where
+/// it may not be.
 fn accessed(env: &Env<'_>, config: &Config<'_>, operands: &[u32], semantics: u32, operation: Operation) -> Option<Atomic> {
     let pointer = config.pointer(operands[0])?;
     let extent = memory::reach(env, config, &pointer, operation, 1)?.ok()??;
@@ -108,20 +110,23 @@ impl Atomic {
     }
 }
 
-/// M, (r = OpAtomicLoad τ a s m, I), c, p → M[r ↦ M(M(a))], I, c, p   [spirv/atomic-load, SPIR-V §3.3.18]
+/// M, (r = OpAtomicLoad τ a s m, I), c, p → M[r ↦ M(M(a))], I, c, p [spirv/atomic-load, SPIR-V
+/// §3.3.18]
 pub fn atomic_load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicLoad)?;
     Some(accessed(env, config, operands, operands[2], Operation::Load)?.acts(config, AtomicOp::Load, None))
 }
 
-/// M, (OpAtomicStore a s m v, I), c, p → M[M(a) ↦ M(v)], I, c, p   [spirv/atomic-store, SPIR-V §3.3.18]
+/// M, (OpAtomicStore a s m v, I), c, p → M[M(a) ↦ M(v)], I, c, p [spirv/atomic-store, SPIR-V
+/// §3.3.18]
 pub fn atomic_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicStore)?;
     let value = config.scalar(operands[3])?;
     Some(accessed(env, config, operands, operands[2], Operation::Atomic)?.acts(config, AtomicOp::Store, Some(value)))
 }
 
-/// M, (r = OpAtomicExchange τ a s m v, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p   [spirv/atomic-exchange, SPIR-V §3.3.18]
+/// M, (r = OpAtomicExchange τ a s m v, I), c, p → M[r ↦ M(M(a)), M(a) ↦ M(v)], I, c, p
+/// [spirv/atomic-exchange, SPIR-V §3.3.18]
 pub fn atomic_exchange<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicExchange)?;
     let value = config.scalar(operands[3])?;
@@ -144,8 +149,10 @@ fn modification(op: Op) -> Option<operation::Operation> {
     }
 }
 
-/// M, (r = OpAtomicOp τ a s m (v), I), c, p → M[r ↦ M(M(a)), M(a) ↦ op(M(M(a)), M(v))], I, c, p, with v = 1 for increment and decrement
-///                                                              [spirv/atomic-modify, SPIR-V §3.3.18]
+/// M, (r = OpAtomicOp τ a s m (v), I), c, p → M[r ↦ M(M(a)), M(a) ↦ op(M(M(a)), M(v))], I, c, p,
+/// with v = 1 for increment and decrement
+///                                                              [spirv/atomic-modify, SPIR-V
+///                                                              §3.3.18]
 pub fn atomic_modify<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_of(MODIFYING)?;
     let operand = match head.op {
@@ -161,7 +168,8 @@ pub fn atomic_modify<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
     Some(atomic.acts(config, AtomicOp::ReadModifyWrite, Some(new)))
 }
 
-/// The access of OpAtomicCompareExchange, what it stores if it compares equal, and what it compares with.
+/// The access of OpAtomicCompareExchange, what it stores if it compares equal, and what it compares
+/// with.
 fn compared(env: &Env<'_>, config: &Config<'_>, semantics: usize) -> Option<(Atomic, Scalar, Scalar)> {
     let (_, operands) = config.next_if(Op::AtomicCompareExchange)?;
     let (value, comparator) = (config.scalar(operands[4])?, config.scalar(operands[5])?);

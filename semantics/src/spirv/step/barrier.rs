@@ -1,5 +1,6 @@
-//! SPIR-V §3.3.20, Barrier Instructions, as one invocation sees them: it arrives. That all leave together is a rule of the grid, and so will
-//! be what a quad's invocations compute from each other's values.
+//! SPIR-V §3.3.20, Barrier Instructions, as one invocation sees them: it arrives. That all leave
+//! together is a rule of the grid, and so will be what a quad's invocations compute from each
+//! other's values.
 
 use super::{Action, Arrived, Config, Env, Next, Row, atomic, row};
 use crate::rule::Rule;
@@ -11,15 +12,18 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvControlBarrier, &[Op::ControlBarrier], control_barrier),
 ];
 
-/// M, (OpMemoryBarrier s m, I), c, p → M, I, c, p, ordering what is before and after   [spirv/memory-barrier, SPIR-V §3.3.20]
+/// M, (OpMemoryBarrier s m, I), c, p → M, I, c, p, ordering what is before and after
+/// [spirv/memory-barrier, SPIR-V §3.3.20]
 pub fn memory_barrier<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::MemoryBarrier)?;
     let (scope, semantics) = atomic::ordering(config, operands[0], operands[1])?;
     Some(Next::Acts(config.advanced(1), vec![Action::Fence { scope, semantics }]))
 }
 
-/// M, (OpControlBarrier e s m, I), c, p → M, I, c, p once all invocations of the scope e have arrived
-///                                                              [spirv/control-barrier, SPIR-V §3.3.20]
+/// M, (OpControlBarrier e s m, I), c, p → M, I, c, p once all invocations of the scope e have
+/// arrived
+///                                                              [spirv/control-barrier, SPIR-V
+///                                                              §3.3.20]
 pub fn control_barrier<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::ControlBarrier)?;
     let (memory, semantics) = atomic::ordering(config, operands[1], operands[2])?;

@@ -1,4 +1,5 @@
-//! SPIR-V §3.3.12, Composite Instructions, but for OpTranspose, which is computed. Components are moved, each with what is known of it.
+//! SPIR-V §3.3.12, Composite Instructions, but for OpTranspose, which is computed. Components are
+//! moved, each with what is known of it.
 
 use std::ops::Range;
 
@@ -24,7 +25,8 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvCopy, &[Op::CopyObject, Op::CopyLogical], copy),
 ];
 
-/// M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p   [spirv/composite-construct, 000 §6.7]
+/// M, (r = OpCompositeConstruct τ a…, I), c, p → M[r ↦ (M(a)…)], I, c, p
+/// [spirv/composite-construct, 000 §6.7]
 pub fn composite_construct<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::CompositeConstruct)?;
     let mut scalars = Scalars::new();
@@ -44,7 +46,8 @@ fn chosen(module: &Module, mut type_: u32, indices: &[u32]) -> Option<Range<usiz
     Some(first as usize..first.checked_add(module.types().scalars(type_))? as usize)
 }
 
-/// M, (r = OpCompositeExtract τ a i…, I), c, p → M[r ↦ M(a).i…], I, c, p   [spirv/composite-extract, SPIR-V §3.3.12]
+/// M, (r = OpCompositeExtract τ a i…, I), c, p → M[r ↦ M(a).i…], I, c, p [spirv/composite-extract,
+/// SPIR-V §3.3.12]
 pub fn composite_extract<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::CompositeExtract)?;
     let composite = config.scalars(operands[0])?;
@@ -54,7 +57,8 @@ pub fn composite_extract<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m
 }
 
 /// M, (r = OpCompositeInsert τ v a i…, I), c, p → M[r ↦ M(a) with M(v) as its part i…], I, c, p
-///                                                              [spirv/composite-insert, SPIR-V §3.3.12]
+///                                                              [spirv/composite-insert, SPIR-V
+///                                                              §3.3.12]
 pub fn composite_insert<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::CompositeInsert)?;
     let (object, mut composite) = (config.scalars(operands[0])?, config.scalars(operands[1])?);
@@ -87,7 +91,8 @@ pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
 /// The component that a dynamic index chooses, and the index; or why that is undefined.
 type Chosen = Result<(usize, Scalar), Origin>;
 
-/// The components that a dynamic index may choose from, and the one that it chooses, or why that is undefined.
+/// The components that a dynamic index may choose from, and the one that it chooses, or why that is
+/// undefined.
 fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, Chosen)> {
     let (vector, index) = (config.scalars(vector)?, config.scalar(index)?);
     let (kind, invocation) = (Unspecified::VectorIndex, env.invocation);
@@ -107,7 +112,8 @@ fn extracted<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<(u32, Result<Scal
 }
 
 /// M, (r = OpVectorExtractDynamic τ a i, I), c, p → M[r ↦ component M(i) of M(a)], I, c, p
-///                                                              [spirv/vector-extract-dynamic, SPIR-V §3.3.12]
+///                                                              [spirv/vector-extract-dynamic,
+///                                                              SPIR-V §3.3.12]
 pub fn vector_extract_dynamic<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (r, scalar) = extracted(env, config)?;
     Some(Next::Config(config.defining(r, Value::Scalars(Scalars::from_slice(&[scalar.ok()?])))))
@@ -121,8 +127,10 @@ pub fn vector_extract_dynamic_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'
     Some(Next::Config(config.defining(r, Value::Scalars(Scalars::from_slice(&[any])))))
 }
 
-/// M, (r = OpVectorInsertDynamic τ a v i, I), c, p → M[r ↦ M(a) with M(v) as its component M(i)], I, c, p
-///                                                              [spirv/vector-insert-dynamic, SPIR-V §3.3.12]
+/// M, (r = OpVectorInsertDynamic τ a v i, I), c, p → M[r ↦ M(a) with M(v) as its component M(i)],
+/// I, c, p
+///                                                              [spirv/vector-insert-dynamic,
+///                                                              SPIR-V §3.3.12]
 pub fn vector_insert_dynamic<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::VectorInsertDynamic)?;
     let (mut vector, at) = dynamic(env, config, operands[0], operands[2])?;
@@ -141,7 +149,8 @@ pub fn vector_insert_dynamic_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m
     Some(Next::Config(config.defining(head.result, Value::Scalars(any))))
 }
 
-/// M, (r = OpCopyObject τ a, I), c, p → M[r ↦ M(a)], I, c, p, and OpCopyLogical   [spirv/copy, SPIR-V §3.3.12]
+/// M, (r = OpCopyObject τ a, I), c, p → M[r ↦ M(a)], I, c, p, and OpCopyLogical [spirv/copy, SPIR-V
+/// §3.3.12]
 pub fn copy<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_of(&[Op::CopyObject, Op::CopyLogical])?;
     let value = config.memory.value(config.module, operands[0])?;

@@ -1,5 +1,6 @@
-//! SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and GLSL.std.450: one rule computes, by the
-//! table of operations; where behaviour is undefined, there is a rule for each reason.
+//! SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and
+//! GLSL.std.450: one rule computes, by the table of operations; where behaviour is undefined, there
+//! is a rule for each reason.
 
 use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
@@ -94,7 +95,8 @@ fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
     Some(env.calculator.compute(operation, &args, &result_shapes(config, operation)?, site))
 }
 
-/// The shape of the result of the next instruction, or of its two members, or of it and what it stores.
+/// The shape of the result of the next instruction, or of its two members, or of it and what it
+/// stores.
 fn result_shapes(config: &Config<'_>, operation: Operation) -> Option<SmallVec<[Shape; 2]>> {
     let (head, module) = (config.head()?, config.module);
     if let Some(position) = operation.signature.written_through() {
@@ -123,7 +125,8 @@ pub(in crate::spirv) fn extended_rule(operation: Operation) -> Rule {
     }
 }
 
-/// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p   [spirv/ext-inst, 000 §3.2; GLSL.std.450]
+/// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p [spirv/ext-inst, 000 §3.2;
+/// GLSL.std.450]
 pub fn ext_inst<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ExtInst)?;
     let operation = operation_of(head, operands)?;
@@ -137,8 +140,10 @@ pub fn ext_inst<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
-/// M, (r = OpExtInst τ set f a b, I), c, p → M[r ↦ x, M(b) ↦ y], I, c, p, x and y the results of f(M(a)), f one of Modf and Frexp
-///                                                              [spirv/ext-inst-store, GLSL.std.450]
+/// M, (r = OpExtInst τ set f a b, I), c, p → M[r ↦ x, M(b) ↦ y], I, c, p, x and y the results of
+/// f(M(a)), f one of Modf and Frexp
+///                                                              [spirv/ext-inst-store,
+///                                                              GLSL.std.450]
 pub fn ext_inst_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ExtInst)?;
     let operation = operation_of(head, operands).filter(|_| !config.module.is_non_semantic(head))?;
@@ -162,7 +167,8 @@ pub fn ext_inst_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
 }
 
 /// M, (r = OpExtInst τ set f a…, I), c, p → M, I, c, p, the set one that says nothing about meaning
-///                                                              [spirv/non-semantic, SPV_KHR_non_semantic_info]
+///                                                              [spirv/non-semantic,
+///                                                              SPV_KHR_non_semantic_info]
 pub fn non_semantic<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, _) = config.next_if(Op::ExtInst)?;
     config.module.is_non_semantic(head).then(|| Next::Config(config.advanced(1)))

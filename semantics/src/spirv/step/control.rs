@@ -1,4 +1,5 @@
-//! SPIR-V §3.3.17, Control-Flow Instructions: branches, phis, the end of invocations. Calls and returns are in [`super::function`].
+//! SPIR-V §3.3.17, Control-Flow Instructions: branches, phis, the end of invocations. Calls and
+//! returns are in [`super::function`].
 
 use std::rc::Rc;
 
@@ -76,7 +77,8 @@ fn chosen(config: &Config<'_>) -> Option<(Option<u32>, Scalar)> {
     let (_, operands) = config.next_if(Op::Switch)?;
     let selector = config.scalar(operands[0]).filter(|s| s.undefined.is_none())?;
     let width = config.module.type_of(operands[0]).and_then(|t| config.module.types().get(t)).and_then(Type::width)?;
-    // Literals narrower than a word are sign-extended where the type is signed; of both, the low bits count.
+    // Literals narrower than a word are sign-extended where the type is signed; of both, the low
+    // bits count.
     let mask = u64::MAX >> (64 - u32::from(width));
     let case = if width > 32 { 3 } else { 2 };
     let target = operands[2..].chunks_exact(case).find(|case| {
@@ -112,7 +114,8 @@ pub fn switch_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
     branch_on_undefined(config, operands[0])
 }
 
-/// The number of instructions up to the last OpPhi of those that begin a block, lines between them counted.
+/// The number of instructions up to the last OpPhi of those that begin a block, lines between them
+/// counted.
 pub(in crate::spirv) fn phi_group(code: &[Instruction]) -> usize {
     let group = code.iter().take_while(|i| matches!(i.op, Op::Phi | Op::Line | Op::NoLine)).count();
     code[..group].iter().rposition(|i| i.is(Op::Phi)).map_or(0, |last| last + 1)
@@ -141,28 +144,31 @@ pub fn kill<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Discards(config.clone()))
 }
 
-/// M, (OpTerminateInvocation), c, p discards the invocation      [spirv/terminate-invocation, SPV_KHR_terminate_invocation]
+/// M, (OpTerminateInvocation), c, p discards the invocation [spirv/terminate-invocation,
+/// SPV_KHR_terminate_invocation]
 pub fn terminate_invocation<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::TerminateInvocation)?;
     Some(Next::Discards(config.clone()))
 }
 
 /// M, (OpDemoteToHelperInvocation, I), c, p → M, I, c, p as a helper invocation
-///                                                              [spirv/demote, SPV_EXT_demote_to_helper_invocation]
+///                                                              [spirv/demote,
+///                                                             SPV_EXT_demote_to_helper_invocation]
 pub fn demote<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::DemoteToHelperInvocation)?;
     Some(Next::Config(Config { helper: true, ..config.advanced(1) }))
 }
 
 /// M, (r = OpIsHelperInvocationEXT τ, I), c, p → M[r ↦ whether it is one], I, c, p
-///                                                              [spirv/is-helper, SPV_EXT_demote_to_helper_invocation]
+///                                                              [spirv/is-helper,
+///                                                             SPV_EXT_demote_to_helper_invocation]
 pub fn is_helper<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, _) = config.next_if(Op::IsHelperInvocationEXT)?;
     let truth = Scalar::from(crate::number::Lane::truth(config.helper));
     Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&[truth])))))
 }
 
-/// M, (OpUnreachable), c, p is undefined behaviour               [spirv/unreachable, SPIR-V §3.3.17]
+/// M, (OpUnreachable), c, p is undefined behaviour [spirv/unreachable, SPIR-V §3.3.17]
 pub fn unreachable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::Unreachable)?;
     Some(config.undefined(Ub::Unreachable, report::UNREACHABLE.to_string()))

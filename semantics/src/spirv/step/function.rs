@@ -1,6 +1,7 @@
 //! SPIR-V §3.3.9, Function Instructions: calls, and the returns of §3.3.17.
 //!
-//! Recursion is refused at load, so that an id has one value at a time: a call's parameters, results and variables go into the one M.
+//! Recursion is refused at load, so that an id has one value at a time: a call's parameters,
+//! results and variables go into the one M.
 
 use std::rc::Rc;
 
@@ -18,8 +19,10 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvReturnValue, &[Op::ReturnValue], return_value),
 ];
 
-/// M, (r = OpFunctionCall τ f a…, I), c, p → M[x ↦ M(a) for each parameter x of f], M(t), t, 0 in a call, t the first block of f
-///                                                              [spirv/function-call, SPIR-V §3.3.9]
+/// M, (r = OpFunctionCall τ f a…, I), c, p → M[x ↦ M(a) for each parameter x of f], M(t), t, 0 in a
+/// call, t the first block of f
+///                                                              [spirv/function-call, SPIR-V
+///                                                              §3.3.9]
 pub fn function_call<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::FunctionCall)?;
     let function = config.module.function(operands[0])?;
@@ -35,7 +38,8 @@ pub fn function_call<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(next))
 }
 
-/// M, (OpReturn), c, p in no call ends the invocation; M holds the observation   [spirv/return, SPIR-V §3.3.17]
+/// M, (OpReturn), c, p in no call ends the invocation; M holds the observation [spirv/return,
+/// SPIR-V §3.3.17]
 pub fn return_<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::Return)?;
     config.calls.is_none().then(|| Next::Ends(config.clone()))
@@ -49,14 +53,17 @@ fn returning<'m>(config: &Config<'m>) -> Option<(Config<'m>, u32)> {
     Some((next, frame.result))
 }
 
-/// M, (OpReturn), c, p in a call from I', c', p' → M, I', c', p'   [spirv/return-to-caller, SPIR-V §3.3.17]
+/// M, (OpReturn), c, p in a call from I', c', p' → M, I', c', p' [spirv/return-to-caller, SPIR-V
+/// §3.3.17]
 pub fn return_to_caller<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::Return)?;
     returning(config).map(|(next, _)| Next::Config(next))
 }
 
-/// M, (OpReturnValue v), c, p in a call (r = OpFunctionCall …) from I', c', p' → M[r ↦ M(v)], I', c', p'
-///                                                              [spirv/return-value, SPIR-V §3.3.17]
+/// M, (OpReturnValue v), c, p in a call (r = OpFunctionCall …) from I', c', p' → M[r ↦ M(v)], I',
+/// c', p'
+///                                                              [spirv/return-value, SPIR-V
+///                                                              §3.3.17]
 pub fn return_value<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::ReturnValue)?;
     let (mut next, result) = returning(config)?;

@@ -1,11 +1,12 @@
 //! SPIR-V §3.3.10, Image Instructions; and OpLoad of what they take (§3.3.8).
 //!
-//! Values come from [`crate::image`], by Vulkan's "Image Operations". Sampled images never change; a texel of a storage image is memory that
-//! invocations share, so that what reads or writes one is an action. The level of detail comes from an operand, or from the derivatives of
-//! the coordinate in a quad: then an invocation waits for the others, as at a derivative.
+//! Values come from [`crate::image`], by Vulkan's "Image Operations". Sampled images never change;
+//! a texel of a storage image is memory that invocations share, so that what reads or writes one is
+//! an action. The level of detail comes from an operand, or from the derivatives of the coordinate
+//! in a quad: then an invocation waits for the others, as at a derivative.
 //!
-//! A coordinate, an offset or a level of detail that is an undefined value is undefined behaviour, as every address is. Where one is in
-//! doubt, so is what is there.
+//! A coordinate, an offset or a level of detail that is an undefined value is undefined behaviour,
+//! as every address is. Where one is in doubt, so is what is there.
 
 use rspirv::spirv::ImageOperands;
 
@@ -60,21 +61,23 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvImageUndefined, CHOOSING, image_undefined),
 ];
 
-/// M, (r = OpLoad τ a, I), c, p → M[r ↦ the image, sampler or sampled image behind M(a)], I, c, p   [spirv/load-descriptor, SPIR-V §3.3.8]
+/// M, (r = OpLoad τ a, I), c, p → M[r ↦ the image, sampler or sampled image behind M(a)], I, c, p
+/// [spirv/load-descriptor, SPIR-V §3.3.8]
 pub fn load_descriptor<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::Load)?;
     let descriptor = env.shared.images().descriptor(config.pointer(operands[0])?.variable)?;
     Some(Next::Config(config.defining(head.result, Value::Descriptor(descriptor))))
 }
 
-/// M, (r = OpSampledImage τ a s, I), c, p → M[r ↦ M(a) with M(s)], I, c, p   [spirv/sampled-image, SPIR-V §3.3.10]
+/// M, (r = OpSampledImage τ a s, I), c, p → M[r ↦ M(a) with M(s)], I, c, p [spirv/sampled-image,
+/// SPIR-V §3.3.10]
 pub fn sampled_image<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::SampledImage)?;
     let (image, sampler) = (config.descriptor(operands[0])?.image, config.descriptor(operands[1])?.sampler);
     Some(Next::Config(config.defining(head.result, Value::Descriptor(Descriptor { image, sampler }))))
 }
 
-/// M, (r = OpImage τ a, I), c, p → M[r ↦ the image of M(a)], I, c, p   [spirv/image, SPIR-V §3.3.10]
+/// M, (r = OpImage τ a, I), c, p → M[r ↦ the image of M(a)], I, c, p [spirv/image, SPIR-V §3.3.10]
 pub fn image<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::Image)?;
     let image = config.descriptor(operands[0])?.image;
@@ -185,7 +188,8 @@ fn inexact(env: &Env<'_>, scalar: Scalar) -> Inexact {
     }
 }
 
-/// Whether every integer of these operands is what it is, in a run over sets: an offset, a component.
+/// Whether every integer of these operands is what it is, in a run over sets: an offset, a
+/// component.
 fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item = &'i u32>) -> bool {
     let Some(profile) = env.over.map(|sets| sets.borrow().profile()) else { return false };
     ids.filter(|&&id| !config.module.shape(id).is_lanes())
@@ -193,7 +197,8 @@ fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item =
         .all(|scalar| scalar.trust.is_decided(profile))
 }
 
-/// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of two it is exact.
+/// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of two it is
+/// exact.
 fn over(x: Inexact, q: Inexact) -> Inexact {
     let value = x.value / q.value;
     let fraction = q.value.to_bits() << 12;
@@ -269,7 +274,8 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
         (at, reference) = (at.map(|x| over(x, q)), reference.map(|x| over(x, q)));
     }
     let (offset, doubt) = offset(config, head)?;
-    // Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation; the rest is the sampler's own check.
+    // Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation; the rest is the
+    // sampler's own check.
     let gathers = matches!(head.op, Op::ImageGather | Op::ImageDrefGather);
     let moved = offset != [0, 0] || image_operand(config, head, ImageOperands::CONST_OFFSETS).is_some();
     let unnormalized = sampler.unnormalized && (gathers || moved || projects(head.op) || is_implicit(head.op) || image.levels() > 1);
@@ -331,7 +337,8 @@ fn doubted(scalar: Scalar, why: Option<Why>) -> Scalar {
     }
 }
 
-/// What the next instruction, which samples, gives with that level of detail, which is the same without float controls if it is `certified`.
+/// What the next instruction, which samples, gives with that level of detail, which is the same
+/// without float controls if it is `certified`.
 fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Option<Scalars> {
     let mut source = source(env, config)?;
     source.certified &= certified;
@@ -339,7 +346,8 @@ fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Opt
     Some(source.scalars(env, config, found, if source.reference.is_some() { 1 } else { 4 }))
 }
 
-/// The level of detail that the operands of the next instruction give: Lod, or the derivatives Grad.
+/// The level of detail that the operands of the next instruction give: Lod, or the derivatives
+/// Grad.
 fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lod> {
     if let Some(ids) = image_operand(config, head, ImageOperands::LOD) {
         return Some(Lod::Explicit(inexact(env, config.scalar(ids[0])?)));
@@ -367,7 +375,8 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
     let scalars = match parts.clone().find_map(|scalar| scalar.undefined) {
         Some(origin) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(head.result).lanes()).collect(),
         None => {
-            // Rows may differ, and columns: which ones count, the first or its own, is for the device.
+            // Rows may differ, and columns: which ones count, the first or its own, is for the
+            // device.
             let either = |[first, second]: &[Scalars; 2], c: usize| {
                 let (first, second) = (inexact(env, *first.get(c)?), inexact(env, *second.get(c)?));
                 Some(Inexact { allowed: first.allowed.hull(second.allowed), ..first })
@@ -389,44 +398,54 @@ fn sample_implicit<'m>(config: &Config<'m>, op: Op) -> Option<Next<'m>> {
     Some(Next::Awaits(Awaited { instruction: config.index(), value: operands[1], resume: sampled_in_quad }))
 }
 
-/// M, (r = OpImageSampleImplicitLod τ a x b…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level of detail of its derivatives in the quad],
-/// I, c, p once its invocations have arrived                    [spirv/image-sample-implicit-lod, SPIR-V §3.3.10]
+/// M, (r = OpImageSampleImplicitLod τ a x b…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level
+/// of detail of its derivatives in the quad], I, c, p once its invocations have arrived
+/// [spirv/image-sample-implicit-lod, SPIR-V §3.3.10]
 pub fn image_sample_implicit_lod<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     sample_implicit(config, Op::ImageSampleImplicitLod)
 }
 
-/// M, (r = OpImageSampleDrefImplicitLod τ a x d b…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d)], I, c, p likewise
-///                                                              [spirv/image-sample-dref-implicit-lod, SPIR-V §3.3.10]
+/// M, (r = OpImageSampleDrefImplicitLod τ a x d b…, I), c, p → M[r ↦ M(a) sampled at M(x), each
+/// texel compared with M(d)], I, c, p likewise
+///                                                           [spirv/image-sample-dref-implicit-lod,
+///                                                              SPIR-V §3.3.10]
 pub fn image_sample_dref_implicit_lod<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     sample_implicit(config, Op::ImageSampleDrefImplicitLod)
 }
 
-/// M, (r = OpImageSampleExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level of detail of M(l)…], I, c, p
-///                                                              [spirv/image-sample-explicit-lod, SPIR-V §3.3.10]
+/// M, (r = OpImageSampleExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) with the level
+/// of detail of M(l)…], I, c, p
+///                                                              [spirv/image-sample-explicit-lod,
+///                                                              SPIR-V §3.3.10]
 pub fn image_sample_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     sample_explicit(env, config, Op::ImageSampleExplicitLod)
 }
 
-/// M, (r = OpImageSampleDrefExplicitLod τ a x d l…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d)], I, c, p
-///                                                              [spirv/image-sample-dref-explicit-lod, SPIR-V §3.3.10]
+/// M, (r = OpImageSampleDrefExplicitLod τ a x d l…, I), c, p → M[r ↦ M(a) sampled at M(x), each
+/// texel compared with M(d)], I, c, p
+///                                                           [spirv/image-sample-dref-explicit-lod,
+///                                                              SPIR-V §3.3.10]
 pub fn image_sample_dref_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     sample_explicit(env, config, Op::ImageSampleDrefExplicitLod)
 }
 
-/// M, (r = OpImageSampleProjExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) over its last component], I, c, p
-///                                                              [spirv/image-sample-proj-explicit-lod, SPIR-V §3.3.10]
+/// M, (r = OpImageSampleProjExplicitLod τ a x l…, I), c, p → M[r ↦ M(a) sampled at M(x) over its
+/// last component], I, c, p
+///                                                           [spirv/image-sample-proj-explicit-lod,
+///                                                              SPIR-V §3.3.10]
 pub fn image_sample_proj_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     sample_explicit(env, config, Op::ImageSampleProjExplicitLod)
 }
 
-/// M, (r = OpImageSampleProjDrefExplicitLod τ a x d l…, I), c, p → M[r ↦ M(a) sampled at M(x), each texel compared with M(d), both over
-/// the last component of M(x)], I, c, p                         [spirv/image-sample-proj-dref-explicit-lod, SPIR-V §3.3.10]
+/// M, (r = OpImageSampleProjDrefExplicitLod τ a x d l…, I), c, p → M[r ↦ M(a) sampled at M(x), each
+/// texel compared with M(d), both over the last component of M(x)], I, c, p
+/// [spirv/image-sample-proj-dref-explicit-lod, SPIR-V §3.3.10]
 pub fn image_sample_proj_dref_explicit_lod<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     sample_explicit(env, config, Op::ImageSampleProjDrefExplicitLod)
 }
 
-/// The component M(n), or each comparison, of the four texels around M(x); with ConstOffsets the first texel of each of four footprints
-/// (Vulkan, Texel Gathering).
+/// The component M(n), or each comparison, of the four texels around M(x); with ConstOffsets the
+/// first texel of each of four footprints (Vulkan, Texel Gathering).
 fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: usize) -> Option<Scalars> {
     /// The place of the footprint's first texel, i0j0, among those gathered.
     const FIRST: usize = 3;
@@ -441,22 +460,27 @@ fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: u
     }
 }
 
-/// M, (r = OpImageGather τ a x n, I), c, p → M[r ↦ component M(n) of the four texels around M(x)], I, c, p
-///                                                              [spirv/image-gather, SPIR-V §3.3.10]
+/// M, (r = OpImageGather τ a x n, I), c, p → M[r ↦ component M(n) of the four texels around M(x)],
+/// I, c, p
+///                                                              [spirv/image-gather, SPIR-V
+///                                                              §3.3.10]
 pub fn image_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = choosing(config, Op::ImageGather)?;
     let component = config.scalar(operands[2])?.bits as usize;
     Some(Next::Config(config.defining(head.result, Value::Scalars(gathered(env, config, head, component)?))))
 }
 
-/// M, (r = OpImageDrefGather τ a x d, I), c, p → M[r ↦ the four texels around M(x), each compared with M(d)], I, c, p
-///                                                              [spirv/image-dref-gather, SPIR-V §3.3.10]
+/// M, (r = OpImageDrefGather τ a x d, I), c, p → M[r ↦ the four texels around M(x), each compared
+/// with M(d)], I, c, p
+///                                                              [spirv/image-dref-gather, SPIR-V
+///                                                              §3.3.10]
 pub fn image_dref_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, _) = choosing(config, Op::ImageDrefGather)?;
     Some(Next::Config(config.defining(head.result, Value::Scalars(gathered(env, config, head, 0)?))))
 }
 
-/// The image of the next instruction and the integer coordinates, without an offset, in it; and why they are in doubt.
+/// The image of the next instruction and the integer coordinates, without an offset, in it; and why
+/// they are in doubt.
 fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 2], Option<Why>)> {
     let coordinate = config.scalars(operands[1])?;
     let at = [*coordinate.first()?, *coordinate.get(1)?];
@@ -464,7 +488,8 @@ fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 2], Option
     Some((config.descriptor(operands[0])?.image?, at.map(|s| integer(config, operands[1], s)), doubt))
 }
 
-/// M, (r = OpImageFetch τ a x l…, I), c, p → M[r ↦ the texel of M(a) at M(x) of the level M(l)], I, c, p   [spirv/image-fetch, SPIR-V §3.3.10]
+/// M, (r = OpImageFetch τ a x l…, I), c, p → M[r ↦ the texel of M(a) at M(x) of the level M(l)], I,
+/// c, p [spirv/image-fetch, SPIR-V §3.3.10]
 pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = choosing(config, Op::ImageFetch)?;
     let (image, [x, y], doubt) = place(config, operands)?;
@@ -480,7 +505,8 @@ pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
-/// M, (r = OpImageRead τ a x, I), c, p → M[r ↦ the texel of M(a) at M(x)], I, c, p   [spirv/image-read, SPIR-V §3.3.10]
+/// M, (r = OpImageRead τ a x, I), c, p → M[r ↦ the texel of M(a) at M(x)], I, c, p
+/// [spirv/image-read, SPIR-V §3.3.10]
 pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = choosing(config, Op::ImageRead)?;
     let (image, at, doubt) = place(config, operands)?;
@@ -492,7 +518,8 @@ pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Acts(next, vec![Action::Load(env.shared.images().extent(image, at))]))
 }
 
-/// M, (OpImageWrite a x v, I), c, p → M, I, c, p with M(v) as the texel of M(a) at M(x), if there is one   [spirv/image-write, SPIR-V §3.3.10]
+/// M, (OpImageWrite a x v, I), c, p → M, I, c, p with M(v) as the texel of M(a) at M(x), if there
+/// is one [spirv/image-write, SPIR-V §3.3.10]
 pub fn image_write<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = choosing(config, Op::ImageWrite)?;
     let (image, at, _) = place(config, operands)?;
@@ -525,8 +552,10 @@ fn certain(bits: u32) -> Scalar {
     Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None }
 }
 
-/// M, (r = OpImageQuerySize τ a, I), c, p → M[r ↦ width and height of M(a)], I, c, p, and OpImageQuerySizeLod of the level M(l)
-///                                                              [spirv/image-query-size, SPIR-V §3.3.10]
+/// M, (r = OpImageQuerySize τ a, I), c, p → M[r ↦ width and height of M(a)], I, c, p, and
+/// OpImageQuerySizeLod of the level M(l)
+///                                                              [spirv/image-query-size, SPIR-V
+///                                                              §3.3.10]
 pub fn image_query_size<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_of(SIZES)?;
     let image = env.shared.images().image(config.descriptor(operands[0])?.image?);
@@ -545,7 +574,8 @@ pub fn image_query_size<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'
     Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&scalars)))))
 }
 
-/// M, (r = OpImageQueryLevels τ a, I), c, p → M[r ↦ how many levels M(a) has], I, c, p   [spirv/image-query-levels, SPIR-V §3.3.10]
+/// M, (r = OpImageQueryLevels τ a, I), c, p → M[r ↦ how many levels M(a) has], I, c, p
+/// [spirv/image-query-levels, SPIR-V §3.3.10]
 pub fn image_query_levels<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ImageQueryLevels)?;
     let image = env.shared.images().image(config.descriptor(operands[0])?.image?);

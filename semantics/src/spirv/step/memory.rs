@@ -1,11 +1,13 @@
 //! SPIR-V §3.3.8, Memory Instructions.
 //!
-//! Memory of the invocation's own is in M; what invocations share is read through the environment and written by the grid. Accesses by
-//! instructions of other sections (atomics, Modf, Frexp) break the same clauses, so the rules for undefined behaviour are theirs too.
+//! Memory of the invocation's own is in M; what invocations share is read through the environment
+//! and written by the grid. Accesses by instructions of other sections (atomics, Modf, Frexp) break
+//! the same clauses, so the rules for undefined behaviour are theirs too.
 //!
-//! No rule says what an access outside of its object is, or a store to read-only memory: chains are in bounds, buffers as long as their
-//! blocks, and load refuses modules that could store to what is not writable. Where robustness lets a chain go beyond the end of a buffer,
-//! what is there touches nothing.
+//! No rule says what an access outside of its object is, or a store to read-only memory: chains are
+//! in bounds, buffers as long as their blocks, and load refuses modules that could store to what is
+//! not writable. Where robustness lets a chain go beyond the end of a buffer, what is there touches
+//! nothing.
 
 use super::{Action, Actions, Config, Env, Next, Row, atomic, operation_of, row};
 use crate::rule::Rule;
@@ -45,7 +47,8 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvMisaligned, ACCESSES, misaligned_access),
 ];
 
-/// M, (r = OpVariable τ Function (v), I), c, p → M[r ↦ a pointer to what holds M(v), or any value], I, c, p
+/// M, (r = OpVariable τ Function (v), I), c, p → M[r ↦ a pointer to what holds M(v), or any value],
+/// I, c, p
 ///                                                              [spirv/variable, SPIR-V §3.3.8]
 pub fn variable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, _) = config.next_if(Op::Variable)?;
@@ -94,7 +97,8 @@ fn follow(env: &Env<'_>, config: &Config<'_>) -> Option<(u32, Arrival)> {
     Some((head.result, Arrival::Pointer(pointer)))
 }
 
-/// M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds   [spirv/access-chain, SPIR-V §3.3.8]
+/// M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds
+/// [spirv/access-chain, SPIR-V §3.3.8]
 pub fn access_chain<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (r, Arrival::Pointer(pointer)) = follow(env, config)? else { return None };
     let (_, operands) = config.next_of(CHAINS)?;
@@ -107,7 +111,8 @@ pub fn access_chain<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
 }
 
 /// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds
-///                                                              [spirv/access-chain-out-of-bounds, SPIR-V §3.3.8]
+///                                                              [spirv/access-chain-out-of-bounds,
+///                                                              SPIR-V §3.3.8]
 pub fn access_chain_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, Arrival::OutOfBounds { id, index, count }) = follow(env, config)? else { return None };
     let what = report::index_out_of_bounds(config.module, config.index(), id, index, count);
@@ -115,14 +120,16 @@ pub fn access_chain_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Opt
 }
 
 /// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is undefined
-///                                                              [spirv/access-chain-undefined, SPIR-V 1.6 revision 7, Poison]
+///                                                              [spirv/access-chain-undefined,
+///                                                              SPIR-V 1.6 revision 7, Poison]
 pub fn access_chain_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, Arrival::Undefined { id, origin }) = follow(env, config)? else { return None };
     let what = report::index_undefined(config.module, config.index(), id, origin);
     Some(config.undefined(Ub::AddressOnUndefined, what))
 }
 
-/// What an access touches, and whether it may: `Ok(None)` is the invocation's own memory. `None` where the pointer is into no memory.
+/// What an access touches, and whether it may: `Ok(None)` is the invocation's own memory. `None`
+/// where the pointer is into no memory.
 pub(super) fn reach(
     env: &Env<'_>,
     config: &Config<'_>,
@@ -169,7 +176,8 @@ pub fn store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(stored(config.advanced(1), &pointer, extent, scalars, Actions::new()))
 }
 
-/// The configuration with scalars stored: into M, or as an action after others. Helper invocations write nothing that is shared.
+/// The configuration with scalars stored: into M, or as an action after others. Helper invocations
+/// write nothing that is shared.
 fn stored<'m>(mut next: Config<'m>, pointer: &Pointer, extent: Option<Extent>, scalars: Scalars, mut actions: Actions) -> Next<'m> {
     match extent {
         None => next.memory.store_own(pointer, &scalars),
@@ -225,7 +233,8 @@ pub fn copy_memory_overlapping<'m>(env: &Env<'_>, config: &Config<'m>) -> Option
     overlaps(config, &copied).then(|| config.undefined(Ub::OverlappingCopy, what()))
 }
 
-/// M, (r = OpArrayLength τ a m, I), c, p → M[r ↦ how many elements member m of M(M(a)) has], I, c, p
+/// M, (r = OpArrayLength τ a m, I), c, p → M[r ↦ how many elements member m of M(M(a)) has], I, c,
+/// p
 ///                                                              [spirv/array-length, SPIR-V §3.3.8]
 pub fn array_length<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ArrayLength)?;
@@ -235,7 +244,8 @@ pub fn array_length<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
     Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&[scalar])))))
 }
 
-/// The clause that the next instruction's access breaks, if it accesses memory and breaks one, and through which pointer.
+/// The clause that the next instruction's access breaks, if it accesses memory and breaks one, and
+/// through which pointer.
 fn fault(env: &Env<'_>, config: &Config<'_>) -> Option<(Fault, Operation, u32)> {
     let (head, operands) = config.next_of(ACCESSES)?;
     let one = |id: u32, operation: Operation, aligned: u32| {

@@ -1,4 +1,5 @@
-//! SPIR-V §3.3.1 Miscellaneous and §3.3.3 Debug, and the merge instructions of §3.3.17, which say nothing at run time.
+//! SPIR-V §3.3.1 Miscellaneous and §3.3.3 Debug, and the merge instructions of §3.3.17, which say
+//! nothing at run time.
 
 use super::{Config, Env, Next, Row, row};
 use crate::rule::Rule;

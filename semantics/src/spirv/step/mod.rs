@@ -1,13 +1,16 @@
-//! The small-step relation of SPIR-V: report §3, corrected by LV-1 and LV-2, and grown to the instructions of real modules.
+//! The small-step relation of SPIR-V: report §3, corrected by LV-1 and LV-2, and grown to the
+//! instructions of real modules.
 //!
-//! M, I, c, p → M', I', c', p': M maps ids to values and block labels to instruction vectors, I is the rest of the block's instruction
-//! vector, c the current block and p the previous one. A rule is one function that says what the configuration of one invocation becomes
-//! and what it does to what invocations share ([`Action`]), or that it does not apply; [`Relation::step`] returns every reduct. Of a loaded
-//! module exactly one rule applies to every configuration until the invocation ends, and that is tested, not assumed: where none does the run
-//! is stuck and says so.
+//! M, I, c, p → M', I', c', p': M maps ids to values and block labels to instruction vectors, I is
+//! the rest of the block's instruction vector, c the current block and p the previous one. A rule
+//! is one function that says what the configuration of one invocation becomes and what it does to
+//! what invocations share ([`Action`]), or that it does not apply; [`Relation::step`] returns every
+//! reduct. Of a loaded module exactly one rule applies to every configuration until the invocation
+//! ends, and that is tested, not assumed: where none does the run is stuck and says so.
 //!
-//! Rules are pure: they read shared memory through [`Env`], and what they do to it is committed by the grid ([`super::grid`]), or by [`run`]
-//! for the one invocation that λV's programs have. One file for each section of the specification:
+//! Rules are pure: they read shared memory through [`Env`], and what they do to it is committed by
+//! the grid ([`super::grid`]), or by [`run`] for the one invocation that λV's programs have. One
+//! file for each section of the specification:
 //!
 //! | module | SPIR-V | |
 //! |---|---|---|
@@ -16,7 +19,7 @@
 //! | [`function`] | §3.3.9, §3.3.17 | calls and returns |
 //! | [`mod@image`] | §3.3.10 | images and samplers |
 //! | [`composite`] | §3.3.12 | constructing, taking apart, shuffling |
-//! | [`mod@compute`] | §3.3.11, §3.3.13 to §3.3.15, GLSL.std.450 | whatever computes values from values |
+//! | [`mod@compute`] | §3.3.11, §3.3.13 to §3.3.15, GLSL.std.450 | values from values |
 //! | [`control`] | §3.3.17 | branches, phis, the end of invocations |
 //! | [`atomic`] | §3.3.18 | atomics |
 //! | [`barrier`] | §3.3.20 | barriers; collective rules are the grid's |
@@ -84,10 +87,11 @@ pub struct Env<'e> {
     pub invocation: u32,
     /// Its workgroup.
     pub workgroup: u32,
-    /// Whether values are judged lanes, as λV's theorem has them: what is outside of a function's domain is in doubt, not undefined.
+    /// Whether values are judged lanes, as λV's theorem has them: what is outside of a function's
+    /// domain is in doubt, not undefined.
     pub judged: bool,
-    /// The run over sets that this is, if it is one: rules that bound a result by what only they see (filtered texels, derivatives, both results of Modf) give
-    /// it its cells.
+    /// The run over sets that this is, if it is one: rules that bound a result by what only they
+    /// see (filtered texels, derivatives, both results of Modf) give it its cells.
     pub over: Option<&'e RefCell<Sets>>,
 }
 
@@ -200,7 +204,8 @@ pub struct Arrived {
     pub semantics: Semantics,
 }
 
-/// A value of which an invocation awaits the derivatives, which it computes with the others of its quad.
+/// A value of which an invocation awaits the derivatives, which it computes with the others of its
+/// quad.
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
     /// The index of the instruction that waits.
@@ -326,8 +331,8 @@ impl Rules {
         STANDARD.by_op.contains_key(&(op as u32))
     }
 
-    /// The table with one rule's function replaced; the replacement may call the one it replaces by its name in this module. A rule that
-    /// the table does not have is not put in.
+    /// The table with one rule's function replaced; the replacement may call the one it replaces by
+    /// its name in this module. A rule that the table does not have is not put in.
     #[must_use]
     pub fn replace(mut self, rule: Rule, function: RuleFunction) -> Rules {
         self.replaced.retain(|(of, _)| *of != rule);
@@ -392,8 +397,8 @@ impl Relation {
 }
 
 impl<'m> Config<'m> {
-    /// The configuration that the invocation of a fragment program starts in: constants, variables and blocks loaded into M, the
-    /// function's first block next.
+    /// The configuration that the invocation of a fragment program starts in: constants, variables
+    /// and blocks loaded into M, the function's first block next.
     pub fn start(module: &'m Module, entry: &str, inputs: Inputs<'m>) -> Result<Config<'m>, LoadError> {
         subset::lambda_v(module)?;
         let entry = module.entry_point(entry)?;
@@ -528,8 +533,9 @@ impl<'m> Config<'m> {
         }))
     }
 
-    /// Which dynamic instance of the block's instructions comes next (SPIR-V §2.2.5, Dynamic Instance: iterations of loops and chains of call
-    /// sites tell instances apart): the loops and calls that it is in, the outermost first. Invocations that parted are at one again after the
+    /// Which dynamic instance of the block's instructions comes next (SPIR-V §2.2.5, Dynamic
+    /// Instance: iterations of loops and chains of call sites tell instances apart): the loops and
+    /// calls that it is in, the outermost first. Invocations that parted are at one again after the
     /// merge block.
     pub(super) fn instance(&self) -> SmallVec<[Part; 4]> {
         let mut parts = SmallVec::new();

@@ -1,5 +1,5 @@
-//! A run over sets, by rules that know nothing of sets: before a rule applies, what the run takes for granted is put into M; after it, what is not
-//! decided in its result gets a cell.
+//! A run over sets, by rules that know nothing of sets: before a rule applies, what the run takes
+//! for granted is put into M; after it, what is not decided in its result gets a cell.
 
 use rspirv::spirv::Decoration;
 use smallvec::SmallVec;
@@ -18,7 +18,8 @@ use crate::spirv::value::{Scalar, Scalars};
 /// What a branch was on, before the run took a way for granted.
 pub(in crate::spirv) type Branched = Option<(u32, Scalars)>;
 
-/// M[x ↦ the way that is taken], where the next instruction branches by x, and x is not decided. Gives x and what it was.
+/// M[x ↦ the way that is taken], where the next instruction branches by x, and x is not decided.
+/// Gives x and what it was.
 pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Result<Branched, Unsettled> {
     let Some((_, operands)) = config.next_of(&[Op::BranchConditional]) else { return Ok(None) };
     let x = operands[0];
@@ -30,8 +31,9 @@ pub(in crate::spirv) fn decide(sets: &mut Sets, config: &mut Config<'_>) -> Resu
     Ok(Some((x, Scalars::from_slice(&[condition]))))
 }
 
-/// After a rule has been applied: cells for what is not decided in its result, and x as it was where it branched by x. Where it may be computed anew at each
-/// use, one branch says nothing of the next; where it may not, the run knows.
+/// After a rule has been applied: cells for what is not decided in its result, and x as it was
+/// where it branched by x. Where it may be computed anew at each use, one branch says nothing of
+/// the next; where it may not, the run knows.
 pub(in crate::spirv) fn applied(sets: &mut Sets, before: &Config<'_>, next: &mut Next<'_>, branched: Branched) -> Result<(), Unsettled> {
     faults(sets, before)?;
     let (Next::Config(after) | Next::Acts(after, _) | Next::Waits(after, _) | Next::Ends(after) | Next::Discards(after)) = next else {
@@ -100,8 +102,9 @@ fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result
     Ok(())
 }
 
-/// Cells for both results of Modf, Frexp and their Struct forms, as they come out of the next instruction: the components of one, then those of the other. An
-/// exponent is an integer, which has no cell: it is known where every significand has the same.
+/// Cells for both results of Modf, Frexp and their Struct forms, as they come out of the next
+/// instruction: the components of one, then those of the other. An exponent is an integer, which
+/// has no cell: it is known where every significand has the same.
 pub(super) fn pair(env: &Env<'_>, config: &Config<'_>, operation: Operation, results: &mut Scalars) -> Option<()> {
     let sets = &mut *env.over?.borrow_mut();
     let (head, operands) = config.next_if(Op::ExtInst)?;
@@ -126,7 +129,8 @@ pub(super) fn pair(env: &Env<'_>, config: &Config<'_>, operation: Operation, res
     Some(())
 }
 
-/// OpSelect of any objects. What is selected by a condition that is decided keeps the cell that it has.
+/// OpSelect of any objects. What is selected by a condition that is decided keeps the cell that it
+/// has.
 fn select(sets: &mut Sets, ids: &[u32], result: u32, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
     let Some(conditions) = lanes(before, ids[0]).filter(|c| !c.iter().all(|lane| lane.trust.is_decided(sets.profile()))) else {
         return Ok(());
@@ -144,7 +148,8 @@ fn may_not_wrap(config: &Config<'_>, result: u32) -> bool {
     decorated(Decoration::NoSignedWrap) || decorated(Decoration::NoUnsignedWrap)
 }
 
-/// Whether the next instruction may be undefined behaviour for some value that an operand may have: then a device may do anything.
+/// Whether the next instruction may be undefined behaviour for some value that an operand may have:
+/// then a device may do anything.
 fn faults(sets: &Sets, before: &Config<'_>) -> Result<(), Unsettled> {
     const DIVISIONS: &[Op] = &[Op::UDiv, Op::SDiv, Op::UMod, Op::SRem, Op::SMod];
     const WRAPPING: &[Op] = &[Op::IAdd, Op::ISub, Op::IMul, Op::SNegate, Op::ShiftLeftLogical];

@@ -16,7 +16,8 @@ use crate::spirv::value::{self, Inputs, Outputs};
 
 /// Runs an entry point for one invocation by the relation, for at most `fuel` rule applications.
 ///
-/// The only error is an entry point that is not there. Buffers that are missing or too short are `Outcome::Unsupported`.
+/// The only error is an entry point that is not there. Buffers that are missing or too short are
+/// `Outcome::Unsupported`.
 pub fn run(
     module: &Module,
     entry: &str,
@@ -29,8 +30,9 @@ pub fn run(
         .unwrap_or_else(|why| Outcome::Unsupported(why.to_string())))
 }
 
-/// What a device must show of an invocation that shows `shown`, by the relation: the components of its outputs that are written, by ascending
-/// location, over every way that the invocation may go where components are not decided.
+/// What a device must show of an invocation that shows `shown`, by the relation: the components of
+/// its outputs that are written, by ascending location, over every way that the invocation may go
+/// where components are not decided.
 ///
 /// The only error is an entry point that is not there.
 pub fn explore(
@@ -116,7 +118,8 @@ pub(in crate::spirv) fn only<'m>(mut reducts: SmallVec<[Reduct<'m>; 1]>, config:
     }
 }
 
-/// Shows one application of a rule; `after` is what the configuration became, where behaviour is defined.
+/// Shows one application of a rule; `after` is what the configuration became, where behaviour is
+/// defined.
 pub(in crate::spirv) fn emit<'m>(
     sink: &mut dyn Sink,
     rule: Rule,

@@ -26,7 +26,8 @@ pub struct Event<'a, 'm> {
     pub at: Place,
     /// The instruction; for OpPhi, one event for each of the group, all of one step.
     pub instruction: &'m Instruction,
-    /// The value that the instruction's result now has; none where the rule ends the run in undefined behaviour.
+    /// The value that the instruction's result now has; none where the rule ends the run in
+    /// undefined behaviour.
     pub value: Option<&'a Value>,
     /// What is done to what invocations share.
     pub actions: &'a [Action],
@@ -62,7 +63,8 @@ impl<F: FnMut(&Event<'_, '_>)> Sink for F {
 const SHOWN: usize = 16;
 
 impl Event<'_, '_> {
-    /// The event in one line, without its end: invocation, step, rule, instruction, and what changes.
+    /// The event in one line, without its end: invocation, step, rule, instruction, and what
+    /// changes.
     pub fn line(&self, module: &Module) -> String {
         let InvocationId { workgroup, local } = self.invocation;
         let mut line = format!("{workgroup}.{local} {} [{}] ", self.step, self.rule);

@@ -1,4 +1,5 @@
-//! A draw on the fast engine: its threads run there, on definite values; vertices are assembled, and fragments found and merged as ever.
+//! A draw on the fast engine: its threads run there, on definite values; vertices are assembled,
+//! and fragments found and merged as ever.
 
 use super::fragment::Fragments;
 use super::quad::{Apart, note};
@@ -85,8 +86,10 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
 }
 
 impl Draw<'_> {
-    /// Runs the draw on the fast engine: definite values, chosen as the settings' strategy says, threads in order, and no races. `compiled` are the vertex entry
-    /// point, if vertices are shaded, and the fragment entry point. Fuel is iterations, calls, threads and places that rasterisation looks at.
+    /// Runs the draw on the fast engine: definite values, chosen as the settings' strategy says,
+    /// threads in order, and no races. `compiled` are the vertex entry point, if vertices are
+    /// shaded, and the fragment entry point. Fuel is iterations, calls, threads and places that
+    /// rasterisation looks at.
     pub fn run_fast(&self, compiled: (Option<&Compiled>, &Compiled), settings: &Settings) -> Ending {
         self.try_fast(compiled, settings).unwrap_or_else(|ending| ending)
     }

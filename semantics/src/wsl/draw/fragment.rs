@@ -1,4 +1,5 @@
-//! Fragments: seed 004 "Rasterizer", "Fragment Shader" (ERRATA WSL-D27, WSL-D29). Triangles in order, and quad after quad; each has four threads.
+//! Fragments: seed 004 "Rasterizer", "Fragment Shader" (ERRATA WSL-D27, WSL-D29). Triangles in
+//! order, and quad after quad; each has four threads.
 
 use super::interface::{From, Interface};
 use super::target::{Attachments, Left, Presence};
@@ -18,19 +19,24 @@ use crate::wsl::open::{Opens, Word};
 use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
 
-/// A triangle over the whole screen, front-facing: the position of each vertex, and its place on the screen, 0 to 1 from the top left.
+/// A triangle over the whole screen, front-facing: the position of each vertex, and its place on
+/// the screen, 0 to 1 from the top left.
 pub(super) fn over_screen() -> [([f32; 4], [f32; 2]); 3] {
     [([-1.0, 1.0, 0.0, 1.0], [0.0, 0.0]), ([-1.0, -3.0, 0.0, 1.0], [0.0, 2.0]), ([3.0, 1.0, 0.0, 1.0], [2.0, 0.0])]
 }
 
-/// a position is in view where -w ≤ x, y, z ≤ w: x from the left edge to the right, y from the lower edge to the upper, z from the least depth to the greatest [wsl/d-clip, 004 Vertex Shader; WSL-D27]
+/// a position is in view where -w ≤ x, y, z ≤ w: x from the left edge to the right, y from the
+/// lower edge to the upper, z from the least depth to the greatest [wsl/d-clip, 004 Vertex Shader;
+/// WSL-D27]
 ///
 /// The position for [`crate::raster`], whose y points down and whose z is from 0 to w.
 pub fn d_clip([x, y, z, w]: [f32; 4]) -> [f32; 4] {
     [x, -y, z * 0.5 + w * 0.5, w]
 }
 
-/// a stage-in variable is the first vertex's if nointerpolation, linear on the screen if noperspective, else the average by the perspective-correct barycentric coordinates of the pixel's centre [wsl/d-interpolate, 004 Rasterizer, Arguments and Return Types; WSL-D29]
+/// a stage-in variable is the first vertex's if nointerpolation, linear on the screen if
+/// noperspective, else the average by the perspective-correct barycentric coordinates of the
+/// pixel's centre [wsl/d-interpolate, 004 Rasterizer, Arguments and Return Types; WSL-D29]
 ///
 /// With one sample a pixel, centroid and sample change nothing.
 pub fn d_interpolate(qualifiers: &[Qualifier]) -> Interpolation {
@@ -43,14 +49,16 @@ pub fn d_interpolate(qualifiers: &[Qualifier]) -> Interpolation {
     }
 }
 
-/// a quad has four threads; one whose pixel the triangle does not cover is a helper, of which nothing is kept [wsl/d-helper, 004 Floating point arithmetic; WSL-D29]
+/// a quad has four threads; one whose pixel the triangle does not cover is a helper, of which
+/// nothing is kept [wsl/d-helper, 004 Floating point arithmetic; WSL-D29]
 ///
 /// Who has the fragment; no device has that of a helper.
 pub fn d_helper(lane: Lane) -> Option<Presence> {
     Presence::of(lane)
 }
 
-/// SV_IsFrontFace is true if the triangle turns counter-clockwise on the screen, SV_SampleIndex is 0, SV_InnerCoverage is 0 or 1 [wsl/d-fragment, 004 Built-in Variables; WSL-D27, WSL-D29]
+/// SV_IsFrontFace is true if the triangle turns counter-clockwise on the screen, SV_SampleIndex is
+/// 0, SV_InnerCoverage is 0 or 1 [wsl/d-fragment, 004 Built-in Variables; WSL-D27, WSL-D29]
 ///
 /// `front` is whether it does, and `certain` whether every device says so.
 pub fn d_fragment(opens: &mut Opens, built_in: BuiltinSemantic, front: bool, certain: bool) -> Option<Word> {
@@ -63,7 +71,8 @@ pub fn d_fragment(opens: &mut Opens, built_in: BuiltinSemantic, front: bool, cer
     })
 }
 
-/// A scalar of a stage-in variable, by those of the three vertices. Under a profile of precision it is one of what devices may compute.
+/// A scalar of a stage-in variable, by those of the three vertices. Under a profile of precision it
+/// is one of what devices may compute.
 fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 3], how: Interpolation) -> Word {
     if how == Interpolation::Flat {
         return corners[0];

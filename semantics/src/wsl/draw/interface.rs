@@ -1,4 +1,5 @@
-//! What goes from stage to stage: seed 004 "Arguments and Return Types" (ERRATA WSL-D28). All of it is checked before a thread runs.
+//! What goes from stage to stage: seed 004 "Arguments and Return Types" (ERRATA WSL-D28). All of it
+//! is checked before a thread runs.
 
 use super::{Attribute, Draw, Given, Rules, Vertices};
 use crate::raster::Interpolation;
@@ -18,7 +19,8 @@ use crate::wsl::typing::program::Program;
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     pub(super) scalar: Scalar,
-    /// The word of each, in the order in which attribute data have them: a matrix is column after column.
+    /// The word of each, in the order in which attribute data have them: a matrix is column after
+    /// column.
     pub(super) at: Vec<usize>,
     /// How many words the variable takes.
     pub(super) words: usize,
@@ -65,9 +67,11 @@ pub(super) type Place = usize;
 /// What both stages take and give.
 #[derive(Debug)]
 pub(super) struct Interface<'p> {
-    /// The stage-in variables of the vertex shader, each with its attribute among those of the draw.
+    /// The stage-in variables of the vertex shader, each with its attribute among those of the
+    /// draw.
     pub(super) attributes: Vec<(&'p Item, Elements, usize)>,
-    /// The stage-out variables that a fragment's variable matches: where they are and how many words they take; of a screen, those given.
+    /// The stage-out variables that a fragment's variable matches: where they are and how many
+    /// words they take; of a screen, those given.
     pub(super) outputs: Vec<(Place, usize)>,
     pub(super) position: Place,
     pub(super) inputs: Vec<Input<'p>>,
@@ -96,7 +100,8 @@ fn qualified(program: &Program, item: &Item) -> String {
     words.join(" ")
 }
 
-/// a stage-out variable and the stage-in variable with its attribute have the same type and qualifiers [wsl/d-match, 004 Arguments and Return Types]
+/// a stage-out variable and the stage-in variable with its attribute have the same type and
+/// qualifiers [wsl/d-match, 004 Arguments and Return Types]
 ///
 /// The order of qualifiers says nothing.
 pub fn d_match(out: &Item, into: &Item) -> bool {
@@ -104,26 +109,30 @@ pub fn d_match(out: &Item, into: &Item) -> bool {
     out.ty == into.ty && Qualifier::ALL.iter().all(|q| has(out, q) == has(into, q))
 }
 
-/// a stage-in variable of a fragment shader that no stage-out variable matches is zeros [wsl/d-left-over, 004 Arguments and Return Types; WSL-D28]
+/// a stage-in variable of a fragment shader that no stage-out variable matches is zeros
+/// [wsl/d-left-over, 004 Arguments and Return Types; WSL-D28]
 pub fn d_left_over(words: usize) -> Words {
     Words::from_elem(Word::Bits(0), words)
 }
 
-/// a stage-in variable of a vertex shader holds its vertex's part of the attribute's data, which are of its type [wsl/d-attribute, 004 Vertex Shader]
+/// a stage-in variable of a vertex shader holds its vertex's part of the attribute's data, which
+/// are of its type [wsl/d-attribute, 004 Vertex Shader]
 ///
-/// The scalars of that vertex; none if the data are of another type or of another number of vertices.
+/// The scalars of that vertex; none if the data are of another type or of another number of
+/// vertices.
 pub fn d_attribute(data: &Attribute, scalar: Scalar, each: usize, vertices: u32, vertex: u32) -> Option<&[u32]> {
     let fits = data.scalar == scalar && data.words.len() as u64 == each as u64 * u64::from(vertices);
     let first = vertex as usize * each;
     if fits { data.words.get(first..first + each) } else { None }
 }
 
-/// a stage-in variable of a fragment shader that holds no floats is nointerpolation [wsl/d-integer, 004 Rasterizer; WSL-D28]
+/// a stage-in variable of a fragment shader that holds no floats is nointerpolation [wsl/d-integer,
+/// 004 Rasterizer; WSL-D28]
 pub fn d_integer(scalar: Scalar, qualifiers: &[Qualifier]) -> bool {
     scalar == Scalar::Float || qualifiers.contains(&Qualifier::Nointerpolation)
 }
 
-/// a vertex shader has a result SV_Position                                     [wsl/d-position, 004 Vertex Shader; WSL-D28]
+/// a vertex shader has a result SV_Position [wsl/d-position, 004 Vertex Shader; WSL-D28]
 pub fn d_position(results: &[Item]) -> Option<&Item> {
     results.iter().find(|item| matches!(item.semantic, Some((Semantic::Builtin(BuiltinSemantic::Position), _))))
 }

@@ -1,8 +1,11 @@
-//! A draw by the relation: seed 004 "Graphics Pipeline", "Entry Points" (ERRATA WSL-D25 to WSL-D29).
+//! A draw by the relation: seed 004 "Graphics Pipeline", "Entry Points" (ERRATA WSL-D25 to
+//! WSL-D29).
 //!
-//! Vertices are threads, and every three of them a triangle; [`crate::raster`] clips it, finds the pixels that it covers and interpolates; quads of pixels are
-//! groups of four threads, which step as all threads do ([`super::execution`]) and meet at operations over the quad; what fragments give is merged in the order of
-//! triangles. The vertex stage has ended before the first fragment begins; within a stage threads are ordered by nothing, and race.
+//! Vertices are threads, and every three of them a triangle; [`crate::raster`] clips it, finds the
+//! pixels that it covers and interpolates; quads of pixels are groups of four threads, which step
+//! as all threads do ([`super::execution`]) and meet at operations over the quad; what fragments
+//! give is merged in the order of triangles. The vertex stage has ended before the first fragment
+//! begins; within a stage threads are ordered by nothing, and race.
 //!
 //! | module | section |
 //! |---|---|
@@ -13,11 +16,13 @@
 //! | `threads`, `quad` | steps, and what the threads of a quad do together |
 //! | `fast` | threads on the fast engine instead |
 //!
-//! What a device may do differently is not resolved silently. A pixel whose centre lies so near to an edge that a device may see it on the other side is
-//! marked, and so is one whose depth test may end either way. Interpolated values are the definite ones of [`crate::raster`], and under a profile of precision any
-//! that devices may compute.
+//! What a device may do differently is not resolved silently. A pixel whose centre lies so near to
+//! an edge that a device may see it on the other side is marked, and so is one whose depth test may
+//! end either way. Interpolated values are the definite ones of [`crate::raster`], and under a
+//! profile of precision any that devices may compute.
 //!
-//! Absent on purpose: points and lines, strips and fans (the seed has none), several samples a pixel, blending, culling.
+//! Absent on purpose: points and lines, strips and fans (the seed has none), several samples a
+//! pixel, blending, culling.
 
 mod fast;
 pub mod fragment;
@@ -112,7 +117,8 @@ pub struct Draw<'p> {
     pub fragment: &'p EntryPoint,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// How depths are compared with a depth attachment of 32-bit floats that holds ones before, if there is one.
+    /// How depths are compared with a depth attachment of 32-bit floats that holds ones before, if
+    /// there is one.
     pub depth: Option<Compare>,
     /// What is bound to the resources of both shaders: those of [`resources`].
     pub resources: Vec<Resource>,
@@ -188,12 +194,14 @@ impl Default for Rules {
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded
+    /// results.
     pub precision: Option<Profile>,
-    /// In which order the threads take their steps: a quad after the other, or all of a stage side by side. Not every order.
+    /// In which order the threads take their steps: a quad after the other, or all of a stage side
+    /// by side. Not every order.
     pub schedule: Schedule,
-    /// The most steps of all threads together, and places that rasterisation looks at, on all ways. Where the first way has ended, further ones are left out for
-    /// want of it.
+    /// The most steps of all threads together, and places that rasterisation looks at, on all ways.
+    /// Where the first way has ended, further ones are left out for want of it.
     pub fuel: u64,
     /// The most ways that are followed, through branches on unspecified values.
     pub ways: usize,
@@ -228,9 +236,11 @@ impl Default for Settings {
 pub struct Target {
     /// n of SV_Target n.
     pub number: u32,
-    /// By pixel, row after row from the top: what each component may be. Zeros where nothing was drawn.
+    /// By pixel, row after row from the top: what each component may be. Zeros where nothing was
+    /// drawn.
     pub texels: Vec<[Possible; 4]>,
-    /// By pixel, whether a device may show something else: an edge passes its centre, or its depth test may end otherwise.
+    /// By pixel, whether a device may show something else: an edge passes its centre, or its depth
+    /// test may end otherwise.
     pub doubted: Vec<bool>,
 }
 
@@ -247,7 +257,8 @@ pub struct Shown {
     pub races: Vec<Race>,
     /// Operations over quads that not all threads of a quad came to: what they give is unspecified.
     pub apart: Vec<Apart>,
-    /// Whether a fragment that a device may or may not have stores in a buffer, so that the buffers are in doubt.
+    /// Whether a fragment that a device may or may not have stores in a buffer, so that the buffers
+    /// are in doubt.
     pub doubted: bool,
     /// Whether something unspecified was met.
     pub unspecified: bool,
@@ -285,7 +296,8 @@ pub enum Ending {
     Other(Outcome<()>),
 }
 
-/// The resources of both shaders, empty: those of the vertex shader, then those that only the fragment shader has.
+/// The resources of both shaders, empty: those of the vertex shader, then those that only the
+/// fragment shader has.
 ///
 /// # Errors
 /// If there are elements without a size; or a register that cannot be one resource.

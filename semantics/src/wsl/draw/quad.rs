@@ -1,7 +1,8 @@
 //! What the four threads of a quad do together (ERRATA WSL-D25, WSL-D26).
 //!
-//! Threads meet at an operation over the quad as threads of a group meet at a barrier: at the same instance of it. There the rule is that all must come; here
-//! a thread that others do not meet goes on, with unspecified values for theirs.
+//! Threads meet at an operation over the quad as threads of a group meet at a barrier: at the same
+//! instance of it. There the rule is that all must come; here a thread that others do not meet goes
+//! on, with unspecified values for theirs.
 
 use super::threads::{Group, State, World};
 use crate::text::Span;
@@ -30,7 +31,8 @@ pub struct Apart {
 /// The most of them that are reported.
 const MAX_APART: usize = 1000;
 
-/// The four threads of a quad, at the same instance of an operation over it, go on with the operands of all [wsl/g-quad, 004 Floating point arithmetic; WSL-D26]
+/// The four threads of a quad, at the same instance of an operation over it, go on with the
+/// operands of all [wsl/g-quad, 004 Floating point arithmetic; WSL-D26]
 pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
     let Some((meaning, operands)) = together(program, group) else { return };
     // What is chosen is chosen by the quad's first thread, so that every schedule chooses alike.
@@ -44,9 +46,12 @@ pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
     }
 }
 
-/// Threads of a quad at an operation over it that not all come to go on, each with unspecified operands for the others [wsl/g-quad-apart, 004 Floating point arithmetic, Barriers and discard; WSL-D25, WSL-D26]
+/// Threads of a quad at an operation over it that not all come to go on, each with unspecified
+/// operands for the others [wsl/g-quad-apart, 004 Floating point arithmetic, Barriers and discard;
+/// WSL-D25, WSL-D26]
 ///
-/// Of instances that threads stand at, the first in program order: others may come to a later one yet.
+/// Of instances that threads stand at, the first in program order: others may come to a later one
+/// yet.
 pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
     let standing = group.threads.iter().filter_map(|(_, state)| match state {
         State::AtQuad(instance, _) => Some(instance),
@@ -107,7 +112,8 @@ fn meaning(program: &Program, instance: &Instance) -> Option<Meaning> {
     }
 }
 
-/// Whether an instance comes before another one in program order, as far as loops and places in the text say.
+/// Whether an instance comes before another one in program order, as far as loops and places in the
+/// text say.
 fn before(program: &Program, a: &Instance, b: &Instance) -> Ordering {
     let place = |instance: &Instance, k: usize| {
         let expr = |e: ExprId| program.exprs.get(e.0 as usize).map(|e| e.span.end);

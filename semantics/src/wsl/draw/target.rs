@@ -1,4 +1,5 @@
-//! What becomes of fragments: seed 004 "Output Merger", "Barriers and discard", "Built-in Variables" (ERRATA WSL-D27, WSL-D29).
+//! What becomes of fragments: seed 004 "Output Merger", "Barriers and discard", "Built-in
+//! Variables" (ERRATA WSL-D27, WSL-D29).
 
 use super::Rules;
 use crate::image::{Compare, Format};
@@ -39,17 +40,19 @@ impl Presence {
     }
 }
 
-/// a thread that discard has ended leaves no fragment                           [wsl/d-discarded, 004 Barriers and discard]
+/// a thread that discard has ended leaves no fragment [wsl/d-discarded, 004 Barriers and discard]
 pub fn d_discarded(discarded: bool) -> bool {
     !discarded
 }
 
-/// a fragment whose SV_Coverage has no bit 0 is left out                        [wsl/d-coverage, 004 Built-in Variables; WSL-D29]
+/// a fragment whose SV_Coverage has no bit 0 is left out [wsl/d-coverage, 004 Built-in Variables;
+/// WSL-D29]
 pub fn d_coverage(mask: u32) -> bool {
     mask & 1 == 1
 }
 
-/// the depth of a fragment is its SV_Depth, if it has one, and else the interpolated one [wsl/d-depth, 004 Vertex Shader, Built-in Variables; WSL-D27]
+/// the depth of a fragment is its SV_Depth, if it has one, and else the interpolated one
+/// [wsl/d-depth, 004 Vertex Shader, Built-in Variables; WSL-D27]
 ///
 /// One that is not within 0 and 1 may be any that is.
 pub fn d_depth(written: Option<Inexact>, interpolated: Inexact) -> Inexact {
@@ -77,7 +80,8 @@ impl Texels {
     }
 }
 
-/// a fragment that passes writes its SV_Target n to target n at its pixel, in the order of triangles [wsl/d-target, 004 Output Merger, Built-in Variables]
+/// a fragment that passes writes its SV_Target n to target n at its pixel, in the order of
+/// triangles [wsl/d-target, 004 Output Merger, Built-in Variables]
 pub fn d_target(target: &mut Texels, pixel: usize, value: [Word; 4], presence: Presence) {
     let same = target.texels[pixel] == value;
     match presence {
@@ -109,7 +113,8 @@ pub(super) struct Left {
 }
 
 impl Attachments {
-    /// Targets of zeros; a depth attachment of 32-bit floats cleared to 1, if there is a comparison. None if there are too many pixels.
+    /// Targets of zeros; a depth attachment of 32-bit floats cleared to 1, if there is a
+    /// comparison. None if there are too many pixels.
     pub(super) fn new(size: [u32; 2], targets: &[(u32, usize)], compare: Option<Compare>) -> Option<Attachments> {
         let pixels = size[0] as usize * size[1] as usize;
         let depth = match compare {
@@ -120,7 +125,8 @@ impl Attachments {
         Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth })
     }
 
-    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was written.
+    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was
+    /// written.
     pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
         let mut presence = left.presence;
         if x >= self.size[0] || y >= self.size[1] {

@@ -15,14 +15,16 @@ use crate::wsl::open::Word;
 use crate::wsl::syntax::BuiltinSemantic;
 use crate::wsl::typing::program::Program;
 
-/// What a vertex leaves: its position, and the stage-out variables that a fragment's variable matches.
+/// What a vertex leaves: its position, and the stage-out variables that a fragment's variable
+/// matches.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) position: [Word; 4],
     pub(super) outputs: Vec<Words>,
 }
 
-/// a vertex is a thread, with its number for SV_VertexID and that of its instance for SV_InstanceID [wsl/d-vertex, 004 Vertex Shader, Built-in Variables]
+/// a vertex is a thread, with its number for SV_VertexID and that of its instance for SV_InstanceID
+/// [wsl/d-vertex, 004 Vertex Shader, Built-in Variables]
 pub fn d_vertex(vertex: u32, instance: u32, built_in: BuiltinSemantic) -> Option<u32> {
     match built_in {
         BuiltinSemantic::VertexId => Some(vertex),
@@ -52,7 +54,8 @@ pub(super) fn arguments(
     values
 }
 
-/// The rows of all vertices, instance after instance; of a screen, the corners of a triangle over it.
+/// The rows of all vertices, instance after instance; of a screen, the corners of a triangle over
+/// it.
 pub(super) fn rows<'a>(
     engine: &mut impl Engine<'a>,
     draw: &Draw,

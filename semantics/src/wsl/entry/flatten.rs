@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 pub struct Flat {
     /// The items.
     pub items: Vec<Item>,
-    /// What is no item, but has a semantic all the same: structures, and the result of a function that returns nothing.
+    /// What is no item, but has a semantic all the same: structures, and the result of a function
+    /// that returns nothing.
     pub marked: Vec<Item>,
 }
 
@@ -125,7 +126,8 @@ pub fn ep_same_name(b: &mut Builder, items: &[Item]) {
     }
 }
 
-/// no two results of an entry point have the same semantic                     [wsl/ep-single, 004 Arguments and Return Types; WSL-C29]
+/// no two results of an entry point have the same semantic [wsl/ep-single, 004 Arguments and Return
+/// Types; WSL-C29]
 pub fn ep_single(b: &mut Builder, results: &[Item]) {
     let mut seen: FxHashMap<Semantic, &Item> = FxHashMap::default();
     for item in results {

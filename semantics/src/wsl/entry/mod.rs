@@ -1,4 +1,5 @@
-//! Entry points: what a stage takes and gives (seed 004 "Entry Points", "Arguments and Return Types", "Built-in Variables").
+//! Entry points: what a stage takes and gives (seed 004 "Entry Points", "Arguments and Return
+//! Types", "Built-in Variables").
 
 pub mod bucket;
 pub mod flatten;
@@ -104,7 +105,8 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
         items += inputs.items.len() + outputs.items.len();
         for (side, direction) in [(&inputs, Direction::In), (&outputs, Direction::Out)] {
             flatten::ep_same_name(b, &side.items);
-            // A semantic asks for its type wherever it is written, and no semantic has a structure or void.
+            // A semantic asks for its type wherever it is written, and no semantic has a structure
+            // or void.
             for item in side.items.iter().chain(&side.marked) {
                 bucket::check(b, item, stage, direction);
             }
@@ -115,7 +117,8 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
     out
 }
 
-/// The entry point of that stage and name, or without a name the only one of that stage. Of compute entry points the numbers of threads are not looked at.
+/// The entry point of that stage and name, or without a name the only one of that stage. Of compute
+/// entry points the numbers of threads are not looked at.
 ///
 /// # Errors
 /// There is none, or several of that name, or several and no name.

@@ -1,7 +1,8 @@
 //! Which accessors there are: declared, generated, and the library's.
 //!
-//! The generated ones (seed 004 "Building the global typing environment" 3.4, "Checking the coherence of operators and functions", "Generated functions") are
-//! not listed in the environment: they are found from the structure, the array type or the address-taker that they come from.
+//! The generated ones (seed 004 "Building the global typing environment" 3.4, "Checking the
+//! coherence of operators and functions", "Generated functions") are not listed in the environment:
+//! they are found from the structure, the array type or the address-taker that they come from.
 
 use super::{Accessors, Environment, FunctionId};
 use crate::rule::Rule;
@@ -62,7 +63,8 @@ pub enum Generated {
     Setter(FunctionId),
 }
 
-/// An accessor that was found, and the type that it gives: what is pointed at, what is assigned, what is got.
+/// An accessor that was found, and the type that it gives: what is pointed at, what is assigned,
+/// what is got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The function.

@@ -1,4 +1,5 @@
-//! Functions compared with each other: seed 004 "Checking the coherence of operators and functions".
+//! Functions compared with each other: seed 004 "Checking the coherence of operators and
+//! functions".
 
 use super::access::Part;
 use super::operators::Role;
@@ -77,7 +78,8 @@ pub fn v_index_setter_getter(b: &mut Builder, id: FunctionId) {
 /// library's included
 ///                [wsl/v-function-duplicate, 004 Checking the coherence of operators and functions]
 ///
-/// `first` is the first declared function of that name and those types. Generated functions and the library's are declarations too.
+/// `first` is the first declared function of that name and those types. Generated functions and the
+/// library's are declarations too.
 pub fn v_function_duplicate(b: &mut Builder, id: FunctionId, first: FunctionId) {
     let other = if first != id { Some(Other::Declared(first)) } else { elsewhere(b, id) };
     b.require(Rule::WslVFunctionDuplicate, other.is_none(), |env| {
@@ -101,7 +103,8 @@ enum Other {
     Library(String),
 }
 
-/// Whether a function that no program text declares has the name and types, or one that is generated for this one.
+/// Whether a function that no program text declares has the name and types, or one that is
+/// generated for this one.
 fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
     let f = b.env.function(id).clone();
     let types = f.types();
@@ -144,7 +147,8 @@ fn elsewhere(b: &mut Builder, id: FunctionId) -> Option<Other> {
     Some(Other::Generated(span, "it".into()))
 }
 
-/// What an address-taker clashes with: a field's own, or accessors of the library like those that are generated for it.
+/// What an address-taker clashes with: a field's own, or accessors of the library like those that
+/// are generated for it.
 fn taker(b: &mut Builder, f: &super::Function, part: Part, name: &str) -> Option<Other> {
     let Type::Pointer(space, of) = b.env.types.get(f.parameters[0].ty) else { return None };
     if let Some(span) = field_span(b, of, part) {

@@ -1,7 +1,9 @@
 //! What depends on what: seed 004 "Resolving typedefs".
 //!
-//! A typedef depends on the types that its definition names, a structure on those that its fields' types name, through pointers, arrays and typedefs (WSL-C14).
-//! The walk keeps its own stack, so a chain of any length costs memory only; typedefs are resolved in the order in which the walk leaves them.
+//! A typedef depends on the types that its definition names, a structure on those that its fields'
+//! types name, through pointers, arrays and typedefs (WSL-C14). The walk keeps its own stack, so a
+//! chain of any length costs memory only; typedefs are resolved in the order in which the walk
+//! leaves them.
 
 use super::resolve::Place;
 use super::{Builder, TypeDefinition};
@@ -102,7 +104,8 @@ fn mentioned(core: &core::Program, ty: core::TypeExprId, out: &mut Vec<(Symbol, 
 /// no typedef or structure depends on itself
 ///                                           [wsl/v-depends-cycle, 004 Resolving typedefs; WSL-C14]
 ///
-/// The types of a cycle are left out of the environment's definitions, so that nothing else is said of them.
+/// The types of a cycle are left out of the environment's definitions, so that nothing else is said
+/// of them.
 pub fn v_depends_cycle(b: &mut Builder, cycle: &[Ident], span: Span) {
     let names: Vec<&str> = cycle.iter().chain(cycle.first()).map(|n| b.env.names.name(n.name)).collect();
     let shown =

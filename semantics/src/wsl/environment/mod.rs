@@ -1,8 +1,11 @@
-//! The global environment: seed 004 "Building the global typing environment" and "Other validation steps".
+//! The global environment: seed 004 "Building the global typing environment" and "Other validation
+//! steps".
 //!
-//! Types are gathered first (`declare`), then what depends on what is followed (`depends`), every type as written is resolved (`resolve`), and functions are
-//! declared (`operators`) and compared with each other (`coherence`). Accessors that the specification generates are not declared one by one: `access` says
-//! which there are. Nothing is lost by an error: what is wrong is left out, so that the rest can be checked.
+//! Types are gathered first (`declare`), then what depends on what is followed (`depends`), every
+//! type as written is resolved (`resolve`), and functions are declared (`operators`) and compared
+//! with each other (`coherence`). Accessors that the specification generates are not declared one
+//! by one: `access` says which there are. Nothing is lost by an error: what is wrong is left out,
+//! so that the rest can be checked.
 
 pub mod access;
 pub mod coherence;
@@ -47,7 +50,8 @@ pub struct Struct {
     pub index: FxHashMap<Symbol, u32>,
 }
 
-/// A field of a structure, a parameter of a function, or what a function returns: what a semantic can be given to.
+/// A field of a structure, a parameter of a function, or what a function returns: what a semantic
+/// can be given to.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Its name.
@@ -75,7 +79,8 @@ pub enum Semantic {
     Register(Symbol, Option<Symbol>),
     /// `specialized`
     Specialized,
-    /// A semantic whose number does not fit in 32 bits: an error in an entry point, and ignored elsewhere (WSL-B13).
+    /// A semantic whose number does not fit in 32 bits: an error in an entry point, and ignored
+    /// elsewhere (WSL-B13).
     OutOfRange,
 }
 
@@ -148,7 +153,8 @@ pub struct Typedef {
     pub ty: Option<TypeId>,
 }
 
-/// The accessors of one field name that the program declares: `operator.f`, `operator.f=` and `operator&.f`, or `operator[]` and so on.
+/// The accessors of one field name that the program declares: `operator.f`, `operator.f=` and
+/// `operator&.f`, or `operator[]` and so on.
 #[derive(Clone, Debug, Default)]
 pub struct Accessors {
     /// `operator.f`
@@ -157,7 +163,8 @@ pub struct Accessors {
     pub setters: Vec<FunctionId>,
     /// `operator&.f`
     pub address_takers: Vec<FunctionId>,
-    /// The first getter of each type of the first parameter; of `operator[]` those whose index is a `uint` (WSL-C7), likewise below.
+    /// The first getter of each type of the first parameter; of `operator[]` those whose index is a
+    /// `uint` (WSL-C7), likewise below.
     pub getter_of: FxHashMap<TypeId, FunctionId>,
     /// The first setter.
     pub setter_of: FxHashMap<TypeId, FunctionId>,
@@ -224,9 +231,11 @@ impl Errors {
         self.list.len() >= MAX_ERRORS
     }
 
-    /// Adds an error, unless there are [`MAX_ERRORS`] or the same is said of the place already (the condition of a while is checked twice).
+    /// Adds an error, unless there are [`MAX_ERRORS`] or the same is said of the place already (the
+    /// condition of a while is checked twice).
     ///
-    /// An error whose notes would be more than [`MAX_NOTES`] with those before says how many they are.
+    /// An error whose notes would be more than [`MAX_NOTES`] with those before says how many they
+    /// are.
     pub fn push(&mut self, mut error: Error) {
         if self.unchecked == Some(error.rule) {
             return;
@@ -307,7 +316,8 @@ impl Environment {
         let parameters = parameters.join(", ");
         match f.kind {
             FunctionKind::Cast => format!("operator {}({parameters})", self.type_name(f.result)),
-            // A function may bear a type's name, and is a cast to that type by its name only (ERRATA WSL-B12).
+            // A function may bear a type's name, and is a cast to that type by its name only
+            // (ERRATA WSL-B12).
             _ => format!("{} {}({parameters})", self.type_name(f.result), self.names.name(f.name.name)),
         }
     }
@@ -335,7 +345,8 @@ pub struct Builder<'a> {
     pub fired: Fired,
     /// The types as written that were resolved already: wrong ones to nothing.
     resolved: Vec<Option<Option<TypeId>>>,
-    /// Arrays whose elements may turn out to contain samplers, until the fields of structures are known.
+    /// Arrays whose elements may turn out to contain samplers, until the fields of structures are
+    /// known.
     arrays: Vec<(TypeId, Span)>,
     fields_known: bool,
     opaque: FxHashMap<TypeId, bool>,

@@ -182,7 +182,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Parameter and result are pointers in the same address space; the type that the parameter points at.
+    /// Parameter and result are pointers in the same address space; the type that the parameter
+    /// points at.
     fn pointers(&mut self, rule: Rule, f: &Function) -> Option<TypeId> {
         let name = |env: &super::Environment| env.names.name(f.name.name).to_string();
         let parameter = match self.env.types.get(f.parameters[0].ty) {

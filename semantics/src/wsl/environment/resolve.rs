@@ -1,4 +1,5 @@
-//! Types as written, resolved: seed 004 "Void type", "Validating types", "Resolving typedefs", "No pointers or array references in structs and arrays".
+//! Types as written, resolved: seed 004 "Void type", "Validating types", "Resolving typedefs", "No
+//! pointers or array references in structs and arrays".
 
 use super::{Builder, TypeDefinition};
 use crate::rule::Rule;
@@ -113,7 +114,8 @@ impl Builder<'_> {
         Some(ty)
     }
 
-    /// What a resource of such elements may not hold, if there is something: the first type in it that is no scalar, vector, matrix or structure of them.
+    /// What a resource of such elements may not hold, if there is something: the first type in it
+    /// that is no scalar, vector, matrix or structure of them.
     pub fn no_slice_element(&mut self, ty: TypeId) -> Option<TypeId> {
         if let Some(&known) = self.slices.get(&ty) {
             return known;
@@ -139,7 +141,8 @@ impl Builder<'_> {
             Type::Sampler | Type::Texture(..) => true,
             Type::Array(of, _) => deep(|| self.contains_opaque(of)),
             Type::Struct(id) => {
-                // Cyclic ones are not in the environment; still, a structure is taken to be clear while it is looked at.
+                // Cyclic ones are not in the environment; still, a structure is taken to be clear
+                // while it is looked at.
                 self.opaque.insert(ty, false);
                 let fields: Vec<TypeId> = self.env.structure(id).fields.iter().map(|f| f.ty).collect();
                 fields.into_iter().any(|f| deep(|| self.contains_opaque(f)))

@@ -1,4 +1,5 @@
-//! Assignment, increments and compound assignment: seed 004 "Assignment", "Read-modify-write expressions".
+//! Assignment, increments and compound assignment: seed 004 "Assignment", "Read-modify-write
+//! expressions".
 
 use super::term::{Expr, Form};
 use super::{Cx, Done, Stop};
@@ -58,13 +59,14 @@ impl Cx<'_, '_> {
     }
 }
 
-/// e2 → e2' gives a = e2 → a = e2', a an abstract left-value                   [wsl/e-assign-right-reduce, 004 Assignment 2]
+/// e2 → e2' gives a = e2 → a = e2', a an abstract left-value [wsl/e-assign-right-reduce, 004
+/// Assignment 2]
 pub fn e_assign_right_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Assign(parts) = &mut e.form else { return cx.stuck("no assignment") };
     cx.within(Rule::WslEAssignRightReduce, |cx| cx.expr(&mut parts[1]))
 }
 
-/// LVal(a) = v → v, storing v to a                                             [wsl/e-assign-execute, 004 Assignment 3]
+/// LVal(a) = v → v, storing v to a [wsl/e-assign-execute, 004 Assignment 3]
 pub fn e_assign_execute(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Assign(parts) = &mut e.form else { return cx.stuck("no assignment") };
     let [target, value] = &mut **parts;
@@ -74,7 +76,7 @@ pub fn e_assign_execute(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e3.f = v → e3 = operator.f=(e3, v), v                                       [wsl/e-assign-setter, 004 Assignment 4; WSL-D17]
+/// e3.f = v → e3 = operator.f=(e3, v), v [wsl/e-assign-setter, 004 Assignment 4; WSL-D17]
 pub fn e_assign_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Assign(parts) = &mut e.form else { return cx.stuck("no assignment") };
     let [target, value] = &mut **parts;
@@ -85,7 +87,8 @@ pub fn e_assign_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e3\[i\] = v → e3 = operator\[\]=(e3, i, v), v                                 [wsl/e-assign-indexed-setter, 004 Assignment 5; WSL-D17]
+/// e3\[i\] = v → e3 = operator\[\]=(e3, i, v), v [wsl/e-assign-indexed-setter, 004 Assignment 5;
+/// WSL-D17]
 pub fn e_assign_indexed_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Assign(parts) = &mut e.form else { return cx.stuck("no assignment") };
     let [target, value] = &mut **parts;
@@ -97,7 +100,8 @@ pub fn e_assign_indexed_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e++ → LVal(id) = e, (e = operator++(e), LVal(id)), e an abstract left-value [wsl/e-postfix-incr-elim, 004 Read-modify-write expressions; WSL-C18, WSL-D8]
+/// e++ → LVal(id) = e, (e = operator++(e), LVal(id)), e an abstract left-value
+/// [wsl/e-postfix-incr-elim, 004 Read-modify-write expressions; WSL-C18, WSL-D8]
 pub fn e_postfix_incr_elim(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Step(target, callee, Some(store)) = &mut e.form else { return cx.stuck("no increment") };
     let (callee, store, target) = (*callee, *store, target.take());
@@ -111,7 +115,8 @@ pub fn e_postfix_incr_elim(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// ++e → e = operator++(e), e an abstract left-value                           [wsl/e-prefix-incr-elim, 004 Read-modify-write expressions]
+/// ++e → e = operator++(e), e an abstract left-value [wsl/e-prefix-incr-elim, 004 Read-modify-write
+/// expressions]
 pub fn e_prefix_incr_elim(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Step(target, callee, None) = &mut e.form else { return cx.stuck("no increment") };
     let (callee, target) = (*callee, target.take());
@@ -120,7 +125,8 @@ pub fn e_prefix_incr_elim(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e1 += e2 → e1 = operator+(e1, e2), e1 an abstract left-value                [wsl/e-plus-equal-elim, 004 Read-modify-write expressions; WSL-D9]
+/// e1 += e2 → e1 = operator+(e1, e2), e1 an abstract left-value [wsl/e-plus-equal-elim, 004
+/// Read-modify-write expressions; WSL-D9]
 pub fn e_plus_equal_elim(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::CompoundAssign(callee, parts) = &mut e.form else { return cx.stuck("no compound assignment") };
     let [target, operand] = &mut **parts;
@@ -130,22 +136,26 @@ pub fn e_plus_equal_elim(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e1 reduced to an abstract left-value, e1', gives e1 = e2 → e1' = e2          [wsl/e-assign-left-reduce, 004 Assignment 1]
+/// e1 reduced to an abstract left-value, e1', gives e1 = e2 → e1' = e2 [wsl/e-assign-left-reduce,
+/// 004 Assignment 1]
 pub fn e_assign_left_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEAssignLeftReduce, e)
 }
 
-/// e reduced to an abstract left-value, e', gives e++ → e'++                    [wsl/e-postfix-incr-reduce, 004 Read-modify-write expressions]
+/// e reduced to an abstract left-value, e', gives e++ → e'++ [wsl/e-postfix-incr-reduce, 004
+/// Read-modify-write expressions]
 pub fn e_postfix_incr_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEPostfixIncrReduce, e)
 }
 
-/// e reduced to an abstract left-value, e', gives ++e → ++e'                    [wsl/e-prefix-incr-reduce, 004 Read-modify-write expressions]
+/// e reduced to an abstract left-value, e', gives ++e → ++e' [wsl/e-prefix-incr-reduce, 004
+/// Read-modify-write expressions]
 pub fn e_prefix_incr_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEPrefixIncrReduce, e)
 }
 
-/// e1 reduced to an abstract left-value, e1', gives e1 += e2 → e1' += e2        [wsl/e-plus-equal-reduce, 004 Read-modify-write expressions; WSL-D9]
+/// e1 reduced to an abstract left-value, e1', gives e1 += e2 → e1' += e2 [wsl/e-plus-equal-reduce,
+/// 004 Read-modify-write expressions; WSL-D9]
 pub fn e_plus_equal_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEPlusEqualReduce, e)
 }

@@ -63,7 +63,8 @@ pub(super) fn called(cx: &Cx, e: &Expr) -> Result<(LibraryFunction, Vec<(TypeId,
     }
 }
 
-/// f(v1, …) → v, f a function of the library that gives v                      [wsl/e-call-library, 004 Built-in Functions]
+/// f(v1, …) → v, f a function of the library that gives v [wsl/e-call-library, 004 Built-in
+/// Functions]
 pub fn e_call_library(cx: &mut Cx, e: &mut Expr) -> Done {
     let (function, arguments) = called(cx, e)?;
     let types: Vec<TypeId> = arguments.iter().map(|a| a.0).collect();
@@ -109,7 +110,8 @@ fn atomic(cx: &Cx, pointer: TypeId) -> Result<Scalar, Stop> {
     }
 }
 
-/// An atomic operation of a helper thread: nothing is read or written, and an unspecified value is stored through its last argument.
+/// An atomic operation of a helper thread: nothing is read or written, and an unspecified value is
+/// stored through its last argument.
 fn read_by_helper(cx: &mut Cx, e: &mut Expr, z: Address) -> Done {
     let read = cx.opens.leaf(None, Scalar::Uint, 0);
     cx.store(z, &[read])?;
@@ -139,7 +141,8 @@ impl Cx<'_, '_> {
     }
 }
 
-/// InterlockedOp(x, y, z) → Void: a read-modify-write of *x by y, then a store of what was read to *z [wsl/e-interlocked, 004 Fences and atomic operations; WSL-D13]
+/// InterlockedOp(x, y, z) → Void: a read-modify-write of *x by y, then a store of what was read to
+/// *z [wsl/e-interlocked, 004 Fences and atomic operations; WSL-D13]
 pub fn e_interlocked(cx: &mut Cx, e: &mut Expr) -> Done {
     let (function, arguments) = called(cx, e)?;
     let [(pointer, x), (_, y), (_, z)] = &arguments[..] else { return cx.stuck("an atomic operation has three arguments") };
@@ -168,7 +171,9 @@ pub fn e_interlocked(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// InterlockedCompareExchange(x, old, new, z) → Void: a read-modify-write of *x to new if it holds old, else a load; then a store of what was read to *z [wsl/e-compare-exchange, 004 Fences and atomic operations]
+/// InterlockedCompareExchange(x, old, new, z) → Void: a read-modify-write of *x to new if it holds
+/// old, else a load; then a store of what was read to *z [wsl/e-compare-exchange, 004 Fences and
+/// atomic operations]
 pub fn e_compare_exchange(cx: &mut Cx, e: &mut Expr) -> Done {
     let (_, arguments) = called(cx, e)?;
     let [(pointer, x), (_, old), (_, new), (_, z)] = &arguments[..] else { return cx.stuck("a compare-exchange has four arguments") };
@@ -206,7 +211,8 @@ pub fn fence(program: &Program, barrier: ExprId) -> (bool, bool) {
     }
 }
 
-/// barrier() → Void, once every thread of the group stands at it               [wsl/e-barrier, 004 Fences and atomic operations; WSL-D12]
+/// barrier() → Void, once every thread of the group stands at it [wsl/e-barrier, 004 Fences and
+/// atomic operations; WSL-D12]
 pub fn e_barrier(cx: &mut Cx, e: &mut Expr) -> Done {
     let (function, _) = called(cx, e)?;
     let (threadgroup, device) = fences(function.meaning());

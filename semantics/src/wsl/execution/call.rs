@@ -34,14 +34,16 @@ impl Cx<'_, '_> {
     }
 }
 
-/// ei → ei', the leftmost argument that reduces, gives f(… ei …) → f(… ei' …)   [wsl/e-call-reduce, 004 Calls 1; WSL-D10]
+/// ei → ei', the leftmost argument that reduces, gives f(… ei …) → f(… ei' …) [wsl/e-call-reduce,
+/// 004 Calls 1; WSL-D10]
 pub fn e_call_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Call(_, arguments) = &mut e.form else { return cx.stuck("no call") };
     let Some(argument) = arguments.iter_mut().find(|a| a.words().is_none()) else { return cx.stuck("no argument reduces") };
     cx.within(Rule::WslECallReduce, |cx| cx.expr(argument))
 }
 
-/// f(v1, …) → Call({ρ0[x1 ↦ id1]…: s}), storing v1 to id1, and so on from left to right [wsl/e-call-resolve, 004 Calls 2; WSL-C2, WSL-D2]
+/// f(v1, …) → Call({ρ0[x1 ↦ id1]…: s}), storing v1 to id1, and so on from left to right
+/// [wsl/e-call-resolve, 004 Calls 2; WSL-C2, WSL-D2]
 pub fn e_call_resolve(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Call(Callee::Declared(function), arguments) = &mut e.form else { return cx.stuck("no call") };
     let (function, arguments) = (*function, std::mem::take(arguments));
@@ -62,7 +64,7 @@ pub fn e_call_resolve(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// s → s' gives Call(s) → Call(s')                                             [wsl/e-call-construct-reduce, 004 Calls, Call 1]
+/// s → s' gives Call(s) → Call(s') [wsl/e-call-construct-reduce, 004 Calls, Call 1]
 pub fn e_call_construct_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Construct(s) = &mut e.form else { return cx.stuck("no call") };
     let at = e.at;
@@ -74,19 +76,19 @@ pub fn e_call_construct_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     done
 }
 
-/// Call(return;) → Void                                                        [wsl/e-call-return-void, 004 Calls, Call 2; WSL-D15]
+/// Call(return;) → Void [wsl/e-call-return-void, 004 Calls, Call 2; WSL-D15]
 pub fn e_call_return_void(_: &mut Cx, e: &mut Expr) -> Done {
     e.form = Form::Value(Words::new());
     Ok(())
 }
 
-/// Call({}) → Void                                                             [wsl/e-call-end-function, 004 Calls, Call 2; WSL-D15]
+/// Call({}) → Void [wsl/e-call-end-function, 004 Calls, Call 2; WSL-D15]
 pub fn e_call_end_function(_: &mut Cx, e: &mut Expr) -> Done {
     e.form = Form::Value(Words::new());
     Ok(())
 }
 
-/// Call(return v;) → v                                                         [wsl/e-call-return, 004 Calls, Call 3]
+/// Call(return v;) → v [wsl/e-call-return, 004 Calls, Call 3]
 pub fn e_call_return(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Construct(s) = &mut e.form else { return cx.stuck("no call") };
     let Stmt::Return(Some(value)) = &mut **s else { return cx.stuck("no return") };
@@ -95,7 +97,7 @@ pub fn e_call_return(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// Call(discard;) ends the thread                                              [wsl/e-discard, 004 Barriers and discard; WSL-C5]
+/// Call(discard;) ends the thread [wsl/e-discard, 004 Barriers and discard; WSL-C5]
 pub fn e_discard(cx: &mut Cx, _: &mut Expr) -> Done {
     let step = Step { rule: Rule::WslEDiscard, within: cx.within.clone(), at: cx.span(), events: SmallVec::new() };
     Err(Stop::Discarded(Box::new(step)))

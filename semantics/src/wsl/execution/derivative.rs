@@ -1,4 +1,5 @@
-//! Operations over a quad, and derivatives: seed 004 "Floating point arithmetic" (ERRATA WSL-D26; [`Derivative`]).
+//! Operations over a quad, and derivatives: seed 004 "Floating point arithmetic" (ERRATA WSL-D26;
+//! [`Derivative`]).
 
 use super::builtin::called;
 use super::term::{Expr, Form};
@@ -8,8 +9,8 @@ use crate::wsl::memory::Words;
 use crate::wsl::open::Word;
 
 impl Cx<'_, '_> {
-    /// What the four threads of the quad hold for operands at this operation, in the order of lanes: x + 2·y. A thread that does not meet them has unspecified
-    /// ones.
+    /// What the four threads of the quad hold for operands at this operation, in the order of
+    /// lanes: x + 2·y. A thread that does not meet them has unspecified ones.
     ///
     /// # Errors
     /// [`Stop::Quad`] until the quad goes on; [`Stop::Unsupported`] of a thread that is in no quad.
@@ -37,7 +38,8 @@ impl Cx<'_, '_> {
     }
 }
 
-/// ddx(v) → b - a, and so on, once the quad of the thread stands at it         [wsl/e-derivative, 004 Floating point arithmetic; WSL-D26]
+/// ddx(v) → b - a, and so on, once the quad of the thread stands at it [wsl/e-derivative, 004
+/// Floating point arithmetic; WSL-D26]
 pub fn e_derivative(cx: &mut Cx, e: &mut Expr) -> Done {
     let (function, arguments) = called(cx, e)?;
     let [(_, operand)] = &arguments[..] else { return cx.stuck("a derivative has one argument") };

@@ -1,4 +1,5 @@
-//! Expressions: seed 004 "Operations affecting control-flow", "Variables", "Pointers and references", "Arrays", "Dot operator", "Other".
+//! Expressions: seed 004 "Operations affecting control-flow", "Variables", "Pointers and
+//! references", "Arrays", "Dot operator", "Other".
 
 use super::term::{Env, Expr, Form};
 use super::{Cx, Done, Stop};
@@ -70,7 +71,8 @@ impl Cx<'_, '_> {
             Typed::ArrayLength(e, n) => Form::ArrayLength(one(*e), *n),
             Typed::ReferenceLength(e) => Form::ReferenceLength(one(*e)),
             Typed::Step(_, _, e, callee, store) => Form::Step(one(*e), *callee, *store),
-            // The second operand of the operator is the expression; its first is the target, loaded.
+            // The second operand of the operator is the expression; its first is the target,
+            // loaded.
             Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, two(*a, *b)),
             Typed::Call(callee, range) => Form::Call(*callee, program.arguments(range).iter().map(|&e| self.source(e)).collect()),
         };
@@ -187,7 +189,7 @@ impl Cx<'_, '_> {
     }
 }
 
-/// x → LVal(ρ(x))                                                              [wsl/e-variable, 004 Variables]
+/// x → LVal(ρ(x)) [wsl/e-variable, 004 Variables]
 pub fn e_variable(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Variable(store) = e.form else { return cx.stuck("no variable") };
     if !cx.env.iter().any(|(_, bound)| *bound == store) {
@@ -197,7 +199,8 @@ pub fn e_variable(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// LVal(a) → v, loading v from a; no valid element of an enum becomes an unspecified one [wsl/e-load, 004 Variables; WSL-D11]
+/// LVal(a) → v, loading v from a; no valid element of an enum becomes an unspecified one
+/// [wsl/e-load, 004 Variables; WSL-D11]
 pub fn e_load(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Coerce(_, inner) = &e.form else { return cx.stuck("no load") };
     let Some(address) = inner.left() else { return cx.stuck("a load of no left-value") };
@@ -219,7 +222,7 @@ impl Cx<'_, '_> {
     }
 }
 
-/// (e) → e                                                                     [wsl/e-parens-exec, 004 Other]
+/// (e) → e [wsl/e-parens-exec, 004 Other]
 pub fn e_parens_exec(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Parens(inner) = &mut e.form else { return cx.stuck("no parentheses") };
     *e = inner.take();
@@ -231,13 +234,13 @@ fn first(cx: &mut Cx, rule: Rule, e: &mut Expr) -> Done {
     cx.within(rule, |cx| cx.expr(e))
 }
 
-/// e1 → e1' gives e1, e2 → e1', e2                                             [wsl/e-comma-reduce, 004 Other]
+/// e1 → e1' gives e1, e2 → e1', e2 [wsl/e-comma-reduce, 004 Other]
 pub fn e_comma_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Comma(parts) = &mut e.form else { return cx.stuck("no comma") };
     first(cx, Rule::WslECommaReduce, &mut parts[0])
 }
 
-/// v, e2 → e2                                                                  [wsl/e-comma-next, 004 Other]
+/// v, e2 → e2 [wsl/e-comma-next, 004 Other]
 pub fn e_comma_next(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Comma(parts) = &mut e.form else { return cx.stuck("no comma") };
     *e = parts[1].take();
@@ -262,50 +265,51 @@ fn truth_value(e: &mut Expr, value: bool) -> Done {
     Ok(())
 }
 
-/// e1 → e1' gives e1 && e2 → e1' && e2                                         [wsl/e-and-reduce, 004 Operations affecting control-flow]
+/// e1 → e1' gives e1 && e2 → e1' && e2 [wsl/e-and-reduce, 004 Operations affecting control-flow]
 pub fn e_and_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let e = &mut parts_of(cx, e)?[0];
     first(cx, Rule::WslEAndReduce, e)
 }
 
-/// false && e2 → false                                                         [wsl/e-and-false, 004 Operations affecting control-flow]
+/// false && e2 → false [wsl/e-and-false, 004 Operations affecting control-flow]
 pub fn e_and_false(_: &mut Cx, e: &mut Expr) -> Done {
     truth_value(e, false)
 }
 
-/// true && e2 → e2                                                             [wsl/e-and-true, 004 Operations affecting control-flow]
+/// true && e2 → e2 [wsl/e-and-true, 004 Operations affecting control-flow]
 pub fn e_and_true(cx: &mut Cx, e: &mut Expr) -> Done {
     becomes(cx, e, 1)
 }
 
-/// e1 → e1' gives e1 || e2 → e1' || e2                                         [wsl/e-or-reduce, 004 Operations affecting control-flow]
+/// e1 → e1' gives e1 || e2 → e1' || e2 [wsl/e-or-reduce, 004 Operations affecting control-flow]
 pub fn e_or_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let e = &mut parts_of(cx, e)?[0];
     first(cx, Rule::WslEOrReduce, e)
 }
 
-/// true || e2 → true                                                           [wsl/e-or-true, 004 Operations affecting control-flow]
+/// true || e2 → true [wsl/e-or-true, 004 Operations affecting control-flow]
 pub fn e_or_true(_: &mut Cx, e: &mut Expr) -> Done {
     truth_value(e, true)
 }
 
-/// false || e2 → e2                                                            [wsl/e-or-false, 004 Operations affecting control-flow]
+/// false || e2 → e2 [wsl/e-or-false, 004 Operations affecting control-flow]
 pub fn e_or_false(cx: &mut Cx, e: &mut Expr) -> Done {
     becomes(cx, e, 1)
 }
 
-/// e1 → e1' gives e1 ? e2 : e3 → e1' ? e2 : e3                                 [wsl/e-ternary-reduce, 004 Operations affecting control-flow]
+/// e1 → e1' gives e1 ? e2 : e3 → e1' ? e2 : e3 [wsl/e-ternary-reduce, 004 Operations affecting
+/// control-flow]
 pub fn e_ternary_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let e = &mut parts_of(cx, e)?[0];
     first(cx, Rule::WslETernaryReduce, e)
 }
 
-/// true ? e2 : e3 → e2                                                         [wsl/e-ternary-true, 004 Operations affecting control-flow]
+/// true ? e2 : e3 → e2 [wsl/e-ternary-true, 004 Operations affecting control-flow]
 pub fn e_ternary_true(cx: &mut Cx, e: &mut Expr) -> Done {
     becomes(cx, e, 1)
 }
 
-/// false ? e2 : e3 → e3                                                        [wsl/e-ternary-false, 004 Operations affecting control-flow]
+/// false ? e2 : e3 → e3 [wsl/e-ternary-false, 004 Operations affecting control-flow]
 pub fn e_ternary_false(cx: &mut Cx, e: &mut Expr) -> Done {
     becomes(cx, e, 2)
 }
@@ -315,7 +319,8 @@ fn pointer(address: Address) -> Words {
     Words::from_slice(&[Word::Address(address), Word::Bits(0)])
 }
 
-/// e reduced to an abstract left-value, e', gives &e → &e'                     [wsl/e-take-ptr-reduce, 004 Pointers and references]
+/// e reduced to an abstract left-value, e', gives &e → &e' [wsl/e-take-ptr-reduce, 004 Pointers and
+/// references]
 pub fn e_take_ptr_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::AddressOf(inner) = &mut e.form else { return cx.stuck("no address is taken") };
     match cx.left_within(Rule::WslETakePtrReduce, inner)? {
@@ -326,7 +331,7 @@ pub fn e_take_ptr_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     }
 }
 
-/// &LVal(a) → Ptr(a)                                                           [wsl/e-take-ptr-lval, 004 Pointers and references]
+/// &LVal(a) → Ptr(a) [wsl/e-take-ptr-lval, 004 Pointers and references]
 pub fn e_take_ptr_lval(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::AddressOf(inner) = &e.form else { return cx.stuck("no address is taken") };
     let Some(address) = inner.left() else { return cx.stuck("the address of no left-value is taken") };
@@ -334,7 +339,7 @@ pub fn e_take_ptr_lval(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// *Ptr(a) → LVal(a)                                                           [wsl/e-deref-ptr, 004 Pointers and references]
+/// *Ptr(a) → LVal(a) [wsl/e-deref-ptr, 004 Pointers and references]
 pub fn e_deref_ptr(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Dereference(inner) = &e.form else { return cx.stuck("no dereference") };
     let Some(Word::Address(address)) = inner.words().and_then(|w| w.first()).copied() else {
@@ -344,13 +349,14 @@ pub fn e_deref_ptr(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e → e' gives *e → *e'                                                       [wsl/e-deref-reduce, 004 Pointers and references]
+/// e → e' gives *e → *e' [wsl/e-deref-reduce, 004 Pointers and references]
 pub fn e_deref_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Dereference(inner) = &mut e.form else { return cx.stuck("no dereference") };
     first(cx, Rule::WslEDerefReduce, inner)
 }
 
-/// @LVal(a) → Ref(a, n), n the length of its array, and 1 if it is none        [wsl/e-make-ref-lval, 004 Arrays, references 1, 2; WSL-C3]
+/// @LVal(a) → Ref(a, n), n the length of its array, and 1 if it is none [wsl/e-make-ref-lval, 004
+/// Arrays, references 1, 2; WSL-C3]
 pub fn e_make_ref_lval(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::MakeReference(inner, n) = &e.form else { return cx.stuck("no reference is made") };
     let Some(address) = inner.left() else { return cx.stuck("a reference to no left-value is made") };
@@ -358,7 +364,8 @@ pub fn e_make_ref_lval(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e reduced to an abstract left-value, e', gives @e → @e'                     [wsl/e-make-ref-reduce, 004 Arrays, references 3]
+/// e reduced to an abstract left-value, e', gives @e → @e' [wsl/e-make-ref-reduce, 004 Arrays,
+/// references 3]
 pub fn e_make_ref_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::MakeReference(inner, _) = &mut e.form else { return cx.stuck("no reference is made") };
     match cx.left_within(Rule::WslEMakeRefReduce, inner)? {
@@ -368,7 +375,8 @@ pub fn e_make_ref_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     }
 }
 
-/// e.f → operator.f(e), e not reducible to an abstract left-value              [wsl/e-dot-getter, 004 Dot operator 2]
+/// e.f → operator.f(e), e not reducible to an abstract left-value [wsl/e-dot-getter, 004 Dot
+/// operator 2]
 pub fn e_dot_getter(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Dot(whole, Access::Getter(getter) | Access::Setter(_, getter)) = &mut e.form else { return cx.stuck("no getter") };
     let getter = *getter;
@@ -377,7 +385,8 @@ pub fn e_dot_getter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e1\[e2\] → operator\[\](e1, e2), e1\[e2\] not reducible to an abstract left-value [wsl/e-array-deref-getter, 004 Arrays, \[\] 2]
+/// e1\[e2\] → operator\[\](e1, e2), e1\[e2\] not reducible to an abstract left-value
+/// [wsl/e-array-deref-getter, 004 Arrays, \[\] 2]
 pub fn e_array_deref_getter(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Index(parts, Access::Getter(getter) | Access::Setter(_, getter)) = &mut e.form else { return cx.stuck("no getter") };
     let getter = *getter;
@@ -387,7 +396,8 @@ pub fn e_array_deref_getter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// LVal(a).length → n and v.length → n, of an array of n elements: a left-value is not loaded [wsl/e-array-length, 004 Typing expressions, call 3.1; WSL-C8]
+/// LVal(a).length → n and v.length → n, of an array of n elements: a left-value is not loaded
+/// [wsl/e-array-length, 004 Typing expressions, call 3.1; WSL-C8]
 pub fn e_array_length(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::ArrayLength(inner, n) = &mut e.form else { return cx.stuck("no length") };
     let n = *n;
@@ -407,7 +417,7 @@ pub fn e_array_length(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// Ref(a, n).length → n                                                        [wsl/e-reference-length, 004 Typing expressions, call 3.2; WSL-C8]
+/// Ref(a, n).length → n [wsl/e-reference-length, 004 Typing expressions, call 3.2; WSL-C8]
 pub fn e_reference_length(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::ReferenceLength(inner) = &mut e.form else { return cx.stuck("no length") };
     let Some(words) = inner.words() else { return first(cx, Rule::WslEReferenceLength, inner) };
@@ -416,12 +426,13 @@ pub fn e_reference_length(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e.f reduced to an abstract left-value, e', gives e.f → e'                    [wsl/e-dot-reduce, 004 Dot operator 1]
+/// e.f reduced to an abstract left-value, e', gives e.f → e' [wsl/e-dot-reduce, 004 Dot operator 1]
 pub fn e_dot_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEDotReduce, e)
 }
 
-/// e1\[e2\] reduced to an abstract left-value, e', gives e1\[e2\] → e'          [wsl/e-array-deref-reduce, 004 Arrays, \[\] 1]
+/// e1\[e2\] reduced to an abstract left-value, e', gives e1\[e2\] → e' [wsl/e-array-deref-reduce,
+/// 004 Arrays, \[\] 1]
 pub fn e_array_deref_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEArrayDerefReduce, e)
 }

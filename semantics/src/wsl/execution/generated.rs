@@ -22,7 +22,8 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// The address-taker that a generated getter or setter uses on its parameter in thread, the type of the whole and of the part.
+    /// The address-taker that a generated getter or setter uses on its parameter in thread, the
+    /// type of the whole and of the part.
     fn taker(&self, generated: Generated) -> Option<(Callee, TypeId, TypeId)> {
         let env = &self.program().env;
         let thread = AddressSpace::Thread;
@@ -46,7 +47,8 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// The parameters of a generated function, stored from left to right; and `b.f` or `b[i]` of the first by the address-taker.
+    /// The parameters of a generated function, stored from left to right; and `b.f` or `b[i]` of
+    /// the first by the address-taker.
     fn generated_parameters(&mut self, e: &mut Expr) -> Result<(Expr, Expr, Option<Expr>), super::Stop> {
         let Form::Call(Callee::Generated(generated), arguments) = &mut e.form else { return self.stuck("no generated function") };
         let (generated, arguments) = (*generated, std::mem::take(arguments));
@@ -93,7 +95,7 @@ impl Cx<'_, '_> {
     }
 }
 
-/// operator&.f(Ptr(a)) → Ptr(a + offset of f)                                  [wsl/e-field-address, 004 Generated functions]
+/// operator&.f(Ptr(a)) → Ptr(a + offset of f) [wsl/e-field-address, 004 Generated functions]
 pub fn e_field_address(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Call(Callee::Generated(Generated::FieldAddress(s, f, _)), arguments) = &e.form else { return cx.stuck("no address-taker") };
     let Some(Word::Address(address)) = arguments.first().and_then(|a| a.words()).and_then(|w| w.first()).copied() else {
@@ -104,7 +106,8 @@ pub fn e_field_address(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// operator&\[\](Ptr(a), i) → &((@*Ptr(a))\[i\])                                 [wsl/e-element-address, 004 Generated functions; WSL-D18]
+/// operator&\[\](Ptr(a), i) → &((@*Ptr(a))\[i\]) [wsl/e-element-address, 004 Generated functions;
+/// WSL-D18]
 pub fn e_element_address(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Call(Callee::Generated(Generated::ElementAddress(array, space)), arguments) = &mut e.form else {
         return cx.stuck("no address-taker");
@@ -121,7 +124,8 @@ pub fn e_element_address(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// operator.f(v) → Call({ return b.f; }), storing v to b                       [wsl/e-generated-getter, 004 Generated functions; WSL-C13]
+/// operator.f(v) → Call({ return b.f; }), storing v to b [wsl/e-generated-getter, 004 Generated
+/// functions; WSL-C13]
 pub fn e_generated_getter(cx: &mut Cx, e: &mut Expr) -> Done {
     let (_, part, _) = cx.generated_parameters(e)?;
     let part = cx.load_expr(part);
@@ -129,7 +133,8 @@ pub fn e_generated_getter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// operator.f=(v, v') → Call({ b.f = x; return b; }), storing v to b and v' to x [wsl/e-generated-setter, 004 Generated functions; WSL-C13]
+/// operator.f=(v, v') → Call({ b.f = x; return b; }), storing v to b and v' to x
+/// [wsl/e-generated-setter, 004 Generated functions; WSL-C13]
 pub fn e_generated_setter(cx: &mut Cx, e: &mut Expr) -> Done {
     let (whole, part, value) = cx.generated_parameters(e)?;
     let Some(value) = value else { return cx.stuck("a setter without a value") };

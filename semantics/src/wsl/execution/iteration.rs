@@ -20,7 +20,7 @@ impl Cx<'_, '_> {
     }
 }
 
-/// do s while (e); → Loop(s, {}, if (e) do s while (e); else {})               [wsl/e-do-while-loop, 004 Loops]
+/// do s while (e); → Loop(s, {}, if (e) do s while (e); else {}) [wsl/e-do-while-loop, 004 Loops]
 pub fn e_do_while_loop(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Iterate(id, n) = *s else { return cx.stuck("no loop") };
     let StmtForm::DoWhile(body, e) = cx.program().stmt(id).form else { return cx.stuck("no do") };
@@ -30,7 +30,7 @@ pub fn e_do_while_loop(cx: &mut Cx, s: &mut Stmt) -> Done {
     Ok(())
 }
 
-/// for (; e; e') s → if (e) Loop(s, e';, for (; e; e') s) else {}              [wsl/e-for-loop, 004 Loops]
+/// for (; e; e') s → if (e) Loop(s, e';, for (; e; e') s) else {} [wsl/e-for-loop, 004 Loops]
 pub fn e_for_loop(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Iterate(id, n) = *s else { return cx.stuck("no loop") };
     let StmtForm::For(e, each, body) = cx.program().stmt(id).form else { return cx.stuck("no for") };
@@ -41,32 +41,34 @@ pub fn e_for_loop(cx: &mut Cx, s: &mut Stmt) -> Done {
     Ok(())
 }
 
-/// Loop(break;, s', s'') → {}                                                  [wsl/e-loop-break, 004 Loops, Loop 1]
+/// Loop(break;, s', s'') → {} [wsl/e-loop-break, 004 Loops, Loop 1]
 pub fn e_loop_break(_: &mut Cx, s: &mut Stmt) -> Done {
     *s = Stmt::empty();
     Ok(())
 }
 
-/// Loop({}, {}, s'') → s'' and Loop(continue;, {}, s'') → s''                  [wsl/e-loop-next-iteration, 004 Loops, Loop 2.1; WSL-D6]
+/// Loop({}, {}, s'') → s'' and Loop(continue;, {}, s'') → s'' [wsl/e-loop-next-iteration, 004
+/// Loops, Loop 2.1; WSL-D6]
 pub fn e_loop_next_iteration(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Loop(parts, _) = s else { return cx.stuck("no loop") };
     *s = parts[2].take();
     Ok(())
 }
 
-/// s' → s1 gives Loop({}, s', s'') → Loop({}, s1, s'')                         [wsl/e-loop-increment, 004 Loops, Loop 2.2]
+/// s' → s1 gives Loop({}, s', s'') → Loop({}, s1, s'') [wsl/e-loop-increment, 004 Loops, Loop 2.2]
 pub fn e_loop_increment(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.in_loop(s, Rule::WslELoopIncrement, 1)
 }
 
-/// Loop(t, s', s'') → t, t another terminator                                  [wsl/e-loop-other-terminator, 004 Loops, Loop 3; WSL-C5]
+/// Loop(t, s', s'') → t, t another terminator [wsl/e-loop-other-terminator, 004 Loops, Loop 3;
+/// WSL-C5]
 pub fn e_loop_other_terminator(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Loop(parts, _) = s else { return cx.stuck("no loop") };
     *s = parts[0].take();
     Ok(())
 }
 
-/// s → s1 gives Loop(s, s', s'') → Loop(s1, s', s'')                           [wsl/e-loop-reduce, 004 Loops, Loop 4]
+/// s → s1 gives Loop(s, s', s'') → Loop(s1, s', s'') [wsl/e-loop-reduce, 004 Loops, Loop 4]
 pub fn e_loop_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.in_loop(s, Rule::WslELoopReduce, 0)
 }

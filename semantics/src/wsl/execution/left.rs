@@ -10,7 +10,8 @@ use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{Access, Coercion};
 
 impl Cx<'_, '_> {
-    /// One step of `e` to an abstract left-value; false if there is none: it is one already, or a value (ERRATA WSL-D3, WSL-D4).
+    /// One step of `e` to an abstract left-value; false if there is none: it is one already, or a
+    /// value (ERRATA WSL-D3, WSL-D4).
     ///
     /// # Errors
     /// Why the thread stops.
@@ -111,14 +112,16 @@ fn through(cx: &Cx, e: &mut Expr, callee: crate::wsl::environment::access::Calle
     Ok(())
 }
 
-/// LVal(a).f → *operator&.f(&LVal(a))                                          [wsl/e-alval-dot-ander, 004 Reduction to an abstract left-value 1.2]
+/// LVal(a).f → *operator&.f(&LVal(a)) [wsl/e-alval-dot-ander, 004 Reduction to an abstract
+/// left-value 1.2]
 pub fn e_alval_dot_ander(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Dot(whole, Access::AddressTaker(callee)) = &mut e.form else { return cx.stuck("no address-taker") };
     let (callee, whole) = (*callee, whole.take());
     through(cx, e, callee, whole, None)
 }
 
-/// LVal(a)\[v\] → *operator&\[\](&LVal(a), v)                                    [wsl/e-alval-array-ander, 004 Reduction to an abstract left-value 2.5]
+/// LVal(a)\[v\] → *operator&\[\](&LVal(a), v) [wsl/e-alval-array-ander, 004 Reduction to an
+/// abstract left-value 2.5]
 pub fn e_alval_array_ander(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Index(parts, Access::AddressTaker(callee)) = &mut e.form else { return cx.stuck("no address-taker") };
     let [whole, index] = &mut **parts;
@@ -126,19 +129,22 @@ pub fn e_alval_array_ander(cx: &mut Cx, e: &mut Expr) -> Done {
     through(cx, e, callee, whole, Some(index))
 }
 
-/// e1 → e1', e1 an array reference, gives e1\[e2\] → e1'\[e2\]                     [wsl/e-alval-array-ref-reduce, 004 Reduction to an abstract left-value 2.2]
+/// e1 → e1', e1 an array reference, gives e1\[e2\] → e1'\[e2\] [wsl/e-alval-array-ref-reduce, 004
+/// Reduction to an abstract left-value 2.2]
 pub fn e_alval_array_ref_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Element(parts) = &mut e.form else { return cx.stuck("no element") };
     cx.within(Rule::WslEAlvalArrayRefReduce, |cx| cx.expr(&mut parts[0]))
 }
 
-/// e2 → e2' gives v\[e2\] → v\[e2'\]                                             [wsl/e-alval-array-reduce-right, 004 Reduction to an abstract left-value 2.3]
+/// e2 → e2' gives v\[e2\] → v\[e2'\] [wsl/e-alval-array-reduce-right, 004 Reduction to an abstract
+/// left-value 2.3]
 pub fn e_alval_array_reduce_right(cx: &mut Cx, e: &mut Expr) -> Done {
     let (Form::Element(parts) | Form::Index(parts, _)) = &mut e.form else { return cx.stuck("no element") };
     cx.within(Rule::WslEAlvalArrayReduceRight, |cx| cx.expr(&mut parts[1]))
 }
 
-/// Ref(a, n)\[i\] → Ref(a, n)\[j\], i not below n, j unspecified but below n       [wsl/e-array-ref-clamped, 004 Reduction to an abstract left-value 2.4.2; WSL-D5]
+/// Ref(a, n)\[i\] → Ref(a, n)\[j\], i not below n, j unspecified but below n
+/// [wsl/e-array-ref-clamped, 004 Reduction to an abstract left-value 2.4.2; WSL-D5]
 pub fn e_array_ref_clamped(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Element(parts) = &mut e.form else { return cx.stuck("no element") };
     let [reference, index] = &mut **parts;
@@ -151,7 +157,8 @@ pub fn e_array_ref_clamped(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// Ref(a, n)\[i\] → LVal(a + i · stride), i below n                             [wsl/e-array-ref-valid, 004 Reduction to an abstract left-value 2.4.3]
+/// Ref(a, n)\[i\] → LVal(a + i · stride), i below n [wsl/e-array-ref-valid, 004 Reduction to an
+/// abstract left-value 2.4.3]
 pub fn e_array_ref_valid(cx: &mut Cx, e: &mut Expr) -> Done {
     let Form::Element(parts) = &mut e.form else { return cx.stuck("no element") };
     let (Form::Value(reference), Form::Value(index)) = (&parts[0].form, &parts[1].form) else { return cx.stuck("no element") };
@@ -162,17 +169,20 @@ pub fn e_array_ref_valid(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// e → e' where e is neither a left-value nor one of the forms above           [wsl/e-alval-generic-reduce, 004 Reduction to an abstract left-value 3; WSL-D3]
+/// e → e' where e is neither a left-value nor one of the forms above [wsl/e-alval-generic-reduce,
+/// 004 Reduction to an abstract left-value 3; WSL-D3]
 pub fn e_alval_generic_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
     cx.within(Rule::WslEAlvalGenericReduce, |cx| cx.expr(e))
 }
 
-/// e1 reduced to an abstract left-value, e1', gives e1.f → e1'.f                [wsl/e-alval-dot-reduce, 004 Reduction to an abstract left-value 1.1]
+/// e1 reduced to an abstract left-value, e1', gives e1.f → e1'.f [wsl/e-alval-dot-reduce, 004
+/// Reduction to an abstract left-value 1.1]
 pub fn e_alval_dot_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEAlvalDotReduce, e)
 }
 
-/// e1 reduced to an abstract left-value, e1', gives e1\[e2\] → e1'\[e2\]        [wsl/e-alval-array-reduce-left, 004 Reduction to an abstract left-value 2.1]
+/// e1 reduced to an abstract left-value, e1', gives e1\[e2\] → e1'\[e2\]
+/// [wsl/e-alval-array-reduce-left, 004 Reduction to an abstract left-value 2.1]
 pub fn e_alval_array_reduce_left(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
     cx.left_within(Rule::WslEAlvalArrayReduceLeft, e)
 }

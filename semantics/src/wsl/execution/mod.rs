@@ -1,12 +1,14 @@
 //! WSL execution of one thread: seed 004 "Dynamic rules", a function a rule.
 //!
-//! A [`Thread`] is a program being executed ([`term`]); [`step`] takes it one transition further. What memory holds is asked for and changed through [`Cx`], which
-//! notes every [`Event`] with it; barriers stop the thread until the rules of the group let it go on. The file of a rule is the section that it is printed in.
+//! A [`Thread`] is a program being executed ([`term`]); [`step`] takes it one transition further.
+//! What memory holds is asked for and changed through [`Cx`], which notes every [`Event`] with it;
+//! barriers stop the thread until the rules of the group let it go on. The file of a rule is the
+//! section that it is printed in.
 //!
 //! | module | section |
 //! |---|---|
 //! | `statement`, `switch`, `iteration` | "Execution of statements" |
-//! | `expression` | "Operations affecting control-flow", "Variables", "Pointers and references", "Arrays", "Dot operator", "Other" |
+//! | `expression` | "Operations affecting control-flow" to "Other" |
 //! | `left` | "Reduction to an abstract left-value" |
 //! | `assign` | "Assignment", "Read-modify-write expressions" |
 //! | `call` | "Calls" |
@@ -16,8 +18,9 @@
 //!
 //! `check` says whether a term is well typed, which every step preserves.
 //!
-//! The typed program says of every expression as what kind of value it is used, so a load is a rule of its own, and "can be reduced to an abstract left-value" is a
-//! function that may fail (ERRATA WSL-D3, WSL-D4).
+//! The typed program says of every expression as what kind of value it is used, so a load is a rule
+//! of its own, and "can be reduced to an abstract left-value" is a function that may fail (ERRATA
+//! WSL-D3, WSL-D4).
 
 pub mod assign;
 pub mod builtin;
@@ -84,7 +87,8 @@ pub enum Event {
 pub enum Stop {
     /// It stands at a barrier, and its group does not go on yet.
     Barrier,
-    /// It stands before an access whose place in the order of all threads' accesses is not its own to choose: what it touches.
+    /// It stands before an access whose place in the order of all threads' accesses is not its own
+    /// to choose: what it touches.
     Turn(Footprint),
     /// It stands at an operation over its quad with this operand, and its quad does not go on yet.
     Quad(Words),
@@ -121,7 +125,8 @@ pub enum Replacement {
     Expr(fn(&mut Cx, &mut Expr) -> Done),
     /// Of a rule for statements.
     Stmt(fn(&mut Cx, &mut Stmt) -> Done),
-    /// Of a rule that reduces a part to an abstract left-value: what is done to that part. False if nothing is to be done.
+    /// Of a rule that reduces a part to an abstract left-value: what is done to that part. False if
+    /// nothing is to be done.
     Left(fn(&mut Cx, &mut Expr) -> Result<bool, Stop>),
 }
 
@@ -161,7 +166,8 @@ pub struct Shared<'p> {
     pub thread_words: usize,
     /// How many words a group's stores take.
     pub group_words: usize,
-    /// The size of each type in words, and the offsets of each structure's fields in bytes; by type and structure.
+    /// The size of each type in words, and the offsets of each structure's fields in bytes; by type
+    /// and structure.
     sizes: Vec<Option<u32>>,
     fields: Vec<Vec<u32>>,
     /// Planted bugs.
@@ -252,9 +258,11 @@ pub struct Thread {
 pub struct InDraw {
     /// Its place in its quad, x + 2·y; a vertex has none.
     pub lane: Option<usize>,
-    /// Whether it helps its quad to compute derivatives and nothing more: what it stores in device memory is not there (ERRATA WSL-D29).
+    /// Whether it helps its quad to compute derivatives and nothing more: what it stores in device
+    /// memory is not there (ERRATA WSL-D29).
     pub helper: bool,
-    /// Whether a device may have it for a fragment where here it is a helper, or the other way round.
+    /// Whether a device may have it for a fragment where here it is a helper, or the other way
+    /// round.
     pub doubtful: bool,
     /// What the operation over the quad that it stands at gives it, once the quad goes on.
     pub exchange: Option<Exchange>,
@@ -265,7 +273,8 @@ pub struct InDraw {
 pub struct Exchange {
     /// The operand of each thread, in the order of lanes.
     pub operands: [Words; 4],
-    /// What the operation leaves open is chosen for all four alike: which of the possibilities that it lists.
+    /// What the operation leaves open is chosen for all four alike: which of the possibilities that
+    /// it lists.
     pub chosen: SmallVec<[Word; 2]>,
 }
 
@@ -284,7 +293,8 @@ impl Thread {
     }
 }
 
-/// Where a thread stands: the barrier, or the operation over its quad, that it waits at, by the calls and iterations around it.
+/// Where a thread stands: the barrier, or the operation over its quad, that it waits at, by the
+/// calls and iterations around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Instance {
     /// The call of the barrier or of the operation.
@@ -327,7 +337,8 @@ pub struct Cx<'a, 'p> {
     instance: Instance,
 }
 
-/// A thread's next transition. A thread whose program is a value makes none: ask [`Thread::value`] first.
+/// A thread's next transition. A thread whose program is a value makes none: ask [`Thread::value`]
+/// first.
 ///
 /// # Errors
 /// Why there is none; the thread is as it was, or ended.
@@ -465,7 +476,8 @@ impl Cx<'_, '_> {
         }
     }
 
-    /// Whether a store there is none, because a thread that only helps its quad makes it. That a thread is in doubt which stores is noted.
+    /// Whether a store there is none, because a thread that only helps its quad makes it. That a
+    /// thread is in doubt which stores is noted.
     fn helps(&mut self, at: Address) -> bool {
         let Some(stage) = &*self.stage else { return false };
         if self.memory.object(at.object).space != AddressSpace::Device {
@@ -475,7 +487,8 @@ impl Cx<'_, '_> {
         stage.helper
     }
 
-    /// Stores a value, with its event. A helper thread's store in device memory has neither effect nor event.
+    /// Stores a value, with its event. A helper thread's store in device memory has neither effect
+    /// nor event.
     ///
     /// # Errors
     /// If its object does not hold that much there.

@@ -98,20 +98,21 @@ fn block_of<'a>(cx: &Cx, s: &'a mut Stmt) -> Result<&'a mut Block, Stop> {
     }
 }
 
-/// ρ ⊢ {s…} → {ρ: s…}                                                          [wsl/e-block-annotate, 004 Blocks and variable declarations 1]
+/// ρ ⊢ {s…} → {ρ: s…} [wsl/e-block-annotate, 004 Blocks and variable declarations 1]
 pub fn e_block_annotate(cx: &mut Cx, s: &mut Stmt) -> Done {
     let env = cx.env.clone();
     block_of(cx, s)?.env = Some(env);
     Ok(())
 }
 
-/// {ρ': {} s…} → {ρ': s…}                                                      [wsl/e-block-next-stmt, 004 Blocks and variable declarations 2]
+/// {ρ': {} s…} → {ρ': s…} [wsl/e-block-next-stmt, 004 Blocks and variable declarations 2]
 pub fn e_block_next_stmt(cx: &mut Cx, s: &mut Stmt) -> Done {
     block_of(cx, s)?.first = None;
     Ok(())
 }
 
-/// {ρ': t s…} → t, t a terminator: a return of a value or of nothing, and discard too [wsl/e-block-terminator, 004 Blocks and variable declarations 3; WSL-C5, WSL-D1]
+/// {ρ': t s…} → t, t a terminator: a return of a value or of nothing, and discard too
+/// [wsl/e-block-terminator, 004 Blocks and variable declarations 3; WSL-C5, WSL-D1]
 pub fn e_block_terminator(cx: &mut Cx, s: &mut Stmt) -> Done {
     if let Some(first) = block_of(cx, s)?.first.take() {
         *s = first;
@@ -119,7 +120,8 @@ pub fn e_block_terminator(cx: &mut Cx, s: &mut Stmt) -> Done {
     Ok(())
 }
 
-/// ρ' ⊢ e → e' gives {ρ': T x = e; s…} → {ρ': T x = e'; s…}: x is not bound yet [wsl/e-block-vdecl-reduce, 004 Blocks and variable declarations 4.2; WSL-C4]
+/// ρ' ⊢ e → e' gives {ρ': T x = e; s…} → {ρ': T x = e'; s…}: x is not bound yet
+/// [wsl/e-block-vdecl-reduce, 004 Blocks and variable declarations 4.2; WSL-C4]
 pub fn e_block_vdecl_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     let block = block_of(cx, s)?;
     let env = block.env.clone().unwrap_or_default();
@@ -127,7 +129,8 @@ pub fn e_block_vdecl_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.within(Rule::WslEBlockVdeclReduce, |cx| cx.in_env(env, |cx| cx.expr(e)))
 }
 
-/// {ρ': T x = v; s…} → {ρ'[x ↦ id]: s…}, storing v to id                       [wsl/e-block-vdecl-complete, 004 Blocks and variable declarations 4.3]
+/// {ρ': T x = v; s…} → {ρ'[x ↦ id]: s…}, storing v to id [wsl/e-block-vdecl-complete, 004 Blocks
+/// and variable declarations 4.3]
 pub fn e_block_vdecl_complete(cx: &mut Cx, s: &mut Stmt) -> Done {
     let block = block_of(cx, s)?;
     let Some(Stmt::Declaration(name, store, Some(e))) = block.first.take() else { return cx.stuck("no declaration") };
@@ -137,7 +140,9 @@ pub fn e_block_vdecl_complete(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.store(cx.address(store), &words)
 }
 
-/// {ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless its threadgroup has [wsl/e-block-vdecl, 004 Blocks and variable declarations 4.3, Annotations for execution; WSL-C19, WSL-D19]
+/// {ρ': T x; s…} → {ρ'[x ↦ id]: s…}, storing the default value of T to id unless its threadgroup
+/// has [wsl/e-block-vdecl, 004 Blocks and variable declarations 4.3, Annotations for execution;
+/// WSL-C19, WSL-D19]
 pub fn e_block_vdecl(cx: &mut Cx, s: &mut Stmt) -> Done {
     let block = block_of(cx, s)?;
     let Some(Stmt::Declaration(name, store, None)) = block.first.take() else { return cx.stuck("no declaration") };
@@ -152,7 +157,8 @@ pub fn e_block_vdecl(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.store(cx.address(store), &words)
 }
 
-/// ρ' ⊢ s → s' gives {ρ': s s''…} → {ρ': s' s''…}                              [wsl/e-block-reduce, 004 Blocks and variable declarations 5]
+/// ρ' ⊢ s → s' gives {ρ': s s''…} → {ρ': s' s''…} [wsl/e-block-reduce, 004 Blocks and variable
+/// declarations 5]
 pub fn e_block_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     let block = block_of(cx, s)?;
     let env = block.env.clone().unwrap_or_default();
@@ -166,35 +172,35 @@ fn branch(cx: &Cx, s: &mut Stmt, then: bool) -> Done {
     Ok(())
 }
 
-/// if (true) s else s' → s                                                     [wsl/e-if-true, 004 Branches and Switches 1]
+/// if (true) s else s' → s [wsl/e-if-true, 004 Branches and Switches 1]
 pub fn e_if_true(cx: &mut Cx, s: &mut Stmt) -> Done {
     branch(cx, s, true)
 }
 
-/// if (false) s else s' → s'                                                   [wsl/e-if-false, 004 Branches and Switches 2]
+/// if (false) s else s' → s' [wsl/e-if-false, 004 Branches and Switches 2]
 pub fn e_if_false(cx: &mut Cx, s: &mut Stmt) -> Done {
     branch(cx, s, false)
 }
 
-/// e → e' gives if (e) s else s' → if (e') s else s'                           [wsl/e-if-reduce, 004 Branches and Switches 3]
+/// e → e' gives if (e) s else s' → if (e') s else s' [wsl/e-if-reduce, 004 Branches and Switches 3]
 pub fn e_if_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::If(parts) = s else { return cx.stuck("no branch") };
     cx.within(Rule::WslEIfReduce, |cx| cx.expr(&mut parts.0))
 }
 
-/// e → e' gives e; → e';                                                       [wsl/e-effectful-expr-reduce, 004 Other]
+/// e → e' gives e; → e'; [wsl/e-effectful-expr-reduce, 004 Other]
 pub fn e_effectful_expr_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Effect(e) = s else { return cx.stuck("no expression") };
     cx.within(Rule::WslEEffectfulExprReduce, |cx| cx.expr(e))
 }
 
-/// v; → {}                                                                     [wsl/e-effectful-expr-elim, 004 Other; WSL-D7]
+/// v; → {} [wsl/e-effectful-expr-elim, 004 Other; WSL-D7]
 pub fn e_effectful_expr_elim(_: &mut Cx, s: &mut Stmt) -> Done {
     *s = Stmt::empty();
     Ok(())
 }
 
-/// e → e' gives return e; → return e';                                         [wsl/e-return-reduce, 004 Other]
+/// e → e' gives return e; → return e'; [wsl/e-return-reduce, 004 Other]
 pub fn e_return_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Return(Some(e)) = s else { return cx.stuck("no return") };
     cx.within(Rule::WslEReturnReduce, |cx| cx.expr(e))

@@ -56,13 +56,15 @@ impl Cx<'_, '_> {
     }
 }
 
-/// e → e' gives switch (e) {…} → switch (e') {…}                               [wsl/e-switch-reduce, 004 Branches and Switches, switch 1]
+/// e → e' gives switch (e) {…} → switch (e') {…} [wsl/e-switch-reduce, 004 Branches and Switches,
+/// switch 1]
 pub fn e_switch_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Switch(e, _) = s else { return cx.stuck("no switch") };
     cx.within(Rule::WslESwitchReduce, |cx| cx.expr(e))
 }
 
-/// switch (v) {… case v: s0 … sn} → Cases({s0}, …, {sn})                       [wsl/e-switch-case-found, 004 Branches and Switches, switch 2]
+/// switch (v) {… case v: s0 … sn} → Cases({s0}, …, {sn}) [wsl/e-switch-case-found, 004 Branches and
+/// Switches, switch 2]
 pub fn e_switch_case_found(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Switch(e, id) = s else { return cx.stuck("no switch") };
     let (id, ty) = (*id, e.ty);
@@ -71,7 +73,8 @@ pub fn e_switch_case_found(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.enter(s, id, first)
 }
 
-/// switch (v) {… default: s0 … sn} → Cases({s0}, …, {sn}), no case being v      [wsl/e-switch-default, 004 Branches and Switches, switch 3]
+/// switch (v) {… default: s0 … sn} → Cases({s0}, …, {sn}), no case being v [wsl/e-switch-default,
+/// 004 Branches and Switches, switch 3]
 pub fn e_switch_default(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Switch(_, id) = s else { return cx.stuck("no switch") };
     let id = *id;
@@ -79,7 +82,8 @@ pub fn e_switch_default(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.enter(s, id, first)
 }
 
-/// Cases(fallthrough;, s, …) → Cases(s, …)                                     [wsl/e-cases-fallthrough, 004 Branches and Switches, Cases 2]
+/// Cases(fallthrough;, s, …) → Cases(s, …) [wsl/e-cases-fallthrough, 004 Branches and Switches,
+/// Cases 2]
 pub fn e_cases_fallthrough(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Cases(_, id, next) = s else { return cx.stuck("no cases") };
     let (id, next) = (*id, *next as usize);
@@ -87,20 +91,22 @@ pub fn e_cases_fallthrough(cx: &mut Cx, s: &mut Stmt) -> Done {
     cx.enter(s, id, next)
 }
 
-/// Cases(break;, s…) → {}                                                      [wsl/e-cases-break, 004 Branches and Switches, Cases 3]
+/// Cases(break;, s…) → {} [wsl/e-cases-break, 004 Branches and Switches, Cases 3]
 pub fn e_cases_break(_: &mut Cx, s: &mut Stmt) -> Done {
     *s = Stmt::empty();
     Ok(())
 }
 
-/// Cases(t, s…) → t, t another terminator                                      [wsl/e-cases-other-terminator, 004 Branches and Switches, Cases 4; WSL-C5]
+/// Cases(t, s…) → t, t another terminator [wsl/e-cases-other-terminator, 004 Branches and Switches,
+/// Cases 4; WSL-C5]
 pub fn e_cases_other_terminator(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Cases(first, ..) = s else { return cx.stuck("no cases") };
     *s = first.take();
     Ok(())
 }
 
-/// s → s' gives Cases(s, s''…) → Cases(s', s''…)                               [wsl/e-cases-reduce, 004 Branches and Switches, Cases 5]
+/// s → s' gives Cases(s, s''…) → Cases(s', s''…) [wsl/e-cases-reduce, 004 Branches and Switches,
+/// Cases 5]
 pub fn e_cases_reduce(cx: &mut Cx, s: &mut Stmt) -> Done {
     let Stmt::Cases(first, ..) = s else { return cx.stuck("no cases") };
     cx.within(Rule::WslECasesReduce, |cx| cx.stmt(first))

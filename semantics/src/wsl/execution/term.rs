@@ -1,7 +1,8 @@
 //! Programs being executed: seed 004 "Execution of statements", "Execution of expressions".
 //!
-//! What no program can write has types of its own here: blocks that know their environment, `Cases`, `Loop`, `Call`, values and left-values. A part of the source
-//! that was not reached yet is its number in the typed program; the rules open it one level at a time.
+//! What no program can write has types of its own here: blocks that know their environment,
+//! `Cases`, `Loop`, `Call`, values and left-values. A part of the source that was not reached yet
+//! is its number in the typed program; the rules open it one level at a time.
 
 use crate::text::Symbol;
 use crate::wsl::environment::access::Callee;
@@ -34,7 +35,8 @@ pub struct Expr {
     pub form: Form,
 }
 
-/// The form of an expression being executed. The operands stand in the order in which they are evaluated.
+/// The form of an expression being executed. The operands stand in the order in which they are
+/// evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// The source's, not reached yet.
@@ -169,7 +171,8 @@ impl Stmt {
         matches!(self, Stmt::Block(block) if block.first.is_none() && block.rest.is_empty() && block.made.is_empty())
     }
 
-    /// Whether it is a terminator that cannot be reduced: a `return` of nothing or of a value (ERRATA WSL-D1), `discard` too (WSL-C5).
+    /// Whether it is a terminator that cannot be reduced: a `return` of nothing or of a value
+    /// (ERRATA WSL-D1), `discard` too (WSL-C5).
     pub fn is_terminator(&self) -> bool {
         match self {
             Stmt::Break | Stmt::Continue | Stmt::Fallthrough | Stmt::Discard | Stmt::Return(None) => true,

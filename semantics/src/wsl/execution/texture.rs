@@ -1,9 +1,11 @@
-//! Calls of the functions of textures and samplers: seed 004 "Sampler and texture operations", as `LIBRARY.md` completes it.
+//! Calls of the functions of textures and samplers: seed 004 "Sampler and texture operations", as
+//! `LIBRARY.md` completes it.
 //!
 //! What they give is computed by [`sampling`](crate::wsl::texture::sampling) and [`texel`].
 //!
-//! Texels of textures that can be written are words of device memory: their loads and stores race as others do. A texel of another texture is a load of its constant
-//! memory; sampling reads it without an event, for it never changes.
+//! Texels of textures that can be written are words of device memory: their loads and stores race
+//! as others do. A texel of another texture is a load of its constant memory; sampling reads it
+//! without an event, for it never changes.
 
 use super::builtin::called;
 use super::term::{Expr, Form};
@@ -94,17 +96,22 @@ fn filter(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// Sample…(t, s, x, …) → v, the texels of t around x filtered as s says, of the level that derivatives or arguments choose [wsl/e-texture-sample, 004 Sampler and texture operations; WSL-D23, WSL-D24]
+/// Sample…(t, s, x, …) → v, the texels of t around x filtered as s says, of the level that
+/// derivatives or arguments choose [wsl/e-texture-sample, 004 Sampler and texture operations;
+/// WSL-D23, WSL-D24]
 pub fn e_texture_sample(cx: &mut Cx, e: &mut Expr) -> Done {
     filter(cx, e)
 }
 
-/// SampleCmp…(t, s, x, d, …) → v, as Sample, but of 1 or 0 for each texel as s compares d with it or not [wsl/e-texture-compare, 004 Sampler and texture operations; WSL-D23, WSL-D24]
+/// SampleCmp…(t, s, x, d, …) → v, as Sample, but of 1 or 0 for each texel as s compares d with it
+/// or not [wsl/e-texture-compare, 004 Sampler and texture operations; WSL-D23, WSL-D24]
 pub fn e_texture_compare(cx: &mut Cx, e: &mut Expr) -> Done {
     filter(cx, e)
 }
 
-/// Gather…(t, s, x, …) → (v1, v2, v3, v4), a component of the four texels of level 0 around x, or s's comparisons with them [wsl/e-texture-gather, 004 Sampler and texture operations; WSL-D22, WSL-D23]
+/// Gather…(t, s, x, …) → (v1, v2, v3, v4), a component of the four texels of level 0 around x, or
+/// s's comparisons with them [wsl/e-texture-gather, 004 Sampler and texture operations; WSL-D22,
+/// WSL-D23]
 pub fn e_texture_gather(cx: &mut Cx, e: &mut Expr) -> Done {
     let call = Called::of(cx, e)?;
     let types = &cx.shared.program.env.types;
@@ -118,7 +125,8 @@ pub fn e_texture_gather(cx: &mut Cx, e: &mut Expr) -> Done {
     Ok(())
 }
 
-/// Load(t, x, …) → v, the texel of t at x                                      [wsl/e-texture-load, 004 Sampler and texture operations; WSL-D21, WSL-D22]
+/// Load(t, x, …) → v, the texel of t at x [wsl/e-texture-load, 004 Sampler and texture operations;
+/// WSL-D21, WSL-D22]
 pub fn e_texture_load(cx: &mut Cx, e: &mut Expr) -> Done {
     let call = Called::of(cx, e)?;
     let mut arguments = call.after(cx, 1);
@@ -175,7 +183,8 @@ impl Cx<'_, '_> {
         Ok(elements)
     }
 
-    /// Loads each texel that open coordinates may name: the value beside the one that they have, and `otherwise` where there is no texel or component.
+    /// Loads each texel that open coordinates may name: the value beside the one that they have,
+    /// and `otherwise` where there is no texel or component.
     fn load_somewhere(
         &mut self,
         call: &Called,
@@ -218,7 +227,8 @@ impl Cx<'_, '_> {
     }
 }
 
-/// Store(t, v, x) → Void, storing v, converted to t's format, as the texel of t at x if there is one [wsl/e-texture-store, 004 Sampler and texture operations; WSL-D21, WSL-D22]
+/// Store(t, v, x) → Void, storing v, converted to t's format, as the texel of t at x if there is
+/// one [wsl/e-texture-store, 004 Sampler and texture operations; WSL-D21, WSL-D22]
 pub fn e_texture_store(cx: &mut Cx, e: &mut Expr) -> Done {
     let call = Called::of(cx, e)?;
     let (object, texture) = (call.object, &call.texture);
@@ -249,7 +259,8 @@ pub fn e_texture_store(cx: &mut Cx, e: &mut Expr) -> Done {
 }
 
 impl Cx<'_, '_> {
-    /// A store to a texel of open coordinates: each that they may name holds what is stored if they name it, and what it held otherwise.
+    /// A store to a texel of open coordinates: each that they may name holds what is stored if they
+    /// name it, and what it held otherwise.
     fn store_somewhere(&mut self, object: ObjectId, texture: &Texture, words: &[Word], held: &[Word]) -> Done {
         let sides = texture.sides(0);
         let dimensions = usize::from(dimensions_of(texture.kind));
@@ -308,7 +319,9 @@ impl Cx<'_, '_> {
     }
 }
 
-/// GetDimensions(t, …) → Void, storing the sides of a level of t, and how many levels there are if one was named, through the pointers [wsl/e-texture-dimensions, 004 Sampler and texture operations; WSL-D22]
+/// GetDimensions(t, …) → Void, storing the sides of a level of t, and how many levels there are if
+/// one was named, through the pointers [wsl/e-texture-dimensions, 004 Sampler and texture
+/// operations; WSL-D22]
 pub fn e_texture_dimensions(cx: &mut Cx, e: &mut Expr) -> Done {
     let call = Called::of(cx, e)?;
     let (texture, levels) = (&call.texture, call.texture.image.levels());

@@ -24,7 +24,8 @@ fn bits(of: Scalar, drawn: u32) -> u32 {
     }
 }
 
-/// The words of an argument at that place: small numbers and floats in scalars and vectors, zeros elsewhere. None of what is made of memory, and of what is large.
+/// The words of an argument at that place: small numbers and floats in scalars and vectors, zeros
+/// elsewhere. None of what is made of memory, and of what is large.
 pub fn words(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64, place: u64) -> Option<Vec<u32>> {
     let type_ = program.env.types.get(ty);
     if matches!(type_, Type::Pointer(..) | Type::ArrayReference(..) | Type::Sampler | Type::Texture(..) | Type::Atomic(_) | Type::Void) {
@@ -39,8 +40,8 @@ pub fn words(program: &Program, layouts: &mut Layouts, ty: TypeId, seed: u64, pl
     (size <= MAX_WORDS).then(|| (0..size).map(word).collect())
 }
 
-/// A call of the function, as WSL writes it, with drawn numbers, elements of enums and structures of zeros. None of what is called by no name or takes something
-/// else.
+/// A call of the function, as WSL writes it, with drawn numbers, elements of enums and structures
+/// of zeros. None of what is called by no name or takes something else.
 pub fn call(program: &Program, function: FunctionId, seed: u64) -> Option<String> {
     let f = program.env.function(function);
     let name = program.env.names.name(f.name.name);

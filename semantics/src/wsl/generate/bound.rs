@@ -1,4 +1,5 @@
-//! What is bound to entry points of a program, drawn by a seed: buffers, textures, samplers, attributes; and the draws that they make.
+//! What is bound to entry points of a program, drawn by a seed: buffers, textures, samplers,
+//! attributes; and the draws that they make.
 
 use super::arguments::drawn;
 use crate::image::{AddressMode, Compare, Filter, Format, Image, Sampler, Shape};
@@ -16,8 +17,8 @@ const MAX_PAIRS: usize = 1000;
 /// How many elements a buffer is given.
 const ELEMENTS: u64 = 4;
 
-/// Gives each resource something small: four elements, texels of which few are undefined, a sampler. False if one takes elements of more than so many words, or texels
-/// that no format has.
+/// Gives each resource something small: four elements, texels of which few are undefined, a
+/// sampler. False if one takes elements of more than so many words, or texels that no format has.
 pub fn bind(program: &Program, resources: &mut [Resource], words: u32, seed: u64) -> bool {
     (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
         Held::Buffer(buffer) => {
@@ -56,7 +57,8 @@ fn drawn_sampler(seed: u64, place: u64) -> Sampler {
     }
 }
 
-/// A small image for a texture of the kind, of one level if it can be written and else of all; one in eight has no texels yet.
+/// A small image for a texture of the kind, of one level if it can be written and else of all; one
+/// in eight has no texels yet.
 fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Image> {
     let format = match scalar {
         _ if is_depth(kind) => Format::D32Sfloat,
@@ -124,8 +126,8 @@ fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) ->
     all
 }
 
-/// The draws of a program: each fragment entry point over a small screen, and behind each vertex entry point. Those that cannot be bound are left out; of the others
-/// some do not fit together.
+/// The draws of a program: each fragment entry point over a small screen, and behind each vertex
+/// entry point. Those that cannot be bound are left out; of the others some do not fit together.
 pub fn draws<'p>(program: &'p Program, text: &'p str, words: u32, seed: u64) -> impl Iterator<Item = Draw<'p>> {
     let of = move |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
     let screen = move |fragment: &EntryPoint| {

@@ -1,4 +1,5 @@
-//! What a compute entry point takes: built-in variables and resources (seed 004 "Built-in Variables", "Arguments and Return Types").
+//! What a compute entry point takes: built-in variables and resources (seed 004 "Built-in
+//! Variables", "Arguments and Return Types").
 
 use super::Dispatch;
 use crate::image::Sampler;
@@ -26,7 +27,8 @@ pub struct Buffer {
     pub stride: u32,
     /// What it holds.
     pub words: Vec<u32>,
-    /// What other array references by the same register have for elements, and how many words each takes.
+    /// What other array references by the same register have for elements, and how many words each
+    /// takes.
     pub others: Vec<(TypeId, u32)>,
 }
 
@@ -81,8 +83,8 @@ impl Held {
 }
 
 impl Resource {
-    /// The resources that an entry point takes, empty, in the order of its arguments; a register that several arguments name is one resource, with the elements that
-    /// the first of them has.
+    /// The resources that an entry point takes, empty, in the order of its arguments; a register
+    /// that several arguments name is one resource, with the elements that the first of them has.
     ///
     /// # Errors
     /// If it takes elements without a size, or by one register resources that cannot be one.
@@ -117,8 +119,8 @@ impl Resource {
         Ok(resources)
     }
 
-    /// Takes what another argument by the same register says of the resource. The elements of array references may be of different types: each has as many as there is
-    /// room for.
+    /// Takes what another argument by the same register says of the resource. The elements of array
+    /// references may be of different types: each has as many as there is room for.
     ///
     /// # Errors
     /// If the two cannot be one resource.
@@ -266,7 +268,8 @@ impl Dispatch<'_> {
     }
 }
 
-/// The resource that an item is, where resource k is object k; none if it is none, or not among them.
+/// The resource that an item is, where resource k is object k; none if it is none, or not among
+/// them.
 pub(in crate::wsl) fn bound(program: &Program, resources: &[Resource], item: &Item) -> Option<Words> {
     let Some((Semantic::Register(register, space), _)) = item.semantic else { return None };
     let register = register_text(program, register, space);

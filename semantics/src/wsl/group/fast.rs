@@ -95,7 +95,8 @@ impl Fast {
     }
 }
 
-/// Appends the words of arguments as the fast engine takes them; none if one is open. Resource k is the one of that number.
+/// Appends the words of arguments as the fast engine takes them; none if one is open. Resource k is
+/// the one of that number.
 pub(in crate::wsl) fn flat_words(resources: &[Resource], values: &[Value], out: &mut Vec<u32>) -> Option<()> {
     for value in values {
         let mut words = value.words.iter();
@@ -105,7 +106,8 @@ pub(in crate::wsl) fn flat_words(resources: &[Resource], values: &[Value], out: 
                 Word::Open(_) => return None,
                 Word::Address(address) => {
                     out.push(address.object.0);
-                    // An array reference begins at its buffer's first word; its length stands one word later than beside an address.
+                    // An array reference begins at its buffer's first word; its length stands one
+                    // word later than beside an address.
                     if resources.get(address.object.0 as usize).is_some_and(|r| r.buffer().is_some()) {
                         let length = words.next().and_then(|length| length.definite())?;
                         out.extend([0, length, 0]);

@@ -1,8 +1,9 @@
-//! Compute entry points over a grid: threads in groups, barriers by instance, schedules, races (seed 004 "Barriers and discard", "Fences and atomic operations",
-//! "Built-in Variables").
+//! Compute entry points over a grid: threads in groups, barriers by instance, schedules, races
+//! (seed 004 "Barriers and discard", "Fences and atomic operations", "Built-in Variables").
 //!
-//! Memory is sequentially consistent: the steps of threads are interleaved as a [`Schedule`] says, and each load sees the last store. What races is found by
-//! [`super::race`] and is unspecified, so for a program without atomics every schedule shows the same.
+//! Memory is sequentially consistent: the steps of threads are interleaved as a [`Schedule`] says,
+//! and each load sees the last store. What races is found by [`super::race`] and is unspecified, so
+//! for a program without atomics every schedule shows the same.
 
 mod arguments;
 mod fast;
@@ -43,7 +44,8 @@ const MAX_PASSES: usize = 64;
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded
+    /// results.
     pub precision: Option<Profile>,
     /// In which order the threads take their steps.
     pub schedule: Schedule,
@@ -75,7 +77,8 @@ impl Default for Settings {
 /// What a dispatch shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// What each word of each resource may hold at the end, over all ways; of textures that are not written, and of samplers, none.
+    /// What each word of each resource may hold at the end, over all ways; of textures that are not
+    /// written, and of samplers, none.
     pub buffers: Vec<Vec<Possible>>,
     /// The races.
     pub races: Vec<Race>,
@@ -173,8 +176,8 @@ impl Dispatch<'_> {
         Ending::Other(Outcome::Limit(Limit { what: "runs to find the stores that race", bound: MAX_PASSES as u64 }))
     }
 
-    /// Runs the dispatch along the first way, in one order; of every order, the first. `on` is told of each step. Loads see the last store: a race is noted once it
-    /// has happened.
+    /// Runs the dispatch along the first way, in one order; of every order, the first. `on` is told
+    /// of each step. Loads see the last store: a race is noted once it has happened.
     pub fn trace(&self, settings: &Settings, on: OnStep) -> Ending {
         let shared = match self.shared(settings) {
             Ok(shared) => shared,

@@ -50,7 +50,7 @@ pub enum Replacement {
     Barrier(fn(&Program, &mut Group) -> Result<(), Divergence>),
 }
 
-/// t → t' gives G → G', t a thread of G                                        [wsl/g-thread, 004 Definitions]
+/// t → t' gives G → G', t a thread of G [wsl/g-thread, 004 Definitions]
 ///
 /// # Errors
 /// Why the thread makes no step.
@@ -58,7 +58,8 @@ pub fn g_thread(world: &mut World, group: &mut Group, t: usize) -> Stepped {
     step(world.shared, &mut world.memory, &mut world.opens, &mut group.threads[t].0)
 }
 
-/// All threads of a group at the same instance of the same barrier go on       [wsl/g-barrier, 004 Barriers and discard; WSL-D12]
+/// All threads of a group at the same instance of the same barrier go on [wsl/g-barrier, 004
+/// Barriers and discard; WSL-D12]
 ///
 /// None of them runs, and one waits at least.
 ///

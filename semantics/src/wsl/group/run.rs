@@ -211,8 +211,9 @@ impl Threads for Run<'_, '_> {
     }
 }
 
-/// Every order: what threads do that others may see the order of is atomic operations, for other accesses that are not ordered race, and are unspecified in every
-/// order. Without looking for races, it is every access of shared memory.
+/// Every order: what threads do that others may see the order of is atomic operations, for other
+/// accesses that are not ordered race, and are unspecified in every order. Without looking for
+/// races, it is every access of shared memory.
 impl Explored for Run<'_, '_> {
     fn invocations(&self) -> usize {
         self.next.len()

@@ -1,5 +1,5 @@
-//! Elements of vectors, matrices and arrays: seed 004 "Vector and matrix operations" (swizzles, `length`, `operator[]`, `operator[]=`), "Generated
-//! functions" (arrays).
+//! Elements of vectors, matrices and arrays: seed 004 "Vector and matrix operations" (swizzles,
+//! `length`, `operator[]`, `operator[]=`), "Generated functions" (arrays).
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Base, Column, Element, Fixed, Inner, InnerPointer, Letters, T};

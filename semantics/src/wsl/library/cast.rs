@@ -1,4 +1,5 @@
-//! Casts and constructors: seed 004 "Cast operators". The function's name is its type, so a signature is sought by its result.
+//! Casts and constructors: seed 004 "Cast operators". The function's name is its type, so a
+//! signature is sought by its result.
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Base, Column, Element, Fixed, Like, Part, T};
@@ -10,7 +11,8 @@ const BOOL: Set = Set::scalars(&[Scalar::Bool]);
 const UINT: Set = Set::scalars(&[Scalar::Uint]);
 const INT: Set = Set::scalars(&[Scalar::Int]);
 const FLOAT: Set = Set::scalars(&[Scalar::Float]);
-/// Every scalar, vector, matrix and atomic. There is no constructor of samplers and textures, and none of what has no name: pointers and arrays.
+/// Every scalar, vector, matrix and atomic. There is no constructor of samplers and textures, and
+/// none of what has no name: pointers and arrays.
 const VALUES: Range = Range::of(
     Set::scalars(&Scalar::ALL)
         .or(Set::vectors(&Scalar::ALL))

@@ -1,4 +1,5 @@
-//! Floating point arithmetic: seed 004 "Floating point arithmetic". All functions but the operators are element-wise on float vectors and matrices too.
+//! Floating point arithmetic: seed 004 "Floating point arithmetic". All functions but the operators
+//! are element-wise on float vectors and matrices too.
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Fixed, Like, Pointer, T};

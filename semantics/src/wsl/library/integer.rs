@@ -1,4 +1,5 @@
-//! Integer arithmetic: seed 004 "Integer arithmetic". `abs`, `sign`, `min`, `max` and `clamp` are element-wise on vectors too.
+//! Integer arithmetic: seed 004 "Integer arithmetic". `abs`, `sign`, `min`, `max` and `clamp` are
+//! element-wise on vectors too.
 
 use super::meaning::Meaning;
 use super::pattern::Pattern::{Fixed, Like, T};

@@ -1,9 +1,11 @@
 //! WSL's standard library: seed 004 "Standard library".
 //!
-//! One table ([`TABLE`]) says every built-in function: its name, its signatures up to one type variable, what it does, in which stages. Typing matches calls
-//! with it, execution and code generation ask for the [`Meaning`] of the instance that a call resolved to, and `LIBRARY.md` is printed from it ([`page()`]).
-//! No list of overloads is ever expanded: a name and a number of parameters lead to a few signatures, and the arguments to the few types that the variable
-//! of each can be. The built-in types are in [`types`].
+//! One table ([`TABLE`]) says every built-in function: its name, its signatures up to one type
+//! variable, what it does, in which stages. Typing matches calls with it, execution and code
+//! generation ask for the [`Meaning`] of the instance that a call resolved to, and `LIBRARY.md` is
+//! printed from it ([`page()`]). No list of overloads is ever expanded: a name and a number of
+//! parameters lead to a few signatures, and the arguments to the few types that the variable of
+//! each can be. The built-in types are in [`types`].
 
 mod access;
 mod atomic;
@@ -39,7 +41,8 @@ use std::sync::LazyLock;
 /// What is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
-    /// A function of that name; `operator+`, `operator[]=`, `operator.xy` and `operator.xy=` are names.
+    /// A function of that name; `operator+`, `operator[]=`, `operator.xy` and `operator.xy=` are
+    /// names.
     Name(&'a str),
     /// The cast or constructor of that type.
     Cast(TypeId),
@@ -50,7 +53,8 @@ pub enum Key<'a> {
 pub enum Argument {
     /// An expression of that right-value type.
     Of(TypeId),
-    /// An integer literal without `u`: it can be given the type `float`, and these if it is representable.
+    /// An integer literal without `u`: it can be given the type `float`, and these if it is
+    /// representable.
     Integer {
         /// Whether it can be an `int`.
         int: bool,
@@ -119,13 +123,15 @@ impl Word {
     }
 }
 
-/// An instance of a built-in function: a signature and what its `T` is. Equal instances are the same function.
+/// An instance of a built-in function: a signature and what its `T` is. Equal instances are the
+/// same function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LibraryFunction {
     section: u8,
     row: u8,
     signature: u8,
-    /// The address spaces of the parameters that are pointers by their pattern, two bits each from the first parameter on.
+    /// The address spaces of the parameters that are pointers by their pattern, two bits each from
+    /// the first parameter on.
     spaces: u16,
     word: Word,
     /// `T`; `void` if the signature has no variable.
@@ -163,7 +169,8 @@ impl LibraryFunction {
         self.signature().over.map(|_| self.t)
     }
 
-    /// The address space of the parameter at that index, if the signature says that it is a pointer.
+    /// The address space of the parameter at that index, if the signature says that it is a
+    /// pointer.
     pub fn space(self, parameter: usize) -> Option<AddressSpace> {
         match self.signature().parameters.get(parameter) {
             Some(Pattern::Pointer(..)) => Some(AddressSpace::ALL[usize::from(self.spaces >> (2 * parameter) & 3)]),
@@ -230,7 +237,8 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// The letters of the name, if it is that of an accessor of vectors with that many parameters, and the signatures of such accessors.
+/// The letters of the name, if it is that of an accessor of vectors with that many parameters, and
+/// the signatures of such accessors.
 fn accessor(index: &'static Index, name: &str, count: usize) -> Option<(Word, &'static [Entry])> {
     let rest = name.strip_prefix("operator.")?;
     match (rest.strip_suffix('='), count) {
@@ -240,7 +248,8 @@ fn accessor(index: &'static Index, name: &str, count: usize) -> Option<(Word, &'
     }
 }
 
-/// The signatures of that name and number of parameters, each with the letters of the name if it is an accessor's.
+/// The signatures of that name and number of parameters, each with the letters of the name if it is
+/// an accessor's.
 fn entries(key: Key, count: usize) -> impl Iterator<Item = (Entry, Word)> {
     let index: &'static Index = &INDEX;
     let (list, accessors) = match key {
@@ -254,7 +263,8 @@ fn entries(key: Key, count: usize) -> impl Iterator<Item = (Entry, Word)> {
     list.into_iter().flatten().map(|&e| (e, Word::NONE)).chain(accessors.iter().map(move |&e| (e, word)))
 }
 
-/// Every type that the signature's variable can be so that each argument can be given its parameter's type and the result is what a cast's name says.
+/// Every type that the signature's variable can be so that each argument can be given its
+/// parameter's type and the result is what a cast's name says.
 fn instances(types: &Types, key: Key, signature: &Signature, word: Word, arguments: &[Argument], mut found: impl FnMut(TypeId)) {
     let letters = word.length as usize;
     let fits = |t: TypeId| {
@@ -304,8 +314,9 @@ fn instances(types: &Types, key: Key, signature: &Signature, word: Word, argumen
     }
 }
 
-/// Appends every built-in function of that name and number of parameters whose parameters the arguments can be given: seed 004 "Typing expressions", function
-/// call, steps 2 and 4. Every type of the arguments must be one of `types`.
+/// Appends every built-in function of that name and number of parameters whose parameters the
+/// arguments can be given: seed 004 "Typing expressions", function call, steps 2 and 4. Every type
+/// of the arguments must be one of `types`.
 pub fn overloads(types: &mut Types, key: Key, arguments: &[Argument], out: &mut Vec<Overload>) {
     let mut ts: SmallVec<[TypeId; 8]> = SmallVec::new();
     for (entry, word) in entries(key, arguments.len()) {
@@ -334,7 +345,8 @@ pub fn overloads(types: &mut Types, key: Key, arguments: &[Argument], out: &mut 
     }
 }
 
-/// Whether a built-in function of that name has exactly these types of parameters: seed 004 "Checking the coherence of operators and functions", last step.
+/// Whether a built-in function of that name has exactly these types of parameters: seed 004
+/// "Checking the coherence of operators and functions", last step.
 pub fn declares(types: &Types, key: Key, parameters: &[TypeId]) -> bool {
     let arguments: SmallVec<[Argument; 4]> = parameters.iter().map(|&id| Argument::Of(id)).collect();
     let mut declared = false;

@@ -1,7 +1,8 @@
 //! Types up to one variable: what the signatures of built-in functions are written in.
 //!
-//! A signature has at most one type variable `T`. Every other type in it is fixed or follows from `T`, so a call is matched by finding the few types that
-//! `T` can be, never by expanding the overloads.
+//! A signature has at most one type variable `T`. Every other type in it is fixed or follows from
+//! `T`, so a call is matched by finding the few types that `T` can be, never by expanding the
+//! overloads.
 
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{BUILT_IN, Scalar, TextureKind, Type, TypeId, Types};
@@ -193,7 +194,8 @@ pub enum Pattern {
     Like(Scalar),
     /// The vector of that many elements of `T`'s scalar.
     Part(u8),
-    /// What the letters of the accessor's name pick: `T`'s scalar for one, else the vector of as many.
+    /// What the letters of the accessor's name pick: `T`'s scalar for one, else the vector of as
+    /// many.
     Letters,
     /// A column of the matrix `T`: the vector of as many elements as it has rows.
     Column,
@@ -201,7 +203,8 @@ pub enum Pattern {
     Row,
     /// The matrix `T` with rows and columns exchanged.
     Transposed,
-    /// The matrix of that many columns, each as long as `T` has columns: what the matrix `T` can be multiplied by.
+    /// The matrix of that many columns, each as long as `T` has columns: what the matrix `T` can be
+    /// multiplied by.
     Multiplier(u8),
     /// The matrix of that many columns, each as long as `T`'s.
     Product(u8),
@@ -209,7 +212,8 @@ pub enum Pattern {
     Base,
     /// The element of the array `T`.
     Inner,
-    /// The pointer, in the address space of the pointer `T`, to an element of the array that `T` points to.
+    /// The pointer, in the address space of the pointer `T`, to an element of the array that `T`
+    /// points to.
     InnerPointer,
     /// The atomic type of the scalar `T`.
     Atomic,
@@ -237,8 +241,9 @@ pub(super) fn vector_or_scalar(scalar: Scalar, size: u8) -> TypeId {
 }
 
 impl Pattern {
-    /// The type, for that `T` and that many letters in the name of an accessor; none if `T` is not of the kind that the pattern speaks of, and none for a
-    /// pointer, which does not follow from `T` alone.
+    /// The type, for that `T` and that many letters in the name of an accessor; none if `T` is not
+    /// of the kind that the pattern speaks of, and none for a pointer, which does not follow from
+    /// `T` alone.
     pub fn of(self, types: &Types, t: TypeId, letters: usize) -> Option<TypeId> {
         let found = match (self, types.get(t)) {
             (Pattern::Fixed(id), _) => id,

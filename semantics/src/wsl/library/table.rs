@@ -1,4 +1,5 @@
-//! The rows of the table: a section for each rule of the registry, a row for each function, a signature for each way to call it.
+//! The rows of the table: a section for each rule of the registry, a row for each function, a
+//! signature for each way to call it.
 
 use super::meaning::Meaning;
 use super::pattern::{Pattern, Range};
@@ -46,7 +47,8 @@ pub enum Name {
     Function(&'static str),
     /// The type that the signature gives: a cast or constructor.
     Cast,
-    /// `operator.` and a word of one to four of the letters `x`, `y`, `z` and `w`, each of which `T` has.
+    /// `operator.` and a word of one to four of the letters `x`, `y`, `z` and `w`, each of which
+    /// `T` has.
     Getter,
     /// Likewise with `=` at the end, the letters distinct.
     Setter,

@@ -128,8 +128,9 @@ pub(super) fn range_text(range: &Range) -> String {
     }
 }
 
-/// The signatures of the built-in functions of that name and, if it is given, that number of parameters, for the notes of a message: with `T` for the types
-/// that vary, or, of a cast, with the types that its name says.
+/// The signatures of the built-in functions of that name and, if it is given, that number of
+/// parameters, for the notes of a message: with `T` for the types that vary, or, of a cast, with
+/// the types that its name says.
 pub fn all_named(types: &Types, key: Key, count: Option<usize>, names: &dyn UserNames) -> Vec<String> {
     let most = TABLE.iter().flat_map(|s| s.rows).flat_map(|r| r.signatures).map(|s| s.parameters.len()).max().unwrap_or(0);
     let counts = count.map_or(0..=most, |n| n..=n);
@@ -137,7 +138,8 @@ pub fn all_named(types: &Types, key: Key, count: Option<usize>, names: &dyn User
     found.collect()
 }
 
-/// The signature under that name, unless no result of it is the type that names the cast, or no type of it has the accessor's elements.
+/// The signature under that name, unless no result of it is the type that names the cast, or no
+/// type of it has the accessor's elements.
 fn signature_text(types: &Types, key: Key, signature: &Signature, word: Word, names: &dyn UserNames) -> Option<String> {
     let mut printer = Printer { types, names, letters: Some(word.indices().len()), t: None };
     let over = signature

@@ -44,7 +44,8 @@ pub(crate) fn layered(kind: TextureKind) -> bool {
     }
 }
 
-/// The type of coordinates: a scalar, or the vector of as many as there are, in the order dimensions, layer, level.
+/// The type of coordinates: a scalar, or the vector of as many as there are, in the order
+/// dimensions, layer, level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coordinates {
     /// Of which scalars.

@@ -245,7 +245,8 @@ impl UserNames for () {
     }
 }
 
-/// The type as it can be written: the short names of vectors and matrices, suffixes with their address spaces, as `int* thread`.
+/// The type as it can be written: the short names of vectors and matrices, suffixes with their
+/// address spaces, as `int* thread`.
 pub fn type_name(types: &Types, id: TypeId, names: &dyn UserNames) -> String {
     use std::fmt::Write as _;
     let (mut id, mut suffixes, mut out) = (id, Vec::new(), String::new());

@@ -1,8 +1,10 @@
 //! The code that a program is compiled to: linear, over words of one flat memory a thread.
 //!
-//! There is no recursion and every store identifier is static (ERRATA WSL-C18), so that every variable, parameter, result, constant and intermediate value of
-//! every function has its own words in a thread's memory. An operand is where its first word is (a [`Slot`]), whatever it holds. A pointer is two words: the
-//! object that it points into and the word there; an array reference is those, its length and a zero. Objects are numbered by the constants below.
+//! There is no recursion and every store identifier is static (ERRATA WSL-C18), so that every
+//! variable, parameter, result, constant and intermediate value of every function has its own words
+//! in a thread's memory. An operand is where its first word is (a [`Slot`]), whatever it holds. A
+//! pointer is two words: the object that it points into and the word there; an array reference is
+//! those, its length and a zero. Objects are numbered by the constants below.
 
 use crate::text::Span;
 use crate::wsl::layout::Layout;
@@ -87,7 +89,8 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// What holds if and only if this does not, of the same operands; true if the operands change places.
+    /// What holds if and only if this does not, of the same operands; true if the operands change
+    /// places.
     pub(super) fn negated(self) -> (Test, bool) {
         match self {
             Test::Equal => (Test::NotEqual, false),
@@ -136,7 +139,8 @@ pub(super) enum Unary {
     IsFinite,
 }
 
-/// An instruction. `to`, `from` and the like are slots, `n` and `count` numbers of words and of elements, `target` the place of an instruction.
+/// An instruction. `to`, `from` and the like are slots, `n` and `count` numbers of words and of
+/// elements, `target` the place of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instruction {
     Move {

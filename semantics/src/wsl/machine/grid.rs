@@ -1,4 +1,5 @@
-//! Threadgroups: their threads run one after the other until each waits at a barrier or ends, and pass a barrier together.
+//! Threadgroups: their threads run one after the other until each waits at a barrier or ends, and
+//! pass a barrier together.
 
 use super::run::{Shared, Stop, Thread};
 use super::{Compiled, Ending, MAX_WORDS, Memory, Settings, Stats};
@@ -30,7 +31,8 @@ pub struct Waiting {
 pub enum Dispatched {
     /// Every thread ended.
     Done,
-    /// Two threads of a group wait at different instances of barriers, or one waits and the other has ended.
+    /// Two threads of a group wait at different instances of barriers, or one waits and the other
+    /// has ended.
     Diverged(Waiting, Waiting),
     /// A thread neither returned nor waited.
     Stopped {
@@ -42,11 +44,14 @@ pub enum Dispatched {
 }
 
 impl Compiled {
-    /// Runs a grid on the buffers. A thread's start takes fuel as a call does, and more if it has much memory. `arguments` appends to the words the arguments of a thread of a group, both counted from 0 (see [`Compiled::call`]).
+    /// Runs a grid on the buffers. A thread's start takes fuel as a call does, and more if it has
+    /// much memory. `arguments` appends to the words the arguments of a thread of a group, both
+    /// counted from 0 (see [`Compiled::call`]).
     ///
     /// # Errors
     ///
-    /// Arguments that are not what the function takes, and groups whose threads need too much memory.
+    /// Arguments that are not what the function takes, and groups whose threads need too much
+    /// memory.
     pub fn dispatch(
         &self,
         grid: Grid,
@@ -126,7 +131,8 @@ impl Compiled {
         }
     }
 
-    /// Which instance of a barrier the thread is at: the calls that lead there and the barrier, each with the numbers of the iterations around it.
+    /// Which instance of a barrier the thread is at: the calls that lead there and the barrier,
+    /// each with the numbers of the iterations around it.
     fn instance(&self, thread: &Thread, out: &mut Vec<u32>) {
         for &at in thread.calls.iter().chain([&thread.at]) {
             out.push(at);

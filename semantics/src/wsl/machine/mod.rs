@@ -1,8 +1,11 @@
 //! The fast engine: a typed program compiled to linear code over words, run on definite values.
 //!
-//! What the specification leaves unspecified is met by [`Strategy`]: under [`Strategy::First`] and [`Strategy::Random`] a definite value is chosen, the `number`th
-//! choice of a thread counted in order of evaluation; under [`Strategy::Carry`] a run stops where the first one is met ([`Ending::Open`]). With the relation that it stands
-//! beside the engine shares the typed program, layouts, and what the library gives for words ([`super::meaning`], [`super::texture`]); no rule of execution.
+//! What the specification leaves unspecified is met by [`Strategy`]: under [`Strategy::First`] and
+//! [`Strategy::Random`] a definite value is chosen, the `number`th choice of a thread counted in
+//! order of evaluation; under [`Strategy::Carry`] a run stops where the first one is met
+//! ([`Ending::Open`]). With the relation that it stands beside the engine shares the typed program,
+//! layouts, and what the library gives for words ([`super::meaning`], [`super::texture`]); no rule
+//! of execution.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -38,7 +41,8 @@ use code::{BUFFERS, Code, Reference};
 use lanes::Chooser;
 use run::{Shared, Stop, Thread};
 
-/// The most words that a thread's memory has, and a threadgroup's: 256 MiB. All threads of a group together have no more.
+/// The most words that a thread's memory has, and a threadgroup's: 256 MiB. All threads of a group
+/// together have no more.
 pub const MAX_WORDS: u32 = 64 << 20;
 /// The most instructions of a program.
 pub const MAX_INSTRUCTIONS: usize = 4 << 20;
@@ -114,8 +118,8 @@ pub struct Memory<'a> {
     pub buffers: &'a mut [Vec<u32>],
     /// The textures and samplers, by the numbers of buffers.
     pub opaques: &'a [Option<Opaque>],
-    /// Of textures that can be written, by the numbers of buffers: which words were never stored to and have no value, where none is to be chosen. Empty if all have
-    /// values.
+    /// Of textures that can be written, by the numbers of buffers: which words were never stored to
+    /// and have no value, where none is to be chosen. Empty if all have values.
     pub undefined: Vec<Vec<bool>>,
     /// Whether a doubtful thread of a draw has stored in it.
     pub doubted: bool,
@@ -166,7 +170,8 @@ pub struct Stats {
     pub fuel: u64,
     /// How many unspecified values were met and chosen.
     pub choices: u64,
-    /// How many expressions were evaluated, coercions and parentheses apart; 0 if that was not counted.
+    /// How many expressions were evaluated, coercions and parentheses apart; 0 if that was not
+    /// counted.
     pub nodes: u64,
 }
 
@@ -186,8 +191,9 @@ impl Compiled {
         Ok(Compiled { code: compile::compile(program, root, false)? })
     }
 
-    /// The same without shortcuts: every value is copied where it is evaluated, every index checked there, every part assigned to as its whole is. It gives what
-    /// [`Compiled::new`] gives, more slowly.
+    /// The same without shortcuts: every value is copied where it is evaluated, every index checked
+    /// there, every part assigned to as its whole is. It gives what [`Compiled::new`] gives, more
+    /// slowly.
     ///
     /// # Errors
     ///
@@ -206,7 +212,8 @@ impl Compiled {
         self.code.words
     }
 
-    /// Arguments that the function takes if there is a first buffer that is large enough: zeros, and references to one element.
+    /// Arguments that the function takes if there is a first buffer that is large enough: zeros,
+    /// and references to one element.
     pub fn example_arguments(&self) -> Vec<u32> {
         let mut out = Vec::new();
         for p in &self.code.parameters {
@@ -241,9 +248,10 @@ impl Compiled {
 
     /// Runs the function in one thread.
     ///
-    /// `arguments` are the words of the arguments one after the other, each in the order of memory. An array reference is four words: the number of one of the
-    /// `buffers`, the first element's word in it, how many elements there are (at least 1), and a word that is not read. A texture or sampler is two: its number, and a
-    /// word that is not read.
+    /// `arguments` are the words of the arguments one after the other, each in the order of memory.
+    /// An array reference is four words: the number of one of the `buffers`, the first element's
+    /// word in it, how many elements there are (at least 1), and a word that is not read. A texture
+    /// or sampler is two: its number, and a word that is not read.
     ///
     /// # Errors
     ///
@@ -314,7 +322,8 @@ impl Compiled {
     }
 }
 
-/// An array reference from outside has to be within a buffer, and a texture or sampler has to be there.
+/// An array reference from outside has to be within a buffer, and a texture or sampler has to be
+/// there.
 fn check_reference(i: usize, reference: Reference, words: &[u32], memory: &Memory) -> Result<(), String> {
     let (buffer, stride) = (
         words[0],

@@ -1,4 +1,5 @@
-//! Threads of a draw: vertices alone, fragments in quads, whose threads meet at operations over the quad (ERRATA WSL-D25, WSL-D26).
+//! Threads of a draw: vertices alone, fragments in quads, whose threads meet at operations over the
+//! quad (ERRATA WSL-D25, WSL-D26).
 
 use super::code::Meeting;
 use super::lanes::Chooser;
@@ -56,8 +57,8 @@ pub enum Ended {
 }
 
 impl Compiled {
-    /// Runs a vertex, or the four threads of a quad in the order of lanes, until each has ended. Fuel is the memory's; that of `settings` says nothing, nor does its
-    /// thread.
+    /// Runs a vertex, or the four threads of a quad in the order of lanes, until each has ended.
+    /// Fuel is the memory's; that of `settings` says nothing, nor does its thread.
     ///
     /// # Errors
     ///
@@ -144,7 +145,8 @@ impl Compiled {
         Ok(())
     }
 
-    /// Those that wait at the first of the instances go on, each with unspecified operands for the others. Which these are.
+    /// Those that wait at the first of the instances go on, each with unspecified operands for the
+    /// others. Which these are.
     fn apart(&self, threads: &mut [Thread], waiting: &[usize], lonely: &mut Vec<Lonely>) -> Result<SmallVec<[usize; 4]>, (usize, Stop)> {
         let first = waiting.iter().copied().min_by(|&a, &b| self.before(&threads[a], &threads[b])).unwrap_or(0);
         let goes_on: SmallVec<[usize; 4]> = waiting.iter().copied().filter(|&k| self.at_same(&threads[first], &threads[k])).collect();
@@ -190,7 +192,8 @@ impl Compiled {
         })
     }
 
-    /// Which of two instances comes first in program order, as far as loops and places in the text say.
+    /// Which of two instances comes first in program order, as far as loops and places in the text
+    /// say.
     fn before(&self, a: &Thread, b: &Thread) -> Ordering {
         let (a, b) = (self.around(a), self.around(b));
         let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
@@ -200,8 +203,9 @@ impl Compiled {
         }
     }
 
-    /// What is around the instance that a thread is at, outermost first: where each call and loop ends in the text; of a loop also which one, and the number of the
-    /// iteration. The operation itself is last.
+    /// What is around the instance that a thread is at, outermost first: where each call and loop
+    /// ends in the text; of a loop also which one, and the number of the iteration. The operation
+    /// itself is last.
     fn around(&self, thread: &Thread) -> Vec<(u32, Option<(u32, u32)>)> {
         let mut out = Vec::new();
         for &at in thread.calls.iter().chain([&thread.at]) {
@@ -224,7 +228,8 @@ fn put(meeting: &Meeting, words: &mut [u32], gathered: &[u32]) {
     words[at..at + gathered.len()].copy_from_slice(gathered);
 }
 
-/// What the operation leaves open, chosen by a thread in whose words the operands are; none if nothing is to be chosen.
+/// What the operation leaves open, chosen by a thread in whose words the operands are; none if
+/// nothing is to be chosen.
 fn chosen(meeting: &Meeting, thread: &mut Thread) -> Option<SmallVec<[u32; 2]>> {
     let Some(derivative) = Derivative::of(meeting.meaning) else { return Some(SmallVec::new()) };
     let chosen = derivative.chosen(&mut thread.chooser, meeting.operands(&thread.words));

@@ -1,5 +1,5 @@
-//! Elements by letters and indices, constructors, default values: seed 004 "Vector and matrix operations", "Generated functions", "Cast operators", "Annotations for
-//! execution".
+//! Elements by letters and indices, constructors, default values: seed 004 "Vector and matrix
+//! operations", "Generated functions", "Cast operators", "Annotations for execution".
 
 use super::apply::{Call, Shape, Words};
 use super::{Lanes, Op};
@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 
 const EQUAL: Op = Op::new(Meaning::Equal, Scalar::Uint, Scalar::Bool);
 
-/// `T(…)` of a vector or matrix, and `+x`: the arguments' elements in order, those of a matrix column after column.
+/// `T(…)` of a vector or matrix, and `+x`: the arguments' elements in order, those of a matrix
+/// column after column.
 pub(super) fn constructed<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let mut elements: SmallVec<[L::Word; 16]> = SmallVec::new();
     for parameter in 0..call.parameters.len() {
@@ -44,8 +45,9 @@ struct Indexed {
     stride: usize,
     /// How many words of each are elements: the rest is padding.
     filled: usize,
-    /// Whether an index that is out of bounds may also stand for no element: of vectors and matrices, where the seed is silent and implementations read a default
-    /// value and write nothing. Of arrays the seed replaces it "by an unspecified in-bounds value".
+    /// Whether an index that is out of bounds may also stand for no element: of vectors and
+    /// matrices, where the seed is silent and implementations read a default value and write
+    /// nothing. Of arrays the seed replaces it "by an unspecified in-bounds value".
     perhaps_none: bool,
 }
 
@@ -72,7 +74,8 @@ impl Indexed {
     }
 }
 
-/// `a[i]`: the element of that index; out of bounds some element, and of a vector or matrix perhaps zeros.
+/// `a[i]`: the element of that index; out of bounds some element, and of a vector or matrix perhaps
+/// zeros.
 pub(super) fn index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let indexed = Indexed::of(call)?;
     let (from, &index) = (*call.arguments.first()?, call.arguments.get(1)?.first()?);
@@ -91,7 +94,8 @@ pub(super) fn index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Wor
     Some(words)
 }
 
-/// `a[i] = e`: the vector, matrix or array with `e` as its element of that index; out of bounds as some element, and of a vector or matrix perhaps unchanged.
+/// `a[i] = e`: the vector, matrix or array with `e` as its element of that index; out of bounds as
+/// some element, and of a vector or matrix perhaps unchanged.
 pub(super) fn set_index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let indexed = Indexed::of(call)?;
     let (&index, value) = (call.arguments.get(1)?.first()?, *call.arguments.get(2)?);
@@ -121,8 +125,10 @@ pub(super) fn element_count<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Op
     Some(SmallVec::from_elem(count, 1))
 }
 
-/// How many words the default value of a type has, all of which are zero: `false`, 0, +0, an enum's element of value 0, in every element and field (seed 004
-/// "Annotations for execution", ERRATA WSL-C19). None if the type has no default value (`void`, samplers, textures, pointers, array references), or is too large.
+/// How many words the default value of a type has, all of which are zero: `false`, 0, +0, an enum's
+/// element of value 0, in every element and field (seed 004 "Annotations for execution", ERRATA
+/// WSL-C19). None if the type has no default value (`void`, samplers, textures, pointers, array
+/// references), or is too large.
 pub fn default_words(layouts: &mut Layouts, env: &Environment, ty: TypeId) -> Option<u64> {
     let mut of = ty;
     while let Type::Array(element, _) = env.types.get(of) {
@@ -136,11 +142,13 @@ pub fn default_words(layouts: &mut Layouts, env: &Environment, ty: TypeId) -> Op
     }
 }
 
-/// The cast of a number to an enum whose elements have these values, each once and at least one: the element of that value, and an unspecified element if there is
-/// none (seed 004 "Cast operators", and what a load does to a value that is none of the enum's).
+/// The cast of a number to an enum whose elements have these values, each once and at least one:
+/// the element of that value, and an unspecified element if there is none (seed 004 "Cast
+/// operators", and what a load does to a value that is none of the enum's).
 pub fn enum_from<L: Lanes>(lanes: &mut L, values: &[u32], number: L::Word) -> L::Word {
     let op = |meaning| Op::new(meaning, Scalar::Uint, Scalar::Uint);
-    // The last of the elements that has the number as its value counts from 1, and none is 0; less 1, none is out of bounds.
+    // The last of the elements that has the number as its value counts from 1, and none is 0; less
+    // 1, none is out of bounds.
     let mut found = lanes.bits(0);
     for (k, &value) in values.iter().enumerate() {
         let (value, this) = (lanes.bits(value), lanes.bits(k as u32 + 1));

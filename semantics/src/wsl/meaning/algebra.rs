@@ -1,5 +1,6 @@
-//! Products, lengths, directions, lighting and the determinant: seed 004 "Vector and matrix operations", by the formulas of `LIBRARY.md`. Each operation of a
-//! formula is one on scalars, in the order that is written; sums go from the left.
+//! Products, lengths, directions, lighting and the determinant: seed 004 "Vector and matrix
+//! operations", by the formulas of `LIBRARY.md`. Each operation of a formula is one on scalars, in
+//! the order that is written; sums go from the left.
 
 use super::apply::{Call, Shape, Words};
 use super::{Lanes, Op};
@@ -61,8 +62,10 @@ impl<L: Lanes> Arithmetic<'_, L> {
         self.op(Meaning::Sqrt, &[square])
     }
 
-    /// Of a square matrix given column after column. Of two columns `m[0][0] * m[1][1] - m[1][0] * m[0][1]`; of more, along the first column,
-    /// `m[0][0] * d0 - m[0][1] * d1 + …`, where the last factors are the determinants without column 0 and that row.
+    /// Of a square matrix given column after column. Of two columns
+    /// `m[0][0] * m[1][1] - m[1][0] * m[0][1]`; of more, along the first column,
+    /// `m[0][0] * d0 - m[0][1] * d1 + …`, where the last factors are the determinants without
+    /// column 0 and that row.
     fn determinant(&mut self, m: &[L::Word], n: usize) -> L::Word {
         if n == 2 {
             let (left, right) = (self.multiply(m[0], m[3]), self.multiply(m[2], m[1]));
@@ -94,7 +97,8 @@ pub(super) fn dot<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words
     Some(one(of.dot(x.into_iter().zip(y))))
 }
 
-/// `mul(v, m)`, `mul(m, v)`, `mul(m, n)`: a vector on the left is a row, one on the right a column, and `m[i]` is the i-th column of `m` (ERRATA WSL-C21).
+/// `mul(v, m)`, `mul(m, v)`, `mul(m, n)`: a vector on the left is a row, one on the right a column,
+/// and `m[i]` is the i-th column of `m` (ERRATA WSL-C21).
 pub(super) fn matrix_multiply<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let (left, right, result) = (call.shape(0)?, call.shape(1)?, Shape::of(call.types, call.result)?);
     let (x, y) = (*call.arguments.first()?, *call.arguments.get(1)?);
@@ -162,7 +166,8 @@ pub(super) fn reflect<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<W
     Some(call.shape(0)?.filled(lanes, elements))
 }
 
-/// `refract(i, n, e)`: zeros if `k = 1 - (e * e) * (1 - d * d)` is less than 0, where `d = dot(n, i)`, else `e * i - (e * d + sqrt(k)) * n`.
+/// `refract(i, n, e)`: zeros if `k = 1 - (e * e) * (1 - d * d)` is less than 0, where
+/// `d = dot(n, i)`, else `e * i - (e * d + sqrt(k)) * n`.
 pub(super) fn refract<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let (i, n, &e) = (call.elements(0)?, call.elements(1)?, call.arguments.get(2)?.first()?);
     let mut of = Arithmetic::floats(lanes);

@@ -1,8 +1,10 @@
-//! Functions on scalars, vectors and matrices: seed 004 "Vector and matrix operations", as `LIBRARY.md` completes it.
+//! Functions on scalars, vectors and matrices: seed 004 "Vector and matrix operations", as
+//! `LIBRARY.md` completes it.
 //!
-//! A function whose meaning is an operation on scalars works element by element, and a scalar among its arguments stands for each element. All others are in
-//! `access` and `algebra`. The operations are made in a fixed order: elements from the first on, column after column, and each element's own from the inside
-//! out and from the left.
+//! A function whose meaning is an operation on scalars works element by element, and a scalar among
+//! its arguments stands for each element. All others are in `access` and `algebra`. The operations
+//! are made in a fixed order: elements from the first on, column after column, and each element's
+//! own from the inside out and from the left.
 
 use super::{Lanes, Op, Results, access, algebra};
 use crate::wsl::library::{LibraryFunction, Meaning};
@@ -39,7 +41,8 @@ impl Shape {
         Some(Shape { scalar, columns: columns.into(), rows: rows.into() })
     }
 
-    /// From one column to the next, in words: columns of 3 elements take as much room as those of 4 (`layout`).
+    /// From one column to the next, in words: columns of 3 elements take as much room as those of 4
+    /// (`layout`).
     pub(super) fn stride(self) -> usize {
         self.rows.next_power_of_two()
     }
@@ -104,16 +107,19 @@ impl<W: Copy> Call<'_, W> {
     }
 }
 
-/// What a call of a built-in function gives: the result's words, and what is stored through each parameter that is a pointer, whose arguments are not looked at.
+/// What a call of a built-in function gives: the result's words, and what is stored through each
+/// parameter that is a pointer, whose arguments are not looked at.
 ///
 /// Arguments and results are words in the order of memory; padding of vectors and matrices is
-/// not read, and is zeros in results, but for what hands on its argument as it is (`T(x)` of a `T`). None of functions that are
-/// no function of values alone: atomics, barriers, derivatives, textures, pointers to elements; of casts to enums, whose elements must be known ([`super::enum_from`]);
-/// and of the default values of structures ([`super::default_words`]).
+/// not read, and is zeros in results, but for what hands on its argument as it is (`T(x)` of a
+/// `T`). None of functions that are no function of values alone: atomics, barriers, derivatives,
+/// textures, pointers to elements; of casts to enums, whose elements must be known
+/// ([`super::enum_from`]); and of the default values of structures ([`super::default_words`]).
 ///
 /// # Panics
 ///
-/// If the parameters are not those of the function, or an argument has fewer words than its type: a bug of the caller.
+/// If the parameters are not those of the function, or an argument has fewer words than its type: a
+/// bug of the caller.
 pub fn apply<L: Lanes>(
     lanes: &mut L,
     types: &Types,
@@ -158,7 +164,8 @@ pub fn apply<L: Lanes>(
     Some(Results { result, stored: SmallVec::new() })
 }
 
-/// An operation on the elements of the arguments that have the same place in them; a scalar stands for each element.
+/// An operation on the elements of the arguments that have the same place in them; a scalar stands
+/// for each element.
 ///
 /// The operands' type is the first argument's. None if the meaning is no operation on scalars.
 fn element_by_element<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, meaning: Meaning, result: Shape) -> Option<Words<L::Word>> {
@@ -192,7 +199,8 @@ fn sincos<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Wo
     Some(Results { result: SmallVec::new(), stored: SmallVec::from_iter([sine, cosine]) })
 }
 
-/// `all(x)`, `any(x)`: whether each element is true or not zero, then joined from the left (ERRATA WSL-E7).
+/// `all(x)`, `any(x)`: whether each element is true or not zero, then joined from the left (ERRATA
+/// WSL-E7).
 fn all_any<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, join: Meaning) -> Option<Words<L::Word>> {
     let is_true = Op::new(call.function.meaning(), call.shape(0)?.scalar, Scalar::Bool);
     let join = Op::new(join, Scalar::Bool, Scalar::Bool);

@@ -1,4 +1,5 @@
-//! From one scalar type to another: seed 004 "Cast operators", and `all` and `any` of one element ("Bit manipulation").
+//! From one scalar type to another: seed 004 "Cast operators", and `all` and `any` of one element
+//! ("Bit manipulation").
 
 use super::{Given, Op};
 use crate::number::{Computed, float};

@@ -1,8 +1,9 @@
 //! Derivatives: seed 004 "Floating point arithmetic", a todo that only names them (ERRATA WSL-D26).
 //!
-//! Of the lanes 0 1 / 2 3 of a quad with the values a, b, c, d the fine derivatives are the differences b - a and d - c of rows and c - a and d - b of
-//! columns. A coarse one is that of either row or column for all four lanes, and `ddx`, `ddy` and `fwidth` are fine or coarse. What is left open is
-//! chosen once for the whole quad, as an unspecified value is: one symbol.
+//! Of the lanes 0 1 / 2 3 of a quad with the values a, b, c, d the fine derivatives are the
+//! differences b - a and d - c of rows and c - a and d - b of columns. A coarse one is that of
+//! either row or column for all four lanes, and `ddx`, `ddy` and `fwidth` are fine or coarse. What
+//! is left open is chosen once for the whole quad, as an unspecified value is: one symbol.
 
 use super::{Op, Unspecified};
 use crate::wsl::library::Meaning;
@@ -59,7 +60,8 @@ impl Derivative {
         (0..2).filter(move |&axis| self.along[axis])
     }
 
-    /// What it leaves open, chosen for the whole quad: for each axis that it is along, of which row or column it is.
+    /// What it leaves open, chosen for the whole quad: for each axis that it is along, of which row
+    /// or column it is.
     ///
     /// Nothing is chosen where both are the same.
     pub fn chosen<L: Unspecified>(self, lanes: &mut L, operands: [&[L::Word]; 4]) -> SmallVec<[L::Word; 2]> {

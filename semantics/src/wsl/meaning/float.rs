@@ -1,5 +1,5 @@
-//! Operations on `float`: seed 004 "Floating point arithmetic", "Comparison operators", and what completes them (`LIBRARY.md`). Correctly rounded results
-//! are those of [`crate::number`].
+//! Operations on `float`: seed 004 "Floating point arithmetic", "Comparison operators", and what
+//! completes them (`LIBRARY.md`). Correctly rounded results are those of [`crate::number`].
 
 use super::Given;
 use crate::number::reference::{Direction, Rounded, log10};
@@ -79,7 +79,8 @@ fn of_one(meaning: Meaning, x: f32) -> Option<Given> {
     Some(exactly(rounded(function, &[x])))
 }
 
-/// "If there are two equally distant possible integer values (e.g. for 0.5), which one is picked is undefined."
+/// "If there are two equally distant possible integer values (e.g. for 0.5), which one is picked is
+/// undefined."
 fn round(x: f32) -> Given {
     let even = x.round_ties_even();
     if (x - x.trunc()).abs() == 0.5 {
@@ -129,7 +130,8 @@ fn of_two(meaning: Meaning, x: f32, y: f32) -> Option<Given> {
     })
 }
 
-/// The lesser, or the greater: of a NaN and anything, and of zeros of both signs "one of its arguments, but which one is unspecified".
+/// The lesser, or the greater: of a NaN and anything, and of zeros of both signs "one of its
+/// arguments, but which one is unspecified".
 fn extreme(x: f32, y: f32, greater: bool) -> SmallVec<[u32; 2]> {
     let (a, b) = (x.canonical().to_bits(), y.canonical().to_bits());
     if x.is_nan() || y.is_nan() || x == y {
@@ -139,14 +141,16 @@ fn extreme(x: f32, y: f32, greater: bool) -> SmallVec<[u32; 2]> {
     }
 }
 
-/// "If its first argument is less than zero", or is zero "and its second argument is equal or less than 0", nothing is specified.
+/// "If its first argument is less than zero", or is zero "and its second argument is equal or less
+/// than 0", nothing is specified.
 fn pow(x: f32, y: f32) -> Option<f32> {
     let defined = !(x < 0.0 || x == 0.0 && y <= 0.0);
     defined.then(|| rounded(Number::Pow, &[x, y]))
 }
 
-/// The angle of the point (x, y), in the interval that the table gives for its quadrant (ERRATA WSL-E2). The table is silent on the axes: there it is what both
-/// neighbouring quadrants tend to, for y = ±0 and x < 0 so π or -π, and of the origin an unspecified value.
+/// The angle of the point (x, y), in the interval that the table gives for its quadrant (ERRATA
+/// WSL-E2). The table is silent on the axes: there it is what both neighbouring quadrants tend to,
+/// for y = ±0 and x < 0 so π or -π, and of the origin an unspecified value.
 fn atan2(y: f32, x: f32) -> Given {
     if x == 0.0 && y == 0.0 {
         return Given::ANY;

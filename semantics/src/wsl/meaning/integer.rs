@@ -1,4 +1,5 @@
-//! Operations on `int` and `uint`: seed 004 "Integer arithmetic", "Bit manipulation", "Comparison operators". Results are the low 32 bits of the exact ones.
+//! Operations on `int` and `uint`: seed 004 "Integer arithmetic", "Bit manipulation", "Comparison
+//! operators". Results are the low 32 bits of the exact ones.
 
 use super::Given;
 use crate::wsl::library::Meaning;

@@ -1,9 +1,12 @@
-//! What the built-in functions do with values: seed 004 "Built-in Functions", one operation on scalars after the other.
+//! What the built-in functions do with values: seed 004 "Built-in Functions", one operation on
+//! scalars after the other.
 //!
-//! A value is its words in the order of memory (see [`super::layout`]): 4 bytes each, padding included. Every function is a few operations on scalars ([`Op`]),
-//! and [`scalar()`] says what each may give. Who evaluates decides what a word is and what becomes of an unspecified one ([`Lanes`]): definite bits, or a symbol.
-//! What touches memory other than through results (atomics, textures), what needs other threads (barriers) is not here; of derivatives there is what they are once
-//! the operands of the quad are known.
+//! A value is its words in the order of memory (see [`super::layout`]): 4 bytes each, padding
+//! included. Every function is a few operations on scalars ([`Op`]), and [`scalar()`] says what
+//! each may give. Who evaluates decides what a word is and what becomes of an unspecified one
+//! ([`Lanes`]): definite bits, or a symbol. What touches memory other than through results
+//! (atomics, textures), what needs other threads (barriers) is not here; of derivatives there is
+//! what they are once the operands of the quad are known.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -17,12 +20,17 @@
 //! | `planted` | wrong meanings, for tests of what judges them |
 //!
 //! # What the seed leaves open, decided here
-//! - *Unspecified* and *undefined* values are one thing: any value of the type ([`Given::Any`]), frozen. A definite run takes 0.
-//! - *Floats are IEEE 754's binary32*, subnormals kept. `+ - * /` and functions are correctly rounded (to nearest, ties to even), infinities and NaN as there.
-//!   NaN is the quiet NaN 0x7fc00000, also where an argument that is one is handed on by an operation on floats; what moves words keeps their bits.
-//! - *"Equivalent to" an expression* is that expression, each of its operations rounded: `lerp`, `smoothstep`, `ldexp`, `refract` and the like. Three are
-//!   taken over the real numbers instead: `fmod`, whose sign the seed states and the rounded quotient would break, so its result is the exact remainder; and
-//!   `degrees` and `radians`, which are rounded once. `mad` may be rounded once or twice.
+//! - *Unspecified* and *undefined* values are one thing: any value of the type ([`Given::Any`]),
+//!   frozen. A definite run takes 0.
+//! - *Floats are IEEE 754's binary32*, subnormals kept. `+ - * /` and functions are correctly
+//!   rounded (to nearest, ties to even), infinities and NaN as there. NaN is the quiet NaN
+//!   0x7fc00000, also where an argument that is one is handed on by an operation on floats; what
+//!   moves words keeps their bits.
+//! - *"Equivalent to" an expression* is that expression, each of its operations rounded: `lerp`,
+//!   `smoothstep`, `ldexp`, `refract` and the like. Three are taken over the real numbers instead:
+//!   `fmod`, whose sign the seed states and the rounded quotient would break, so its result is the
+//!   exact remainder; and `degrees` and `radians`, which are rounded once. `mad` may be rounded
+//!   once or twice.
 //! - *Sums* go from the left: `dot` is `((x0 * y0 + x1 * y1) + x2 * y2) + x3 * y3`.
 
 mod access;
@@ -52,7 +60,8 @@ use smallvec::SmallVec;
 /// An operation on scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Op {
-    /// What it does. The library's functions that are made of others (`Dot`, `Normalize`, …) are none.
+    /// What it does. The library's functions that are made of others (`Dot`, `Normalize`, …) are
+    /// none.
     pub meaning: Meaning,
     /// The type of its operands; of a conversion, what is converted.
     pub of: Scalar,
@@ -82,32 +91,37 @@ pub trait Lanes {
     /// The result of an operation on scalars.
     fn scalar(&mut self, op: Op, operands: &[Self::Word]) -> Self::Word;
 
-    /// The index if it is below `bound`, otherwise a new unspecified `uint` below `otherwise`, which is at least 1. An unspecified word is frozen: every use of it is
-    /// the same number.
+    /// The index if it is below `bound`, otherwise a new unspecified `uint` below `otherwise`,
+    /// which is at least 1. An unspecified word is frozen: every use of it is the same number.
     fn below(&mut self, index: Self::Word, bound: u32, otherwise: u32) -> Self::Word;
 
     /// The word at an index that is below the number of words.
     fn pick(&mut self, index: Self::Word, words: &[Self::Word]) -> Self::Word;
 }
 
-/// What evaluates functions of textures and of quads, too: they leave more open than operations on scalars do.
+/// What evaluates functions of textures and of quads, too: they leave more open than operations on
+/// scalars do.
 pub trait Unspecified: Lanes {
     /// The bits, if the word has definite ones.
     fn definite(&self, word: Self::Word) -> Option<u32>;
 
-    /// The floats that a word may be, in finite bounds; none if it may be another, or is no finite number.
+    /// The floats that a word may be, in finite bounds; none if it may be another, or is no finite
+    /// number.
     fn bounds(&self, word: Self::Word) -> Option<Inexact>;
 
-    /// A new unspecified value: one of these, or any of the type. A definite run takes the first, or `first`.
+    /// A new unspecified value: one of these, or any of the type. A definite run takes the first,
+    /// or `first`.
     fn unspecified(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Self::Word;
 
-    /// Likewise, of something that has no value from the beginning: a definite run chooses by what it is alone, two numbers, so that every order of loads chooses alike.
+    /// Likewise, of something that has no value from the beginning: a definite run chooses by what
+    /// it is alone, two numbers, so that every order of loads chooses alike.
     fn undefined(&mut self, what: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Self::Word;
 
     /// A new float within a set; a definite one if the set has no other.
     fn within(&mut self, set: Set) -> Self::Word;
 
-    /// Whether the result of the formulas is taken where a device may compute another one; `definite` says that the formulas have one result.
+    /// Whether the result of the formulas is taken where a device may compute another one;
+    /// `definite` says that the formulas have one result.
     fn takes_formula(&self, definite: bool) -> bool;
 }
 
@@ -150,8 +164,9 @@ impl From<bool> for Given {
     }
 }
 
-/// What an operation on scalars may give for definite operands: seed 004 "Integer arithmetic", "Bit manipulation", "Floating point arithmetic", "Cast operators",
-/// "Comparison operators". Of `bool` any bits but 0 are true, and results are 0 or 1.
+/// What an operation on scalars may give for definite operands: seed 004 "Integer arithmetic", "Bit
+/// manipulation", "Floating point arithmetic", "Cast operators", "Comparison operators". Of `bool`
+/// any bits but 0 are true, and results are 0 or 1.
 ///
 /// # Panics
 ///

@@ -12,8 +12,9 @@ impl Op {
 
     /// How many operands it takes; none if there is no such operation on scalars.
     ///
-    /// The second operand of a shift is a `uint`. [`Meaning::Modf`] is the fraction alone ([`Meaning::Trunc`] is the rest), [`Meaning::All`] and [`Meaning::Any`] are
-    /// whether one element is true or not zero. Of an enum the operations are those of its base type.
+    /// The second operand of a shift is a `uint`. [`Meaning::Modf`] is the fraction alone
+    /// ([`Meaning::Trunc`] is the rest), [`Meaning::All`] and [`Meaning::Any`] are whether one
+    /// element is true or not zero. Of an enum the operations are those of its base type.
     pub fn arity(self) -> Option<usize> {
         use Meaning::*;
         let Op { meaning, of, to } = self;

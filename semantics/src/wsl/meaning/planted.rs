@@ -1,11 +1,13 @@
-//! Wrong meanings, planted beside the rules: a test of what judges the rules plants one, and must see it caught.
+//! Wrong meanings, planted beside the rules: a test of what judges the rules plants one, and must
+//! see it caught.
 
 use super::{Given, Lanes, Op, Results};
 use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::types::{TypeId, Types};
 use smallvec::SmallVec;
 
-/// What a test puts in the place of what an operation gives: the operation, its operands, and what it gives.
+/// What a test puts in the place of what an operation gives: the operation, its operands, and what
+/// it gives.
 pub type Replacement = fn(Op, &[u32], Given) -> Given;
 
 /// What a test puts in the place of meanings; nothing, outside such tests.
@@ -13,9 +15,11 @@ pub type Replacement = fn(Op, &[u32], Given) -> Given;
 pub struct Planted {
     /// Replaces what an operation on scalars gives.
     pub replace: Option<Replacement>,
-    /// From which argument of a function its argument of that index is taken, which has the same type.
+    /// From which argument of a function its argument of that index is taken, which has the same
+    /// type.
     pub arguments: Option<fn(Meaning, usize) -> usize>,
-    /// From which of the words that a function gives, the stored ones after the result's, that index is taken; the last parameter is how many there are.
+    /// From which of the words that a function gives, the stored ones after the result's, that
+    /// index is taken; the last parameter is how many there are.
     pub words: Option<fn(Meaning, usize, usize) -> usize>,
 }
 
@@ -32,7 +36,8 @@ impl Planted {
         }
     }
 
-    /// [`super::apply`] with arguments and words so moved; operations on scalars are replaced by who has the [`Lanes`].
+    /// [`super::apply`] with arguments and words so moved; operations on scalars are replaced by
+    /// who has the [`Lanes`].
     pub fn apply<L: Lanes>(
         &self,
         lanes: &mut L,

@@ -1,5 +1,7 @@
-//! What a float may come out as on a conforming device, under a profile of precision: each operation by the SPIR-V or GLSL.std.450 instruction that it is
-//! translated to, and its bound ([`crate::number::sets`]). Where no instruction is the same, the sets go through those of a formula.
+//! What a float may come out as on a conforming device, under a profile of precision: each
+//! operation by the SPIR-V or GLSL.std.450 instruction that it is translated to, and its bound
+//! ([`crate::number::sets`]). Where no instruction is the same, the sets go through those of a
+//! formula.
 
 use super::Op;
 use crate::number::sets::{self, Operand, Set, Span, Truth};
@@ -10,10 +12,12 @@ use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
 use std::f64::consts::{LOG10_2, LOG10_E};
 
-/// What an operation from floats to a float may give, for operands that may be any of these sets; `None` if it is none from floats to a float, or if the
-/// profile does not bound it: then anything. Without NoContraction no single operation is bounded ([`sets::allowed`]).
+/// What an operation from floats to a float may give, for operands that may be any of these sets;
+/// `None` if it is none from floats to a float, or if the profile does not bound it: then anything.
+/// Without NoContraction no single operation is bounded ([`sets::allowed`]).
 ///
-/// What [`super::scalar()`] gives is among it where the profile rounds to nearest or either way and lets subnormal results be.
+/// What [`super::scalar()`] gives is among it where the profile rounds to nearest or either way and
+/// lets subnormal results be.
 pub fn allowed(op: Op, operands: &[Set], profile: Profile) -> Option<Set> {
     use Meaning::*;
     if op.of != Scalar::Float || op.to != Scalar::Float || op.arity() != Some(operands.len()) {
@@ -91,7 +95,8 @@ fn same(meaning: Meaning) -> Option<Number> {
     })
 }
 
-/// What a step of a formula gives after another that gave this set; where that may give anything, so may the whole, for it may be undefined.
+/// What a step of a formula gives after another that gave this set; where that may give anything,
+/// so may the whole, for it may be undefined.
 fn after(set: Set, next: impl Fn(Set) -> Option<Set>) -> Option<Set> {
     if set.is_any() { Some(Set::ANY) } else { next(set) }
 }
@@ -113,7 +118,8 @@ fn by(instruction: Instruction, operands: &[Set], profile: Profile) -> Option<Se
     sets::allowed(profile, instruction, &args)?.first().copied()
 }
 
-/// What an operation from floats to `bool` may come out as, for operands that may be any of these sets; `None` if it is none of those.
+/// What an operation from floats to `bool` may come out as, for operands that may be any of these
+/// sets; `None` if it is none of those.
 pub fn truth(op: Op, operands: &[Set], profile: Profile) -> Option<Truth> {
     use Meaning::*;
     if op.of != Scalar::Float || op.to != Scalar::Bool || op.arity() != Some(operands.len()) {

@@ -1,7 +1,9 @@
-//! Operations that are others: equal questions are one term, and opposite ones a term and its negation.
+//! Operations that are others: equal questions are one term, and opposite ones a term and its
+//! negation.
 //!
-//! Of integers `a > b` is `b < a`, `a >= b` is `!(a < b)` and `a != b` is `!(a == b)`. So it is of floats without a profile of precision, but that `a >= b` is `!(a < b)`
-//! only where neither may be NaN. Under a profile every comparison of floats stands for itself.
+//! Of integers `a > b` is `b < a`, `a >= b` is `!(a < b)` and `a != b` is `!(a == b)`. So it is of
+//! floats without a profile of precision, but that `a >= b` is `!(a < b)` only where neither may be
+//! NaN. Under a profile every comparison of floats stands for itself.
 
 use super::{Integers, OpenId, Opens, Term, Word, linear};
 use crate::wsl::library::Meaning;
@@ -95,7 +97,8 @@ impl Opens {
         }
     }
 
-    /// The operands of an operation whose operands may be exchanged, always in the same order: terms before numbers.
+    /// The operands of an operation whose operands may be exchanged, always in the same order:
+    /// terms before numbers.
     pub(super) fn ordered(&self, op: Op, operands: &[Word]) -> SmallVec<[Word; 3]> {
         use Meaning as M;
         let integer = op.of != Scalar::Float;
@@ -115,7 +118,8 @@ impl Opens {
         operands
     }
 
-    /// An operation on integers that is known from what sums its operands are, or an operand and its complement.
+    /// An operation on integers that is known from what sums its operands are, or an operand and
+    /// its complement.
     pub(super) fn by_sums(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if self.planted.is_some() || !matches!(op.of, Scalar::Int | Scalar::Uint) {
             return None;
@@ -129,7 +133,8 @@ impl Opens {
         }
     }
 
-    /// What a comparison gives by what others of the same numbers were decided to give, or by how one operand is made of the other.
+    /// What a comparison gives by what others of the same numbers were decided to give, or by how
+    /// one operand is made of the other.
     pub(super) fn related(&self, op: Op, operands: &[Word]) -> Option<bool> {
         let (&[a, b], Scalar::Bool) = (operands, op.to) else { return None };
         if self.planted.is_some() || op.of == Scalar::Bool || op.of == Scalar::Float && self.precision.is_some() {
@@ -164,7 +169,8 @@ impl Opens {
         }
     }
 
-    /// Whether a number is never above another, because of how either is made of the other or of what both are within.
+    /// Whether a number is never above another, because of how either is made of the other or of
+    /// what both are within.
     fn is_at_most(&self, of: Scalar, a: Word, b: Word, depth: usize) -> bool {
         use Meaning as M;
         let (a, b) = (self.read(a), self.read(b));

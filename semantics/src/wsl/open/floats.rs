@@ -1,4 +1,5 @@
-//! Operations on floats within sets: under a profile of precision what a conforming device may give, and without one what IEEE 754's numbers give.
+//! Operations on floats within sets: under a profile of precision what a conforming device may
+//! give, and without one what IEEE 754's numbers give.
 
 use super::possible::{self, Possible};
 use super::{Integers, Opens, Term, Word};
@@ -10,7 +11,8 @@ use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
 impl Opens {
-    /// An operation on floats under a profile of precision, or with an operand that is within bounds; none if it is none of these.
+    /// An operation on floats under a profile of precision, or with an operand that is within
+    /// bounds; none if it is none of these.
     pub(super) fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
         if op.of != Scalar::Float {
             return None;
@@ -100,7 +102,8 @@ fn certain(truth: Truth) -> Option<bool> {
     (truth.may_hold != truth.may_fail).then_some(truth.may_hold)
 }
 
-/// What a comparison of floats, or a question of one, may come out as for every pair of their sets, as IEEE 754 has it: subnormal numbers are kept, zeros are equal.
+/// What a comparison of floats, or a question of one, may come out as for every pair of their sets,
+/// as IEEE 754 has it: subnormal numbers are kept, zeros are equal.
 fn exactly(op: Op, operands: &[Set]) -> Option<Truth> {
     let nan = operands.iter().any(Set::has_nan);
     let infinite = |x: &Set| x.contains(f64::INFINITY) || x.contains(f64::NEG_INFINITY);

@@ -1,11 +1,14 @@
-//! Bounds of 32-bit integers that are too many to list: bits that are known, and ends in either order.
+//! Bounds of 32-bit integers that are too many to list: bits that are known, and ends in either
+//! order.
 
 use super::MAX_VALUES;
 
-/// The sign bit. With it flipped, numbers are in the same order without a sign as they are with one.
+/// The sign bit. With it flipped, numbers are in the same order without a sign as they are with
+/// one.
 const SIGN: u32 = 1 << 31;
 
-/// The words that have all of this, at least one: known bits, and the ends of the numbers, taken without a sign and with one. Each says all that the others do.
+/// The words that have all of this, at least one: known bits, and the ends of the numbers, taken
+/// without a sign and with one. Each says all that the others do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Integers {
     /// Bits that are 0 in all of them.
@@ -26,7 +29,8 @@ fn from(low: u32, zeros: u32, ones: u32) -> Option<u32> {
     }
     let top = 31 - wrong.leading_zeros();
     let below = |bit: u32| (1u32 << bit) - 1;
-    // From the highest wrong bit on, another number: that bit is set if it must be, otherwise the next one above it that may be.
+    // From the highest wrong bit on, another number: that bit is set if it must be, otherwise the
+    // next one above it that may be.
     let raised = match ones >> top & 1 {
         1 => top,
         _ => {
@@ -139,7 +143,8 @@ impl Integers {
         .told()
     }
 
-    /// The words that both have. Where they contradict each other, as on a way that no execution takes, all of them.
+    /// The words that both have. Where they contradict each other, as on a way that no execution
+    /// takes, all of them.
     #[must_use]
     pub fn or_both(self, other: Integers) -> Integers {
         self.meet(other).unwrap_or(self)

@@ -1,4 +1,5 @@
-//! Sums of multiples of terms: `x + 1 - x` is 1, whatever x is, and `2 * x + 2` is `(x + 1) * 2`. All is modulo 2^32, so of `int` and `uint` alike.
+//! Sums of multiples of terms: `x + 1 - x` is 1, whatever x is, and `2 * x + 2` is `(x + 1) * 2`.
+//! All is modulo 2^32, so of `int` and `uint` alike.
 
 use super::{Integers, OpenId, Opens, Term, Word, possible, transfer};
 use crate::wsl::library::Meaning;
@@ -136,7 +137,8 @@ impl Opens {
         Some(word)
     }
 
-    /// Whether two integers are equal by what their difference is; none if that says nothing more than they do.
+    /// Whether two integers are equal by what their difference is; none if that says nothing more
+    /// than they do.
     pub(super) fn equal_sums(&mut self, a: Word, b: Word) -> Option<Word> {
         let difference = self.linear_of(a)?.plus(&self.linear_of(b)?, u32::MAX);
         let equal = Op::new(Meaning::Equal, Scalar::Uint, Scalar::Bool);
@@ -149,7 +151,8 @@ impl Opens {
         }
         let sides = match difference.terms[..] {
             [] => return Some(Word::Bits(u32::from(other == 0))),
-            // 2^n k x = c, k odd, where c is a multiple of 2^n, and otherwise never: the low 32 - n bits of x are those of c / 2^n / k.
+            // 2^n k x = c, k odd, where c is a multiple of 2^n, and otherwise never: the low 32 - n
+            // bits of x are those of c / 2^n / k.
             [(id, factor)] => {
                 let shift = factor.trailing_zeros();
                 if other & !(u32::MAX << shift) != 0 {

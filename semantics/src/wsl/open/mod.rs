@@ -1,16 +1,19 @@
-//! Unspecified values: words that are symbols (seed 004: "unspecified value", "unspecified in-bounds value"; frozen, ERRATA WSL-D16).
+//! Unspecified values: words that are symbols (seed 004: "unspecified value", "unspecified
+//! in-bounds value"; frozen, ERRATA WSL-D16).
 //!
-//! A [`Word`] is bits, an address, or a term over *leaves*, each an unspecified value that was met once. A term is the same value at every use; equal terms over
-//! deterministic operations are one term. What values a term can have is found by giving its leaves every value, where those are few, and otherwise by bounds
-//! that hold every value that an execution may show, and perhaps others. Where a term decides something (a branch, a case), a [`Ways`] decides, and the term
+//! A [`Word`] is bits, an address, or a term over *leaves*, each an unspecified value that was met
+//! once. A term is the same value at every use; equal terms over deterministic operations are one
+//! term. What values a term can have is found by giving its leaves every value, where those are
+//! few, and otherwise by bounds that hold every value that an execution may show, and perhaps
+//! others. Where a term decides something (a branch, a case), a [`Ways`] decides, and the term
 //! keeps that value for the rest of the run.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `possible` | what a term may be: by its leaves, or by its parts |
-//! | `integers`, `transfer` | known bits and ends of integers, and what operations do to them, forwards and backwards |
+//! | `integers`, `transfer` | known bits and ends of integers; operations on them, both ways |
 //! | `linear` | sums of multiples of terms: equal ones are one term, and differences are known |
-//! | `canonical` | operations that are others: `a > b` is `b < a`, of integers `a >= b` is `!(a < b)` |
+//! | `canonical` | operations that are others: `a > b` is `b < a`, `a >= b` is `!(a < b)` |
 //! | `floats` | operations on floats within sets |
 //! | `narrowed` | what decisions say of the terms below |
 //! | `ways` | the ways that a run may go |
@@ -80,7 +83,8 @@ pub(super) enum Term {
 pub const MAX_TERMS: usize = 1 << 20;
 /// The most values that the bounds of all terms list.
 const MAX_LISTED: usize = 1 << 24;
-/// The most terms of a run that are looked at to find out what others may be, each as often as it is.
+/// The most terms of a run that are looked at to find out what others may be, each as often as it
+/// is.
 const MAX_WORK: u64 = 1 << 28;
 /// The most values that a leaf or an index is given one by one.
 pub const MAX_VALUES: usize = 4096;
@@ -92,7 +96,8 @@ pub struct Opens {
     pub strategy: Strategy,
     /// Which thread runs; its choices are numbered apart.
     pub thread: u32,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded results.
+    /// Under which profile of precision floats are sets; without one they are the correctly rounded
+    /// results.
     pub precision: Option<Profile>,
     /// How the decisions go.
     pub ways: Ways,
@@ -159,7 +164,8 @@ impl Opens {
         self.met
     }
 
-    /// Whether there were more terms than [`MAX_TERMS`], or too much was tried to find out what they may be; what is computed then means nothing.
+    /// Whether there were more terms than [`MAX_TERMS`], or too much was tried to find out what
+    /// they may be; what is computed then means nothing.
     pub fn full(&self) -> bool {
         self.full || self.work.get() > MAX_WORK
     }
@@ -179,7 +185,8 @@ impl Opens {
         *number - 1
     }
 
-    /// A new unspecified value: one of these, or any of the type. A definite run takes the first, or `first`.
+    /// A new unspecified value: one of these, or any of the type. A definite run takes the first,
+    /// or `first`.
     pub fn leaf(&mut self, values: Option<&[u32]>, of: Scalar, first: u32) -> Word {
         self.met = true;
         if self.strategy != Strategy::Carry {
@@ -264,7 +271,8 @@ impl Opens {
         possible::possible(self, word)
     }
 
-    /// Which of `options` the word is, decided for the rest of the run; none if it may be something else, and that is what was decided.
+    /// Which of `options` the word is, decided for the rest of the run; none if it may be something
+    /// else, and that is what was decided.
     pub fn decide(&mut self, word: Word, options: &[u32]) -> Option<u32> {
         let word = self.read(word);
         let Word::Open(id) = word else { return word.definite().filter(|bits| options.contains(bits)) };
@@ -378,7 +386,8 @@ impl Opens {
             // One result, whatever the operands are.
             possible::Results::Exactly(values) if values.len() == 1 => Word::Bits(values[0]),
             possible::Results::Exactly(_) | possible::Results::Deterministic => self.push(Term::Apply(op, SmallVec::from_slice(operands))),
-            // Unspecified for some operands: a new value, of which no more is known than what it may be.
+            // Unspecified for some operands: a new value, of which no more is known than what it
+            // may be.
             possible::Results::OneOf(values) => self.leaf(Some(&values), op.to, values.first().copied().unwrap_or(0)),
             possible::Results::Any => self.leaf(None, op.to, 0),
         }
@@ -414,7 +423,8 @@ impl Lanes for Opens {
         match self.possible(index) {
             Possible::Values(values) if values.iter().all(|&v| v < bound) => index,
             possible => {
-                // Each value out of bounds stands for any in bounds, and so does an index that is not known: the values in bounds are its own.
+                // Each value out of bounds stands for any in bounds, and so does an index that is
+                // not known: the values in bounds are its own.
                 let all = match possible {
                     Possible::Values(values) if values.iter().any(|&v| v < bound) && index.definite().is_none() => {
                         let fallback = self.unspecified_below(otherwise);

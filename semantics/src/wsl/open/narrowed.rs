@@ -1,4 +1,5 @@
-//! What is decided says of the terms below: `i < 3` leaves fewer values of i, and of what i is made of.
+//! What is decided says of the terms below: `i < 3` leaves fewer values of i, and of what i is made
+//! of.
 
 use super::integers::Integers;
 use super::{OpenId, Opens, Possible, Term, Word, transfer};
@@ -47,7 +48,8 @@ impl Comparison {
         }
     }
 
-    /// The floats of which it holds, or fails. Where operations are IEEE 754's, of every definite number; otherwise of normal ones.
+    /// The floats of which it holds, or fails. Where operations are IEEE 754's, of every definite
+    /// number; otherwise of normal ones.
     fn left(&self, holds: bool, exact: bool) -> Set {
         let x = f32::from_bits(self.bits);
         // Subnormals may be flushed, and then compare as zeros do.

@@ -77,8 +77,8 @@ const MAX_DECISIONS: usize = 64;
 /// The most combinations of operands that are tried.
 const MAX_COMBINATIONS: usize = 4096;
 
-/// What a word may be, with what is decided: by giving the leaves below it, and below what was decided with them, every value; if those are too many, by what its
-/// parts may be.
+/// What a word may be, with what is decided: by giving the leaves below it, and below what was
+/// decided with them, every value; if those are too many, by what its parts may be.
 pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
     match opens.read(word) {
         Word::Bits(bits) => Possible::Values(vec![bits]),
@@ -93,7 +93,8 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
     }
 }
 
-/// What a term is a function of: its undecided leaves, and in place of leaves that may have any value the terms over them that have few.
+/// What a term is a function of: its undecided leaves, and in place of leaves that may have any
+/// value the terms over them that have few.
 #[derive(Default)]
 struct Variables {
     /// Each with its values.
@@ -137,7 +138,8 @@ impl Variables {
             self.order.push(id);
             return true;
         }
-        // What can be followed to its leaves is; of what cannot, the innermost terms that have few values are variables.
+        // What can be followed to its leaves is; of what cannot, the innermost terms that have few
+        // values are variables.
         let (variables, order) = (self.all.len(), self.order.len());
         self.seen.insert(id);
         self.order.push(id);
@@ -257,7 +259,8 @@ pub(super) fn bound(opens: &Opens, term: &Term) -> (Possible, Integers) {
                 Some(_) => Possible::Any,
                 None => {
                     let integers = opens.forward(*op, operands);
-                    // Of any integer it is any float that is not far beyond, which says too little to be shown.
+                    // Of any integer it is any float that is not far beyond, which says too little
+                    // to be shown.
                     let converted =
                         operands.first().map(|&w| opens.integers(w)).filter(|&from| operands.len() == 1 && from != Integers::ANY);
                     return match converted.and_then(|from| floats::of_integers(*op, from)) {
@@ -403,7 +406,8 @@ pub(super) fn reflexive(op: Op) -> Option<bool> {
     }
 }
 
-/// What an operation gives because two of its operands are the same value, or because one of them decides alone.
+/// What an operation gives because two of its operands are the same value, or because one of them
+/// decides alone.
 pub(super) fn identity(op: Op, operands: &[Word]) -> Option<Word> {
     use Meaning as M;
     let integer = op.of != Scalar::Float;

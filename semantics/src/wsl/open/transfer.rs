@@ -1,16 +1,20 @@
-//! What operations on integers give for operands within bounds, and what results within bounds say of operands: no word is lost that an execution may have.
+//! What operations on integers give for operands within bounds, and what results within bounds say
+//! of operands: no word is lost that an execution may have.
 //!
-//! Seed 004 "Integer arithmetic", "Bit manipulation", as `meaning::integer` has it of definite operands.
+//! Seed 004 "Integer arithmetic", "Bit manipulation", as `meaning::integer` has it of definite
+//! operands.
 
 use super::integers::Integers;
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::Op;
 use crate::wsl::types::Scalar;
 
-/// What a test puts in the place of what the results of an operation are within: the operation, its operands, and the bounds.
+/// What a test puts in the place of what the results of an operation are within: the operation, its
+/// operands, and the bounds.
 pub type Replacement = fn(Op, &[Integers], Integers) -> Integers;
 
-/// What the results of an operation from integers to integers are within, wherever it gives one. Every word of other operations.
+/// What the results of an operation from integers to integers are within, wherever it gives one.
+/// Every word of other operations.
 pub fn forward(op: Op, operands: &[Integers]) -> Integers {
     if !matches!(op.of, Scalar::Int | Scalar::Uint) || !matches!(op.to, Scalar::Int | Scalar::Uint) {
         return Integers::ANY;
@@ -95,7 +99,8 @@ fn below(most: u32) -> Integers {
     within(Integers::between(0, most))
 }
 
-/// The known bits of x + y + carry: those that the least and the greatest sum have because the carries into them are known.
+/// The known bits of x + y + carry: those that the least and the greatest sum have because the
+/// carries into them are known.
 fn added(x: Integers, y: Integers, carry: u32) -> Integers {
     let most = (!x.zeros).wrapping_add(!y.zeros).wrapping_add(carry);
     let least = x.ones.wrapping_add(y.ones).wrapping_add(carry);
@@ -163,7 +168,8 @@ fn quotient(of: Scalar, x: Integers, y: Integers) -> Integers {
     }
 }
 
-/// Of what is divided by other numbers than 0: below the divisor's magnitude, with the sign of the dividend.
+/// Of what is divided by other numbers than 0: below the divisor's magnitude, with the sign of the
+/// dividend.
 fn remainder(of: Scalar, x: Integers, y: Integers) -> Integers {
     // Multiples of the divisor have no bits below its lowest one.
     let below_divisor = match y.zeros.trailing_ones() {
@@ -222,7 +228,8 @@ fn shifted_right(of: Scalar, x: Integers, n: u32) -> Integers {
     }
 }
 
-/// Whether a division or remainder has a divisor that is never 0, or a clamp ends in their order: then it gives one number for the same operands.
+/// Whether a division or remainder has a divisor that is never 0, or a clamp ends in their order:
+/// then it gives one number for the same operands.
 pub fn is_defined(op: Op, operands: &[Integers]) -> bool {
     match (op.meaning, operands) {
         (Meaning::Divide | Meaning::Remainder, [_, y]) if op.of != Scalar::Float => !y.contains(0),
@@ -261,7 +268,8 @@ pub fn compared(op: Op, x: Integers, y: Integers) -> Option<bool> {
     }
 }
 
-/// What a comparison that was decided says of its operands, of each if anything; `None` if it cannot be decided so.
+/// What a comparison that was decided says of its operands, of each if anything; `None` if it
+/// cannot be decided so.
 pub fn told(op: Op, x: Integers, y: Integers, holds: bool) -> Option<[Integers; 2]> {
     if op.of == Scalar::Bool && !are_truths(&[x, y]) {
         return Some([x, y]);
@@ -293,7 +301,8 @@ pub fn told(op: Op, x: Integers, y: Integers, holds: bool) -> Option<[Integers; 
     }
 }
 
-/// What a result within bounds says of the operand of that place, where all operands are within bounds themselves: bounds that it is within too.
+/// What a result within bounds says of the operand of that place, where all operands are within
+/// bounds themselves: bounds that it is within too.
 pub fn backward(op: Op, result: Integers, operands: &[Integers], place: usize) -> Integers {
     let truth = op.of == Scalar::Bool && op.to == Scalar::Bool && are_truths(operands);
     if !truth && (!matches!(op.of, Scalar::Int | Scalar::Uint) || !matches!(op.to, Scalar::Int | Scalar::Uint)) {
@@ -343,7 +352,8 @@ fn scaled(quotient: Integers, by: u64) -> Integers {
     within(Integers::between(end(low), end(high)))
 }
 
-/// What an operand of the lesser of two is within, or of the greater: not below the result, and the result itself where the other is beyond that.
+/// What an operand of the lesser of two is within, or of the greater: not below the result, and the
+/// result itself where the other is beyond that.
 fn beyond(of: Scalar, result: Integers, other: Integers, lesser: bool) -> Integers {
     let (ends, others) = if of == Scalar::Uint { (unsigned(result), unsigned(other)) } else { (signed(result), signed(other)) };
     match (lesser, of) {

@@ -1,9 +1,11 @@
-//! The ways that a run may go: what its threads decide, and everything else that they could have decided.
+//! The ways that a run may go: what its threads decide, and everything else that they could have
+//! decided.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// A decision: the thread that makes it, and which of its decisions it is, from 0. Other threads' steps in between do not change that.
+/// A decision: the thread that makes it, and which of its decisions it is, from 0. Other threads'
+/// steps in between do not change that.
 type Decision = (u32, u32);
 
 /// Decisions: some are prescribed, the others are the first of their options.
@@ -32,7 +34,8 @@ impl Ways {
     }
 }
 
-/// Ways that are left: a way that was gone, and how it could have gone on from one of its decisions.
+/// Ways that are left: a way that was gone, and how it could have gone on from one of its
+/// decisions.
 struct Left {
     gone: Rc<Ways>,
     at: usize,
@@ -49,8 +52,9 @@ impl Left {
     }
 }
 
-/// Runs once for each way, at most `limit` times, each run from the beginning. A run gives the ways that it has gone with their decisions: one, or under several
-/// schedules several. Whether every way was followed.
+/// Runs once for each way, at most `limit` times, each run from the beginning. A run gives the ways
+/// that it has gone with their decisions: one, or under several schedules several. Whether every
+/// way was followed.
 pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
     let mut left: Vec<Left> = Vec::new();
     let mut seen: FxHashSet<Vec<(Decision, u32)>> = FxHashSet::default();

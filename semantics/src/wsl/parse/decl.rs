@@ -105,7 +105,8 @@ fn struct_def(p: &mut Parser<'_>) -> Result<StructDef> {
 }
 
 /// ```text
-/// structElement ::= qualifier* type Identifier (":" semantic)? ";"        [wsl/g-struct-element; WSL-B6: the letter has no qualifiers]
+/// structElement ::= qualifier* type Identifier (":" semantic)? ";"
+///                                     [wsl/g-struct-element; WSL-B6: the letter has no qualifiers]
 /// ```
 fn struct_element(p: &mut Parser<'_>) -> Result<Slot> {
     p.fire(Rule::WslGStructElement);
@@ -127,7 +128,8 @@ fn slot(p: &mut Parser<'_>, rule: Rule, whose: &str) -> Result<Slot> {
 }
 
 /// ```text
-/// qualifier ::= "nointerpolation" | "noperspective" | "centroid" | "sample"        [wsl/g-qualifier; WSL-B6: the letter has no production]
+/// qualifier ::= "nointerpolation" | "noperspective" | "centroid" | "sample"
+///                                          [wsl/g-qualifier; WSL-B6: the letter has no production]
 /// ```
 fn qualifiers(p: &mut Parser<'_>) -> Vec<(Qualifier, Span)> {
     let mut qualifiers = Vec::new();
@@ -139,7 +141,8 @@ fn qualifiers(p: &mut Parser<'_>) -> Vec<(Qualifier, Span)> {
 }
 
 /// ```text
-/// enumDef ::= "enum" Identifier (":" type)? "{" enumElement ("," enumElement)* "}"        [wsl/g-enum-def]
+/// enumDef ::= "enum" Identifier (":" type)? "{" enumElement ("," enumElement)* "}"
+///                                                                                 [wsl/g-enum-def]
 /// ```
 fn enum_def(p: &mut Parser<'_>) -> Result<EnumDef> {
     p.fire(Rule::WslGEnumDef);
@@ -175,7 +178,8 @@ fn enum_element(p: &mut Parser<'_>) -> Result<EnumElement> {
 }
 
 /// ```text
-/// funcDef ::= funcDecl "{" (stmt | variableDecls ";")* "}"        [wsl/g-func-def; WSL-B2: the letter has no variableDecls]
+/// funcDef ::= funcDecl "{" (stmt | variableDecls ";")* "}"
+///                                        [wsl/g-func-def; WSL-B2: the letter has no variableDecls]
 /// ```
 fn func_def(p: &mut Parser<'_>) -> Result<Option<FuncDef>> {
     p.fire(Rule::WslGFuncDef);
@@ -195,7 +199,8 @@ fn func_def(p: &mut Parser<'_>) -> Result<Option<FuncDef>> {
 }
 
 /// ```text
-/// funcDecl ::= (entryPointDecl | normalFuncDecl | castOperatorDecl) (":" semantic)?        [wsl/g-func-decl]
+/// funcDecl ::= (entryPointDecl | normalFuncDecl | castOperatorDecl) (":" semantic)?
+///                                                                                [wsl/g-func-decl]
 /// ```
 fn func_decl(p: &mut Parser<'_>) -> Result<(Head, Vec<Slot>, Option<Semantic>)> {
     p.fire(Rule::WslGFuncDecl);
@@ -209,7 +214,9 @@ fn func_decl(p: &mut Parser<'_>) -> Result<(Head, Vec<Slot>, Option<Semantic>)> 
 }
 
 /// ```text
-/// entryPointDecl ::= ("vertex" | "fragment" | "[" numthreadsSemantic "]" "compute") type Identifier parameters        [wsl/g-entry-point-decl]
+/// entryPointDecl ::= ("vertex" | "fragment" | "[" numthreadsSemantic "]" "compute") type
+///     Identifier parameters
+///                                                                         [wsl/g-entry-point-decl]
 /// ```
 fn entry_point_decl(p: &mut Parser<'_>) -> Result<(Head, Vec<Slot>)> {
     p.fire(Rule::WslGEntryPointDecl);
@@ -234,7 +241,8 @@ fn entry_point_decl(p: &mut Parser<'_>) -> Result<(Head, Vec<Slot>)> {
 }
 
 /// ```text
-/// numthreadsSemantic ::= "numthreads" "(" IntLiteral "," IntLiteral "," IntLiteral ")"        [wsl/g-numthreads-semantic; WSL-B13]
+/// numthreadsSemantic ::= "numthreads" "(" IntLiteral "," IntLiteral "," IntLiteral ")"
+///                                                             [wsl/g-numthreads-semantic; WSL-B13]
 /// ```
 fn numthreads_semantic(p: &mut Parser<'_>) -> Result<([IntLiteral; 3], Span)> {
     let rule = Rule::WslGNumthreadsSemantic;
@@ -304,7 +312,8 @@ fn parameters(p: &mut Parser<'_>) -> Result<Vec<Slot>> {
 }
 
 /// ```text
-/// parameter ::= qualifier* type Identifier (":" semantic)?        [wsl/g-parameter; WSL-B6, WSL-B7: the letter has no qualifiers; WSL-B7]
+/// parameter ::= qualifier* type Identifier (":" semantic)?
+///                          [wsl/g-parameter; WSL-B6, WSL-B7: the letter has no qualifiers; WSL-B7]
 /// ```
 fn parameter(p: &mut Parser<'_>) -> Result<Slot> {
     p.fire(Rule::WslGParameter);
@@ -312,7 +321,9 @@ fn parameter(p: &mut Parser<'_>) -> Result<Slot> {
 }
 
 /// ```text
-/// semantic ::= builtInSemantic | stageInOutSemantic | resourceSemantic | specializationConstantSemantic        [wsl/g-semantic; WSL-A4]
+/// semantic ::= builtInSemantic | stageInOutSemantic | resourceSemantic |
+///     specializationConstantSemantic
+///                                                                         [wsl/g-semantic; WSL-A4]
 /// ```
 fn semantic(p: &mut Parser<'_>) -> Result<Semantic> {
     p.fire(Rule::WslGSemantic);
@@ -334,9 +345,11 @@ fn semantic(p: &mut Parser<'_>) -> Result<Semantic> {
 }
 
 /// ```text
-/// builtInSemantic ::= "SV_InstanceID" | "SV_VertexID" | "PSIZE" | "SV_Position" | "SV_IsFrontFace" | "SV_SampleIndex" | "SV_InnerCoverage"
-///                   | "SV_Target" IntLiteral | "SV_Depth" | "SV_Coverage" | "SV_DispatchThreadID" | "SV_GroupID" | "SV_GroupIndex" | "SV_GroupThreadID"
-///                                                                                        [wsl/g-built-in-semantic; WSL-A3, WSL-A5]
+/// builtInSemantic ::= "SV_InstanceID" | "SV_VertexID" | "PSIZE" | "SV_Position" | "SV_IsFrontFace"
+///     | "SV_SampleIndex" | "SV_InnerCoverage"
+///                   | "SV_Target" IntLiteral | "SV_Depth" | "SV_Coverage" | "SV_DispatchThreadID"
+///                       | "SV_GroupID" | "SV_GroupIndex" | "SV_GroupThreadID"
+///                                                        [wsl/g-built-in-semantic; WSL-A3, WSL-A5]
 /// ```
 fn built_in_semantic(p: &mut Parser<'_>) -> Result<SemanticKind> {
     p.fire(Rule::WslGBuiltInSemantic);
@@ -362,7 +375,8 @@ fn stage_in_out_semantic(p: &mut Parser<'_>) -> Result<SemanticKind> {
 }
 
 /// ```text
-/// resourceSemantic ::= "register" "(" Identifier ("," Identifier)? ")"        [wsl/g-resource-semantic]
+/// resourceSemantic ::= "register" "(" Identifier ("," Identifier)? ")"
+///                                                                        [wsl/g-resource-semantic]
 /// ```
 fn resource_semantic(p: &mut Parser<'_>) -> Result<SemanticKind> {
     let rule = Rule::WslGResourceSemantic;
@@ -376,7 +390,8 @@ fn resource_semantic(p: &mut Parser<'_>) -> Result<SemanticKind> {
 }
 
 /// ```text
-/// specializationConstantSemantic ::= "specialized"        [wsl/g-specialization-constant-semantic; WSL-A4]
+/// specializationConstantSemantic ::= "specialized"
+///                                                 [wsl/g-specialization-constant-semantic; WSL-A4]
 /// ```
 fn specialization_constant_semantic(p: &mut Parser<'_>) -> SemanticKind {
     p.fire(Rule::WslGSpecializationConstantSemantic);

@@ -1,4 +1,5 @@
-//! Expressions: seed 004 "Expressions". Chains of binary operators are loops, so they need no stack.
+//! Expressions: seed 004 "Expressions". Chains of binary operators are loops, so they need no
+//! stack.
 
 use super::{Height, Parser, Result, literal};
 use crate::rule::Rule;
@@ -59,7 +60,8 @@ fn assignment(p: &mut Parser<'_>, left: ExprId, op: Option<BinaryOp>) -> Result<
 }
 
 /// ```text
-/// assignOperator ::= "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | ">>=" | "<<="        [wsl/g-assign-operator]
+/// assignOperator ::= "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | ">>=" | "<<="
+///                                                                          [wsl/g-assign-operator]
 /// ```
 fn assign_operator(kind: T) -> Option<Option<BinaryOp>> {
     Some(match kind {
@@ -196,7 +198,8 @@ fn expr_shift(p: &mut Parser<'_>) -> Result<ExprId> {
 }
 
 /// ```text
-/// exprAdd ::= (exprAdd ("+" | "-"))? exprMult        [wsl/g-expr-add; WSL-B1: the letter has no binary + and -]
+/// exprAdd ::= (exprAdd ("+" | "-"))? exprMult
+///                                       [wsl/g-expr-add; WSL-B1: the letter has no binary + and -]
 /// ```
 fn expr_add(p: &mut Parser<'_>) -> Result<ExprId> {
     let mut left = expr_mult(p)?;
@@ -214,7 +217,8 @@ fn expr_add(p: &mut Parser<'_>) -> Result<ExprId> {
 }
 
 /// ```text
-/// exprMult ::= (exprMult ("*" | "/" | "%"))? exprPrefix        [wsl/g-expr-mult; WSL-B1: the letter has no such production]
+/// exprMult ::= (exprMult ("*" | "/" | "%"))? exprPrefix
+///                                     [wsl/g-expr-mult; WSL-B1: the letter has no such production]
 /// ```
 fn expr_mult(p: &mut Parser<'_>) -> Result<ExprId> {
     let mut left = expr_prefix(p)?;
@@ -233,7 +237,8 @@ fn expr_mult(p: &mut Parser<'_>) -> Result<ExprId> {
 }
 
 /// ```text
-/// exprPrefix ::= prefixOp exprPrefix | exprSuffix        [wsl/g-expr-prefix; WSL-A2: a `-` before a literal is the literal's]
+/// exprPrefix ::= prefixOp exprPrefix | exprSuffix
+///                             [wsl/g-expr-prefix; WSL-A2: a `-` before a literal is the literal's]
 /// ```
 fn expr_prefix(p: &mut Parser<'_>) -> Result<ExprId> {
     if at_signed_literal(p) {
@@ -302,7 +307,7 @@ fn step(kind: T) -> Option<Step> {
 }
 
 /// ```text
-/// limitedSuffixOp ::= "." Identifier | "->" Identifier | "[" expr "]"        [wsl/g-limited-suffix-op]
+/// limitedSuffixOp ::= "." Identifier | "->" Identifier | "[" expr "]"    [wsl/g-limited-suffix-op]
 /// ```
 fn limited_suffix_op(p: &mut Parser<'_>, base: ExprId) -> Result<Option<ExprId>> {
     let rule = Rule::WslGLimitedSuffixOp;
@@ -329,7 +334,8 @@ fn limited_suffix_op(p: &mut Parser<'_>, base: ExprId) -> Result<Option<ExprId>>
 }
 
 /// ```text
-/// callExpression ::= Identifier "(" (ternaryConditional ("," ternaryConditional)*)? ")"        [wsl/g-call-expression; WSL-B12]
+/// callExpression ::= Identifier "(" (ternaryConditional ("," ternaryConditional)*)? ")"
+///                                                                 [wsl/g-call-expression; WSL-B12]
 /// ```
 fn call_expression(p: &mut Parser<'_>) -> Result<ExprId> {
     let rule = Rule::WslGCallExpression;
@@ -449,10 +455,12 @@ fn eff_prefix(p: &mut Parser<'_>, read: ExprId) -> Result<ExprId> {
     }
 }
 
-/// Of an exprPrefix that was read. What of exprSuffix ends in `++` or `--` has been read with it, but not behind a call and its suffixes.
+/// Of an exprPrefix that was read. What of exprSuffix ends in `++` or `--` has been read with it,
+/// but not behind a call and its suffixes.
 ///
 /// ```text
-/// effSuffix ::= exprSuffix ("++" | "--") | callExpression | "(" expr ")"        [wsl/g-eff-suffix; WSL-B15]
+/// effSuffix ::= exprSuffix ("++" | "--") | callExpression | "(" expr ")"
+///                                                                      [wsl/g-eff-suffix; WSL-B15]
 /// ```
 fn eff_suffix(p: &mut Parser<'_>, read: ExprId) -> Result<ExprId> {
     let whole = match (p.tree.expr(read), step(p.peek())) {

@@ -1,8 +1,10 @@
 //! WSL parsing: seed 004 "Parsing", by recursive descent, a function for each production.
 //!
-//! A production's function stands in `decl`, `stmt`, `ty` or `expr`, under its name, and its comment draws the production as it is read here, with the
-//! erratum where that is not the seed's letter. Time is linear: whether a statement is a declaration is seen from its first tokens, and nothing is read
-//! twice. After an error reading goes on behind the next `;`, `}` or before the next declaration of the top level.
+//! A production's function stands in `decl`, `stmt`, `ty` or `expr`, under its name, and its
+//! comment draws the production as it is read here, with the erratum where that is not the seed's
+//! letter. Time is linear: whether a statement is a declaration is seen from its first tokens, and
+//! nothing is read twice. After an error reading goes on behind the next `;`, `}` or before the
+//! next declaration of the top level.
 
 mod decl;
 mod expr;
@@ -18,7 +20,8 @@ use super::token::{Token, TokenKind};
 use crate::rule::Rule;
 use crate::text::{Span, deep};
 
-/// Reads a program. Without errors it is one of the language, else the tree lacks what could not be read.
+/// Reads a program. Without errors it is one of the language, else the tree lacks what could not be
+/// read.
 pub fn parse(text: &str) -> (Tree, Vec<Error>) {
     let parser = Parser::read(text);
     (parser.tree, limited(parser.errors))
@@ -331,7 +334,8 @@ impl<'a> Parser<'a> {
 /// more is read.
 ///
 /// ```text
-/// no tree has more than 10000 levels of expressions, statements and types, where a chain of operators is one, or more than 262144 nodes
+/// no tree has more than 10000 levels of expressions, statements and types, where a chain of
+///     operators is one, or more than 262144 nodes
 /// from the top to the bottom        [wsl/g-nesting]
 /// ```
 #[inline]

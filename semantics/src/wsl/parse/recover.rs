@@ -1,4 +1,5 @@
-//! Where reading goes on after an error: behind the next `;` or `}`, or before what begins a declaration of the top level. Never backwards.
+//! Where reading goes on after an error: behind the next `;` or `}`, or before what begins a
+//! declaration of the top level. Never backwards.
 
 use super::{Failed, Parser, Result};
 use crate::wsl::token::TokenKind as T;
@@ -14,7 +15,8 @@ impl Parser<'_> {
         }
     }
 
-    /// To the end of a statement that could not be read and that begins at the token `from`; an `else` behind an `if` belongs to it.
+    /// To the end of a statement that could not be read and that begins at the token `from`; an
+    /// `else` behind an `if` belongs to it.
     pub(super) fn recover_statement(&mut self, from: usize) {
         if self.at == from && !self.at_top_level() && !matches!(self.peek(), T::RightBrace | T::LeftBrace) {
             self.bump();
@@ -38,7 +40,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind the `)` that closes the first `(` since the token `from`. Fails where the statement ends before it; `;` ends it only if `semicolons`.
+    /// Behind the `)` that closes the first `(` since the token `from`. Fails where the statement
+    /// ends before it; `;` ends it only if `semicolons`.
     pub(super) fn recover_parenthesis(&mut self, from: usize, semicolons: bool) -> Result<()> {
         let mut open = 0usize;
         for token in &self.tokens[from..self.at] {
@@ -76,7 +79,8 @@ impl Parser<'_> {
         self.skip_item(false);
     }
 
-    /// Before the body of a function whose head could not be read and begins at the token `from`, if it has one before its `;`.
+    /// Before the body of a function whose head could not be read and begins at the token `from`,
+    /// if it has one before its `;`.
     pub(super) fn recover_head(&mut self, from: usize) -> Result<()> {
         let opened = |kind| matches!(kind, T::LeftParen | T::LeftBracket);
         let closed = |kind| matches!(kind, T::RightParen | T::RightBracket);
@@ -96,7 +100,8 @@ impl Parser<'_> {
         }
     }
 
-    /// To the end of a declaration of the top level that could not be read and that begins at the token `from`.
+    /// To the end of a declaration of the top level that could not be read and that begins at the
+    /// token `from`.
     pub(super) fn recover_declaration(&mut self, from: usize) {
         if self.at == from {
             self.bump();
@@ -104,8 +109,8 @@ impl Parser<'_> {
         self.skip_item(true);
     }
 
-    /// Over an item to behind its `;`, or to the next declaration. An item that may end with braces ends behind them; another one ends before a `}` that is not
-    /// its own.
+    /// Over an item to behind its `;`, or to the next declaration. An item that may end with braces
+    /// ends behind them; another one ends before a `}` that is not its own.
     fn skip_item(&mut self, ends_with_braces: bool) {
         let mut braces = 0_usize;
         while self.peek() != T::End && !self.at_top_level() {

@@ -6,8 +6,8 @@ use crate::wsl::syntax::{Case, Declarations, Expr, ExprId, ForInit, Literal, Stm
 use crate::wsl::token::TokenKind as T;
 
 impl Parser<'_> {
-    /// Whether the statement that begins here is a declaration of variables, seen from its first tokens: only those of a type are looked at, and they
-    /// are then read.
+    /// Whether the statement that begins here is a declaration of variables, seen from its first
+    /// tokens: only those of a type are looked at, and they are then read.
     fn at_declaration(&self) -> bool {
         match self.peek() {
             T::AddressSpace(_) => return true,
@@ -16,7 +16,8 @@ impl Parser<'_> {
         }
         let (mut n, mut sizes) = (1, true);
         loop {
-            // No statement that is an expression has these behind a name and its indices: their operators have no effect.
+            // No statement that is an expression has these behind a name and its indices: their
+            // operators have no effect.
             match (self.nth(n), self.nth(n + 1), self.nth(n + 2)) {
                 (T::Identifier | T::Reserved, ..) | (T::LeftBracket, T::RightBracket, _) | (T::Star, T::AddressSpace(_), _) => return true,
                 (word, T::Equal | T::Comma | T::Semicolon, _) if word.is_keyword() => return true,
@@ -33,7 +34,8 @@ impl Parser<'_> {
         }
     }
 
-    /// How many tokens stand before what is behind the `]` of the `[` that the token after `n` others is, if the statement has one.
+    /// How many tokens stand before what is behind the `]` of the `[` that the token after `n`
+    /// others is, if the statement has one.
     fn behind_brackets(&self, mut n: usize) -> Option<usize> {
         let mut open = 0;
         loop {
@@ -50,7 +52,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a statement within another. One that cannot be read is left out, and reading goes on behind it.
+    /// Reads a statement within another. One that cannot be read is left out, and reading goes on
+    /// behind it.
     fn statement(&mut self) -> Result<StmtId> {
         let from = self.at;
         match self.nested(stmt) {
@@ -72,7 +75,8 @@ impl Parser<'_> {
         self.statement()
     }
 
-    /// Reads statements and declarations of variables up to a `}`, or to a `case` or `default` if they end in one.
+    /// Reads statements and declarations of variables up to a `}`, or to a `case` or `default` if
+    /// they end in one.
     fn statements(&mut self, cases: bool) -> Result<(Vec<StmtId>, Height)> {
         let (mut stmts, mut below) = (Vec::new(), Height::default());
         loop {
@@ -105,7 +109,8 @@ impl Parser<'_> {
         Err(failed)
     }
 
-    /// `"(" expr ")"` of a statement. If it cannot be read but closed, reading goes on with the statement.
+    /// `"(" expr ")"` of a statement. If it cannot be read but closed, reading goes on with the
+    /// statement.
     fn condition(&mut self, rule: Rule, whose: &str) -> Result<ExprId> {
         let from = self.at;
         let read = self.parenthesised(rule, whose);
@@ -125,7 +130,9 @@ impl Parser<'_> {
 }
 
 /// ```text
-/// stmt ::= "{" (stmt | variableDecls ";")* "}" | compoundStmt | terminatorStmt ";" | maybeEffectfulExpr ";"        [wsl/g-stmt]
+/// stmt ::= "{" (stmt | variableDecls ";")* "}" | compoundStmt | terminatorStmt ";" |
+///     maybeEffectfulExpr ";"
+///                                                                                     [wsl/g-stmt]
 /// ```
 fn stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     p.fire(Rule::WslGStmt);
@@ -165,7 +172,8 @@ pub(super) fn block(p: &mut Parser<'_>) -> Result<StmtId> {
 }
 
 /// ```text
-/// compoundStmt ::= ifStmt | ifElseStmt | whileStmt | doWhileStmt | forStmt | switchStmt        [wsl/g-compound-stmt]
+/// compoundStmt ::= ifStmt | ifElseStmt | whileStmt | doWhileStmt | forStmt | switchStmt
+///                                                                            [wsl/g-compound-stmt]
 /// ```
 fn compound_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     p.fire(Rule::WslGCompoundStmt);
@@ -179,7 +187,8 @@ fn compound_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 }
 
 /// ```text
-/// terminatorStmt ::= "break" | "continue" | "discard" | "fallthrough" | "return" expr?        [wsl/g-terminator-stmt]
+/// terminatorStmt ::= "break" | "continue" | "discard" | "fallthrough" | "return" expr?
+///                                                                          [wsl/g-terminator-stmt]
 /// ```
 fn terminator_stmt(p: &mut Parser<'_>) -> Result<(Stmt, Height)> {
     p.fire(Rule::WslGTerminatorStmt);
@@ -216,7 +225,8 @@ fn if_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 }
 
 /// ```text
-/// ifElseStmt ::= "if" "(" expr ")" stmt "else" stmt        [wsl/g-if-else-stmt; WSL-B14: an else belongs to the nearest if]
+/// ifElseStmt ::= "if" "(" expr ")" stmt "else" stmt
+///                                 [wsl/g-if-else-stmt; WSL-B14: an else belongs to the nearest if]
 /// ```
 fn if_else_stmt(p: &mut Parser<'_>, start: u32, condition: ExprId, then: StmtId, below: Height) -> Result<StmtId> {
     p.fire(Rule::WslGIfElseStmt);
@@ -251,7 +261,8 @@ fn do_while_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 }
 
 /// ```text
-/// forStmt ::= "for" "(" (maybeEffectfulExpr | variableDecls) ";" expr? ";" expr? ")" stmt        [wsl/g-for-stmt]
+/// forStmt ::= "for" "(" (maybeEffectfulExpr | variableDecls) ";" expr? ";" expr? ")" stmt
+///                                                                                 [wsl/g-for-stmt]
 /// ```
 fn for_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
     p.fire(Rule::WslGForStmt);
@@ -319,7 +330,8 @@ fn switch_stmt(p: &mut Parser<'_>) -> Result<StmtId> {
 }
 
 /// ```text
-/// switchCase ::= ("case" constexpr | "default") ":" (stmt | variableDecls ";")*        [wsl/g-switch-case; WSL-B2]
+/// switchCase ::= ("case" constexpr | "default") ":" (stmt | variableDecls ";")*
+///                                                                      [wsl/g-switch-case; WSL-B2]
 /// ```
 fn switch_case(p: &mut Parser<'_>) -> Result<(Case, Height)> {
     p.fire(Rule::WslGSwitchCase);
@@ -352,8 +364,9 @@ fn case_label(p: &mut Parser<'_>) -> Result<(Option<ExprId>, Height)> {
 }
 
 /// ```text
-/// variableDecls ::= (type | addressSpace Identifier typeArguments ("[" IntLiteral "]")*) variableDecl ("," variableDecl)*
-///                        [wsl/g-variable-decls; WSL-B8: the letter has no address space of variables]
+/// variableDecls ::= (type | addressSpace Identifier typeArguments ("[" IntLiteral "]")*)
+///     variableDecl ("," variableDecl)*
+///                     [wsl/g-variable-decls; WSL-B8: the letter has no address space of variables]
 /// ```
 fn variable_decls(p: &mut Parser<'_>) -> Result<(Declarations, Height)> {
     p.fire(Rule::WslGVariableDecls);

@@ -18,7 +18,8 @@ pub(super) fn ty(p: &mut Parser<'_>) -> Result<TypeExprId> {
     p.push_type(written, p.since(start))
 }
 
-/// A type, or the space and the type of variables: an address space that no pointer or array reference takes is the variables' (ERRATA WSL-B8).
+/// A type, or the space and the type of variables: an address space that no pointer or array
+/// reference takes is the variables' (ERRATA WSL-B8).
 pub(super) fn variables_type(p: &mut Parser<'_>) -> Result<(Option<AddressSpace>, TypeExprId)> {
     let start = p.start();
     let mut written = written(p)?;
@@ -55,7 +56,7 @@ fn address_space(p: &mut Parser<'_>, whose: &str) -> Result<AddressSpace> {
 }
 
 /// ```text
-/// typeSuffixAbbreviated ::= "*" | "[" "]" | "[" IntLiteral "]"        [wsl/g-type-suffix-abbreviated]
+/// typeSuffixAbbreviated ::= "*" | "[" "]" | "[" IntLiteral "]"     [wsl/g-type-suffix-abbreviated]
 /// ```
 fn type_suffix_abbreviated(p: &mut Parser<'_>) -> Result<TypeSuffix> {
     p.fire(Rule::WslGTypeSuffixAbbreviated);
@@ -66,7 +67,8 @@ fn type_suffix_abbreviated(p: &mut Parser<'_>) -> Result<TypeSuffix> {
 }
 
 /// ```text
-/// typeSuffixNonAbbreviated ::= "*" addressSpace | "[" "]" addressSpace | "[" IntLiteral "]"        [wsl/g-type-suffix-non-abbreviated]
+/// typeSuffixNonAbbreviated ::= "*" addressSpace | "[" "]" addressSpace | "[" IntLiteral "]"
+///                                                              [wsl/g-type-suffix-non-abbreviated]
 /// ```
 fn type_suffix_non_abbreviated(p: &mut Parser<'_>) -> Result<TypeSuffix> {
     p.fire(Rule::WslGTypeSuffixNonAbbreviated);
@@ -91,7 +93,8 @@ fn brackets(p: &mut Parser<'_>, rule: Rule) -> Result<TypeSuffix> {
 }
 
 /// ```text
-/// typeArguments ::= ("<" (typeArgument ("," typeArgument)*)? ">")?        [wsl/g-type-arguments; WSL-B4: ">>" is two ">"]
+/// typeArguments ::= ("<" (typeArgument ("," typeArgument)*)? ">")?
+///                                                  [wsl/g-type-arguments; WSL-B4: ">>" is two ">"]
 /// ```
 fn type_arguments(p: &mut Parser<'_>) -> Result<Option<Vec<TypeArgument>>> {
     if !p.eat(T::Less) {

@@ -1,5 +1,5 @@
-//! `e.f` and `e1[e2]`: which accessors there are, and that the first of the rules that applies was taken (seed 004 "Typing expressions", "Generated
-//! functions").
+//! `e.f` and `e1[e2]`: which accessors there are, and that the first of the rules that applies was
+//! taken (seed 004 "Typing expressions", "Generated functions").
 
 use super::overload::{Library, library_calls};
 use super::{Check, Recheck, refuse};
@@ -60,7 +60,8 @@ impl<'a> Recheck<'a> {
         }
     }
 
-    /// The declared functions of the name whose parameters begin with these types; indices are of type `uint`.
+    /// The declared functions of the name whose parameters begin with these types; indices are of
+    /// type `uint`.
     fn declared(&self, name: &str, first: impl Fn(Type, TypeId) -> bool, part: Part, count: usize) -> Vec<FunctionId> {
         let fits = |id: &&FunctionId| {
             let p = &self.p.env.function(**id).parameters;

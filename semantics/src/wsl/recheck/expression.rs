@@ -1,4 +1,5 @@
-//! Expressions from their premises: seed 004 "Typing expressions". Accesses and calls have their own files.
+//! Expressions from their premises: seed 004 "Typing expressions". Accesses and calls have their
+//! own files.
 
 use super::overload::Resolved;
 use super::{Check, Recheck, refuse};
@@ -55,7 +56,8 @@ impl Recheck<'_> {
         Ok(())
     }
 
-    /// The integer literal without suffix that an expression is, through parentheses, and through commas if so.
+    /// The integer literal without suffix that an expression is, through parentheses, and through
+    /// commas if so.
     pub(super) fn literal(&self, mut e: ExprId, commas: bool) -> Option<Constant> {
         loop {
             let node = self.p.expr(e);

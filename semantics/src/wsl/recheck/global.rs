@@ -1,4 +1,5 @@
-//! The global environment as typing left it: seed 004 "Building the global typing environment", "Other validation steps".
+//! The global environment as typing left it: seed 004 "Building the global typing environment",
+//! "Other validation steps".
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;

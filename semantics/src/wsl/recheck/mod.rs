@@ -1,12 +1,16 @@
-//! A second opinion on typed programs: every conclusion checked against its premises, by the rule that it names.
+//! A second opinion on typed programs: every conclusion checked against its premises, by the rule
+//! that it names.
 //!
-//! Written from seed 004's rules and the errata's decisions, with no code of `typing`, `environment` or `entry`: what they conclude is data here, and a
-//! program that they got wrong is refuted. Nodes are first checked to be well-formed (`shape`), so that the rest can follow them without looking; then
-//! the environment (`global`), expressions (`expression`, `access`, `overload`) and statements (`statement`) one by one, names by a walk through each function
+//! Written from seed 004's rules and the errata's decisions, with no code of `typing`,
+//! `environment` or `entry`: what they conclude is data here, and a program that they got wrong is
+//! refuted. Nodes are first checked to be well-formed (`shape`), so that the rest can follow them
+//! without looking; then the environment (`global`), expressions (`expression`, `access`,
+//! `overload`) and statements (`statement`) one by one, names by a walk through each function
 //! (`scope`), the order of functions, and entry points (`entry`).
 //!
-//! A literal's node has the type that it was given and no longer its text. Where a literal that became a float is so near a bound of `int` or `uint` that
-//! the text could have been on either side, that one call is not counted for being the only one that fits.
+//! A literal's node has the type that it was given and no longer its text. Where a literal that
+//! became a float is so near a bound of `int` or `uint` that the text could have been on either
+//! side, that one call is not counted for being the only one that fits.
 
 mod access;
 mod entry;
@@ -138,8 +142,9 @@ impl<'a> Recheck<'a> {
         }
     }
 
-    /// The functions that evaluating this node, its premises apart, calls. A place that can only be assigned to calls nothing by itself: reading it calls its
-    /// getters, assigning to it its setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
+    /// The functions that evaluating this node, its premises apart, calls. A place that can only be
+    /// assigned to calls nothing by itself: reading it calls its getters, assigning to it its
+    /// setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
     fn calls(&self, id: ExprId) -> Vec<Callee> {
         let mut out = Vec::new();
         match &self.p.expr(id).form {

@@ -1,4 +1,5 @@
-//! Calls: what a callee takes and gives, and that no other function is meant (seed 004 "Typing expressions", "To check that a function call is well-typed").
+//! Calls: what a callee takes and gives, and that no other function is meant (seed 004 "Typing
+//! expressions", "To check that a function call is well-typed").
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;
@@ -11,7 +12,8 @@ use crate::wsl::typing::program::{Constant, Expr, ExprId};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// An argument: of a type, or an integer literal, which can be given some (`int`, `uint`, `float`; a literal itself or what ends in one).
+/// An argument: of a type, or an integer literal, which can be given some (`int`, `uint`, `float`;
+/// a literal itself or what ends in one).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Resolved {
     Typed(TypeId),
@@ -89,7 +91,8 @@ fn swizzle(name: &str) -> Option<Vec<u8>> {
     word.filter(|w| (1..=4).contains(&w.len()))
 }
 
-/// The library's functions of that name, or casts to that type, whose parameters are of these types.
+/// The library's functions of that name, or casts to that type, whose parameters are of these
+/// types.
 pub(super) fn library_calls(types: &Types, name: &str, cast: Option<TypeId>, given: &[TypeId]) -> Vec<Library> {
     let given: Vec<Resolved> = given.iter().map(|ty| Resolved::Typed(*ty)).collect();
     fitting(types, name, cast, &given)
@@ -207,7 +210,8 @@ impl Recheck<'_> {
         self.resolves(node, callee, None, &given, &types, result)
     }
 
-    /// The callee takes arguments of these types and gives the result, and it is the function that the name and the arguments mean.
+    /// The callee takes arguments of these types and gives the result, and it is the function that
+    /// the name and the arguments mean.
     pub(super) fn resolves(
         &self,
         node: &Expr,

@@ -1,4 +1,5 @@
-//! Functions: their nodes one by one, what each name means (seed 004 "Typing of functions", "To check a block"), and that each node is used.
+//! Functions: their nodes one by one, what each name means (seed 004 "Typing of functions", "To
+//! check a block"), and that each node is used.
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;

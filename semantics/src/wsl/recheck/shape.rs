@@ -1,4 +1,5 @@
-//! Whether a typed program's numbers lead somewhere: children before parents and in the same body, types and callees that exist.
+//! Whether a typed program's numbers lead somewhere: children before parents and in the same body,
+//! types and callees that exist.
 
 use super::{Check, NOWHERE, refuse};
 use crate::text::Span;

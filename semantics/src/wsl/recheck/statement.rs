@@ -1,4 +1,5 @@
-//! Statements from their premises: seed 004 "Typing statements", with the errata's WSL-C1, C5 and C11.
+//! Statements from their premises: seed 004 "Typing statements", with the errata's WSL-C1, C5 and
+//! C11.
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;
@@ -127,7 +128,8 @@ impl Recheck<'_> {
         Ok(body.without(Behaviour::Continue).without(Behaviour::Break).with(Behaviour::Nothing))
     }
 
-    /// Rule and behaviours of a block, from the last statement to the first: those of each rest are the premise of what stands before it.
+    /// Rule and behaviours of a block, from the last statement to the first: those of each rest are
+    /// the premise of what stands before it.
     fn block(&self, parts: &[StmtId]) -> Check<(Rule, Behaviours)> {
         let (mut rule, mut rest) = (Rule::WslTEmptyBlock, of(Behaviour::Nothing));
         for (i, id) in parts.iter().enumerate().rev() {

@@ -1,8 +1,11 @@
-//! Textures and samplers behind an entry point's arguments: seed 004 "Textures", "Samplers" (ERRATA WSL-D21).
+//! Textures and samplers behind an entry point's arguments: seed 004 "Textures", "Samplers" (ERRATA
+//! WSL-D21).
 //!
-//! A value of such a type is the address of an object, which names it. A texture that can be written is device memory: its object holds a word for each component of
-//! each texel, as a load shows it after the conversion to the texture's format, so that stores, loads, races and unspecified values are those of any memory. Other
-//! textures never change: their objects and those of samplers hold nothing, and texels come from the image.
+//! A value of such a type is the address of an object, which names it. A texture that can be
+//! written is device memory: its object holds a word for each component of each texel, as a load
+//! shows it after the conversion to the texture's format, so that stores, loads, races and
+//! unspecified values are those of any memory. Other textures never change: their objects and those
+//! of samplers hold nothing, and texels come from the image.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -53,7 +56,8 @@ pub enum Opaque {
 pub struct Opaques {
     /// Each.
     pub by_object: Rc<FxHashMap<ObjectId, Opaque>>,
-    /// What undefined components of textures that cannot be written were found to be: by the object and the component's place.
+    /// What undefined components of textures that cannot be written were found to be: by the object
+    /// and the component's place.
     pub undefined: FxHashMap<(ObjectId, u32), Word>,
 }
 
@@ -124,8 +128,9 @@ impl Texture {
     /// A texture of that kind and of texels made of that scalar with these texels.
     ///
     /// # Errors
-    /// If the image is none of such a texture: another shape, numbers of another type, no depths, more than one level if it can be written, or too many texels. A
-    /// sentence that continues "the image for t is …".
+    /// If the image is none of such a texture: another shape, numbers of another type, no depths,
+    /// more than one level if it can be written, or too many texels. A sentence that continues "the
+    /// image for t is …".
     pub fn new(kind: TextureKind, scalar: Scalar, image: Image) -> Result<Texture, String> {
         let (found, needed, format) = (image.shape(), shape(kind), image.format());
         let name = kind.name();
@@ -164,7 +169,8 @@ impl Texture {
         self.image.sides(level).map_or(0, |sides| sides.iter().map(|&side| u64::from(side)).product())
     }
 
-    /// The bytes before the texel at a place of a level, 4 for each component; none if there is no such texel.
+    /// The bytes before the texel at a place of a level, 4 for each component; none if there is no
+    /// such texel.
     pub fn offset(&self, level: u32, at: [i64; 3]) -> Option<u32> {
         let index = self.image.index_at(level, at)? as u64;
         let before: u64 = (0..level).map(|level| self.texels(level)).sum();
@@ -197,7 +203,8 @@ impl Texture {
         }
     }
 
-    /// What a component holds after a store of a word, as [`Texture::stored_bits`] has it; of an open one, of each value that it may be.
+    /// What a component holds after a store of a word, as [`Texture::stored_bits`] has it; of an
+    /// open one, of each value that it may be.
     pub fn stored(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
@@ -225,7 +232,8 @@ impl Texture {
         }
     }
 
-    /// What a load shows of a component that holds a word: under a profile of precision, of a format of fractions what the conversion may give.
+    /// What a load shows of a component that holds a word: under a profile of precision, of a
+    /// format of fractions what the conversion may give.
     pub fn loaded(&self, opens: &mut Opens, component: usize, word: Word) -> Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);
@@ -239,7 +247,8 @@ impl Texture {
         }
     }
 
-    /// A component of a texel of a level of a texture that cannot be written; none if there is no such texel. What is undefined is found once.
+    /// A component of a texel of a level of a texture that cannot be written; none if there is no
+    /// such texel. What is undefined is found once.
     pub fn texel(&self, opens: &mut Opens, opaques: &mut Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
         let place = self.offset(level, at)? + c as u32 * 4;
         let Some(bits) = self.texel_bits(level, at, c)? else {
@@ -271,7 +280,8 @@ pub(super) fn elements_of(types: &Types, ty: TypeId) -> (Scalar, usize) {
     }
 }
 
-/// The arguments of a call after the texture and the sampler, taken one after the other: scalars and vectors.
+/// The arguments of a call after the texture and the sampler, taken one after the other: scalars
+/// and vectors.
 #[derive(Clone, Debug)]
 pub struct Arguments<'a, W> {
     rest: std::collections::VecDeque<(Scalar, &'a [W])>,

@@ -1,8 +1,11 @@
-//! Textures filtered by samplers: seed 004 "Sampler and texture operations", as `LIBRARY.md` completes it.
+//! Textures filtered by samplers: seed 004 "Sampler and texture operations", as `LIBRARY.md`
+//! completes it.
 //!
-//! Values come from [`crate::image`], by the formulas of Vulkan's "Image Operations" (ERRATA WSL-D22, WSL-D23). Without a profile of precision a filtered component is
-//! the definite value of the formulas; with one, and where an operand is a set of floats, it is one within what a device may have. It is unspecified where no texel
-//! or component is named, where the sampler does not fit the texture, and where an operand is open or no finite number.
+//! Values come from [`crate::image`], by the formulas of Vulkan's "Image Operations" (ERRATA
+//! WSL-D22, WSL-D23). Without a profile of precision a filtered component is the definite value of
+//! the formulas; with one, and where an operand is a set of floats, it is one within what a device
+//! may have. It is unspecified where no texel or component is named, where the sampler does not fit
+//! the texture, and where an operand is open or no finite number.
 
 use super::{Arguments, Texture, float_bits, padded};
 use crate::image::{Filter, Location, Lod, Precision, Rules, Sampled, Sampler, SamplerError, Sampling, Shape};
@@ -14,7 +17,8 @@ use crate::wsl::meaning::Unspecified;
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-/// The greatest distance of a location from the first texel, in texels: the texels' coordinates are ints.
+/// The greatest distance of a location from the first texel, in texels: the texels' coordinates are
+/// ints.
 const FARTHEST: f64 = (1u64 << 31) as f64;
 
 type Words<W> = SmallVec<[W; 4]>;
@@ -76,7 +80,8 @@ fn location_of<L: Unspecified>(lanes: &L, texture: &Texture, words: &[L::Word]) 
     let location = Location { at: inexacts(lanes, at)?, layer };
     let sides = texture.image.sides(0).unwrap_or([1; 3]);
     if texture.image.shape() == Shape::Cube {
-        // A direction without a length, or one that a device may take for such a one, leads to no face.
+        // A direction without a length, or one that a device may take for such a one, leads to no
+        // face.
         let length = location.at.iter().map(|x| x.allowed.abs().low).fold(0.0, f64::max);
         return (length >= f64::from(f32::MIN_POSITIVE)).then_some(location);
     }
@@ -116,7 +121,8 @@ fn shown<L: Unspecified>(lanes: &mut L, source: &Source, found: Result<Sampled, 
     })
 }
 
-/// Whether the sampler may be used so: of unnormalized coordinates there are one or two, of one level, and they are not moved.
+/// Whether the sampler may be used so: of unnormalized coordinates there are one or two, of one
+/// level, and they are not moved.
 fn unnormalized_fits(source: &Source) -> bool {
     let image = &source.texture.image;
     !source.sampler.unnormalized || matches!(image.shape(), Shape::D1 | Shape::D2) && image.levels() == 1 && source.offset == [0; 3]
@@ -133,7 +139,8 @@ fn sampled<L: Unspecified>(lanes: &mut L, source: &Source, lod: Lod, reference: 
     shown(lanes, source, found)
 }
 
-/// The derivatives of a location to the right and downwards, by the quad's own and the other row and column; and whether these are the same.
+/// The derivatives of a location to the right and downwards, by the quad's own and the other row
+/// and column; and whether these are the same.
 fn derivatives<L: Unspecified>(lanes: &L, quad: [&[L::Word]; 4], dimensions: usize) -> Option<([Inexact; 3], [Inexact; 3], bool)> {
     let mut at = [[Inexact::exact(0.0); 3]; 4];
     for (at, words) in at.iter_mut().zip(quad) {
@@ -171,8 +178,9 @@ enum Level<'a, W> {
     Zero,
 }
 
-/// The words of four components that a `Sample…` gives, compared with a reference or not; none if an argument is missing. The texture and the sampler are taken from
-/// the arguments already. `quad` holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
+/// The words of four components that a `Sample…` gives, compared with a reference or not; none if
+/// an argument is missing. The texture and the sampler are taken from the arguments already. `quad`
+/// holds the locations of the quad's threads, if they are needed ([`needs_quad`]).
 pub fn filtered<L: Unspecified>(
     lanes: &mut L,
     (texture, sampler): (&Texture, Sampler),
@@ -229,8 +237,8 @@ pub fn filtered<L: Unspecified>(
     })
 }
 
-/// The words that a `Gather…` gives; none if an argument is missing. The texture, whose type has so many components, and the sampler are taken from the arguments
-/// already.
+/// The words that a `Gather…` gives; none if an argument is missing. The texture, whose type has so
+/// many components, and the sampler are taken from the arguments already.
 pub fn gathered<L: Unspecified>(
     lanes: &mut L,
     (texture, components, sampler): (&Texture, usize, Sampler),
@@ -269,7 +277,8 @@ pub fn gathered<L: Unspecified>(
     })
 }
 
-/// The words of a call's type, of four components: those that the type has no use for are left out, and what the format does not have is unspecified.
+/// The words of a call's type, of four components: those that the type has no use for are left out,
+/// and what the format does not have is unspecified.
 pub fn of_components<L: Unspecified>(
     lanes: &mut L,
     (scalar, count): (Scalar, usize),

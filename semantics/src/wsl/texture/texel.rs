@@ -9,7 +9,8 @@ use crate::wsl::types::{Scalar, TypeId};
 /// The most bits of a component whose codes are told one by one.
 const FEW_BITS: u8 = 8;
 
-/// The level and the texel that a load or store names, by the coordinates' scalars; none if one is open.
+/// The level and the texel that a load or store names, by the coordinates' scalars; none if one is
+/// open.
 pub fn named<L: Unspecified>(
     lanes: &L,
     texture: &Texture,
@@ -69,7 +70,8 @@ impl Texture {
         }
     }
 
-    /// The bits of a component of a texel, or none if it is undefined; none of it if there is no such texel.
+    /// The bits of a component of a texel, or none if it is undefined; none of it if there is no
+    /// such texel.
     pub fn texel_bits(&self, level: u32, at: [i64; 3], component: usize) -> Option<Option<u32>> {
         let (texel, undefined) = self.image.raw_of(level, self.image.index_at(level, at)?)?;
         let channel = self.image.format().channels()[component];
@@ -90,7 +92,8 @@ impl Texture {
         lanes.unspecified(codes.as_deref(), self.scalar(), first)
     }
 
-    /// What an undefined component of the texture that is that object holds, so many bytes after its beginning, if it is never written.
+    /// What an undefined component of the texture that is that object holds, so many bytes after
+    /// its beginning, if it is never written.
     pub fn undefined_code<L: Unspecified>(&self, lanes: &mut L, object: u32, place: u32, component: usize) -> L::Word {
         let codes = self.codes(component);
         let first = codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
@@ -104,8 +107,9 @@ impl Texture {
         values
     }
 
-    /// What a component holds after a store of these bits: the value converted to the format (Vulkan, Texel Output Format Conversion). With a profile of precision
-    /// it is one of those that the conversion may give.
+    /// What a component holds after a store of these bits: the value converted to the format
+    /// (Vulkan, Texel Output Format Conversion). With a profile of precision it is one of those
+    /// that the conversion may give.
     pub fn stored_bits<L: Unspecified>(&self, lanes: &mut L, component: usize, bits: u32) -> L::Word {
         let format = self.image.format();
         let (numeric, width) = (format.numeric(), format.channels()[component].width);

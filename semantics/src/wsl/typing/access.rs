@@ -129,13 +129,15 @@ pub fn t_dot_enum(c: &mut Checker, id: EnumId, element: Ident, span: Span) -> Ju
     c.conclude(Rule::WslTDotEnum, Form::Constant(Constant::Element(index)), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e : τ\[n\] gives Γ ⊢ e.length : uint                                      [wsl/t-length-array, 004 Typing expressions, call 3.1; WSL-C8]
+/// Γ ⊢ e : τ\[n\] gives Γ ⊢ e.length : uint [wsl/t-length-array, 004 Typing expressions, call 3.1;
+/// WSL-C8]
 pub fn t_length_array(c: &mut Checker, e: ExprId, n: u32, span: Span) -> Judged {
     c.fire(Rule::WslLibArrayLength);
     c.conclude(Rule::WslTLengthArray, Form::ArrayLength(e, n), ValueType::Right(TypeId::UINT), span)
 }
 
-/// Γ ⊢ e : Ref(τ, a) gives Γ ⊢ e.length : uint                                 [wsl/t-length-reference, 004 Typing expressions, call 3.2; WSL-C8]
+/// Γ ⊢ e : Ref(τ, a) gives Γ ⊢ e.length : uint [wsl/t-length-reference, 004 Typing expressions,
+/// call 3.2; WSL-C8]
 pub fn t_length_reference(c: &mut Checker, e: ExprId, span: Span) -> Judged {
     c.fire(Rule::WslLibArrayLength);
     let e = c.coerce_right(e);
@@ -149,7 +151,8 @@ fn field(part: Part) -> Symbol {
     }
 }
 
-/// Γ ⊢ e : LVal(τ, a) and operator&.f : Ptr(τ, a) → Ptr(τ', a) give Γ ⊢ e.f : LVal(τ', a) [wsl/t-dot-address-taker, 004 Typing expressions, dot 1.1]
+/// Γ ⊢ e : LVal(τ, a) and operator&.f : Ptr(τ, a) → Ptr(τ', a) give Γ ⊢ e.f : LVal(τ', a)
+/// [wsl/t-dot-address-taker, 004 Typing expressions, dot 1.1]
 pub fn t_dot_address_taker(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Option<Judged> {
     let ValueType::Left(ty, space) = c.value_type(e) else { return None };
     let found = c.b.env.address_taker(ty, space, part)?;
@@ -161,14 +164,16 @@ pub fn t_dot_address_taker(c: &mut Checker, e: ExprId, part: Part, span: Span) -
     ))
 }
 
-/// Γ ⊢ e : ALVal(τ) and operator.f= : τ, τ' → τ give Γ ⊢ e.f : ALVal(τ')       [wsl/t-dot-setter, 004 Typing expressions, dot 1.2]
+/// Γ ⊢ e : ALVal(τ) and operator.f= : τ, τ' → τ give Γ ⊢ e.f : ALVal(τ') [wsl/t-dot-setter, 004
+/// Typing expressions, dot 1.2]
 pub fn t_dot_setter(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Option<Judged> {
     let (e, setter, getter) = c.by_setter(e, part)?;
     let access = Access::Setter(setter.callee, getter.callee);
     Some(c.conclude(Rule::WslTDotSetter, Form::Dot(e, field(part), access), ValueType::Abstract(setter.ty), span))
 }
 
-/// Γ ⊢ e : τ and operator.f : τ → τ' give Γ ⊢ e.f : τ'                         [wsl/t-dot-getter, 004 Typing expressions, dot 1.3]
+/// Γ ⊢ e : τ and operator.f : τ → τ' give Γ ⊢ e.f : τ' [wsl/t-dot-getter, 004 Typing expressions,
+/// dot 1.3]
 pub fn t_dot_getter(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Option<Judged> {
     let ty = c.value_type(e).right();
     let getter = c.b.env.getter(ty, part)?;
@@ -176,14 +181,16 @@ pub fn t_dot_getter(c: &mut Checker, e: ExprId, part: Part, span: Span) -> Optio
     Some(c.conclude(Rule::WslTDotGetter, Form::Dot(e, field(part), Access::Getter(getter.callee)), ValueType::Right(getter.ty), span))
 }
 
-/// Γ ⊢ e1 : Ref(τ, a) and Γ ⊢ e2 : uint give Γ ⊢ e1\[e2\] : LVal(τ, a)           [wsl/t-array-ref-index, 004 Typing expressions, index 2]
+/// Γ ⊢ e1 : Ref(τ, a) and Γ ⊢ e2 : uint give Γ ⊢ e1\[e2\] : LVal(τ, a) [wsl/t-array-ref-index, 004
+/// Typing expressions, index 2]
 pub fn t_array_ref_index(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let Type::ArrayReference(space, of) = c.ty(c.value_type(e1).right()) else { return None };
     let e1 = c.coerce_right(e1);
     Some(c.conclude(Rule::WslTArrayRefIndex, Form::Element(e1, e2), ValueType::Left(of, space), span))
 }
 
-/// Γ ⊢ e1 : LVal(τ, a), Γ ⊢ e2 : uint and operator&[] : Ptr(τ, a), uint → Ptr(τ', a) give Γ ⊢ e1\[e2\] : LVal(τ', a) [wsl/t-index-address-taker, 004 Typing expressions, index 3; WSL-C7]
+/// Γ ⊢ e1 : LVal(τ, a), Γ ⊢ e2 : uint and operator&[] : Ptr(τ, a), uint → Ptr(τ', a) give Γ ⊢
+/// e1\[e2\] : LVal(τ', a) [wsl/t-index-address-taker, 004 Typing expressions, index 3; WSL-C7]
 pub fn t_index_address_taker(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let ValueType::Left(ty, space) = c.value_type(e1) else { return None };
     let found = c.b.env.address_taker(ty, space, Part::Element)?;
@@ -191,14 +198,16 @@ pub fn t_index_address_taker(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span
     Some(c.conclude(Rule::WslTIndexAddressTaker, form, ValueType::Left(found.ty, space), span))
 }
 
-/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : uint and operator[]= : τ, uint, τ' → τ give Γ ⊢ e1\[e2\] : ALVal(τ') [wsl/t-index-setter, 004 Typing expressions, index 4; WSL-C7]
+/// Γ ⊢ e1 : ALVal(τ), Γ ⊢ e2 : uint and operator[]= : τ, uint, τ' → τ give Γ ⊢ e1\[e2\] : ALVal(τ')
+/// [wsl/t-index-setter, 004 Typing expressions, index 4; WSL-C7]
 pub fn t_index_setter(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let (e1, setter, getter) = c.by_setter(e1, Part::Element)?;
     let access = Access::Setter(setter.callee, getter.callee);
     Some(c.conclude(Rule::WslTIndexSetter, Form::Index(e1, e2, access), ValueType::Abstract(setter.ty), span))
 }
 
-/// Γ ⊢ e1 : τ, Γ ⊢ e2 : uint and operator[] : τ, uint → τ' give Γ ⊢ e1\[e2\] : τ' [wsl/t-index-getter, 004 Typing expressions, index 5; WSL-C7]
+/// Γ ⊢ e1 : τ, Γ ⊢ e2 : uint and operator[] : τ, uint → τ' give Γ ⊢ e1\[e2\] : τ'
+/// [wsl/t-index-getter, 004 Typing expressions, index 5; WSL-C7]
 pub fn t_index_getter(c: &mut Checker, e1: ExprId, e2: ExprId, span: Span) -> Option<Judged> {
     let ty = c.value_type(e1).right();
     let getter = c.b.env.getter(ty, Part::Element)?;

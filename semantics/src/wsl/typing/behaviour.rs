@@ -3,8 +3,8 @@
 /// A behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Behaviour {
-    /// The function returns, with a value of its own return type or with nothing if that is `void`: any other return is no part of a valid function, and is
-    /// reported where it stands.
+    /// The function returns, with a value of its own return type or with nothing if that is `void`:
+    /// any other return is no part of a valid function, and is reported where it stands.
     Return,
     /// The innermost loop or switch ends.
     Break,

@@ -1,7 +1,8 @@
 //! Blocks and variable declarations: seed 004 "Typing statements", "To check a block".
 //!
-//! The seed's rules take a block apart into its first statement and the rest. Here the statements are typed in order, and the behaviours of the rest are folded
-//! from the end, so that long blocks cost no stack: the behaviours of each rest are those that the rules give.
+//! The seed's rules take a block apart into its first statement and the rest. Here the statements
+//! are typed in order, and the behaviours of the rest are folded from the end, so that long blocks
+//! cost no stack: the behaviours of each rest are those that the rules give.
 
 use super::Checker;
 use super::behaviour::{Behaviour, Behaviours};
@@ -14,7 +15,8 @@ use crate::wsl::error::Error;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::TypeId;
 
-/// A statement of a block: its node, its behaviours, where it stands, and whether it is a declaration (with an initialising expression).
+/// A statement of a block: its node, its behaviours, where it stands, and whether it is a
+/// declaration (with an initialising expression).
 struct Part {
     id: Option<StmtId>,
     behaviours: Behaviours,
@@ -81,13 +83,13 @@ fn fold(c: &mut Checker, parts: &[Part]) -> (Rule, Behaviours) {
     (rule, behaviours)
 }
 
-/// Γ ⊢ {} : {Nothing}                                                          [wsl/t-empty-block, 004 Typing statements]
+/// Γ ⊢ {} : {Nothing} [wsl/t-empty-block, 004 Typing statements]
 pub fn t_empty_block(c: &mut Checker) -> (Rule, Behaviours) {
     c.fire(Rule::WslTEmptyBlock);
     (Rule::WslTEmptyBlock, Behaviours::of(Behaviour::Nothing))
 }
 
-/// Γ ⊢ s : B gives Γ ⊢ {s} : B                                                 [wsl/t-trivial-block, 004 Typing statements]
+/// Γ ⊢ s : B gives Γ ⊢ {s} : B [wsl/t-trivial-block, 004 Typing statements]
 pub fn t_trivial_block(c: &mut Checker, b: Behaviours) -> (Rule, Behaviours) {
     c.fire(Rule::WslTTrivialBlock);
     (Rule::WslTTrivialBlock, b)

@@ -1,4 +1,5 @@
-//! Function calls and the resolution of overloads: seed 004 "Typing expressions", "To check that a function call is well-typed".
+//! Function calls and the resolution of overloads: seed 004 "Typing expressions", "To check that a
+//! function call is well-typed".
 
 use super::program::Form;
 use super::{Checker, Judged};
@@ -130,7 +131,8 @@ impl Checker<'_> {
         resolution
     }
 
-    /// The functions of that name and number of parameters, no entry points, that can be given the arguments.
+    /// The functions of that name and number of parameters, no entry points, that can be given the
+    /// arguments.
     fn candidates(&mut self, key: Key, name: Symbol, operands: &Operands) -> Vec<Candidate> {
         let mut out = Vec::new();
         for id in self.declared_candidates(key, operands) {
@@ -155,8 +157,8 @@ impl Checker<'_> {
         out
     }
 
-    /// The declared functions that can be given the arguments, in order. They are found by the types that the arguments can be given, unless those are more
-    /// than the functions of the name.
+    /// The declared functions that can be given the arguments, in order. They are found by the
+    /// types that the arguments can be given, unless those are more than the functions of the name.
     fn declared_candidates(&self, key: Key, operands: &Operands) -> Vec<FunctionId> {
         let env = &self.b.env;
         let Some(named) = env.by_key.get(&key) else { return Vec::new() };
@@ -308,7 +310,8 @@ pub fn ep_not_called(c: &mut Checker, id: FunctionId, span: Span) {
 }
 
 impl Checker<'_> {
-    /// Whether a type has a default value: pointers, array references, samplers and textures have none.
+    /// Whether a type has a default value: pointers, array references, samplers and textures have
+    /// none.
     pub(super) fn has_default(&mut self, ty: TypeId) -> bool {
         !matches!(self.ty(ty), Type::Pointer(..) | Type::ArrayReference(..)) && !self.b.contains_opaque(ty)
     }

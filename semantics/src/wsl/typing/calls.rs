@@ -1,4 +1,5 @@
-//! What calls what: seed 004 "Verifying the absence of recursion", the `Discard` that comes from calls, and what entry points may reach.
+//! What calls what: seed 004 "Verifying the absence of recursion", the `Discard` that comes from
+//! calls, and what entry points may reach.
 
 use super::Checker;
 use super::behaviour::Behaviour;
@@ -18,7 +19,8 @@ use rustc_hash::FxHashMap;
 struct Facts {
     /// The functions that it calls, and where.
     calls: Vec<(FunctionId, Span)>,
-    /// The stages that may call it, for the library functions that it calls; and the first of those that not every stage may.
+    /// The stages that may call it, for the library functions that it calls; and the first of those
+    /// that not every stage may.
     stages: Stages,
     staged: Vec<(Stages, Span)>,
     /// Where it first refers to the threadgroup address space.
@@ -30,7 +32,8 @@ struct Facts {
 }
 
 impl Checker<'_> {
-    /// Checks calls, and adds what they may discard. `bodies` has nothing for a function that is wrong.
+    /// Checks calls, and adds what they may discard. `bodies` has nothing for a function that is
+    /// wrong.
     pub fn calls(&mut self, bodies: &[Option<Body>]) -> Vec<FunctionId> {
         let mut threadgroup_types = FxHashMap::default();
         let mut facts: Vec<Facts> =
@@ -122,7 +125,8 @@ fn of_threadgroup(types: &crate::wsl::types::Types, mut ty: TypeId) -> bool {
 /// no function may call itself, through accessors, operators and casts neither
 ///                                [wsl/v-recursion, 004 Verifying the absence of recursion; WSL-C6]
 ///
-/// Gives the functions, each after those that it calls, as far as there are no cycles. The walk keeps its own stack.
+/// Gives the functions, each after those that it calls, as far as there are no cycles. The walk
+/// keeps its own stack.
 fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
     #[derive(Clone, Copy, PartialEq)]
     enum Color {
@@ -175,7 +179,8 @@ fn v_recursion(c: &mut Checker, facts: &[Facts]) -> Vec<FunctionId> {
     order
 }
 
-/// "May discard" of expressions, and `Discard` of statements, where it comes from calls. Children stand before their parents.
+/// "May discard" of expressions, and `Discard` of statements, where it comes from calls. Children
+/// stand before their parents.
 fn add_discards(program: &mut Program, called: fn(Callee, bool) -> Option<FunctionId>, bodies: &[Option<Body>], body: &Body) {
     let of_function = |program: &Program, id: FunctionId| {
         bodies[id.0 as usize].as_ref().is_some_and(|b| program.stmt(b.block).behaviours.has(Behaviour::Discard))
@@ -224,7 +229,8 @@ fn v_function_discard(c: &mut Checker, id: FunctionId, body: &Body) {
     });
 }
 
-/// The first place that an entry point reaches, by calls, with a property; and the calls that lead there.
+/// The first place that an entry point reaches, by calls, with a property; and the calls that lead
+/// there.
 fn reached(facts: &[Facts], from: FunctionId, found: impl Fn(&Facts) -> Option<Span>) -> Option<(Span, Vec<FunctionId>)> {
     let mut seen = vec![false; facts.len()];
     let mut todo = vec![(from, None::<usize>)];

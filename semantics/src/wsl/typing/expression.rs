@@ -83,7 +83,7 @@ impl Checker<'_> {
     }
 }
 
-/// Γ(x) = τ gives Γ ⊢ x : τ                                                    [wsl/t-variable-name, 004 Typing expressions]
+/// Γ(x) = τ gives Γ ⊢ x : τ [wsl/t-variable-name, 004 Typing expressions]
 pub fn t_variable_name(c: &mut Checker, name: Symbol, span: Span) -> Judged {
     let Some(binding) = c.scope.find(name) else {
         let text = c.b.env.names.name(name).to_string();
@@ -95,7 +95,7 @@ pub fn t_variable_name(c: &mut Checker, name: Symbol, span: Span) -> Judged {
     c.conclude(Rule::WslTVariableName, Form::Variable(store), (c.premises.variable)(of.ty, of.space), span)
 }
 
-/// Γ ⊢ e : τ gives Γ ⊢ (e) : τ                                                 [wsl/t-parens, 004 Typing expressions]
+/// Γ ⊢ e : τ gives Γ ⊢ (e) : τ [wsl/t-parens, 004 Typing expressions]
 pub fn t_parens(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     match c.expr(e) {
         Judged::Wrong => Judged::Wrong,
@@ -132,7 +132,7 @@ pub fn t_comma(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) 
     }
 }
 
-/// Γ ⊢ e1 : bool and Γ ⊢ e2 : bool give Γ ⊢ e1 || e2 : bool                    [wsl/t-or, 004 Typing expressions]
+/// Γ ⊢ e1 : bool and Γ ⊢ e2 : bool give Γ ⊢ e1 || e2 : bool [wsl/t-or, 004 Typing expressions]
 pub fn t_or(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) -> Judged {
     let a = c.condition(e1, Rule::WslTOr, "the left operand of ||");
     let b = c.condition(e2, Rule::WslTOr, "the right operand of ||");
@@ -140,7 +140,7 @@ pub fn t_or(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) -> 
     c.conclude(Rule::WslTOr, Form::Or(a, b), ValueType::Right(TypeId::BOOL), span)
 }
 
-/// Γ ⊢ e1 : bool and Γ ⊢ e2 : bool give Γ ⊢ e1 && e2 : bool                    [wsl/t-and, 004 Typing expressions]
+/// Γ ⊢ e1 : bool and Γ ⊢ e2 : bool give Γ ⊢ e1 && e2 : bool [wsl/t-and, 004 Typing expressions]
 pub fn t_and(c: &mut Checker, e1: core::ExprId, e2: core::ExprId, span: Span) -> Judged {
     let a = c.condition(e1, Rule::WslTAnd, "the left operand of &&");
     let b = c.condition(e2, Rule::WslTAnd, "the right operand of &&");
@@ -224,22 +224,23 @@ impl Checker<'_> {
     }
 }
 
-/// Γ ⊢ e : ALVal(τ) gives Γ ⊢ e : τ                                            [wsl/t-alval-to-rval, 004 Typing expressions]
+/// Γ ⊢ e : ALVal(τ) gives Γ ⊢ e : τ [wsl/t-alval-to-rval, 004 Typing expressions]
 pub fn t_alval_to_rval(c: &mut Checker, e: ExprId, ty: TypeId, span: Span) -> ExprId {
     c.push(Rule::WslTAlvalToRval, Form::Coerce(Coercion::AbstractToRight, e), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e : LVal(τ, a), a not constant, gives Γ ⊢ e : ALVal(τ)                  [wsl/t-lval-to-alval, 004 Typing expressions]
+/// Γ ⊢ e : LVal(τ, a), a not constant, gives Γ ⊢ e : ALVal(τ) [wsl/t-lval-to-alval, 004 Typing
+/// expressions]
 pub fn t_lval_to_alval(c: &mut Checker, e: ExprId, ty: TypeId, span: Span) -> ExprId {
     c.push(Rule::WslTLvalToAlval, Form::Coerce(Coercion::LeftToAbstract, e), ValueType::Abstract(ty), span)
 }
 
-/// Γ ⊢ e : LVal(τ, a) gives Γ ⊢ e : τ                                          [wsl/t-lval-to-rval, 004 Typing expressions]
+/// Γ ⊢ e : LVal(τ, a) gives Γ ⊢ e : τ [wsl/t-lval-to-rval, 004 Typing expressions]
 pub fn t_lval_to_rval(c: &mut Checker, e: ExprId, ty: TypeId, span: Span) -> ExprId {
     c.push(Rule::WslTLvalToRval, Form::Coerce(Coercion::LeftToRight, e), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e : LVal(τ, a) gives Γ ⊢ &e : Ptr(τ, a)                                 [wsl/t-address-taking, 004 Typing expressions]
+/// Γ ⊢ e : LVal(τ, a) gives Γ ⊢ &e : Ptr(τ, a) [wsl/t-address-taking, 004 Typing expressions]
 pub fn t_address_taking(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     let judged = c.expr(e);
     let Some((e, ty, space)) = c.left(judged, Rule::WslTAddressTaking, "&") else { return Judged::Wrong };
@@ -247,7 +248,7 @@ pub fn t_address_taking(c: &mut Checker, e: core::ExprId, span: Span) -> Judged 
     c.conclude(Rule::WslTAddressTaking, Form::AddressOf(e), ValueType::Right(pointer), span)
 }
 
-/// Γ ⊢ e : Ptr(τ, a) gives Γ ⊢ *e : LVal(τ, a)                                 [wsl/t-ptr-deref, 004 Typing expressions]
+/// Γ ⊢ e : Ptr(τ, a) gives Γ ⊢ *e : LVal(τ, a) [wsl/t-ptr-deref, 004 Typing expressions]
 pub fn t_ptr_deref(c: &mut Checker, e: core::ExprId, span: Span) -> Judged {
     let judged = c.expr(e);
     let Some(e) = c.right(judged) else { return Judged::Wrong };

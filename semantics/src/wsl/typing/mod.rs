@@ -1,9 +1,11 @@
 //! Typing: seed 004 "Typing of functions", "Typing statements", "Typing expressions".
 //!
-//! Both judgements, one function a rule: "Γ ⊢ s : B" in `statement`, `switch` and `block`, "Γ ⊢ e : τ, d" in `literal`, `expression`, `access` and `call`. What a
-//! function may discard depends on what it calls, so `d` and the `Discard` that comes from it are added last (`calls`), callees first; no other premise looks at
-//! them. An integer literal has no type of its own: where a type is expected it takes it (WSL-C10), and otherwise it is the first of int, uint and float that
-//! can represent it.
+//! Both judgements, one function a rule: "Γ ⊢ s : B" in `statement`, `switch` and `block`, "Γ ⊢ e :
+//! τ, d" in `literal`, `expression`, `access` and `call`. What a function may discard depends on
+//! what it calls, so `d` and the `Discard` that comes from it are added last (`calls`), callees
+//! first; no other premise looks at them. An integer literal has no type of its own: where a type
+//! is expected it takes it (WSL-C10), and otherwise it is the first of int, uint and float that can
+//! represent it.
 
 pub mod access;
 pub mod behaviour;
@@ -35,8 +37,8 @@ use rustc_hash::FxHashMap;
 pub enum Judged {
     /// Its type.
     Typed(ExprId),
-    /// It is an integer literal, perhaps in parentheses, or a comma's second operand is: it takes the type that is expected. The last says whether it is a
-    /// literal itself.
+    /// It is an integer literal, perhaps in parentheses, or a comma's second operand is: it takes
+    /// the type that is expected. The last says whether it is a literal itself.
     Integer(ExprId, IntLiteral, bool),
     /// It is wrong, and that was reported.
     Wrong,
@@ -180,7 +182,8 @@ impl<'a> Checker<'a> {
         self.program.expr(id).ty
     }
 
-    /// The expression as a right-value; an integer literal as the first of int, uint and float that can represent it.
+    /// The expression as a right-value; an integer literal as the first of int, uint and float that
+    /// can represent it.
     fn right(&mut self, judged: Judged) -> Option<ExprId> {
         match judged {
             Judged::Typed(id) => Some(self.coerce_right(id)),
@@ -212,7 +215,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The expression as a right-value of that type, or an error that names the rule and what has the type.
+    /// The expression as a right-value of that type, or an error that names the rule and what has
+    /// the type.
     fn expect(&mut self, judged: Judged, ty: TypeId, rule: Rule, what: &str) -> Option<ExprId> {
         match judged {
             Judged::Wrong => None,
@@ -243,7 +247,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Gives an integer literal, and the parentheses and commas around it, a type in which it is representable.
+    /// Gives an integer literal, and the parentheses and commas around it, a type in which it is
+    /// representable.
     fn give(&mut self, id: ExprId, literal: &IntLiteral, ty: TypeId) {
         let mut at = id;
         loop {

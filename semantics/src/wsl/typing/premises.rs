@@ -1,5 +1,6 @@
-//! The judgements on which rules rest where the seed was corrected or where a detail decides, each replaceable: by the seed's letter, to show what it would do
-//! (ERRATA.md), and by bugs, to see them caught. No rule function knows of the replacements.
+//! The judgements on which rules rest where the seed was corrected or where a detail decides, each
+//! replaceable: by the seed's letter, to show what it would do (ERRATA.md), and by bugs, to see
+//! them caught. No rule function knows of the replacements.
 
 use super::behaviour::{Behaviour, Behaviours};
 use super::literal;
@@ -19,13 +20,16 @@ pub struct Premises {
     pub block_behaviours: fn(Behaviours, Behaviours) -> Behaviours,
     /// What a variable or parameter of a type in an address space is.
     pub variable: fn(TypeId, AddressSpace) -> ValueType,
-    /// The elements' type of the array reference that `@` gives, and its number of elements if it is known.
+    /// The elements' type of the array reference that `@` gives, and its number of elements if it
+    /// is known.
     pub reference: fn(&Types, TypeId) -> (TypeId, Option<u32>),
     /// Whether an integer literal can be given a type.
     pub representable: fn(&IntLiteral, TypeId) -> bool,
-    /// Whether the second round of overload resolution leaves an argument to a parameter, for integer literals and for others.
+    /// Whether the second round of overload resolution leaves an argument to a parameter, for
+    /// integer literals and for others.
     pub second_round: fn(bool, TypeId) -> bool,
-    /// The declared function that a callee calls, for recursion and discard; the last says whether it is called by `f(…)`.
+    /// The declared function that a callee calls, for recursion and discard; the last says whether
+    /// it is called by `f(…)`.
     pub called: fn(Callee, bool) -> Option<FunctionId>,
     /// Whether an initialising expression sees the variable that it initialises.
     pub initializer_sees_itself: bool,
@@ -71,7 +75,8 @@ fn reference(types: &Types, ty: TypeId) -> (TypeId, Option<u32>) {
     }
 }
 
-/// The declared function that a callee calls: itself, or the address-taker that it is generated from.
+/// The declared function that a callee calls: itself, or the address-taker that it is generated
+/// from.
 pub fn declared(callee: Callee) -> Option<FunctionId> {
     match callee {
         Callee::Declared(id) | Callee::Generated(Generated::Getter(id) | Generated::Setter(id)) => Some(id),

@@ -1,8 +1,11 @@
-//! The typed program: every function with its derivation and with what execution needs (seed 004 "Typing of functions", "Annotations for execution").
+//! The typed program: every function with its derivation and with what execution needs (seed 004
+//! "Typing of functions", "Annotations for execution").
 //!
-//! A node *is* the conclusion of a rule: its form names the rule's subject, `rule` the rule, its children the premises. Where a value is used as another kind
-//! of value, a [`Form::Coerce`] stands between, so that a load (an lvalue reduced to what it holds) has a place of its own. Nodes of a function stand together,
-//! children before parents. `recheck` checks a program node by node without the code that made it.
+//! A node *is* the conclusion of a rule: its form names the rule's subject, `rule` the rule, its
+//! children the premises. Where a value is used as another kind of value, a [`Form::Coerce`] stands
+//! between, so that a load (an lvalue reduced to what it holds) has a place of its own. Nodes of a
+//! function stand together, children before parents. `recheck` checks a program node by node
+//! without the code that made it.
 
 use super::behaviour::Behaviours;
 use crate::rule::Rule;
@@ -89,7 +92,8 @@ pub enum Form {
     ReferenceLength(ExprId),
     /// `++e`, `e--`, by that operator; a postfix one keeps the old value in the store.
     Step(Step, Fix, ExprId, Callee, Option<StoreId>),
-    /// `e1 += e2`, by that operator. What the operator is given are `e1` used as a right-value and the third expression.
+    /// `e1 += e2`, by that operator. What the operator is given are `e1` used as a right-value and
+    /// the third expression.
     CompoundAssign(Callee, ExprId, ExprId),
     /// `f(e1, …)`
     Call(Callee, Range<u32>),
@@ -126,7 +130,8 @@ pub struct Expr {
 pub enum StmtForm {
     /// `{ … }`: the statements, in [`Program::bodies`].
     Block(Range<u32>),
-    /// `T x = e;` The type and address space are the store's; without an initialising expression the default value is stored.
+    /// `T x = e;` The type and address space are the store's; without an initialising expression
+    /// the default value is stored.
     Declaration(Symbol, StoreId, Option<ExprId>),
     /// `if (e) s else s'`
     If(ExprId, StmtId, StmtId),
@@ -261,7 +266,8 @@ impl Program {
         self.stmt(self.body(id).block).behaviours
     }
 
-    /// The expressions and operands that an expression is made of, in the order in which they are evaluated.
+    /// The expressions and operands that an expression is made of, in the order in which they are
+    /// evaluated.
     pub fn children(&self, id: ExprId) -> smallvec::SmallVec<[ExprId; 4]> {
         match &self.expr(id).form {
             Form::Constant(_) | Form::Variable(_) => smallvec::SmallVec::new(),
@@ -286,8 +292,9 @@ impl Program {
         }
     }
 
-    /// The functions that evaluating an expression calls, its operands apart. What can only be assigned to calls nothing by itself: reading it calls its
-    /// getters, assigning to it its setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
+    /// The functions that evaluating an expression calls, its operands apart. What can only be
+    /// assigned to calls nothing by itself: reading it calls its getters, assigning to it its
+    /// setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
     pub fn callees(&self, id: ExprId) -> smallvec::SmallVec<[Callee; 4]> {
         let mut out = smallvec::SmallVec::new();
         match &self.expr(id).form {
@@ -305,7 +312,8 @@ impl Program {
         out
     }
 
-    /// The accessors that are called to read or to assign to an abstract left-value; assigning to a part of one reads and assigns to the whole.
+    /// The accessors that are called to read or to assign to an abstract left-value; assigning to a
+    /// part of one reads and assigns to the whole.
     fn accessors(&self, mut at: ExprId, mut read: bool, write: bool, out: &mut smallvec::SmallVec<[Callee; 4]>) {
         loop {
             at = match &self.expr(at).form {

@@ -1,7 +1,7 @@
 //! Derivations as people read them: each node's conclusion, its rule, its premises.
 //!
-//! A block of several statements is the conclusion of the rules that take it apart, one for each rest: those nodes are made here, from the statements and
-//! their behaviours.
+//! A block of several statements is the conclusion of the rules that take it apart, one for each
+//! rest: those nodes are made here, from the statements and their behaviours.
 
 use super::behaviour::{Behaviour, Behaviours};
 use super::program::{Coercion, ExprId, Form, Program, StmtForm, StmtId};
@@ -184,7 +184,8 @@ impl<'a> Show<'a> {
         layout.map_or(" of more than 2^64 bytes".into(), |l| format!(" of {} bytes", l.size))
     }
 
-    /// What an expression's node adds to its text: the accessor or function that it calls, how a value is used.
+    /// What an expression's node adds to its text: the accessor or function that it calls, how a
+    /// value is used.
     pub fn annotation(&self, node: Node) -> Option<String> {
         let Node::Expr(id) = node else { return None };
         let callee = |c| self.callee(c);

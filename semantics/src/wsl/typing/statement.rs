@@ -144,33 +144,34 @@ pub fn t_for_no_break(c: &mut Checker, parts: For, b: Behaviours, span: Span) ->
     c.for_of(Rule::WslTForNoBreak, parts, b, span)
 }
 
-/// Γ ⊢ break; : {Break}                                                        [wsl/t-break, 004 Typing statements]
+/// Γ ⊢ break; : {Break} [wsl/t-break, 004 Typing statements]
 pub fn t_break(c: &mut Checker, span: Span) -> (Option<StmtId>, Behaviours) {
     c.simple(Rule::WslTBreak, StmtForm::Break, Behaviour::Break, span)
 }
 
-/// Γ ⊢ continue; : {Continue}                                                  [wsl/t-continue, 004 Typing statements]
+/// Γ ⊢ continue; : {Continue} [wsl/t-continue, 004 Typing statements]
 pub fn t_continue(c: &mut Checker, span: Span) -> (Option<StmtId>, Behaviours) {
     c.simple(Rule::WslTContinue, StmtForm::Continue, Behaviour::Continue, span)
 }
 
-/// Γ ⊢ discard; : {Discard}                                                    [wsl/t-discard, 004 Typing statements; WSL-C5]
+/// Γ ⊢ discard; : {Discard} [wsl/t-discard, 004 Typing statements; WSL-C5]
 pub fn t_discard(c: &mut Checker, span: Span) -> (Option<StmtId>, Behaviours) {
     c.simple(Rule::WslTDiscard, StmtForm::Discard, Behaviour::Discard, span)
 }
 
-/// Γ ⊢ fallthrough; : {Fallthrough}                                            [wsl/t-fallthrough, 004 Typing statements]
+/// Γ ⊢ fallthrough; : {Fallthrough} [wsl/t-fallthrough, 004 Typing statements]
 pub fn t_fallthrough(c: &mut Checker, span: Span) -> (Option<StmtId>, Behaviours) {
     c.simple(Rule::WslTFallthrough, StmtForm::Fallthrough, Behaviour::Fallthrough, span)
 }
 
-/// Γ ⊢ return; : {Return void}                                                 [wsl/t-return-void, 004 Typing statements]
+/// Γ ⊢ return; : {Return void} [wsl/t-return-void, 004 Typing statements]
 pub fn t_return_void(c: &mut Checker, span: Span) -> (Option<StmtId>, Behaviours) {
     super::function::v_function_return(c, TypeId::VOID, span);
     c.simple(Rule::WslTReturnVoid, StmtForm::Return(None), Behaviour::Return, span)
 }
 
-/// Γ ⊢ e : τ gives Γ ⊢ return e; : {Return τ}                                  [wsl/t-return, 004 Typing statements; WSL-C5, WSL-C16]
+/// Γ ⊢ e : τ gives Γ ⊢ return e; : {Return τ} [wsl/t-return, 004 Typing statements; WSL-C5,
+/// WSL-C16]
 pub fn t_return(c: &mut Checker, e: core::ExprId, span: Span) -> (Option<StmtId>, Behaviours) {
     let judged = c.expr(e);
     let behaviours = Behaviours::of(Behaviour::Return);
@@ -191,7 +192,7 @@ pub fn t_return(c: &mut Checker, e: core::ExprId, span: Span) -> (Option<StmtId>
     (Some(c.push_stmt(Rule::WslTReturn, StmtForm::Return(Some(e)), behaviours, span)), behaviours)
 }
 
-/// Γ ⊢ e : τ gives Γ ⊢ e; : {Nothing}                                          [wsl/t-expr, 004 Typing statements]
+/// Γ ⊢ e : τ gives Γ ⊢ e; : {Nothing} [wsl/t-expr, 004 Typing statements]
 pub fn t_expr(c: &mut Checker, e: core::ExprId, span: Span) -> (Option<StmtId>, Behaviours) {
     let judged = c.expr(e);
     let behaviours = Behaviours::of(Behaviour::Nothing);

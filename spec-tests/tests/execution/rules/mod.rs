@@ -1,4 +1,5 @@
-//! Wrong rules of WSL's execution. Each is the right one's function with something changed before or after it, or something else in its place.
+//! Wrong rules of WSL's execution. Each is the right one's function with something changed before
+//! or after it, or something else in its place.
 
 mod calls;
 mod expressions;

@@ -63,7 +63,8 @@ impl Draw {
         true
     }
 
-    /// Leaves by the first jump; or, now and then, by either, so that a merge block is never reached.
+    /// Leaves by the first jump; or, now and then, by either, so that a merge block is never
+    /// reached.
     fn leave(&mut self, body: &mut Vec<Stmt>, first: Stmt, second: Stmt) {
         if !self.random.percent(15) {
             return body.push(first);
@@ -169,7 +170,8 @@ impl Draw {
         self.scope.extend(inside.iter().map(|(local, _)| *local));
         let uniform = std::mem::replace(&mut self.uniform, together);
         self.nest.push(Nest::Loop(inside.clone(), !together));
-        // What several barriers share must not be left early, so nothing returns from there either: see `entry`.
+        // What several barriers share must not be left early, so nothing returns from there either:
+        // see `entry`.
         let each = (share / turns - 5.0 - firsts.len() as f64).max(3.0);
         let (inner, mut spent) = self.block(each, depth + 1, true);
         let nexts: Vec<Expr> = firsts.iter().map(|first| self.expr(&first.ty, self.mix.fuel.max(1))).collect();

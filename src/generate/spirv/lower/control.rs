@@ -1,4 +1,5 @@
-//! Selections, switches and loops, lowered: merge blocks with their phis, and the jumps that leave them.
+//! Selections, switches and loops, lowered: merge blocks with their phis, and the jumps that leave
+//! them.
 
 use super::super::emit::literal;
 use super::super::tree::{Arm, Case, Exit, Expr, Local, Loop, Phi, Style, Trip, Type, UINT};
@@ -108,7 +109,8 @@ impl Lower<'_> {
             }
         }
         self.emit.act(spirv::Op::Switch, &operands);
-        // A jump to the merge that names no values takes zeros: they are declared outside functions, so they are there everywhere.
+        // A jump to the merge that names no values takes zeros: they are declared outside
+        // functions, so they are there everywhere.
         let zeros = phis.iter().map(|(_, ty)| self.emit.constant(ty, &vec![0; ty.scalars()])).collect();
         self.frames.push(Frame { merge, next: None, values: zeros, breaks: Vec::new(), continues: Vec::new() });
         let weight = 1.0 / (cases.len() + 1) as f64;

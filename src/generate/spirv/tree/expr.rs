@@ -17,7 +17,8 @@ pub enum Builtin {
     Groups(u8),
 }
 
-/// An operation of two operands of the result's type. Lowering guards the divisor, the count and the sign.
+/// An operation of two operands of the result's type. Lowering guards the divisor, the count and
+/// the sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is named as its instruction")]
 pub enum Binary {
@@ -99,7 +100,8 @@ pub enum Op {
     Load(Root, Vec<Step>),
     /// A word of the input buffer; the operand is its index.
     Input,
-    /// A part of the table buffer, which has [`Module::table`](super::Module::table) as its type; an operand for each [`Step::Index`].
+    /// A part of the table buffer, which has [`Module::table`](super::Module::table) as its type;
+    /// an operand for each [`Step::Index`].
     Table(Vec<Step>),
     /// A built-in input.
     Builtin(Builtin),

@@ -1,4 +1,5 @@
-//! Bugs in the lockstep machine: codes, the ends of blocks, copies on edges, atomics, and what it computes lane by lane.
+//! Bugs in the lockstep machine: codes, the ends of blocks, copies on edges, atomics, and what it
+//! computes lane by lane.
 
 use rspirv::spirv::Op as Core;
 use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};

@@ -1,4 +1,5 @@
-//! Bugs in the operations that the relation and the machine both compute by: they agree, and both are wrong.
+//! Bugs in the operations that the relation and the machine both compute by: they agree, and both
+//! are wrong.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallstep_semantics::number::{Computed, Instruction, PlantedComponent};

@@ -1,40 +1,57 @@
 //! Functions of one float, judged without their sets: what is certain at little cost.
 //!
-//! [`Certain::of`] says that anything is allowed, or that a result is, or nothing; then the set decides. It is never more generous than the set:
-//! each of its claims follows from the rule, by the argument below, and the tests hold them against the sets.
+//! [`Certain::of`] says that anything is allowed, or that a result is, or nothing; then the set
+//! decides. It is never more generous than the set: each of its claims follows from the rule, by
+//! the argument below, and the tests hold them against the sets.
 //!
 //! # How near a result is allowed at least
-//! Let y be the exact result, enclosed by the [reference](crate::number::reference), and u(v) a unit in the last place at v. A distance w is *safe*
-//! if every float within w of y is allowed. Where n ULP or an absolute error e is stated, n·u(y) and e are safe. Where a formula F is
-//! inherited, [y - E, y + E] is allowed with E at least |y - f| for **every** value f that F may come out as; so |y - f| for any one f is safe. Of these
-//! the following are taken. An operation that is accurate to some error has, among the floats that it may give, one that is at most the distance g of
-//! floats short of that error, on either side.
+//! Let y be the exact result, enclosed by the [reference](crate::number::reference), and u(v) a
+//! unit in the last place at v. A distance w is *safe* if every float within w of y is allowed.
+//! Where n ULP or an absolute error e is stated, n·u(y) and e are safe. Where a formula F is
+//! inherited, [y - E, y + E] is allowed with E at least |y - f| for **every** value f that F may
+//! come out as; so |y - f| for any one f is safe. Of these the following are taken. An operation
+//! that is accurate to some error has, among the floats that it may give, one that is at most the
+//! distance g of floats short of that error, on either side.
 //!
-//! - *The last operation alone.* Whatever v the steps before it give, if the last one is accurate to e about v, f may be at most v - e + g and at least
-//!   v + e - g, and the one further from y is e - g from it at least. For Sqrt (a quotient: 2.5 ULP), Asin and Acos (Atan2: 4096 ULP, less 6 for g and a
-//!   change of the unit), Asinh and Acosh (Log: 2^-21 within [0.5, 2], elsewhere 3 ULP), and half of that for Atanh, whose product with 0.5 is exact.
-//! - *Sqrt*: the inverse root r may also be a unit less, which moves the quotient by y·u(r)/r = y²·u(r), away from zero; and then the quotient's error.
-//! - *Tan*: the sine may be 2^-11 - 2^-23 too large, for floats below 2 are 2^-23 apart, and the cosine no greater than it is; the quotient may be rounded up.
-//!   So (2^-11 - 2^-22)/|cos x| is safe, and 1/|cos x| = √(1 + y²). The cosine is bounded away from zero where |cos x| > 2^-11, as |y| ≤ 512 has it.
-//! - *Sinh and Cosh*: with a = exp|x|, b = 1/a and n = 3 + 2|x|, a may be n·u(a) - g off and so may b, each to the side that adds up. Half of the sum
-//!   is safe, less what the one rounding of the sum may take back.
-//! - *Tanh*: sinh x may be its own safe distance less g nearer to zero, and cosh x correctly rounded; and, where that is a small part of sinh x, the
-//!   quotient 2.5 ULP less one nearer still.
-//! - *Asinh* of x < -1: x + √(x² + 1) is exact (Sterbenz), so what the root may be off moves the logarithm by at least that, divided by the sum.
+//! - *The last operation alone.* Whatever v the steps before it give, if the last one is accurate
+//!   to e about v, f may be at most v - e + g and at least v + e - g, and the one further from y is
+//!   e - g from it at least. For Sqrt (a quotient: 2.5 ULP), Asin and Acos (Atan2: 4096 ULP, less 6
+//!   for g and a change of the unit), Asinh and Acosh (Log: 2^-21 within [0.5, 2], elsewhere 3
+//!   ULP), and half of that for Atanh, whose product with 0.5 is exact.
+//! - *Sqrt*: the inverse root r may also be a unit less, which moves the quotient by y·u(r)/r =
+//!   y²·u(r), away from zero; and then the quotient's error.
+//! - *Tan*: the sine may be 2^-11 - 2^-23 too large, for floats below 2 are 2^-23 apart, and the
+//!   cosine no greater than it is; the quotient may be rounded up. So (2^-11 - 2^-22)/|cos x| is
+//!   safe, and 1/|cos x| = √(1 + y²). The cosine is bounded away from zero where |cos x| > 2^-11,
+//!   as |y| ≤ 512 has it.
+//! - *Sinh and Cosh*: with a = exp|x|, b = 1/a and n = 3 + 2|x|, a may be n·u(a) - g off and so may
+//!   b, each to the side that adds up. Half of the sum is safe, less what the one rounding of the
+//!   sum may take back.
+//! - *Tanh*: sinh x may be its own safe distance less g nearer to zero, and cosh x correctly
+//!   rounded; and, where that is a small part of sinh x, the quotient 2.5 ULP less one nearer
+//!   still.
+//! - *Asinh* of x < -1: x + √(x² + 1) is exact (Sterbenz), so what the root may be off moves the
+//!   logarithm by at least that, divided by the sum.
 //! - *Radians and Degrees*: f is one product of floats.
 //!
-//! Units are taken at y·(1 ± 2^-14), whichever is safe: no value that is spoken of is further from y, or from a or b, where the rule says so (the functions whose
-//! errors may be greater, Sinh, Tanh and Asinh near zero, say how they do without). What 64-bit arithmetic adds is made up for by a millionth.
+//! Units are taken at y·(1 ± 2^-14), whichever is safe: no value that is spoken of is further from
+//! y, or from a or b, where the rule says so (the functions whose errors may be greater, Sinh, Tanh
+//! and Asinh near zero, say how they do without). What 64-bit arithmetic adds is made up for by a
+//! millionth.
 //!
-//! The correctly rounded result is nearest to y of all floats, f among them, so it is allowed wherever n ULP or a formula is the rule. Fract is correctly rounded
-//! itself, as the profile has it.
+//! The correctly rounded result is nearest to y of all floats, f among them, so it is allowed
+//! wherever n ULP or a formula is the rule. Fract is correctly rounded itself, as the profile has
+//! it.
 //!
-//! A subnormal operand may be flushed, which adds to what is allowed. Where not everything is allowed at zero either, the claims above hold.
+//! A subnormal operand may be flushed, which adds to what is allowed. Where not everything is
+//! allowed at zero either, the claims above hold.
 //!
 //! # Where anything is allowed
-//! For infinities and NaN; outside of the domain; where the exact result is beyond the floats; for sines and cosines beyond π; where exp|x| is beyond the floats; and
-//! in Asinh and Acosh where x² is, and for x ≤ -2^12, where a float no greater than |x| is among the roots of x² + 1 and its sum with x may be zero.
-//! Where not everything is allowed is said only well within the domain: a claim that a result is allowed is also one that some are not.
+//! For infinities and NaN; outside of the domain; where the exact result is beyond the floats; for
+//! sines and cosines beyond π; where exp|x| is beyond the floats; and in Asinh and Acosh where x²
+//! is, and for x ≤ -2^12, where a float no greater than |x| is among the roots of x² + 1 and its
+//! sum with x may be zero. Where not everything is allowed is said only well within the domain: a
+//! claim that a result is allowed is also one that some are not.
 
 use super::super::Format;
 use super::glsl::{logarithmic_error, trigonometric_error};
@@ -83,18 +100,21 @@ fn least_unit(x: f64) -> f64 {
     ulp(x * (1.0 - NEAR))
 }
 
-/// A unit at the number, or anywhere near; not less than any, and not less than the distance of floats there.
+/// A unit at the number, or anywhere near; not less than any, and not less than the distance of
+/// floats there.
 fn greatest_unit(x: f64) -> f64 {
     ulp(x * (1.0 + NEAR))
 }
 
-/// Of Log, at an operand whose exact logarithm is within `margin` of `value`: its error less the distance of floats.
+/// Of Log, at an operand whose exact logarithm is within `margin` of `value`: its error less the
+/// distance of floats.
 fn logarithm(value: f64, margin: f64) -> f64 {
     let (least, most) = (value.abs() - margin, value.abs() + margin);
     if most < LN_2 { LOG_ERROR - greatest_unit(most + LOG_ERROR) } else { 3.0 * least_unit(least.max(0.0)) - greatest_unit(most) }
 }
 
-/// How far Sqrt may be off at least, where its exact result is y: the quotient's error and that of the inverse root.
+/// How far Sqrt may be off at least, where its exact result is y: the quotient's error and that of
+/// the inverse root.
 fn root(y: f64) -> f64 {
     least_unit(1.0 / y) * y * y + 2.5 * least_unit(y) - greatest_unit(y)
 }
@@ -194,7 +214,8 @@ impl Certain {
             Glsl::Asinh if x > 0.0 => is_within(x < 9e18, logarithm(y, 1.0 / 2_097_152.0)),
             Glsl::Asinh => {
                 let square = x * x;
-                // What roundings before the root and of the sum do to it, relatively, and so to the logarithm.
+                // What roundings before the root and of the sum do to it, relatively, and so to the
+                // logarithm.
                 let margin = (square + 1.0) / 1_048_576.0;
                 let length = (square + 1.0).sqrt();
                 // The sum is about 1/(|x| + √(x² + 1)).
@@ -228,7 +249,8 @@ fn hyperbolic(magnitude: f64, a: f64, y: f64, rounding: f64) -> f64 {
     both - (y.abs() + both) * rounding * 1.01
 }
 
-/// Functions whose claims near zero are those at zero as well, which a device may have in the place of a subnormal operand.
+/// Functions whose claims near zero are those at zero as well, which a device may have in the place
+/// of a subnormal operand.
 #[inline]
 fn is_bounded_at_zero(function: Glsl) -> bool {
     matches!(

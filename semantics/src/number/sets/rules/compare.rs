@@ -1,7 +1,10 @@
-//! Comparisons (Vulkan: EXACT; §3.3.15): what they may come out as, and what is left of their operands once that is known.
+//! Comparisons (Vulkan: EXACT; §3.3.15): what they may come out as, and what is left of their
+//! operands once that is known.
 //!
-//! A subnormal operand may be flushed before, and zeros of both signs are equal. Comparisons are not on the list of SignedZeroInfNanPreserve: one that may
-//! meet an infinity or NaN may come out either way, whatever is declared, and says nothing then of the other operand. All of them are of 32-bit floats here.
+//! A subnormal operand may be flushed before, and zeros of both signs are equal. Comparisons are
+//! not on the list of SignedZeroInfNanPreserve: one that may meet an infinity or NaN may come out
+//! either way, whatever is declared, and says nothing then of the other operand. All of them are of
+//! 32-bit floats here.
 
 use super::super::{Format, Set, Span};
 use super::core::{Rules, finite, has_special, has_subnormals, has_zero, subnormals};
@@ -28,7 +31,8 @@ struct Question {
     negated: bool,
 }
 
-/// The question that an instruction asks of numbers; none if it is IsNan, IsInf or no comparison. Ordered and unordered ones differ by NaN only.
+/// The question that an instruction asks of numbers; none if it is IsNan, IsInf or no comparison.
+/// Ordered and unordered ones differ by NaN only.
 fn question(instruction: Instruction) -> Option<Question> {
     use spirv::Op;
     let Instruction::Core(opcode) = instruction else { return None };
@@ -100,7 +104,8 @@ pub fn compared(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
     if negated { truth.opposite() } else { truth }
 }
 
-/// What a comparison of two floats may come out as by their difference: terms may have moved from one side to the other.
+/// What a comparison of two floats may come out as by their difference: terms may have moved from
+/// one side to the other.
 pub fn compared_by_difference(instruction: Instruction, difference: &Set) -> Truth {
     let Some(Question { relation, exchanged, negated }) = question(instruction) else { return Truth::BOTH };
     let (left, right) = if exchanged { (&Set::ZERO, difference) } else { (difference, &Set::ZERO) };
@@ -108,7 +113,8 @@ pub fn compared_by_difference(instruction: Instruction, difference: &Set) -> Tru
     if negated { truth.opposite() } else { truth }
 }
 
-/// The floats that are below a bound, or at it, before or after flushing; `bound` is a number of either sign of zero.
+/// The floats that are below a bound, or at it, before or after flushing; `bound` is a number of
+/// either sign of zero.
 fn below(bound: f64, or_equal: bool) -> Set {
     let high = if or_equal {
         if bound == 0.0 { 0.0 } else { bound }
@@ -135,7 +141,8 @@ fn equal(set: &Set) -> Set {
     if has_zero(&set) { set.with(Span { low: -FORMAT.max_subnormal(), high: FORMAT.max_subnormal() }) } else { set }
 }
 
-/// What is left of two operands once a comparison of them is known to hold or to fail; no value if it cannot.
+/// What is left of two operands once a comparison of them is known to hold or to fail; no value if
+/// it cannot.
 pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Operand, holds: bool) -> [Set; 2] {
     let unchanged = [x.set, y.set];
     let rules = Rules::other(FORMAT, profile.controls());
@@ -156,7 +163,8 @@ pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
             }
         }
     };
-    // Next to an infinity or NaN nothing is known; and of an operand that may be one itself, that stays.
+    // Next to an infinity or NaN nothing is known; and of an operand that may be one itself, that
+    // stays.
     let left = |set: &Set, to: Set, special: bool, other: bool| match (special, other) {
         (_, true) => *set,
         (false, false) => set.meet(to),

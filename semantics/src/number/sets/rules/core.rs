@@ -1,5 +1,6 @@
-//! What all rules are made of (Vulkan, "Precision and Operation of SPIR-V Instructions"): rounding, units in the last place, subnormals, zeros and
-//! infinities; and the core instructions that keep signs of zeros, infinities and NaN.
+//! What all rules are made of (Vulkan, "Precision and Operation of SPIR-V Instructions"): rounding,
+//! units in the last place, subnormals, zeros and infinities; and the core instructions that keep
+//! signs of zeros, infinities and NaN.
 //!
 //! An exact result comes as bounds of real numbers, and becomes floats at the very end.
 
@@ -81,7 +82,8 @@ fn with_zeros(set: Set) -> Set {
     set.with(Span { low: -0.0, high: 0.0 })
 }
 
-/// The least x - n·ulp(x) over the bounds. Just above a power of two the unit is twice that at the power itself, so the least may be there.
+/// The least x - n·ulp(x) over the bounds. Just above a power of two the unit is twice that at the
+/// power itself, so the least may be there.
 fn least_below(format: Format, exact: Bounds, n: f64) -> Enclosure {
     // Units are powers of two: n of them are exact.
     let least = bounds::sum(exact.low, -n * format.ulp(exact.low));
@@ -96,7 +98,8 @@ fn least_below(format: Format, exact: Bounds, n: f64) -> Enclosure {
 }
 
 impl Rules {
-    /// For OpFNegate, OpFAdd, OpFSub, OpFMul and OpTranspose, which SignedZeroInfNanPreserve and the denorm modes name.
+    /// For OpFNegate, OpFAdd, OpFSub, OpFMul and OpTranspose, which SignedZeroInfNanPreserve and
+    /// the denorm modes name.
     pub(super) fn listed(format: Format, controls: Controls) -> Rules {
         Rules {
             may_flush: controls.denormals != Denormals::Preserve,
@@ -106,7 +109,8 @@ impl Rules {
         }
     }
 
-    /// For every other instruction: nothing that is declared keeps its subnormals, signs of zeros, infinities and NaN.
+    /// For every other instruction: nothing that is declared keeps its subnormals, signs of zeros,
+    /// infinities and NaN.
     pub(super) fn other(format: Format, controls: Controls) -> Rules {
         Rules {
             format,
@@ -119,7 +123,8 @@ impl Rules {
         }
     }
 
-    /// An operand as the instruction may take it; `None` if anything may come of it, being infinite or NaN where those are not kept.
+    /// An operand as the instruction may take it; `None` if anything may come of it, being infinite
+    /// or NaN where those are not kept.
     pub(super) fn operand(&self, set: &Set) -> Option<Parts> {
         if !self.keeps_special && has_special(set) {
             return None;
@@ -133,7 +138,8 @@ impl Rules {
         Some(Parts { finite, infinite, nan: set.has_nan() })
     }
 
-    /// What of a result is required: any value if it may be infinite or NaN, and zeros of both signs, unless those are kept.
+    /// What of a result is required: any value if it may be infinite or NaN, and zeros of both
+    /// signs, unless those are kept.
     pub(super) fn result(&self, set: Set) -> Set {
         if self.keeps_special {
             set
@@ -146,7 +152,8 @@ impl Rules {
         }
     }
 
-    /// What becomes of a result whose exact value is within the bounds: tininess may be judged before rounding, and the sign of a flushed zero is open.
+    /// What becomes of a result whose exact value is within the bounds: tininess may be judged
+    /// before rounding, and the sign of a flushed zero is open.
     fn flushed(&self, set: Set, low: f64, high: f64) -> Set {
         let min = self.format.min();
         let is_tiny = low < min && high > -min && !(low == 0.0 && high == 0.0);
@@ -161,7 +168,8 @@ impl Rules {
         with_zeros(if set.has_nan() { kept.or_nan() } else { kept })
     }
 
-    /// CR: correctly rounded, of the numbers between two. Where they pass the greatest finite float, that and the infinity are both accepted.
+    /// CR: correctly rounded, of the numbers between two. Where they pass the greatest finite
+    /// float, that and the infinity are both accepted.
     pub(super) fn rounded(&self, low: Enclosure, high: Enclosure) -> Set {
         let (down, up) = match self.rounding {
             Rounding::Either => (Direction::Down, Direction::Up),
@@ -212,7 +220,8 @@ impl Rules {
         self.floats(bounds::sum(exact.low, -error), bounds::sum(exact.high, error))
     }
 
-    /// OpFNegate and, without the sign, OpTranspose: exact, but a subnormal may be flushed; DenormFlushToZero does not say that it must be.
+    /// OpFNegate and, without the sign, OpTranspose: exact, but a subnormal may be flushed;
+    /// DenormFlushToZero does not say that it must be.
     ///
     /// -∞ of ∞, and NaN of NaN: the instructions are on the list of SignedZeroInfNanPreserve.
     pub(super) fn moved(&self, set: &Set, negate: bool) -> Set {
@@ -227,7 +236,8 @@ impl Rules {
         self.result(if negate { negated(&result) } else { result })
     }
 
-    /// OpFAdd: CR. -0 only of two negative zeros, unless results may be rounded down: there x - x is -0.
+    /// OpFAdd: CR. -0 only of two negative zeros, unless results may be rounded down: there x - x
+    /// is -0.
     pub(super) fn sum(&self, x: &Set, y: &Set) -> Set {
         let (Some(x), Some(y)) = (self.operand(x), self.operand(y)) else { return Set::ANY };
         let mut result = Set::NONE;
@@ -260,7 +270,8 @@ impl Rules {
         self.sum(x, &negated(y))
     }
 
-    /// OpFSub of one value and itself: +0, unless results may be rounded down. A subnormal may be flushed on one side alone.
+    /// OpFSub of one value and itself: +0, unless results may be rounded down. A subnormal may be
+    /// flushed on one side alone.
     pub(super) fn difference_of_one(&self, x: &Set) -> Set {
         let Some(Parts { infinite, nan, .. }) = self.operand(x) else { return Set::ANY };
         let finite = finite(self.format, x);
@@ -275,7 +286,8 @@ impl Rules {
         self.result(result)
     }
 
-    /// OpFMul of one value and itself: of a positive number, an infinity, or +0. A tiny square may be a zero of either sign.
+    /// OpFMul of one value and itself: of a positive number, an infinity, or +0. A tiny square may
+    /// be a zero of either sign.
     pub(super) fn square_of_one(&self, x: &Set) -> Set {
         let Some(Parts { finite, infinite, nan }) = self.operand(x) else { return Set::ANY };
         let mut result = if nan { Set::NAN } else { Set::NONE };
@@ -304,7 +316,8 @@ impl Rules {
         let mut result = Set::NONE;
         for a in x.finite.spans() {
             for b in y.finite.spans() {
-                // Exact in 64 bits, the signs of zeros included. Each factor alone is monotonic, -0 before +0: the extremes are at corners.
+                // Exact in 64 bits, the signs of zeros included. Each factor alone is monotonic, -0
+                // before +0: the extremes are at corners.
                 let hull = Span::between(a.low * b.low, a.low * b.high).hull(Span::between(a.high * b.low, a.high * b.high));
                 result = result.union(self.rounded(Enclosure::point(hull.low), Enclosure::point(hull.high)));
             }
@@ -335,8 +348,9 @@ impl Rules {
         self.result(result)
     }
 
-    /// OpFDiv: 2.5 ULP for |y| in [2^-126, 2^126] ([2^-14, 2^14] in 16 bits), and nothing is said of others. Zero is fine too, but its quotients are infinite or NaN, and OpFDiv is not
-    /// on the list of SignedZeroInfNanPreserve; a subnormal y may be flushed to one. None: anything.
+    /// OpFDiv: 2.5 ULP for |y| in [2^-126, 2^126] ([2^-14, 2^14] in 16 bits), and nothing is said
+    /// of others. Zero is fine too, but its quotients are infinite or NaN, and OpFDiv is not on the
+    /// list of SignedZeroInfNanPreserve; a subnormal y may be flushed to one. None: anything.
     pub(super) fn quotient(&self, x: Bounds, y: Bounds) -> Option<Set> {
         if y.contains(0.0) || y.least_magnitude() < self.format.min() || y.magnitude() > 1.0 / self.format.min() {
             return None;

@@ -1,4 +1,5 @@
-//! Functions of GLSL.std.450 that need no rounding, or one: EXACT and CR (Vulkan, "Precision of GLSL.std.450 Instructions"). `None`: anything.
+//! Functions of GLSL.std.450 that need no rounding, or one: EXACT and CR (Vulkan, "Precision of
+//! GLSL.std.450 Instructions"). `None`: anything.
 
 use super::super::{Format, Set, Span};
 use super::bounds::Bounds;
@@ -19,7 +20,8 @@ fn whole_numbers(low: f64, high: f64) -> Set {
     set
 }
 
-/// A function of one float that is exact, over a span of finite floats; `None` too if it is not one of these.
+/// A function of one float that is exact, over a span of finite floats; `None` too if it is not one
+/// of these.
 pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
     let Span { low, high } = x;
     let set = match function {
@@ -62,7 +64,8 @@ fn fract(rules: &Rules, x: Span) -> Option<Set> {
     }
 }
 
-/// Modf's fraction: x - trunc(x), of x's sign. CR, and exact: what can happen to it is that it is flushed. The whole part is Trunc's.
+/// Modf's fraction: x - trunc(x), of x's sign. CR, and exact: what can happen to it is that it is
+/// flushed. The whole part is Trunc's.
 pub(super) fn fraction(rules: &Rules, x: Span) -> Option<Set> {
     let below_one = 1.0 - rules.format.ulp(0.75);
     let rounded = |low: f64, high: f64| rules.rounded(Enclosure::point(low), Enclosure::point(high));
@@ -77,8 +80,8 @@ pub(super) fn fraction(rules: &Rules, x: Span) -> Option<Set> {
     Some(parts.fold(Set::NONE, |set, part| set.union(of_part(part))))
 }
 
-/// The exponent of 2 that Frexp gives of a finite number, 0 of a zero, and the significand beside it: x = significand·2^exponent. Every finite float of a
-/// format is a normal number of 64 bits.
+/// The exponent of 2 that Frexp gives of a finite number, 0 of a zero, and the significand beside
+/// it: x = significand·2^exponent. Every finite float of a format is a normal number of 64 bits.
 fn split(x: f64) -> (f64, f64) {
     if x == 0.0 {
         return (x, 0.0);
@@ -87,7 +90,8 @@ fn split(x: f64) -> (f64, f64) {
     (x * 2f64.powi(-exponent), f64::from(exponent))
 }
 
-/// The zeros of a span, and its other numbers by sign: as ends of which the first is nearer to zero.
+/// The zeros of a span, and its other numbers by sign: as ends of which the first is nearer to
+/// zero.
 fn by_sign(x: Span) -> (Option<Span>, impl Iterator<Item = [f64; 2]>) {
     let tiny = f64::MIN_POSITIVE;
     let negative = x.meet(Span { low: f64::NEG_INFINITY, high: -tiny }).map(|part| [part.high, part.low]);
@@ -110,7 +114,8 @@ pub(super) fn significand(rules: &Rules, x: Span) -> Set {
 /// Frexp's exponent, as a number: EXACT. An operand that is flushed has that of zero.
 pub(super) fn exponent(x: Span) -> Set {
     let (zeros, parts) = by_sign(x);
-    // Where the span meets zero, its numbers go down to the least of the format; a greater set than that of its floats does no harm.
+    // Where the span meets zero, its numbers go down to the least of the format; a greater set than
+    // that of its floats does no harm.
     let least = |near: f64| if near.abs() <= f64::MIN_POSITIVE { -148.0 } else { split(near).1 };
     let of_zero = if zeros.is_some() { Set::point(0.0) } else { Set::NONE };
     parts.fold(of_zero, |set, [near, far]| set.union(whole_numbers(least(near), split(far).1)))
@@ -138,8 +143,8 @@ pub(super) fn extreme(rules: &Rules, x: Span, y: Span, greater: bool) -> Set {
     rules.result(set.union(alike(rules.format, x, y)))
 }
 
-/// What a comparison that flushes its operands cannot tell apart: zeros and subnormals of both, where both have some. The one that it chooses need not be
-/// flushed.
+/// What a comparison that flushes its operands cannot tell apart: zeros and subnormals of both,
+/// where both have some. The one that it chooses need not be flushed.
 fn alike(format: Format, x: Span, y: Span) -> Set {
     let greatest = format.max_subnormal();
     let tiny = Span { low: -greatest, high: greatest };
@@ -149,7 +154,8 @@ fn alike(format: Format, x: Span, y: Span) -> Set {
     }
 }
 
-/// FClamp and NClamp (x, low, high): undefined if low > high. WGSL's two ways of writing it agree otherwise.
+/// FClamp and NClamp (x, low, high): undefined if low > high. WGSL's two ways of writing it agree
+/// otherwise.
 pub(super) fn clamp(rules: &Rules, x: Span, low: Span, high: Span) -> Option<Set> {
     if low.high > high.low {
         return None;
@@ -172,8 +178,8 @@ pub(super) fn step(rules: &Rules, edge: Span, x: Span) -> Set {
     rules.result(set)
 }
 
-/// Ldexp (x, exponent): x·2^exponent, correctly rounded. Undefined above an exponent of 128; below -126 the result may be flushed. GLSL.std.450 gives no
-/// such exponents for 16 bits: none.
+/// Ldexp (x, exponent): x·2^exponent, correctly rounded. Undefined above an exponent of 128; below
+/// -126 the result may be flushed. GLSL.std.450 gives no such exponents for 16 bits: none.
 pub(super) fn ldexp(rules: &Rules, x: Span, exponent: f64) -> Option<Set> {
     if rules.format != Format::Single || exponent > 128.0 || exponent != exponent.trunc() {
         return None;
@@ -184,7 +190,8 @@ pub(super) fn ldexp(rules: &Rules, x: Span, exponent: f64) -> Option<Set> {
     Some(if exponent < -126.0 { set.union(Set::ZERO) } else { set })
 }
 
-/// OpQuantizeToF16: to either neighbour of 16 bits (CR-any); what is below the least normal one may become zero. Where infinity may come of it, anything.
+/// OpQuantizeToF16: to either neighbour of 16 bits (CR-any); what is below the least normal one may
+/// become zero. Where infinity may come of it, anything.
 pub(super) fn quantize(rules: &Rules, x: Span) -> Option<Set> {
     let half = Format::Half;
     if rules.format != Format::Single || x.low < -half.max() || x.high > half.max() {

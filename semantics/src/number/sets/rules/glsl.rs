@@ -1,5 +1,6 @@
-//! GLSL.std.450's functions of one and two floats whose results are not exact: units in the last place, absolute errors, and which formula the others inherit
-//! from (Vulkan, "Precision of GLSL.std.450 Instructions"). `None`: anything.
+//! GLSL.std.450's functions of one and two floats whose results are not exact: units in the last
+//! place, absolute errors, and which formula the others inherit from (Vulkan, "Precision of
+//! GLSL.std.450 Instructions"). `None`: anything.
 
 use super::super::{Format, Set, Span};
 use super::bounds::{self, Bounds};
@@ -86,7 +87,8 @@ fn logarithm(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
     Some(set)
 }
 
-/// Atan2 (y, x): 4096 ULP, 5 in 16 bits. WGSL says so only for |x| in [2^-126, 2^126] and a y that is normal.
+/// Atan2 (y, x): 4096 ULP, 5 in 16 bits. WGSL says so only for |x| in [2^-126, 2^126] and a y that
+/// is normal.
 pub(super) fn atan2(rules: &Rules, y: Span, x: Span) -> Option<Set> {
     let min = rules.format.min();
     let bounded =

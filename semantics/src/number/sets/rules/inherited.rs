@@ -1,6 +1,8 @@
-//! Functions of scalars whose accuracy is inherited from a formula, each with the ways of writing it that are counted. `None`: anything.
+//! Functions of scalars whose accuracy is inherited from a formula, each with the ways of writing
+//! it that are counted. `None`: anything.
 //!
-//! A product that is added may be fused with the sum, as Fma may be; factors commute, and so do terms.
+//! A product that is added may be fused with the sum, as Fma may be; factors commute, and so do
+//! terms.
 
 use super::super::{Set, Span};
 use super::bounds::Bounds;
@@ -11,7 +13,8 @@ use crate::number::Rounding;
 use crate::number::reference::{Direction, Enclosure};
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
 
-/// π/180 and 180/π, each between two 64-bit floats: the float that stands for it here has an error of less than 2^-52 of it.
+/// π/180 and 180/π, each between two 64-bit floats: the float that stands for it here has an error
+/// of less than 2^-52 of it.
 pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
 pub(super) const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
@@ -156,8 +159,8 @@ fn exact_mix(x: Bounds, y: Bounds, a: Bounds) -> Option<Bounds> {
     hull
 }
 
-/// SmoothStep (edge0, edge1, x): INH(t·t·(3 - 2·t)), also as 3·t·t - 2·t·t·t, where t = clamp((x - edge0)/(edge1 - edge0), 0, 1). Undefined unless
-/// edge0 < edge1.
+/// SmoothStep (edge0, edge1, x): INH(t·t·(3 - 2·t)), also as 3·t·t - 2·t·t·t, where t = clamp((x -
+/// edge0)/(edge1 - edge0), 0, 1). Undefined unless edge0 < edge1.
 pub(super) fn smooth_step(rules: &Rules, edge0: Span, edge1: Span, x: Span) -> Option<Set> {
     if edge0.high >= edge1.low {
         return None;

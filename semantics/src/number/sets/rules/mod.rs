@@ -1,28 +1,35 @@
-//! What each instruction may give for operands that are sets: Vulkan's "Precision and Operation of SPIR-V Instructions", and WGSL's "Floating
-//! Point Evaluation".
+//! What each instruction may give for operands that are sets: Vulkan's "Precision and Operation of
+//! SPIR-V Instructions", and WGSL's "Floating Point Evaluation".
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `bounds` | real numbers between two |
 //! | `core` | rounding, ULP, subnormals, zeros and infinities; OpFNegate, OpFAdd, OpFMul, OpFDiv |
 //! | `range` | where a function's exact result lies over intervals |
-//! | `exact` | GLSL.std.450 without an error: whole numbers, minima, Fract, Modf, Frexp; OpQuantizeToF16 |
+//! | `exact` | what has no error: whole numbers, minima, Fract, Modf, Frexp; OpQuantizeToF16 |
 //! | `glsl` | GLSL.std.450 with an error in ULP, or an absolute one |
 //! | `value`, `inherited`, `vectors` | results whose accuracy is that of a formula |
 //! | `compare` | comparisons, and what they tell of their operands |
 //! | `certain` | functions of one float, judged without their sets where that is certain |
 //!
 //! # What is left open
-//! Under every profile anything may come in these cases (Vulkan, "Precision and Operation of SPIR-V Instructions"):
-//! - *Infinities and NaN in functions of GLSL.std.450, quotients, remainders and formulas*, as operands or results. An implementation may take it that neither
-//!   occurs; SignedZeroInfNanPreserve forbids that for the core instructions on its list only (`core`), and no extended instruction is among them.
-//!   So it is for FMin, FMax, FClamp, NMin, NMax and NClamp of a NaN. GLSL.std.450 says that FMin and FMax of one NaN are either operand, and NMin and NMax the
-//!   other one: that binds where NotNaN may not be assumed, which is declared by FPFastMathDefault alone (SPV_KHR_float_controls2), and by no profile here.
-//!   For the same reason a zero in or out of these instructions has either sign.
-//! - *A quotient by zero*: 2.5 ULP are stated for it, but of an infinity, and OpFDiv is not on the list. Nor is anything stated for a divisor beyond 2^126.
-//! - *Sqrt(±0)*: inherited from 1/inversesqrt(x), where inversesqrt(0) is infinite; were that kept, the quotient by it would still have no bound. So too what is
-//!   built on it: Length of zeros, Distance of equal points, Asin and Acos of ±1, Acosh(1).
-//! - *Outside of a domain*, and FClamp, NClamp and SmoothStep with their bounds exchanged: undefined in GLSL.std.450.
+//! Under every profile anything may come in these cases (Vulkan, "Precision and Operation of SPIR-V
+//! Instructions"):
+//! - *Infinities and NaN in functions of GLSL.std.450, quotients, remainders and formulas*, as
+//!   operands or results. An implementation may take it that neither occurs;
+//!   SignedZeroInfNanPreserve forbids that for the core instructions on its list only (`core`), and
+//!   no extended instruction is among them. So it is for FMin, FMax, FClamp, NMin, NMax and NClamp
+//!   of a NaN. GLSL.std.450 says that FMin and FMax of one NaN are either operand, and NMin and
+//!   NMax the other one: that binds where NotNaN may not be assumed, which is declared by
+//!   FPFastMathDefault alone (SPV_KHR_float_controls2), and by no profile here. For the same reason
+//!   a zero in or out of these instructions has either sign.
+//! - *A quotient by zero*: 2.5 ULP are stated for it, but of an infinity, and OpFDiv is not on the
+//!   list. Nor is anything stated for a divisor beyond 2^126.
+//! - *Sqrt(±0)*: inherited from 1/inversesqrt(x), where inversesqrt(0) is infinite; were that kept,
+//!   the quotient by it would still have no bound. So too what is built on it: Length of zeros,
+//!   Distance of equal points, Asin and Acos of ±1, Acosh(1).
+//! - *Outside of a domain*, and FClamp, NClamp and SmoothStep with their bounds exchanged:
+//!   undefined in GLSL.std.450.
 //!
 //! # Where it is wider than it might be
 //! - Over intervals, formulas are bounded operand by operand, as if those varied by themselves.
@@ -74,25 +81,31 @@ impl Truth {
 /// The sets of an instruction's components.
 type Sets = SmallVec<[Set; 4]>;
 
-/// What a conforming device may have in each component of a 32-bit result. Operands are their components, column after column, with how many columns they
-/// form; shapes are the caller's care. `None`: no rule, so anything.
+/// What a conforming device may have in each component of a 32-bit result. Operands are their
+/// components, column after column, with how many columns they form; shapes are the caller's care.
+/// `None`: no rule, so anything.
 ///
-/// Of Modf, Frexp and their Struct forms the components of both results, one after the other, the exponents as numbers. Derivatives take the two values of a
-/// quad of which the difference is taken, the second from the first; OpFwidth and its like the magnitudes of both.
+/// Of Modf, Frexp and their Struct forms the components of both results, one after the other, the
+/// exponents as numbers. Derivatives take the two values of a quad of which the difference is
+/// taken, the second from the first; OpFwidth and its like the magnitudes of both.
 ///
-/// Without NoContraction a result may be drawn into others and others into it, so that no rule of a single instruction bounds it: `None`.
+/// Without NoContraction a result may be drawn into others and others into it, so that no rule of a
+/// single instruction bounds it: `None`.
 pub fn allowed(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     profile.controls().no_contraction.then(|| allowed_alone(profile, instruction, args)).flatten()
 }
 
-/// The same for an instruction that there is nothing to be combined with: its operands are read from memory, and its results go there.
+/// The same for an instruction that there is nothing to be combined with: its operands are read
+/// from memory, and its results go there.
 pub fn allowed_alone(profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     allowed_in(Format::Single, profile, instruction, args)
 }
 
-/// [`allowed_alone`] for floats of a format: sets of operands and results are of its floats, and what the profile declares is declared for it.
+/// [`allowed_alone`] for floats of a format: sets of operands and results are of its floats, and
+/// what the profile declares is declared for it.
 ///
-/// WGSL's bounds are known here for 32 bits: of 16, only those of what is exact or correctly rounded.
+/// WGSL's bounds are known here for 32 bits: of 16, only those of what is exact or correctly
+/// rounded.
 pub fn allowed_in(format: Format, profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     let controls = profile.controls();
     let (listed, other) = (Rules::listed(format, controls), Rules::other(format, controls));
@@ -173,7 +186,8 @@ impl<'a> Operands<'a> {
         Some(result)
     }
 
-    /// The same by the spans of the operands, of which the rule gives a set, or `None` for anything.
+    /// The same by the spans of the operands, of which the rule gives a set, or `None` for
+    /// anything.
     fn each_span<const N: usize>(&self, rule: impl Fn([Span; N]) -> Option<Set>) -> Option<Sets> {
         self.each(|operands: [&Operand; N]| self.over_spans(operands, &rule))
     }
@@ -210,7 +224,8 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// The components of an operand for formulas over vectors: their hulls. None if one of them may be infinite or NaN.
+    /// The components of an operand for formulas over vectors: their hulls. None if one of them may
+    /// be infinite or NaN.
     fn components(&self, k: usize) -> Option<SmallVec<[Component; 16]>> {
         let component = |operand: &Operand| {
             let span = self.rules.operand(&operand.set)?.finite.hull()?;
@@ -256,7 +271,8 @@ impl<'a> Operands<'a> {
             }
             Op::Dot | Op::VectorTimesMatrix | Op::MatrixTimesVector | Op::MatrixTimesMatrix => self.products(opcode),
             Op::QuantizeToF16 => self.each_span(|[x]| exact::quantize(&self.rules, x)),
-            // Of the two of a quad whose difference is taken, the second from the first. They are on no list.
+            // Of the two of a quad whose difference is taken, the second from the first. They are
+            // on no list.
             Op::DPdx | Op::DPdy | Op::DPdxFine | Op::DPdyFine | Op::DPdxCoarse | Op::DPdyCoarse => self.each(|[to, from]| {
                 if self.is_same(to, from) { self.rules.difference_of_one(&to.set) } else { self.rules.difference(&to.set, &from.set) }
             }),
@@ -372,7 +388,8 @@ impl<'a> Operands<'a> {
                 let sets = (|| rules.refract(&components(0)?, &components(1)?, eta?))();
                 sets.or_else(|| anything(count))
             }
-            // Determinant and MatrixInverse among them: their precision is implementation-defined (IMPL), so that nothing bounds it.
+            // Determinant and MatrixInverse among them: their precision is implementation-defined
+            // (IMPL), so that nothing bounds it.
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
-//! Where the infinitely precise result of a function lies, for operands that range over real numbers: from the [reference](crate::number::reference) at the ends,
-//! and at the extremes between them.
+//! Where the infinitely precise result of a function lies, for operands that range over real
+//! numbers: from the [reference](crate::number::reference) at the ends, and at the extremes between
+//! them.
 
 use super::bounds::Bounds;
 use crate::number::Instruction;
@@ -19,7 +20,8 @@ pub(super) fn core_at(opcode: spirv::Op, args: &[f64]) -> Option<Enclosure> {
 
 fn of(instruction: Instruction, args: &[f64]) -> Option<Enclosure> {
     let exact = match enclose(instruction, args)? {
-        // The unit in the last place changes at powers of two: on which side of one the result is has to be known.
+        // The unit in the last place changes at powers of two: on which side of one the result is
+        // has to be known.
         Exact::Within(Enclosure { low, high }) if low.to_bits() >> 52 != high.to_bits() >> 52 => enclose_tightly(instruction, args)?,
         exact => exact,
     };
@@ -29,7 +31,8 @@ fn of(instruction: Instruction, args: &[f64]) -> Option<Enclosure> {
     }
 }
 
-/// A function of one number, over bounds within which it is defined and finite; none if it is not, or not known.
+/// A function of one number, over bounds within which it is defined and finite; none if it is not,
+/// or not known.
 pub(super) fn of_one(function: Glsl, x: Bounds) -> Option<Bounds> {
     let [low, high] = [at(function, &[x.low])?, at(function, &[x.high])?];
     match function {
@@ -55,7 +58,8 @@ pub(super) fn of_one(function: Glsl, x: Bounds) -> Option<Bounds> {
             let ends = Bounds::of(low, low)?.hull(Bounds::of(high, high)?);
             Some(if x.contains(0.0) { Bounds { low: 1.0, ..ends } } else { ends })
         }
-        // Within [-π, π], where no float lies between an extreme and the 64-bit float that stands for it.
+        // Within [-π, π], where no float lies between an extreme and the 64-bit float that stands
+        // for it.
         Glsl::Sin | Glsl::Cos if x.low >= -PI && x.high <= PI => {
             let mut ends = Bounds::of(low, low)?.hull(Bounds::of(high, high)?);
             let (greatest, least) = if function == Glsl::Sin { (FRAC_PI_2, -FRAC_PI_2) } else { (0.0, PI) };
@@ -71,9 +75,11 @@ pub(super) fn of_one(function: Glsl, x: Bounds) -> Option<Bounds> {
     }
 }
 
-/// Atan2 (y, x) over a box that lies on one side of zero in y, or to the right of it in x; the signs of zeros say on which. None if the origin is among it.
+/// Atan2 (y, x) over a box that lies on one side of zero in y, or to the right of it in x; the
+/// signs of zeros say on which. None if the origin is among it.
 ///
-/// Along each edge the angle goes one way, and within the box it has no extreme: the corners hold them.
+/// Along each edge the angle goes one way, and within the box it has no extreme: the corners hold
+/// them.
 pub(super) fn atan2(y: Bounds, x: Bounds) -> Option<Bounds> {
     if y.contains(0.0) && x.contains(0.0) {
         return None;

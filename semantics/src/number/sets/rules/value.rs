@@ -1,9 +1,11 @@
 //! A value on its way through a formula whose accuracy an instruction inherits.
 //!
-//! INH(F): let Fmin and Fmax be the extremes over every value allowed when F, or a rewriting of it, is computed under these same rules, and E the greater
-//! of |x - Fmin| and |x - Fmax|: then [x - E, x + E] is accepted. Where operands are intervals, x and F range over them, and E over their difference;
-//! so each value carries where the exact one lies, what a device may have, and how far the two can be apart at one and the same operand. Of operands that
-//! are points the last adds nothing to the others.
+//! INH(F): let Fmin and Fmax be the extremes over every value allowed when F, or a rewriting of it,
+//! is computed under these same rules, and E the greater of |x - Fmin| and |x - Fmax|: then [x - E,
+//! x + E] is accepted. Where operands are intervals, x and F range over them, and E over their
+//! difference; so each value carries where the exact one lies, what a device may have, and how far
+//! the two can be apart at one and the same operand. Of operands that are points the last adds
+//! nothing to the others.
 //!
 //! In formulas nothing keeps infinities and NaN: where they may arise, anything may (`None`).
 
@@ -41,7 +43,8 @@ impl Value {
         Value { exact, device: exact, apart: 0.0 }
     }
 
-    /// A result from what is exact, what a device may have, and another bound of how far they are apart.
+    /// A result from what is exact, what a device may have, and another bound of how far they are
+    /// apart.
     pub(super) fn new(exact: Bounds, device: Bounds, apart: f64) -> Option<Value> {
         let apart = up(apart).min(device.apart(exact));
         Some(Value { exact: exact.finite()?, device: device.finite()?, apart })
@@ -71,7 +74,8 @@ impl Value {
         Value { exact: self.exact.hull(other.exact), device: self.device.hull(other.device), apart: self.apart.max(other.apart) }
     }
 
-    /// The value in parts by what a device has, which together are all of it: a formula that takes it more than once is bounded more tightly on each.
+    /// The value in parts by what a device has, which together are all of it: a formula that takes
+    /// it more than once is bounded more tightly on each.
     pub(super) fn pieces(self, format: Format) -> impl Iterator<Item = Value> {
         let Bounds { low, high } = self.device;
         let count = if low < high { Value::PIECES } else { 1 };
@@ -150,7 +154,8 @@ impl Rules {
         self.rounded_value(x.exact.times(y.exact), low, high, product_apart(x, y))
     }
 
-    /// x·x, both the same value: but for a subnormal, of which one may be flushed, and that makes no more than a zero of it.
+    /// x·x, both the same value: but for a subnormal, of which one may be flushed, and that makes
+    /// no more than a zero of it.
     pub(super) fn square(&self, x: Value) -> Option<Value> {
         let device = x.device.squared();
         let (low, high) = (Enclosure::point(device.low), Enclosure::point(device.high));
@@ -186,7 +191,8 @@ impl Rules {
         let span = Span { low: x.device.low, high: x.device.high };
         let device = Rules::device(&glsl::of_one(self, function, span)?)?;
         let exact = range::of_one(function, x.exact)?;
-        // Where a device takes each number, it is as far from the exact result there as the whole result allows.
+        // Where a device takes each number, it is as far from the exact result there as the whole
+        // result allows.
         let there = range::of_one(function, x.device)?;
         let own = if there.low == there.high { device.apart(there) } else { self.own_error(function, x.device, there) };
         let inherited = if x.apart == 0.0 { 0.0 } else { range::steepness(function, x.hull()) * x.apart };
@@ -194,21 +200,24 @@ impl Rules {
         Value::new(exact, device, inherited + own + flushed)
     }
 
-    /// How far a device's result may be from the exact one at the operand that it has; infinite if that is not known here.
+    /// How far a device's result may be from the exact one at the operand that it has; infinite if
+    /// that is not known here.
     fn own_error(&self, function: Glsl, x: Bounds, result: Bounds) -> f64 {
         let unit = self.format.ulp(result.magnitude());
         match function {
             Glsl::Exp | Glsl::Exp2 => (glsl::least_exponential_ulps(self.format) + 2.0 * x.magnitude()) * unit,
             Glsl::Log | Glsl::Log2 => glsl::logarithmic_error(self.format).max(3.0 * unit),
             Glsl::InverseSqrt => 2.0 * unit,
-            // 2 and 2.5 ULP are each at most as many times 2^-23 of a result (2^-10 in 16 bits), which is two units where its significand is the greatest: 9, and some room.
+            // 2 and 2.5 ULP are each at most as many times 2^-23 of a result (2^-10 in 16 bits),
+            // which is two units where its significand is the greatest: 9, and some room.
             Glsl::Sqrt => 12.0 * unit,
             Glsl::Sin | Glsl::Cos => glsl::trigonometric_error(self.format),
             _ => f64::INFINITY,
         }
     }
 
-    /// INH: the floats in [x - E, x + E], x being within `exact` and where the formula's exact value is.
+    /// INH: the floats in [x - E, x + E], x being within `exact` and where the formula's exact
+    /// value is.
     pub(super) fn inherited(&self, exact: Option<Bounds>, formula: Value) -> Set {
         let exact = exact.map_or(formula.exact, |exact| exact.meet(formula.exact));
         let error = formula.apart.min(formula.device.apart(exact));

@@ -1,6 +1,8 @@
-//! Vectors and matrices: formulas over components, whose accuracy their instructions inherit. `None`: anything.
+//! Vectors and matrices: formulas over components, whose accuracy their instructions inherit.
+//! `None`: anything.
 //!
-//! A sum of products is bounded over every order of the sum, as any tree, with any of the products fused into the sum that they go to.
+//! A sum of products is bounded over every order of the sum, as any tree, with any of the products
+//! fused into the sum that they go to.
 
 use super::super::{Set, Span};
 use super::bounds::Bounds;
@@ -9,7 +11,8 @@ use super::value::{Value, any_way, product_apart};
 use rspirv::spirv::GlslStd450Op as Glsl;
 use smallvec::SmallVec;
 
-/// A term of a sum: its value by itself, and the products that may be fused into the sum instead; with each, whether its factors are one value.
+/// A term of a sum: its value by itself, and the products that may be fused into the sum instead;
+/// with each, whether its factors are one value.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
     /// Computed by itself.
@@ -24,7 +27,8 @@ impl From<Value> for Term {
     }
 }
 
-/// A component of an operand: its hull, and whether another one with the same name is the same value.
+/// A component of an operand: its hull, and whether another one with the same name is the same
+/// value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Component {
     /// Its floats; finite.
@@ -52,7 +56,8 @@ impl Rules {
         if terms.is_empty() || terms.len() > MOST_TERMS {
             return None;
         }
-        // What may come of the sum of each set of terms, by its bits: from each way to split it in two.
+        // What may come of the sum of each set of terms, by its bits: from each way to split it in
+        // two.
         let mut sums: SmallVec<[Value; 64]> = SmallVec::from_elem(terms[0].value, 1 << terms.len());
         for of in 1usize..1 << terms.len() {
             if of.is_power_of_two() {
@@ -100,7 +105,8 @@ impl Rules {
         Some(self.inherited(None, self.sum_any_way(&terms?)?))
     }
 
-    /// dot(x, y) within a formula, with all that OpDot may give of the operands that a device has there; with each pair whether it is one value twice.
+    /// dot(x, y) within a formula, with all that OpDot may give of the operands that a device has
+    /// there; with each pair whether it is one value twice.
     fn dot_within(&self, pairs: &[(Value, Value, bool)]) -> Option<Value> {
         let of = |exact: fn(&Value) -> Bounds| {
             let product = |(x, y, same): &(Value, Value, bool)| if *same { exact(x).squared() } else { exact(x).times(exact(y)) };
@@ -174,7 +180,8 @@ impl Rules {
         Some(self.inherited(None, self.sum_any_way(&terms)?))
     }
 
-    /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N; by the exact product too, which may be lost below the least float.
+    /// FaceForward (N, I, Nref): N if dot(Nref, I) < 0, otherwise -N; by the exact product too,
+    /// which may be lost below the least float.
     pub(super) fn face_forward(&self, n: &[Component], i: &[Component], reference: &[Component]) -> Option<SmallVec<[Set; 4]>> {
         let dot = self.dot_of_components(reference, i)?;
         let may_hold = dot.device.low < 0.0 || dot.exact.low < 0.0;
@@ -191,7 +198,8 @@ impl Rules {
         Some(n.iter().map(component).collect())
     }
 
-    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and multiplied out, or taken away twice.
+    /// Component c of Reflect (I, N): INH(I - 2·dot(N, I)·N), the dot product in any order, and
+    /// multiplied out, or taken away twice.
     pub(super) fn reflect(&self, i: &[Component], n: &[Component], c: usize) -> Option<Set> {
         let minus_two = Value::constant(-2.0);
         let dot = self.dot_of_components(n, i)?;
@@ -213,7 +221,8 @@ impl Rules {
         Some(self.inherited(None, formula))
     }
 
-    /// Refract (I, N, eta): INH(k < 0 ? 0 : eta·I - (eta·d + √k)·N), k = 1 - eta·eta·(1 - d·d), d = dot(N, I).
+    /// Refract (I, N, eta): INH(k < 0 ? 0 : eta·I - (eta·d + √k)·N), k = 1 - eta·eta·(1 - d·d), d =
+    /// dot(N, I).
     pub(super) fn refract(&self, i: &[Component], n: &[Component], eta: Component) -> Option<SmallVec<[Set; 4]>> {
         let (one, eta) = (Value::constant(1.0), eta.value(self));
         let d = self.dot_of_components(n, i)?;

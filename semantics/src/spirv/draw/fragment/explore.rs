@@ -1,9 +1,11 @@
-//! Quads over sets: what the fragments of a quad may write where definite values leave it open. An input that devices interpolate differently is a cell, one
-//! for each component and fragment.
+//! Quads over sets: what the fragments of a quad may write where definite values leave it open. An
+//! input that devices interpolate differently is a cell, one for each component and fragment.
 //!
-//! A quad is run again by itself, once for each way that branches on open conditions may go. That shows what it does among the others only where nothing that
-//! invocations share is written; stages that write buffers or images are left as the definite run has them, and so are fragments that some way discards,
-//! and those of stages that see helper invocations or write SampleMask or FragDepth.
+//! A quad is run again by itself, once for each way that branches on open conditions may go. That
+//! shows what it does among the others only where nothing that invocations share is written; stages
+//! that write buffers or images are left as the definite run has them, and so are fragments that
+//! some way discards, and those of stages that see helper invocations or write SampleMask or
+//! FragDepth.
 
 use super::super::outputs;
 use super::super::targets::Written;
@@ -86,7 +88,8 @@ impl<'m> Explorer<'m> {
 }
 
 impl<'m> Fragments<'m, '_> {
-    /// The draw whose quads run over sets where definite values leave something open, if that can be told.
+    /// The draw whose quads run over sets where definite values leave something open, if that can
+    /// be told.
     pub(in crate::spirv::draw) fn exploring(mut self, explorer: Explorer<'m>) -> Self {
         let tells = !self.interface.effects.writes && !self.interface.effects.sees_helpers;
         if tells && self.interface.mask.is_none() && self.interface.depth.is_none() && !self.interface.modes.depth_replacing {
@@ -140,7 +143,8 @@ impl<'m> Fragments<'m, '_> {
         Ok(Quad { module: self.module, helper: begun.roles.map(Role::is_helper), inputs, finished: Vec::new() })
     }
 
-    /// Runs a quad that has ended over sets, if it leaves anything open, and puts what that shows in the place of what is open.
+    /// Runs a quad that has ended over sets, if it leaves anything open, and puts what that shows
+    /// in the place of what is open.
     pub(super) fn explore(&mut self, explorer: &mut Explorer<'m>, workgroup: u32) {
         let (Some(quad), Some(left)) = (self.running.get(&workgroup), self.left.get(&workgroup)) else { return };
         let Some(begun) = &quad.begun else { return };

@@ -1,5 +1,5 @@
-//! The interface of the fragment stage: where its inputs come from, and which of its outputs goes where (Vulkan, Shader Interfaces; Fragment Output
-//! Interface).
+//! The interface of the fragment stage: where its inputs come from, and which of its outputs goes
+//! where (Vulkan, Shader Interfaces; Fragment Output Interface).
 
 use rspirv::spirv::{BuiltIn, StorageClass};
 
@@ -44,7 +44,8 @@ pub(in crate::spirv::draw) struct Interface<'m> {
 }
 
 impl<'m> Interface<'m> {
-    /// Of the variables that the fragment stage uses, for the targets of a draw, after a vertex stage.
+    /// Of the variables that the fragment stage uses, for the targets of a draw, after a vertex
+    /// stage.
     pub(in crate::spirv::draw) fn new(
         module: &'m Module,
         entry: &EntryPoint,
@@ -127,7 +128,8 @@ fn source(part: interface::Part, variable: &Variable, before: &vertex::Interface
         Place::BuiltIn(BuiltIn::HelperInvocation, _) => return Ok(Source::Helper),
         Place::BuiltIn(BuiltIn::SampleMask, 0) => return Ok(Source::Mask(part.type_)),
         Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
-        // Only triangles are drawn, and where a primitive is no point it is undefined (Vulkan, Built-In Variables, PointCoord).
+        // Only triangles are drawn, and where a primitive is no point it is undefined (Vulkan,
+        // Built-In Variables, PointCoord).
         Place::BuiltIn(BuiltIn::PointCoord, _) => return Ok(Source::Undefined(Unspecified::PointCoord)),
         Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
         Place::At(slot) => slot,

@@ -1,4 +1,5 @@
-//! What becomes of what invocations leave: fragments are discarded, tested and written (Vulkan, Fragment Operations).
+//! What becomes of what invocations leave: fragments are discarded, tested and written (Vulkan,
+//! Fragment Operations).
 
 use rspirv::spirv::ExecutionMode;
 use smallvec::SmallVec;
@@ -46,8 +47,8 @@ impl Role {
         }
     }
 
-    /// After the sample mask that the stage writes: a sample whose bit is 0 is not covered, and no bit covers one that was not (Vulkan, Built-In
-    /// Variables, SampleMask).
+    /// After the sample mask that the stage writes: a sample whose bit is 0 is not covered, and no
+    /// bit covers one that was not (Vulkan, Built-In Variables, SampleMask).
     fn masked(self, mask: Scalar) -> Role {
         match (mask.undefined, self) {
             (Some(origin), Role::Fragment(Presence::Sure | Presence::Here)) => Role::Fragment(Presence::Open(origin)),
@@ -138,7 +139,8 @@ impl Fragments<'_, '_> {
         Left { role, written, depth, stays }
     }
 
-    /// The depth that a stage writes. One that the mode or the range does not allow may be anything.
+    /// The depth that a stage writes. One that the mode or the range does not allow may be
+    /// anything.
     fn replaced(&self, interpolated: Inexact, written: Option<Scalar>) -> Inexact {
         let any = Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated };
         let Some(scalar) = written.filter(|s| s.undefined.is_none()) else { return any };

@@ -155,14 +155,16 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// What a load gives. What is left in an output is looked at in the end, so that loads leave no name on it.
+    /// What a load gives. What is left in an output is looked at in the end, so that loads leave no
+    /// name on it.
     fn load_slots(&mut self, pointer: &Pointer, id: u32, is_output: bool) -> Compiled<Slots> {
         if let Storage::Registers(slots) = &pointer.storage {
             let slots = Slots::from_slice(slots);
             if !slots.iter().any(|&slot| self.is_variable(slot)) {
                 return Ok(slots);
             }
-            // Uses in this block read the variable itself until something stores to it; see `settle`.
+            // Uses in this block read the variable itself until something stores to it; see
+            // `settle`.
             if !is_output && self.last_use.get(&id).is_some_and(|&last| last != u32::MAX) {
                 for &slot in &slots {
                     self.touch(slot);

@@ -1,4 +1,5 @@
-//! The instructions of blocks, in the module's order, so that what is used is compiled before what uses it.
+//! The instructions of blocks, in the module's order, so that what is used is compiled before what
+//! uses it.
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -115,7 +116,8 @@ impl Compiler<'_> {
     fn last_uses(&mut self, function: &Function, label: u32) {
         let module = self.module;
         if self.last_use.is_empty() || module.function_blocks(function).first().is_some_and(|b| b.label == label) {
-            // Once for the function: ids that another block uses, by OpPhi too, are used "for ever".
+            // Once for the function: ids that another block uses, by OpPhi too, are used "for
+            // ever".
             let mut home = rustc_hash::FxHashMap::default();
             for block in module.function_blocks(function) {
                 for index in block.start..block.end {
@@ -277,7 +279,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// An index as a column of 32 bits, extended by its sign: indices count as signed. Of 64 bits, the greatest of 32 where it is more.
+    /// An index as a column of 32 bits, extended by its sign: indices count as signed. Of 64 bits,
+    /// the greatest of 32 where it is more.
     pub(super) fn index(&mut self, id: u32) -> Compiled<u32> {
         let type_ = self.type_(self.module.type_of(id).unwrap_or(0));
         match (type_, self.value(id)?.first().copied()) {

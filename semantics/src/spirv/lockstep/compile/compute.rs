@@ -1,4 +1,5 @@
-//! Computing instructions: one code for each component where a column does it, otherwise the instruction lane by lane.
+//! Computing instructions: one code for each component where a column does it, otherwise the
+//! instruction lane by lane.
 
 use rspirv::spirv::{Decoration, GlslStd450Op as Glsl};
 use smallvec::SmallVec;
@@ -179,7 +180,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// A derivative instruction, component by component (SPIR-V §3.3.16). OpFwidth is the sum of two absolute values.
+    /// A derivative instruction, component by component (SPIR-V §3.3.16). OpFwidth is the sum of
+    /// two absolute values.
     pub(super) fn derivative(&mut self, i: &Instruction) -> Compiled {
         const FINE: u32 = 2;
         let from = self.value(self.operands(i)[0])?;
@@ -280,7 +282,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// OpVectorExtractDynamic and OpVectorInsertDynamic: by comparing the index with each number that it may be.
+    /// OpVectorExtractDynamic and OpVectorInsertDynamic: by comparing the index with each number
+    /// that it may be.
     pub(super) fn vector_dynamic(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
         let inserts = i.is(Core::VectorInsertDynamic);

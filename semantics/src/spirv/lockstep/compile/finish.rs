@@ -117,7 +117,8 @@ impl Op {
 impl Compiler<'_> {
     pub(super) fn finish(mut self, functions: &[u32]) -> Compiled<Program> {
         let module = self.module;
-        // Parts in their final order: functions callees first, labels in structural order, the parts of a label as they came.
+        // Parts in their final order: functions callees first, labels in structural order, the
+        // parts of a label as they came.
         let mut parts_of: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (number, part) in self.parts.iter().enumerate() {
             parts_of.entry(part.label).or_default().push(number);

@@ -1,7 +1,8 @@
-//! Dynamic instances of barriers: which iteration of each loop around it, from which call (SPIR-V §2.2.5, Dynamic Instance).
+//! Dynamic instances of barriers: which iteration of each loop around it, from which call (SPIR-V
+//! §2.2.5, Dynamic Instance).
 //!
-//! A loop that a barrier is in has a column that counts how often it has come back to its header. Where a barrier stands in a function that is
-//! called, the links of the calls tell from where.
+//! A loop that a barrier is in has a column that counts how often it has come back to its header.
+//! Where a barrier stands in a function that is called, the links of the calls tell from where.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +13,8 @@ use super::super::super::types::Type;
 use super::super::program::{Instance, Move, NONE, Op, Slot};
 use super::{Compiled, Compiler, Ends, Part};
 
-/// The loops of the reached functions: for each block, its loops from the outermost to the innermost, by their headers.
+/// The loops of the reached functions: for each block, its loops from the outermost to the
+/// innermost, by their headers.
 pub(in super::super) struct Loops {
     pub(super) of: FxHashMap<u32, Vec<u32>>,
 }
@@ -44,7 +46,8 @@ impl Loops {
 }
 
 impl Compiler<'_> {
-    /// Columns for the loops that a barrier is in, or a call of a function from which one is reached.
+    /// Columns for the loops that a barrier is in, or a call of a function from which one is
+    /// reached.
     pub(super) fn count_iterations(&mut self, functions: &[u32]) -> Compiled {
         let module = self.module;
         let mut waiting: FxHashSet<u32> = FxHashSet::default();

@@ -1,7 +1,9 @@
-//! Compiling an entry point: functions callees first, blocks in structural order, values to registers, pointers to addresses.
+//! Compiling an entry point: functions callees first, blocks in structural order, values to
+//! registers, pointers to addresses.
 //!
-//! A value is the slots of its scalars, so that constructing, extracting and inserting cost nothing. Whether a register must keep what inactive
-//! lanes have in it is decided at the end ([`finish`]): only what is used outside of the loop that makes it must.
+//! A value is the slots of its scalars, so that constructing, extracting and inserting cost
+//! nothing. Whether a register must keep what inactive lanes have in it is decided at the end
+//! ([`finish`]): only what is used outside of the loop that makes it must.
 
 mod access;
 mod body;
@@ -52,7 +54,8 @@ pub(super) enum Storage {
     Buffer(u8),
 }
 
-/// A pointer: storage, and in it a place known now and a distance known at run time. Places are scalars, in buffers bytes.
+/// A pointer: storage, and in it a place known now and a distance known at run time. Places are
+/// scalars, in buffers bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Pointer {
     pub(super) storage: Storage,
@@ -64,11 +67,13 @@ pub(super) struct Pointer {
     pub(super) address: Address,
     /// Whether the module forbids writing through it.
     pub(super) read_only: bool,
-    /// Whether it goes through a runtime array, so that it may be out of bounds where buffers are robust.
+    /// Whether it goes through a runtime array, so that it may be out of bounds where buffers are
+    /// robust.
     pub(super) may_leave: bool,
 }
 
-/// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the next part.
+/// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the
+/// next part.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) label: u32,
@@ -285,8 +290,8 @@ impl<'m> Compiler<'m> {
         self.program.codes.push(Code { op, masked: false, buffer: 0, d, a, b, c, at });
     }
 
-    /// Binds an id to the scalars of its value. Where these are a variable's, and another block uses the id, it gets copies: there something may
-    /// have been stored to the variable.
+    /// Binds an id to the scalars of its value. Where these are a variable's, and another block
+    /// uses the id, it gets copies: there something may have been stored to the variable.
     pub(super) fn bind(&mut self, id: u32, slots: Slots) -> Compiled {
         let mut slots = slots;
         if slots.iter().any(|&slot| self.is_variable(slot)) {
@@ -423,7 +428,8 @@ impl<'m> Compiler<'m> {
         Ok(number)
     }
 
-    /// The words that a value of that type takes in memory without layout: one for each scalar, two for one of 64 bits.
+    /// The words that a value of that type takes in memory without layout: one for each scalar, two
+    /// for one of 64 bits.
     pub(super) fn words(&mut self, type_id: u32) -> u64 {
         if let Some(&words) = self.words.get(&type_id) {
             return words;

@@ -1,4 +1,5 @@
-//! Where variables live: in registers if they are only ever accessed whole or at constant indices, else in memory of each lane.
+//! Where variables live: in registers if they are only ever accessed whole or at constant indices,
+//! else in memory of each lane.
 
 use std::rc::Rc;
 
@@ -14,7 +15,8 @@ use super::{Compiled, Compiler, Home, Pointer, Storage};
 /// The most scalars of a variable in registers.
 const MAX_IN_REGISTERS: u64 = 64;
 
-/// The variables of Function and Private storage that need an address, by their uses in these functions.
+/// The variables of Function and Private storage that need an address, by their uses in these
+/// functions.
 fn addressed(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
     let mut addressed = FxHashSet::default();
     // Chains with constant indices stand for their variable.
@@ -64,7 +66,8 @@ fn constant_path(module: &Module, operands: &[u32]) -> bool {
 }
 
 impl Compiler<'_> {
-    /// The module's variables that the functions of an entry point use, and outputs that count without a store.
+    /// The module's variables that the functions of an entry point use, and outputs that count
+    /// without a store.
     pub(super) fn globals(&mut self, entry: &EntryPoint, functions: &[u32]) -> Compiled {
         let module = self.module;
         let addressed = addressed(module, functions);
@@ -142,8 +145,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Where each lane keeps a variable of its own: in registers, or in local memory from `fixed` on. With `initial`, what is there before the run
-    /// is the initializer's value, or undefined.
+    /// Where each lane keeps a variable of its own: in registers, or in local memory from `fixed`
+    /// on. With `initial`, what is there before the run is the initializer's value, or undefined.
     fn kept_by_lane(&mut self, variable: &Variable, is_addressed: bool, initial: bool, fixed: &mut u64) -> Compiled<Storage> {
         if is_addressed || self.module.types().scalars(variable.type_) > MAX_IN_REGISTERS {
             *fixed = self.memory(variable.type_, false)?;

@@ -27,7 +27,8 @@ impl Warp {
                 .filter(|&r| r != NONE && self.undefined[r as usize] >> lane & 1 == 1)
                 .map(|r| self.origin(Kept::Column(r), lane, code.at))
                 .next();
-            // Where an operand or the memory is undefined, what is there afterwards is undefined too; the comparison of an exchange may fail or not.
+            // Where an operand or the memory is undefined, what is there afterwards is undefined
+            // too; the comparison of an exchange may fail or not.
             let (old, old_origin) = match atomic.space {
                 Space::Local => {
                     let is_undefined = self.local_undefined[at as usize] >> lane & 1 == 1;

@@ -1,7 +1,8 @@
 //! What each code does to the lanes of a warp.
 //!
-//! Computing codes work on whole columns, whatever the inactive lanes hold. If an active lane's operand is undefined, or is one that makes the
-//! result undefined or behaviour undefined, the instruction is done again lane by lane ([`Warp::compute`]) by the same scalar functions that the
+//! Computing codes work on whole columns, whatever the inactive lanes hold. If an active lane's
+//! operand is undefined, or is one that makes the result undefined or behaviour undefined, the
+//! instruction is done again lane by lane ([`Warp::compute`]) by the same scalar functions that the
 //! relation uses; only there origins are looked at.
 
 use super::super::super::value::Origin;
@@ -49,7 +50,8 @@ impl Warp {
             Op::ShiftLeft => self.checked(code, shared, |_, b| b >= 32, |a, b| a << (b & 31)),
             Op::ShiftRight => self.checked(code, shared, |_, b| b >= 32, |a, b| a >> (b & 31)),
             Op::ShiftRightSigned => self.checked(code, shared, |_, b| b >= 32, |a, b| ((a as i32) >> (b & 31)) as u32),
-            // Quotients of 32-bit integers are exact in 64-bit floats, once the fraction is cut off.
+            // Quotients of 32-bit integers are exact in 64-bit floats, once the fraction is cut
+            // off.
             Op::DivideUnsigned => self.checked(code, shared, |_, b| b == 0, |a, b| (f64::from(a) / f64::from(b)) as u32),
             Op::ModUnsigned => {
                 self.checked(code, shared, |_, b| b == 0, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
@@ -317,8 +319,8 @@ impl Warp {
         }
     }
 
-    /// A copy within or of a variable; lanes of a variable that nothing was written to become undefined values made here: of the copy, or if there
-    /// is none, of the variable.
+    /// A copy within or of a variable; lanes of a variable that nothing was written to become
+    /// undefined values made here: of the copy, or if there is none, of the variable.
     #[inline]
     fn load_register(&mut self, code: &Code) {
         let doubt = self.undefined[code.a as usize] & self.active;

@@ -1,7 +1,8 @@
 //! What an access to shared memory is held against: races with others, and aliasing of variables.
 //!
-//! Whether there is a race the shadow says, and the full detector where atomics or fences synchronise. Where a report is wanted of what was found
-//! before, the full detector runs beside the shadow, and says which two accesses they were.
+//! Whether there is a race the shadow says, and the full detector where atomics or fences
+//! synchronise. Where a report is wanted of what was found before, the full detector runs beside
+//! the shadow, and says which two accesses they were.
 
 use super::super::super::concurrency::{Access, Agent, Class, Kind, Race};
 use super::super::super::environment::InvocationId;
@@ -15,7 +16,8 @@ use super::{Broken, Group, Shared};
 use crate::undefined::Ub;
 
 impl Program {
-    /// Where a word of Workgroup memory is, as the relation counts: the number of the variable's object, and 8 bytes for each scalar.
+    /// Where a word of Workgroup memory is, as the relation counts: the number of the variable's
+    /// object, and 8 bytes for each scalar.
     fn shared_place(&self, word: u32) -> (u32, u64) {
         let variable = self.shared_variables.partition_point(|v| v.first <= word).saturating_sub(1);
         let Some(found) = self.shared_variables.get(variable) else { return (SHARED_MEMORY, 8 * u64::from(word)) };

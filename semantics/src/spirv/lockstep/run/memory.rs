@@ -69,7 +69,8 @@ impl Buffers {
         self.memories.iter().any(|memory| memory.aliases.is_some())
     }
 
-    /// Records through which variable an access goes; the first byte, and the other variable, where they may not both.
+    /// Records through which variable an access goes; the first byte, and the other variable, where
+    /// they may not both.
     #[cold]
     pub(super) fn alias(&self, memory: usize, variable: u32, (byte, bytes): (u32, u32), writes: bool) -> Option<(u64, u32)> {
         let aliases = self.memories[memory].aliases.as_ref()?;

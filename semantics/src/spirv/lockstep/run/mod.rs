@@ -1,4 +1,5 @@
-//! Running a compiled entry point: workgroups one after the other or on several threads, each as warps of 64 lanes.
+//! Running a compiled entry point: workgroups one after the other or on several threads, each as
+//! warps of 64 lanes.
 
 mod access;
 mod atomic;
@@ -38,7 +39,8 @@ pub(in crate::spirv) enum Broken {
     Stuck(String),
 }
 
-/// Undefined behaviour at an instruction, in an invocation; the step is known only where the run counts.
+/// Undefined behaviour at an instruction, in an invocation; the step is known only where the run
+/// counts.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Met {
     pub(super) ub: Ub,
@@ -87,12 +89,14 @@ pub(super) struct Group {
     pub(super) id: [u32; 3],
     pub(super) words: Vec<u32>,
     pub(super) undefined: Vec<u64>,
-    /// By scalar of shared memory: who made its undefined value, where it was not left uninitialised.
+    /// By scalar of shared memory: who made its undefined value, where it was not left
+    /// uninitialised.
     pub(super) origins: rustc_hash::FxHashMap<u32, Origin>,
     pub(super) shadow: races::GroupShadow,
     /// How many barriers have ordered shared memory, and buffers.
     pub(super) phases: races::Phases,
-    /// Happens-before in full, of programs whose atomics or fences synchronise; handed from workgroup to workgroup.
+    /// Happens-before in full, of programs whose atomics or fences synchronise; handed from
+    /// workgroup to workgroup.
     pub(super) detector: Option<Detector>,
 }
 
@@ -102,7 +106,8 @@ impl Program {
         self.size.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Runs a dispatch on so many threads (0: as many as there are cores). The outcome does not depend on how many.
+    /// Runs a dispatch on so many threads (0: as many as there are cores). The outcome does not
+    /// depend on how many.
     pub fn run(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
         if let Some(refused) = self.refused(dispatch) {
             return refused;
@@ -119,8 +124,9 @@ impl Program {
         {
             return Outcome::Observed(observation);
         }
-        // In order, so that what is reported is always the same. What a report says beside the instruction is not kept while nothing is wrong:
-        // where something is, the dispatch is run once more, and that is kept too.
+        // In order, so that what is reported is always the same. What a report says beside the
+        // instruction is not kept while nothing is wrong: where something is, the dispatch is run
+        // once more, and that is kept too.
         match self.one_by_one(dispatch, groups, false) {
             Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true),
             outcome => outcome,
@@ -156,7 +162,8 @@ impl Program {
         (within && !shared.broken.load(Ordering::Relaxed)).then(|| shared.observation())
     }
 
-    /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both accesses of a race.
+    /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
+    /// accesses of a race.
     fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> Outcome<Observation> {
         let shared = self.shared(dispatch, true);
         let mut warps = Vec::new();
@@ -321,8 +328,9 @@ impl Program {
     }
 }
 
-/// The next workgroups that a thread runs. They are neighbours, so that what two threads write is seldom close together; towards the end there are
-/// fewer of them, so that all threads end together.
+/// The next workgroups that a thread runs. They are neighbours, so that what two threads write is
+/// seldom close together; towards the end there are fewer of them, so that all threads end
+/// together.
 fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
     const R: Ordering = Ordering::Relaxed;
     let end = |first: u32| first + ((groups - first) / threads.saturating_mul(4)).max(1);

@@ -1,7 +1,9 @@
-//! The fragment stage of a draw: 16 quads to a warp, in the order of their numbers, so that lane l of quad q is invocation 4·q + l.
+//! The fragment stage of a draw: 16 quads to a warp, in the order of their numbers, so that lane l
+//! of quad q is invocation 4·q + l.
 //!
-//! Derivatives (SPIR-V §3.3.16; Vulkan, Derivative Operations) need no waiting: the lanes at the least block run together, so all lanes of a
-//! quad that come to a dynamic instance are active there at once, and those that are not active never come to it.
+//! Derivatives (SPIR-V §3.3.16; Vulkan, Derivative Operations) need no waiting: the lanes at the
+//! least block run together, so all lanes of a quad that come to a dynamic instance are active
+//! there at once, and those that are not active never come to it.
 
 use super::super::super::environment::{Dispatch, Observation};
 use super::super::super::value::{Origin, Scalar};
@@ -33,7 +35,8 @@ fn whole(set: Lanes) -> Lanes {
 }
 
 impl Warp {
-    /// Column d := the differences in quads of a. Of a quad that is not whole they are undefined, and where an operand is.
+    /// Column d := the differences in quads of a. Of a quad that is not whole they are undefined,
+    /// and where an operand is.
     pub(super) fn derivative(&mut self, code: &Code) {
         let differences = &DIFFERENCES[code.c as usize % 4];
         let (values, doubtful) = (self.columns[code.a as usize], self.undefined[code.a as usize]);
@@ -43,7 +46,8 @@ impl Warp {
             origins.push((lane, self.made(Unspecified::DivergentDerivative, code.at, lane)));
         }
         if doubtful & self.active != 0 {
-            // Where a derivative may be another row's or column's too, it is undefined if that one is.
+            // Where a derivative may be another row's or column's too, it is undefined if that one
+            // is.
             let other: &[[usize; 2]] = [&[[3, 2]][..], &[[3, 1]], &[], &[]][code.c as usize % 4];
             for lane in column::lanes(self.active & !parted) {
                 let read = [differences[lane % 4]].into_iter().chain(other.iter().copied()).flatten().map(|of| lane / 4 * 4 + of);
@@ -119,8 +123,8 @@ impl FragmentProgram {
         self.program.refused(dispatch)
     }
 
-    /// Before the first quad. Of the dispatch only resources and limits count. `exact` counts steps and finds both accesses of a race, among so
-    /// many quads.
+    /// Before the first quad. Of the dispatch only resources and limits count. `exact` counts steps
+    /// and finds both accesses of a race, among so many quads.
     pub(in crate::spirv) fn quads<'p>(&'p self, dispatch: &'p Dispatch<'p>, exact: bool, quads: u32) -> Quads<'p> {
         let topology = Topology::new(quads, 4, 1).ok().filter(|_| exact);
         Quads {

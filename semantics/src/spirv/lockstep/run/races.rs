@@ -1,9 +1,11 @@
-//! Data races of programs whose only synchronisation is barriers: who touched a word last, and in which phase.
+//! Data races of programs whose only synchronisation is barriers: who touched a word last, and in
+//! which phase.
 //!
-//! Between two invocations of one workgroup the accesses of an earlier phase happen before those of a later one, where a phase ends with a
-//! control barrier that orders this memory. Between workgroups nothing is ordered. So for each word the last plain write, the last plain
-//! read (or that there were several readers) and the last atomic are enough: if an older one raced with this access, it raced with the one
-//! that is kept, or that was reported already.
+//! Between two invocations of one workgroup the accesses of an earlier phase happen before those of
+//! a later one, where a phase ends with a control barrier that orders this memory. Between
+//! workgroups nothing is ordered. So for each word the last plain write, the last plain read (or
+//! that there were several readers) and the last atomic are enough: if an older one raced with this
+//! access, it raced with the one that is kept, or that was reported already.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +21,8 @@ pub(in super::super) struct Phases {
     pub(super) buffers: u32,
 }
 
-/// The number of a workgroup's first shared variable among the objects of the full detector, downwards; buffers are numbered from 0.
+/// The number of a workgroup's first shared variable among the objects of the full detector,
+/// downwards; buffers are numbered from 0.
 pub(super) const SHARED_MEMORY: u32 = u32::MAX;
 
 /// What an access is.
@@ -47,7 +50,8 @@ const NOBODY: u64 = 0;
 /// In the place of an invocation: several of one workgroup; several workgroups.
 const SEVERAL: u32 = u32::MAX;
 
-/// A record is 0, or the invocation plus 1 (or, of several, the workgroup with the top bit set) above the phase.
+/// A record is 0, or the invocation plus 1 (or, of several, the workgroup with the top bit set)
+/// above the phase.
 #[inline]
 fn record(who: Who) -> u64 {
     u64::from(who.invocation + 1) << 32 | u64::from(who.phase)
@@ -56,7 +60,8 @@ fn record(who: Who) -> u64 {
 const OF_GROUP: u64 = 1 << 63;
 const OF_ALL: u64 = (SEVERAL as u64) << 32;
 
-/// Whether the access that the record stands for is ordered before this one, or this invocation's own.
+/// Whether the access that the record stands for is ordered before this one, or this invocation's
+/// own.
 #[inline]
 fn ordered(kept: u64, who: Who) -> bool {
     if kept == NOBODY {
@@ -120,7 +125,8 @@ fn touch(records: &mut impl Records, at: usize, who: Who, touch: Touch) -> bool 
             records.set(WRITE, at, record(who));
             races
         }
-        // An atomic that reads does not conflict with plain reads; taking it for a writer would report what is no race.
+        // An atomic that reads does not conflict with plain reads; taking it for a writer would
+        // report what is no race.
         Touch::Atomic | Touch::AtomicRead => {
             let races = !ordered(write, who) || touch == Touch::Atomic && !ordered(records.get(READ, at), who);
             let kind = if touch == Touch::Atomic { ATOMIC } else { READ };
@@ -173,7 +179,8 @@ impl Shadow {
         !self.memories[memory].is_empty()
     }
 
-    /// Records an access to bytes of a memory; whether it races. `alone` says that no other thread does so at the same time.
+    /// Records an access to bytes of a memory; whether it races. `alone` says that no other thread
+    /// does so at the same time.
     #[inline]
     pub(super) fn touch(&self, memory: usize, byte: u32, bytes: u32, who: Who, kind: Touch, alone: bool) -> bool {
         let records = &self.memories[memory];

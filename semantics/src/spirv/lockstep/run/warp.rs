@@ -1,7 +1,7 @@
 //! A warp: 64 invocations of one workgroup side by side, each at a block of its own.
 //!
-//! The lanes at the least block run, all together; the others wait. Blocks are numbered so that lanes which parted meet again where their
-//! control flow does (see `compile::order`).
+//! The lanes at the least block run, all together; the others wait. Blocks are numbered so that
+//! lanes which parted meet again where their control flow does (see `compile::order`).
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -25,7 +25,8 @@ pub(super) enum Stop {
     Waits,
 }
 
-/// Which dynamic instance of a barrier it is: iterations of the loops around it, from where it was called, and so outwards.
+/// Which dynamic instance of a barrier it is: iterations of the loops around it, from where it was
+/// called, and so outwards.
 pub(super) type Path = SmallVec<[u32; 4]>;
 
 /// Lanes that wait at the barrier that ends a block.
@@ -67,14 +68,16 @@ pub(in super::super) struct Warp {
     pub(super) parked: Vec<Parked>,
     /// The block that runs.
     block: u32,
-    /// Where a report is wanted of what was found before: how many rules the relation would have applied to each lane, the block's counted.
+    /// Where a report is wanted of what was found before: how many rules the relation would have
+    /// applied to each lane, the block's counted.
     rules: Option<Box<[u64; LANES]>>,
     /// The number in the workgroup of its first lane.
     pub(super) first: u32,
     /// The number in the dispatch of its first lane.
     pub(super) number: u32,
     pub(super) steps: u64,
-    /// Instructions since it was last begun or resumed, each for all lanes that are active together.
+    /// Instructions since it was last begun or resumed, each for all lanes that are active
+    /// together.
     turns: u64,
     scratch: Vec<Column>,
     /// What sites compute with.
@@ -503,7 +506,8 @@ impl Warp {
         }
     }
 
-    /// Who made the undefined value there; if nobody did, nothing was ever written, and it is made by this load.
+    /// Who made the undefined value there; if nobody did, nothing was ever written, and it is made
+    /// by this load.
     pub(super) fn origin(&self, kept: Kept, lane: usize, at: u32) -> Origin {
         let uninitialised = Origin { kind: Unspecified::Uninitialised, instruction: at, invocation: self.number + lane as u32 };
         self.origins.get(&(kept, lane as u8)).copied().unwrap_or(uninitialised)
@@ -518,13 +522,15 @@ impl Warp {
     #[cold]
     pub(super) fn broken(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Broken {
         let lane = lanes.trailing_zeros();
-        // The rules from the instruction to the end of the block, which are counted already; none of them is for an OpPhi.
+        // The rules from the instruction to the end of the block, which are counted already; none
+        // of them is for an OpPhi.
         let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
         let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(left));
         Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None }))
     }
 
-    /// How many rules the relation would have applied to a lane before it waited, if they are counted.
+    /// How many rules the relation would have applied to a lane before it waited, if they are
+    /// counted.
     pub(super) fn step_of_arrival(&self, lane: usize) -> Option<u64> {
         self.rules.as_ref().map(|rules| rules[lane].saturating_sub(1))
     }

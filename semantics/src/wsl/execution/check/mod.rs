@@ -1,21 +1,30 @@
 //! Terms being executed are well typed: what every step preserves.
 //!
-//! An expression has the type that its context needs, by the rules that typed the program (seed 004 "Typing expressions"), and so has a statement ("Typing
-//! statements"); what only execution writes has rules of its own:
+//! An expression has the type that its context needs, by the rules that typed the program (seed 004
+//! "Typing expressions"), and so has a statement ("Typing statements"); what only execution writes
+//! has rules of its own:
 //!
 //! | term | rule |
 //! |---|---|
-//! | value | as many words as its type's size, addresses only where it is a pointer or an array reference, to what is within an object of its address space, or a texture or sampler, of an object that stands for one; of an enum, an element |
-//! | left-value | an object holds a value of its type at the address; its address space is the object's |
-//! | block | being executed, it knows its environment, which extends the one around it; other blocks know none |
+//! | value | as many words as its type's size; of an enum, an element |
+//! | left-value | an object of its address space holds a value of its type there |
+//! | block | only one being executed has an environment, which extends the outer one |
 //! | `Cases`, `Loop` | the parts are those that the rules make of the statement of the source |
 //! | `Call` | a `return` gives its type; names are the function's own |
 //!
-//! What was not opened is typed already, so the check takes time by the part of the term that was. An address or a length that is unspecified is within bounds by
-//! its definite part only, and an enum's element in a structure or array is not looked at: it becomes a valid one when it is loaded (ERRATA WSL-D11).
+//! A word of a value is an address only where the type is a pointer or an array reference, to what
+//! is within an object of its address space, or a texture or sampler, of an object that stands for
+//! one.
 //!
-//! A type of pointers or array references that the program has nowhere has no number, and what the rules make of that type carries the number of what is pointed
-//! at instead. Here types are compared by what they are, and that number is accepted for such a type only if the type has none of its own.
+//! What was not opened is typed already, so the check takes time by the part of the term that was.
+//! An address or a length that is unspecified is within bounds by its definite part only, and an
+//! enum's element in a structure or array is not looked at: it becomes a valid one when it is
+//! loaded (ERRATA WSL-D11).
+//!
+//! A type of pointers or array references that the program has nowhere has no number, and what the
+//! rules make of that type carries the number of what is pointed at instead. Here types are
+//! compared by what they are, and that number is accepted for such a type only if the type has none
+//! of its own.
 
 mod statement;
 
@@ -242,7 +251,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The address space of what an operand points at, whose type the context says. A value that carries the number of that is where its address is.
+    /// The address space of what an operand points at, whose type the context says. A value that
+    /// carries the number of that is where its address is.
     fn reference(&self, e: &Expr, to: TypeId, make: fn(AddressSpace, TypeId) -> Type, env: &Bound) -> Check<AddressSpace> {
         if let (Form::Value(words), true) = (&e.form, e.ty == to)
             && let Some(&Word::Address(address)) = words.first()
@@ -451,7 +461,8 @@ impl Checker<'_, '_> {
         Ok(result)
     }
 
-    /// The types of a generated function's parameters and of its result: seed 004 "Generated functions".
+    /// The types of a generated function's parameters and of its result: seed 004 "Generated
+    /// functions".
     fn generated(&self, generated: Generated) -> Option<(SmallVec<[Type; 4]>, Type)> {
         use Generated as G;
         let env = &self.program.env;

@@ -1,4 +1,5 @@
-//! Statements, and the shapes that only execution writes: blocks with environments, `Cases`, `Loop`, `Call`.
+//! Statements, and the shapes that only execution writes: blocks with environments, `Cases`,
+//! `Loop`, `Call`.
 
 use super::{BOOL, Bound, Check, Checker};
 use crate::text::deep;
@@ -37,7 +38,8 @@ impl Checker<'_, '_> {
     /// The function whose body a `Call` executes, if statements of it are left.
     fn function(&self, e: &Expr, s: &Stmt) -> Check<Option<&Body>> {
         let Stmt::Block(block) = s else { return Ok(None) };
-        // The next statement, or the last, which is the first of the block now; what rules made is no part of the source.
+        // The next statement, or the last, which is the first of the block now; what rules made is
+        // no part of the source.
         let at = match (&block.first, block.rest.start.checked_sub(1)) {
             (_, _) if !block.rest.is_empty() => block.rest.start,
             (Some(_), Some(last)) => last,
@@ -181,7 +183,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `Loop(s, s', s'')`: what is left of the body, what is left of the third part of a `for`, and what comes next, as the rules of loops make them.
+    /// `Loop(s, s', s'')`: what is left of the body, what is left of the third part of a `for`, and
+    /// what comes next, as the rules of loops make them.
     fn round(&self, at: ExprId, parts: &[Stmt; 3], n: u32, around: Around) -> Check {
         let [body, each, again] = parts;
         let again = match again {

@@ -115,7 +115,8 @@ impl Generator {
         format!("{}[{index}]", fit[i as usize])
     }
 
-    /// An index of one of the thread's own arrays of four; where that may be unspecified, one that may be too large.
+    /// An index of one of the thread's own arrays of four; where that may be unspecified, one that
+    /// may be too large.
     pub(super) fn private_index(&mut self, depth: u32) -> String {
         let index = self.value(Kind::Uint, depth.min(1));
         if self.shape.open && self.one_in(3) { index } else { format!("({index} % 4u)") }

@@ -1,18 +1,23 @@
-//! Compute dispatches without races by construction, and the same with a race planted: text, groups and what buffers hold, from a seed.
+//! Compute dispatches without races by construction, and the same with a race planted: text, groups
+//! and what buffers hold, from a seed.
 //!
-//! Threads share arrays: threadgroup variables, and device buffers of which every group has a part of its own. From one barrier that fences an array to the next, the
-//! array has one use, drawn with the barrier: every thread has elements of its own, or all read, or the threads at the front have theirs and all read the rest.
-//! Elements of atomics are only ever changed by one commuting operation each, whose old value nobody looks at, or read, or had by one thread each. Barriers stand in
-//! uniform control flow: what decides it comes from a constant buffer, from the group's place and from counters of loops that are uniform themselves. So every
-//! schedule shows the same, and no barrier is missed.
+//! Threads share arrays: threadgroup variables, and device buffers of which every group has a part
+//! of its own. From one barrier that fences an array to the next, the array has one use, drawn with
+//! the barrier: every thread has elements of its own, or all read, or the threads at the front have
+//! theirs and all read the rest. Elements of atomics are only ever changed by one commuting
+//! operation each, whose old value nobody looks at, or read, or had by one thread each. Barriers
+//! stand in uniform control flow: what decides it comes from a constant buffer, from the group's
+//! place and from counters of loops that are uniform themselves. So every schedule shows the same,
+//! and no barrier is missed.
 //!
-//! Unless a shape asks for it, no operation is unspecified: divisors are not 0, indices are below lengths, and of floats there are no minima and no conversions.
+//! Unless a shape asks for it, no operation is unspecified: divisors are not 0, indices are below
+//! lengths, and of floats there are no minima and no conversions.
 //!
 //! | file | what it makes |
 //! |---|---|
 //! | `expressions` | values, conditions, elements that may be read |
 //! | `statements` | what a thread does between barriers |
-//! | `uniform` | barriers and what stands around them, the functions that are called, the planted race |
+//! | `uniform` | barriers and what is around them, called functions, the planted race |
 
 mod expressions;
 mod statements;
@@ -58,7 +63,8 @@ impl Dispatch {
 /// How large dispatches are made, and of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether it is for schedules one by one: at most three threads, and few accesses of shared memory.
+    /// Whether it is for schedules one by one: at most three threads, and few accesses of shared
+    /// memory.
     pub small: bool,
     /// Whether a race is planted.
     pub race: bool,
@@ -71,7 +77,8 @@ pub fn dispatch(seed: u64) -> Dispatch {
     of(seed, Shape { small: false, race: false, open: seed % 4 == 3 })
 }
 
-/// A dispatch of two or three threads with few accesses of shared memory, so that every order of them can be tried.
+/// A dispatch of two or three threads with few accesses of shared memory, so that every order of
+/// them can be tried.
 pub fn small(seed: u64) -> Dispatch {
     of(seed, Shape { small: true, race: false, open: false })
 }
@@ -106,7 +113,8 @@ impl Kind {
     }
 }
 
-/// What an array is made of: its type, its scalars by what follows the element, each with its word, and how many words it takes.
+/// What an array is made of: its type, its scalars by what follows the element, each with its word,
+/// and how many words it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Element {
     ty: &'static str,

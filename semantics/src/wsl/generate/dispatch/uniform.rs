@@ -1,4 +1,5 @@
-//! What all threads of a group do together: the program around what each of them does, barriers, and the race that is planted.
+//! What all threads of a group do together: the program around what each of them does, barriers,
+//! and the race that is planted.
 
 use super::{Array, GIVEN, Generator, Kind, LEFT, Local, Use};
 

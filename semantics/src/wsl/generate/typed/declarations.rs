@@ -18,7 +18,8 @@ impl Generator {
         for _ in 0..self.below(4) {
             self.typedef();
         }
-        // What a call means depends on every function of its name, so all are there before the first body.
+        // What a call means depends on every function of its name, so all are there before the
+        // first body.
         let first = self.functions.len();
         for _ in 0..1 + self.below(5) {
             self.signature();
@@ -217,7 +218,8 @@ impl Generator {
         let mut parameters: Vec<TypeId> = (0..n).map(|_| self.parameter_type(flavour)).collect();
         let names: Vec<String> = self.functions.iter().filter(|f| f.name.starts_with('f')).map(|f| f.name.clone()).collect();
         let name = if !names.is_empty() && self.one_in(3) {
-            // An overload of as many parameters, some of them scalars, so that literals have something to choose from.
+            // An overload of as many parameters, some of them scalars, so that literals have
+            // something to choose from.
             let name = self.of(&names);
             let other = self.functions.iter().find(|f| f.name == name).map(|f| f.parameters.clone()).unwrap_or_default();
             parameters = other.iter().map(|p| if p.0 <= TypeId::FLOAT.0 { self.scalar() } else { *p }).collect();
@@ -308,7 +310,8 @@ impl Generator {
                 let other = self.value_type(1);
                 parameters.push(other);
             }
-            // Only a type with a name can be called, and the library has the cast of a type to itself.
+            // Only a type with a name can be called, and the library has the cast of a type to
+            // itself.
             if self.identifier(result).is_none() || parameters == [result] {
                 return;
             }
@@ -361,7 +364,8 @@ impl Generator {
                 a.ty = ty;
                 let thread = self.one_in(2);
                 for space in AddressSpace::ALL {
-                    // What is shared may only be named by what vertex and fragment stages do not reach.
+                    // What is shared may only be named by what vertex and fragment stages do not
+                    // reach.
                     let kept = thread && space == AddressSpace::Thread || self.one_in(2);
                     if space == AddressSpace::Threadgroup || !kept {
                         continue;

@@ -1,4 +1,5 @@
-//! What a near miss does wrong. Faults in bodies are made where bodies are written, those of declarations in `broken`.
+//! What a near miss does wrong. Faults in bodies are made where bodies are written, those of
+//! declarations in `broken`.
 
 macro_rules! faults {
     ($($name:ident $what:literal;)*) => {

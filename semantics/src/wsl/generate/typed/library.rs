@@ -1,4 +1,5 @@
-//! The library's functions, from its table with every variable replaced by each type that it can be.
+//! The library's functions, from its table with every variable replaced by each type that it can
+//! be.
 
 use super::{Expression, Flavour, Generator, Kind, Level};
 use crate::wsl::library::pattern::{Family, Pattern, Spaces};
@@ -86,7 +87,8 @@ fn instance(types: &Types, signature: &Signature, t: TypeId) -> Option<(Vec<Para
     Some((parameters?, signature.result.of(types, t, 0)?))
 }
 
-/// Whether the arguments mean that function and no other: one fits, or one does if literals are of type int.
+/// Whether the arguments mean that function and no other: one fits, or one does if literals are of
+/// type int.
 fn means(name: (&'static str, TypeId, usize), given: &[Given], which: usize) -> bool {
     let all = &INSTANCES.by_name[&name];
     let fits = |i: &&usize, literal: bool| {
@@ -273,7 +275,8 @@ impl Generator {
         self.render(name, result, arguments)
     }
 
-    /// Operators that can stand before `=` with a left side of the type, and what their right sides are.
+    /// Operators that can stand before `=` with a left side of the type, and what their right sides
+    /// are.
     pub(super) fn compounds(&self, ty: TypeId) -> Vec<(String, TypeId)> {
         const SIGNS: [&str; 10] = ["+", "-", "*", "/", "%", "^", "&", "|", ">>", "<<"];
         let mut out = Vec::new();

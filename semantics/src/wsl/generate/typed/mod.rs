@@ -1,11 +1,15 @@
 //! Well-typed WSL programs by construction, and programs that break one rule: text from a seed.
 //!
-//! Types are chosen first and expressions are made for them, from the rules of seed 004 read forwards; nothing is made and then looked at by the validator.
-//! What a function may do (discard, refer to threadgroup memory, call a stage's functions) is chosen before its body, behaviours of statements are followed
-//! while they are written, and functions call only those that were made before them, whatever the order in which they are printed at the end. The library
-//! is used through its table; which overload a call with integer literals means is found by counting instances, as the seed says it.
+//! Types are chosen first and expressions are made for them, from the rules of seed 004 read
+//! forwards; nothing is made and then looked at by the validator. What a function may do (discard,
+//! refer to threadgroup memory, call a stage's functions) is chosen before its body, behaviours of
+//! statements are followed while they are written, and functions call only those that were made
+//! before them, whatever the order in which they are printed at the end. The library is used
+//! through its table; which overload a call with integer literals means is found by counting
+//! instances, as the seed says it.
 //!
-//! A near miss is such a program with one [`Fault`]: at one place the generator writes what a rule forbids, and it says which rule that is.
+//! A near miss is such a program with one [`Fault`]: at one place the generator writes what a rule
+//! forbids, and it says which rule that is.
 
 mod broken;
 mod declarations;
@@ -32,7 +36,8 @@ pub fn program(seed: u64) -> String {
     g.decls.join("\n")
 }
 
-/// A program with the fault, and the rule that it breaks; none if this seed's program has no place for it.
+/// A program with the fault, and the rule that it breaks; none if this seed's program has no place
+/// for it.
 pub fn near_miss(seed: u64, fault: Fault) -> Option<(String, Rule)> {
     let mut g = Generator::new(seed, Some(fault));
     g.declarations();
@@ -177,7 +182,8 @@ struct Generator {
     decls: Vec<String>,
     /// The names of functions that no program text may declare again: name and types of parameters.
     declared: rustc_hash::FxHashSet<(String, Vec<TypeId>)>,
-    /// How many more nodes the function that is being written may have before every choice is the smallest.
+    /// How many more nodes the function that is being written may have before every choice is the
+    /// smallest.
     fuel: isize,
     next: u32,
     frames: Vec<Frame>,
@@ -238,7 +244,8 @@ impl Generator {
         format!("{prefix}{}", self.next)
     }
 
-    /// Whether the fault is to be made here, where it breaks that rule. It is made once, and not always where it first can be.
+    /// Whether the fault is to be made here, where it breaks that rule. It is made once, and not
+    /// always where it first can be.
     fn breaks(&mut self, fault: Fault, rule: Rule) -> bool {
         if self.fault != Some(fault) || self.broken.is_some() || self.one_in(3) {
             return false;

@@ -1,4 +1,5 @@
-//! Variables, and what is reached from them: fields, elements, what is pointed at, swizzles, and the program's own accessors.
+//! Variables, and what is reached from them: fields, elements, what is pointed at, swizzles, and
+//! the program's own accessors.
 
 use super::{Accessor, Expression, Generator, Kind, Level, Variable};
 use crate::wsl::syntax::AddressSpace;
@@ -261,8 +262,9 @@ impl Generator {
             return None;
         }
         let at = self.frames.iter().rposition(|f| f.pending.is_some())?;
-        // The initialising expression stands in the block: it does not see what the statement declares. It may itself need variables, declared before it.
-        // It stays when the statement is left out, so faults are not made in it.
+        // The initialising expression stands in the block: it does not see what the statement
+        // declares. It may itself need variables, declared before it. It stays when the statement
+        // is left out, so faults are not made in it.
         let (limit, fault) = (std::mem::replace(&mut self.limit, at + 1), self.fault.take());
         let value = if self.is_reference(ty) { self.reference(ty, 0) } else { None };
         (self.limit, self.fault) = (limit, fault);

@@ -7,7 +7,8 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::TypeId;
 
 impl Generator {
-    /// A name that no other variable of the block has; it may hide one from outside. What can be returned of parameters only stays in sight.
+    /// A name that no other variable of the block has; it may hide one from outside. What can be
+    /// returned of parameters only stays in sight.
     fn new_name(&mut self) -> String {
         if self.one_in(6) {
             let values = self.visible().into_iter().filter(|v| !self.is_reference(v.ty) && !self.is_opaque(v.ty));

@@ -1,4 +1,5 @@
-//! What can be assigned to, and the accessors that read and assign to parts: seed 004 "Assignment", "Dot operator", "Arrays", "Generated functions".
+//! What can be assigned to, and the accessors that read and assign to parts: seed 004 "Assignment",
+//! "Dot operator", "Arrays", "Generated functions".
 
 use super::place::Place;
 use super::{Compiler, Done};
@@ -15,8 +16,8 @@ use smallvec::SmallVec;
 /// What an expression that can be assigned to is reduced to, once.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// A left-value, or a part of one that the library names; then also the padding of the vectors and matrices that it is part of, which are assigned to as
-    /// wholes.
+    /// A left-value, or a part of one that the library names; then also the padding of the vectors
+    /// and matrices that it is part of, which are assigned to as wholes.
     Place(Place, TypeId, SmallVec<[Place; 1]>),
     /// A part of another one, which a setter changes as a whole and a getter reads.
     Part(Box<Part>),
@@ -114,7 +115,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The value of what can be assigned to: a load, or what the getter gives for the value of the whole.
+    /// The value of what can be assigned to: a load, or what the getter gives for the value of the
+    /// whole.
     pub(super) fn read(&mut self, target: &Target, to: Option<Slot>, stable: bool) -> Done<Slot> {
         let (to, stable) = if self.plain { (None, true) } else { (to, stable) };
         deep(|| match target {

@@ -12,7 +12,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 impl Compiler<'_> {
-    /// Stores the values to the parameters in order and calls: the result's slot, which the next call of the function changes unless it is to be stable.
+    /// Stores the values to the parameters in order and calls: the result's slot, which the next
+    /// call of the function changes unless it is to be stable.
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Slot], to: Option<Slot>, stable: bool) -> Done<Slot> {
         let callable = self.callable(id)?;
         for (parameter, from) in callable.parameters.iter().zip(arguments) {

@@ -11,8 +11,8 @@ use crate::wsl::types::{TypeId, ValueType};
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Form, StoreId};
 
 impl Compiler<'_> {
-    /// The value, at a slot: perhaps at `to`, which is written to as the last step only. If it is `stable`, nothing that this statement evaluates later
-    /// changes it; then `to` is not named.
+    /// The value, at a slot: perhaps at `to`, which is written to as the last step only. If it is
+    /// `stable`, nothing that this statement evaluates later changes it; then `to` is not named.
     pub(super) fn value(&mut self, id: ExprId, to: Option<Slot>, stable: bool) -> Done<Slot> {
         debug_assert!(to.is_none() || !stable);
         if self.plain {
@@ -160,7 +160,8 @@ impl Compiler<'_> {
     /// A left-value reduced to what it holds.
     fn load_left(&mut self, e: ExprId, ty: TypeId, to: Option<Slot>, stable: bool) -> Done<Slot> {
         if let Form::Variable(store) = self.program.expr(e).form {
-            // Pointers and array references are never assigned, and a variable of an enum holds a value of it, unless it came from outside.
+            // Pointers and array references are never assigned, and a variable of an enum holds a
+            // value of it, unless it came from outside.
             let fixed = self.program.env.types.is_reference(ty);
             let place = self.place(e)?;
             let n = self.words(ty)?;
@@ -206,7 +207,8 @@ impl Compiler<'_> {
         if stable { self.stable(value, n) } else { Ok(value) }
     }
 
-    /// `a[i] = e2` of a local array of single words, if it does not matter when the index is checked.
+    /// `a[i] = e2` of a local array of single words, if it does not matter when the index is
+    /// checked.
     fn assign_element(&mut self, id: ExprId, e1: ExprId, e2: ExprId) -> Done<Option<Slot>> {
         let Form::Coerce(Coercion::LeftToAbstract, element) = self.program.expr(e1).form else { return Ok(None) };
         if self.effects_of(e2).writes_or_chooses() {
@@ -226,8 +228,9 @@ impl Compiler<'_> {
         Ok(Some(from))
     }
 
-    /// `e = operator++(e)`, the value that is assigned; before it, if there is a store for the old value, that is stored there. `e` is reduced to an abstract
-    /// left-value once, and read as often as the seed's text reads it.
+    /// `e = operator++(e)`, the value that is assigned; before it, if there is a store for the old
+    /// value, that is stored there. `e` is reduced to an abstract left-value once, and read as
+    /// often as the seed's text reads it.
     fn step(&mut self, id: ExprId, e: ExprId, operator: Callee, old: Option<StoreId>) -> Done<Slot> {
         let ty = self.program.expr(id).ty.right();
         let n = self.words(ty)?;

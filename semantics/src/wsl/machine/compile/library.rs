@@ -1,7 +1,7 @@
 //! Built-in functions: seed 004 "Built-in Functions".
 //!
-//! Moves of words, and arithmetic and comparisons element by element, have instructions; everything else is one [`Instruction::Library`], which
-//! [`lanes`](crate::wsl::machine::lanes) evaluates.
+//! Moves of words, and arithmetic and comparisons element by element, have instructions; everything
+//! else is one [`Instruction::Library`], which [`lanes`](crate::wsl::machine::lanes) evaluates.
 
 use super::{Compiler, Done};
 use crate::wsl::library::{LibraryFunction, Meaning, Name};
@@ -13,7 +13,8 @@ use smallvec::SmallVec;
 /// The offsets of a value's scalars.
 type Offsets = SmallVec<[u32; 16]>;
 
-/// The comparison that the operator is on scalars of that type, and whether the operands change places.
+/// The comparison that the operator is on scalars of that type, and whether the operands change
+/// places.
 pub(super) fn test_of(meaning: Meaning, of: Option<Scalar>) -> Option<(Test, bool)> {
     use Scalar::{Bool, Float, Int, Uint};
     let of = of?;

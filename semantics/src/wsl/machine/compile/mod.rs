@@ -1,7 +1,9 @@
 //! From a typed program to code.
 //!
-//! Every function that the root may reach is compiled once. An expression becomes instructions that leave its value at a slot, and writes to a slot that somebody
-//! else named only as its last step; a variable that is read is its own slot, unless something that is evaluated later may write to it ([`effects`]).
+//! Every function that the root may reach is compiled once. An expression becomes instructions that
+//! leave its value at a slot, and writes to a slot that somebody else named only as its last step;
+//! a variable that is read is its own slot, unless something that is evaluated later may write to
+//! it ([`effects`]).
 
 mod access;
 mod call;

@@ -1,4 +1,5 @@
-//! Left-values: seed 004 "Variables", "Reduction to an abstract left-value", "Pointers and references", "Arrays".
+//! Left-values: seed 004 "Variables", "Reduction to an abstract left-value", "Pointers and
+//! references", "Arrays".
 
 use super::{Compiler, Done};
 use crate::text::deep;
@@ -76,7 +77,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The place that the left-value is reduced to. Nothing that is evaluated later changes what it stands on.
+    /// The place that the left-value is reduced to. Nothing that is evaluated later changes what it
+    /// stands on.
     pub(super) fn place(&mut self, id: ExprId) -> Done<Place> {
         deep(|| self.place_of(id))
     }
@@ -228,7 +230,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A local array, its elements' number and the index's slot, where the left-value is an element of one word whose index may be checked when it is used.
+    /// A local array, its elements' number and the index's slot, where the left-value is an element
+    /// of one word whose index may be checked when it is used.
     pub(super) fn simple_element(&mut self, id: ExprId) -> Done<Option<(Slot, u32, ExprId, ExprId)>> {
         let expr = self.program.expr(id);
         let Form::Index(e1, e2, Access::AddressTaker(Callee::Generated(Generated::ElementAddress(array, AddressSpace::Thread)))) =

@@ -1,6 +1,8 @@
-//! Functions of textures, and operations over quads: seed 004 "Sampler and texture operations", "Floating point arithmetic".
+//! Functions of textures, and operations over quads: seed 004 "Sampler and texture operations",
+//! "Floating point arithmetic".
 //!
-//! Where a quad meets there are two instructions: one waits, and has the operands of all four threads beside each other when it goes on; the next one works on them.
+//! Where a quad meets there are two instructions: one waits, and has the operands of all four
+//! threads beside each other when it goes on; the next one works on them.
 
 use super::{Compiler, Done};
 use crate::wsl::library::{LibraryFunction, Meaning};
