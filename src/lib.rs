@@ -9,6 +9,7 @@ pub mod dispatch;
 pub mod generate;
 pub mod gpu;
 pub mod precision;
+pub mod program;
 pub mod robust;
 pub mod run;
 pub mod source;

@@ -1,8 +1,6 @@
-//! Programs as they come from files: λV text, SPIR-V assembly, SPIR-V words, or WGSL, which is
-//! SPIR-V by naga.
+//! Reading files, and what a program for pixels becomes: a well-typed λV program, or a module.
 
-use crate::compile::wgsl::{self, NotTranslated};
-use crate::diagnostic::{Diagnostic, bounded};
+use crate::diagnostic::Diagnostic;
 use crate::dispatch::{FragmentDispatch, Target};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::types::Type;
@@ -88,7 +86,14 @@ impl Loaded {
     ///
     /// Errors: those of the loader; no such entry point, or several to choose from.
     pub fn new(words: &[u32], entry: Option<&str>, constants: Vec<u32>) -> Result<Loaded, LoadError> {
-        let module = Module::load(words)?;
+        Loaded::of(Module::load(words)?, entry, constants)
+    }
+
+    /// As [`Loaded::new`], of a module that is loaded already.
+    ///
+    /// # Errors
+    /// As of [`Loaded::new`].
+    pub fn of(module: Module, entry: Option<&str>, constants: Vec<u32>) -> Result<Loaded, LoadError> {
         let entry = match (entry, module.entry_points()) {
             (Some(name), _) => module.entry_point(name)?.name.clone(),
             (None, [only]) => only.name.clone(),
@@ -100,7 +105,7 @@ impl Loaded {
         };
         let compiled = spirv::Program::compile(&module, &entry)?;
         let outputs = outputs(&module, &entry)?;
-        Ok(Loaded { words: Arc::from(words), module, compiled, entry, outputs, constants })
+        Ok(Loaded { words: Arc::from(module.words()), module, compiled, entry, outputs, constants })
     }
 
     /// What the engines and the devices run.
@@ -181,102 +186,6 @@ impl ReadError {
     }
 }
 
-/// Which language bytes are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// λV text.
-    LambdaV,
-    /// SPIR-V assembly.
-    Assembly,
-    /// SPIR-V words.
-    Words,
-    /// WGSL, read and written as SPIR-V by naga.
-    Wgsl,
-    /// WSL text.
-    Wsl,
-}
-
-impl Language {
-    /// By the magic number, by the ending of the name, and else by how the text begins: SPIR-V
-    /// assembly with a capability, and WSL as no λV program does.
-    pub fn of(name: &str, bytes: &[u8]) -> Language {
-        let magic = rspirv::spirv::MAGIC_NUMBER;
-        if bytes.starts_with(&magic.to_le_bytes())
-            || bytes.starts_with(&magic.to_be_bytes())
-            || [".spv", ".spvs"].iter().any(|ending| name.ends_with(ending))
-        {
-            return Language::Words;
-        }
-        if name.ends_with(".spvasm") {
-            return Language::Assembly;
-        }
-        if name.ends_with(".wgsl") {
-            return Language::Wgsl;
-        }
-        if is_wsl(Path::new(name)) {
-            return Language::Wsl;
-        }
-        let lines = bytes.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
-        match lines.into_iter().find(|line| !line.is_empty() && !line.starts_with(b";")) {
-            Some(line) if line.starts_with(b"OpCapability ") => Language::Assembly,
-            _ if !name.ends_with(".lv") && begins_as_wsl(bytes) => Language::Wsl,
-            _ => Language::LambdaV,
-        }
-    }
-}
-
-/// Whether a file is WSL by its name.
-pub fn is_wsl(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "wsl" || e == "whlsl")
-}
-
-/// Whether a text begins with a comment of WSL, an attribute, or a word that something else than a
-/// list follows. A λV program that begins with a word is that word.
-fn begins_as_wsl(bytes: &[u8]) -> bool {
-    let text = past_blanks(bytes);
-    if text.starts_with(b"//") || text.starts_with(b"/*") || text.starts_with(b"[") {
-        return true;
-    }
-    let word = text.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
-    let after = past_blanks(&text[word..]);
-    text.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') && !matches!(after.first(), None | Some(b'(' | b')'))
-}
-
-/// What follows the blanks and comments of λV that a text begins with.
-fn past_blanks(text: &[u8]) -> &[u8] {
-    let mut rest = text.trim_ascii_start();
-    while let Some(comment) = rest.strip_prefix(b";") {
-        let end = comment.iter().position(|&b| b == b'\n').unwrap_or(comment.len());
-        rest = comment[end..].trim_ascii_start();
-    }
-    rest
-}
-
-/// The words of a module, from assembly, from words or from WGSL.
-pub fn words(name: &str, bytes: &[u8], language: Language) -> Result<Vec<u32>, ReadError> {
-    match language {
-        Language::Words => spirv::words_of_bytes(bytes).map_err(|e| ReadError::of_module(name, &e.into())),
-        Language::Wgsl => wgsl::words(name, text(name, bytes)?, wgsl::LIMIT).map_err(|e| match e {
-            NotTranslated::Invalid(what) => ReadError::new(Wrong::Invalid, what),
-            NotTranslated::Limit(what) => ReadError::new(Wrong::Limit, format!("{name}: {what}")),
-            NotTranslated::Unsupported(what) => ReadError::new(Wrong::Unsupported, format!("{name}: unsupported: {what}")),
-        }),
-        Language::Wsl => Err(ReadError::new(
-            Wrong::Unsupported,
-            format!(
-                "{name}: unsupported: WSL is validated (`smallstep check`), typed (`smallstep type`) and evaluated (`smallstep call`), and not translated yet"
-            ),
-        )),
-        Language::LambdaV | Language::Assembly => {
-            let text = text(name, bytes)?;
-            let assembled = spirv::assemble(text, spirv::Options::default());
-            assembled.map_err(|e| {
-                ReadError::new(Wrong::Invalid, format!("error[assemble]: {}\n  at {name}:{}:{}", bounded(&e.what), e.line, e.column))
-            })
-        }
-    }
-}
-
 /// A λV program that is well typed, and its derivation.
 pub fn lambda_v(name: &str, text: &str) -> Result<(Program, Derivation), ReadError> {
     let rendered = |diagnostic: Diagnostic| diagnostic.render(name, text).trim_end().to_string();
@@ -300,26 +209,7 @@ fn targets(program: &Program, derivation: &Derivation) -> Vec<Target> {
     program.outputs.iter().zip(components).map(|(o, components)| Target { location: o.location, components }).collect()
 }
 
-/// The text of a file.
-pub fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, ReadError> {
-    std::str::from_utf8(bytes)
-        .map_err(|e| ReadError::new(Wrong::Invalid, format!("{name}: the file is no UTF-8 text (at byte {})", e.valid_up_to())))
-}
-
 impl Source {
-    /// Reads a program. `entry` and `constants` are for SPIR-V: the entry point, and the buffer at
-    /// set 0, binding 0.
-    pub fn read(name: &str, bytes: &[u8], entry: Option<&str>, constants: Vec<u32>) -> Result<Source, ReadError> {
-        match Language::of(name, bytes) {
-            Language::LambdaV => Source::read_lambda_v(name, text(name, bytes)?),
-            language => {
-                let words = words(name, bytes, language)?;
-                let loaded = Loaded::new(&words, entry, constants).map_err(|e| ReadError::of_module(name, &e))?;
-                Ok(Source::Spirv(Box::new(loaded)))
-            }
-        }
-    }
-
     /// Reads a λV program.
     pub fn read_lambda_v(name: &str, text: &str) -> Result<Source, ReadError> {
         let (program, derivation) = lambda_v(name, text)?;

@@ -188,6 +188,46 @@ fn errors_show_their_line() {
     assert!(binary.err.contains("no UTF-8 text"));
 }
 
+/// A file in one language is never read by the rules of another, whatever its name is.
+#[test]
+fn programs_are_read_in_their_own_language() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("it can be written");
+        path.to_str().expect("UTF-8").to_string()
+    };
+    let wsl = file("wsl.lv", "int f(int x) { return x; }");
+    for args in [
+        &["check", &wsl, "--device", "none"][..],
+        &["type", &wsl],
+        &["run", &wsl],
+        &["trace", &wsl],
+        &["compare", &wsl, &wsl],
+    ] {
+        let shown = smallstep(args, "");
+        assert_eq!(shown.code, 2, "{args:?}: {}", shown.err);
+        let said = shown.err.clone() + &shown.out;
+        assert!(said.contains("says λV, and the text is WSL") && said.contains("--language wsl"), "{args:?}: {said}");
+        assert!(!said.contains("lv/"), "{args:?}: {said}");
+    }
+    assert_eq!(smallstep(&["type", &wsl, "--language", "wsl"], "").out, "int f(int) : {Return}\n");
+    let translated = smallstep(&["translate", &wsl], "");
+    assert!(translated.code == 2 && translated.err.contains("this is WSL, and λV is needed here"), "{}", translated.err);
+    let lambda_v = file("lambda.txt", "(vec2 1 2)");
+    assert_eq!(smallstep(&["type", &lambda_v], "").out, "Vec(2,f)\n");
+    assert!(smallstep(&["call", &lambda_v, "f(1)"], "").err.contains("this is λV, and WSL is needed here"));
+    // What shows no language has none, until it is said.
+    let unknown = smallstep(&["type", "-"], "1 2");
+    assert!(unknown.code == 2 && unknown.err.contains("say --language with lambda-v"), "{}", unknown.err);
+    assert!(smallstep(&["type", "-", "--language", "lambda-v"], "1 2").err.contains("error[lv/program-form]"));
+    assert!(smallstep(&["type", "-", "--language", "glsl"], "").err.contains("no language is called \"glsl\""));
+    let script = "#!amber\nSHADER compute s SPIRV-ASM\n";
+    let checked = smallstep(&["check", "-", "--device", "none"], script);
+    assert!((checked.out + &checked.err).contains("SHADER"), "it is read as a script");
+    assert!(smallstep(&["trace", "-"], script).err.contains("this is an Amber script"));
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_crash() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_smallstep"))

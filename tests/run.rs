@@ -5,11 +5,12 @@ mod common;
 use common::command::output;
 use pretty_assertions::assert_eq;
 use smallstep::dispatch::Target;
+use smallstep::program::Program;
 use smallstep::run::{Grid, Interpreter, Picture, interpret};
-use smallstep::source::{Language, Source, Wrong};
+use smallstep::source::{Loaded, ReadError, Source, Wrong};
 
 fn lambda_v(text: &str) -> Source {
-    Source::read("test.lv", text.as_bytes(), None, Vec::new()).unwrap_or_else(|e| panic!("{}", e.text))
+    Source::read_lambda_v("test.lv", text).unwrap_or_else(|e| panic!("{}", e.text))
 }
 
 fn run(source: &Source, on: Interpreter, grid: &Grid) -> Picture {
@@ -64,44 +65,6 @@ fn pixels_without_a_value_are_counted_and_the_others_shown() {
 }
 
 #[test]
-fn languages_are_told_apart() {
-    for (name, bytes, language) in [
-        ("a.lv", &b"(vec4 1 1 0 1)"[..], Language::LambdaV),
-        ("-", b"; OpCapability\n(+ 1 2)", Language::LambdaV),
-        ("-", b"; SPIR-V\n\n   OpCapability Shader\n", Language::Assembly),
-        ("a.spvasm", b"", Language::Assembly),
-        ("a.spv", b"", Language::Words),
-        ("a.lv", b"\x03\x02\x23\x07....", Language::Words),
-        ("-", b"\x07\x23\x02\x03....", Language::Words),
-        ("-", b"", Language::LambdaV),
-        ("a.wsl", b"(vec4 1 1 0 1)", Language::Wsl),
-        ("a.whlsl", b"", Language::Wsl),
-        ("-", b"\n// a comment\nint f() { return 1; }", Language::Wsl),
-        ("standard input", b"[numthreads(1, 1, 1)] compute void f() { }", Language::Wsl),
-        ("-", b"; an empty declaration\n  struct S { }", Language::Wsl),
-        ("-", b"vector<float, 2> f() { }", Language::Wsl),
-        ("-", b"int[] device f() { }", Language::Wsl),
-        ("-", "größe f() { }".as_bytes(), Language::Wsl),
-        // One word is an expression of λV.
-        ("-", b"true", Language::LambdaV),
-        ("-", b"frag-coord", Language::LambdaV),
-        ("-", b"1 2", Language::LambdaV),
-        ("-", b"(struct S)", Language::LambdaV),
-        ("a.lv", b"int f() { return 1; }", Language::LambdaV),
-        ("-", b"; x\n true ; y", Language::LambdaV),
-        ("-", b"x (+ 1 2)", Language::LambdaV),
-        ("-", b"-1.5", Language::LambdaV),
-        ("-", b"int x() { return 1; }", Language::Wsl),
-        ("-", b"void\nf() {}", Language::Wsl),
-        ("-", b"// OpCapability\n", Language::Wsl),
-        ("-", b"/* x */ int x;", Language::Wsl),
-        ("a.lv", b"int x;", Language::LambdaV),
-    ] {
-        assert_eq!(Language::of(name, bytes), language, "{name} {bytes:?}");
-    }
-}
-
-#[test]
 fn programs_that_cannot_run_say_why() {
     for (name, bytes, wrong, said) in [
         ("a.lv", &b"(+ 1 true)"[..], Wrong::Invalid, "lv/t-builtin"),
@@ -112,7 +75,13 @@ fn programs_that_cannot_run_say_why() {
         ("a.spvasm", b"OpCapability Nothing", Wrong::Invalid, "a.spvasm:1:14"),
         ("a.spvasm", b"OpCapability Kernel\nOpMemoryModel Logical OpenCL", Wrong::Unsupported, "unsupported"),
     ] {
-        let Err(error) = Source::read(name, bytes, None, Vec::new()) else { panic!("{bytes:?} runs") };
+        let read = Program::read(name, bytes, None).and_then(|program| match program.is_module() {
+            false => Source::read_lambda_v(name, program.text()),
+            true => Loaded::new(&program.words()?, None, Vec::new())
+                .map(|loaded| Source::Spirv(Box::new(loaded)))
+                .map_err(|e| ReadError::of_module(name, &e)),
+        });
+        let Err(error) = read else { panic!("{bytes:?} runs") };
         assert_eq!(error.wrong, wrong, "{}", error.text);
         assert!(error.text.contains(said), "{:?} lacks {said:?}", error.text);
     }

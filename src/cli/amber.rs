@@ -47,9 +47,7 @@ impl ScriptArgs {
     }
 
     /// Reads a script, and loads the modules that it runs.
-    fn prepare(&self, name: &str, bytes: &[u8], lenient: bool) -> Prepared {
-        let text = std::str::from_utf8(bytes)
-            .map_err(|e| (exit::INVALID, format!("error: {name}: the file is no UTF-8 text (at byte {})", e.valid_up_to())))?;
+    fn prepare(&self, name: &str, text: &str, lenient: bool) -> Prepared {
         let script = amber::read(text).map_err(|errors| {
             // Beside what is left out nothing is known to be invalid.
             let unsupported = errors.iter().any(|e| e.kind == Kind::Unsupported);
@@ -141,9 +139,9 @@ impl Running<'_> {
     }
 
     /// Plays the script, prints expectations and buffers, and gives the code.
-    pub(crate) fn run(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
+    pub(crate) fn run(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
         let interpreter = self.interpreter()?;
-        let (script, modules) = self.args.prepare(name, bytes, self.lenient)?;
+        let (script, modules) = self.args.prepare(name, text, self.lenient)?;
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
         let beside = interpreter.is_none().then(Interpreter::default);
@@ -404,8 +402,8 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
 }
 
 /// Checks a script on the interpreter and on the devices.
-pub(crate) fn check(args: &ScriptArgs, name: &str, bytes: &[u8], checker: &mut Checker) -> Checked {
-    match args.prepare(name, bytes, false) {
+pub(crate) fn check(args: &ScriptArgs, name: &str, text: &str, checker: &mut Checker) -> Checked {
+    match args.prepare(name, text, false) {
         Err((code, text)) => Checked::Refused(code, text),
         Ok((script, modules)) => Checked::Legs(playing::check(&script, &modules, &Interpreter::default(), checker.devices_mut().collect())),
     }

@@ -4,7 +4,7 @@ use super::exit::Ended;
 use super::{exit, input, output};
 use clap::Args;
 use serde_json::json;
-use smallstep::source::{self, Language};
+use smallstep::program::{Language, Program};
 use smallstep_semantics::spirv::{self, WordsError};
 use std::path::PathBuf;
 
@@ -45,7 +45,8 @@ impl Asm {
             Ok(bytes) => bytes,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
-        match source::words(&self.file.display().to_string(), &bytes, Language::Assembly) {
+        let read = Program::read(&self.file.display().to_string(), &bytes, Some(Language::Assembly));
+        match read.and_then(|program| program.words()) {
             Err(e) => input::fail_with(super::run::read_code(&e), &e.text),
             Ok(words) => match output::write(&self.out, &spirv::bytes_of_words(&words)) {
                 Err(e) => input::fail(exit::INVALID, &e),

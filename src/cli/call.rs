@@ -5,6 +5,7 @@ use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::program::Language;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::text::{Span, line_column};
@@ -79,10 +80,8 @@ impl Evaluation {
 impl Call {
     pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
-        let text = match input::text(&self.file) {
-            Ok(text) => text,
-            Err(e) => return input::fail(exit::INVALID, &e),
-        };
+        let source = input::only(&self.file, Language::Wsl)?;
+        let text = source.text();
         let mut worst = exit::DONE;
         let mut told = HashSet::new();
         for expression in &self.expressions {

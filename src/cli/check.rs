@@ -10,8 +10,7 @@ use clap::Args;
 use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
-use smallstep::run::amber::is_script;
-use smallstep::source::{self, Language, is_wsl};
+use smallstep::program::{Language, Program};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
 use smallstep::theorem::device::Choice;
@@ -34,6 +33,8 @@ pub(crate) struct Check {
     /// .amber files), or - for standard input.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: input::Reading,
     /// Devices: auto (all there are), none, required (all, at least one), or an adapter's name or
     /// index; may be repeated.
     #[arg(long, default_value = "auto")]
@@ -186,14 +187,6 @@ impl Counts {
     }
 }
 
-/// The text of a λV program. A SPIR-V module is none, and the error says what it is for.
-fn lambda_v(name: &str, bytes: &[u8]) -> Result<String, String> {
-    if Language::of(name, bytes) != Language::LambdaV {
-        return Err(format!("{name}: this is a SPIR-V module, and the theorem is about λV programs; `smallstep run {name}` runs it"));
-    }
-    source::text(name, bytes).map(str::to_string).map_err(|e| e.text)
-}
-
 impl Check {
     pub(crate) fn run(self) -> Ended {
         let (files, left_out) = match collect(&self.paths) {
@@ -212,7 +205,8 @@ impl Check {
             Err(e) => return input::fail(exit::INVALID, &e),
         };
         // WSL programs are validated only: no device is looked for where there is nothing else.
-        let only_wsl = files.iter().all(|f| is_wsl(f));
+        let of_wsl = |file: &PathBuf| file.to_str().is_some_and(|name| Language::of_name(name) == Some(Language::Wsl));
+        let only_wsl = files.iter().all(of_wsl);
         let devices = if only_wsl && self.device == ["auto"] { Devices::None } else { devices(&self.device) };
         let asked_for = devices.asked_for();
         let options = Options {
@@ -236,11 +230,12 @@ impl Check {
         let mut unexpected = 0u64;
         for path in &files {
             let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
-            let bytes = input::bytes(path);
-            if let Ok(bytes) = &bytes
-                && is_script(&name, bytes)
-            {
-                let checked = amber::check(&self.script, &name, bytes, &mut checker);
+            let read =
+                input::bytes(path).map_err(|e| (exit::INVALID, format!("error: {e}"))).and_then(|bytes| self.reading.read(&name, &bytes));
+            let program = read.as_ref().ok();
+            let written_in = |language: Language| program.filter(|program| program.language == language).map(Program::text);
+            if let Some(text) = written_in(Language::Amber) {
+                let checked = amber::check(&self.script, &name, text, &mut checker);
                 let word = checked.word();
                 all.count(word, Lanes::default(), None);
                 if let amber::Checked::Legs(judged) = &checked {
@@ -259,10 +254,8 @@ impl Check {
                 }
                 continue;
             }
-            if let Ok(bytes) = &bytes
-                && Language::of(&name, bytes) == Language::Wsl
-            {
-                let checked = wsl::check(&name, bytes);
+            if let Some(text) = written_in(Language::Wsl) {
+                let checked = wsl::check(&name, text);
                 all.count(checked.word(), Lanes::default(), None);
                 validation.count(checked.word(), Lanes::default(), None);
                 let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));
@@ -275,9 +268,13 @@ impl Check {
                 }
                 continue;
             }
-            let checked = match bytes.and_then(|bytes| lambda_v(&name, &bytes)) {
-                Ok(source) => checker.check(&name, &source),
-                Err(e) => Checked::Invalid { diagnostic: None, text: format!("error: {e}\n") },
+            let checked = match &read {
+                Ok(program) if program.is_module() => {
+                    let what = "this is a SPIR-V module, and the theorem is about λV programs";
+                    Checked::Invalid { diagnostic: None, text: format!("error: {name}: {what}; `smallstep run {name}` runs it\n") }
+                }
+                Ok(program) => checker.check(&name, program.text()),
+                Err((_, text)) => Checked::Invalid { diagnostic: None, text: format!("{text}\n") },
             };
             let verdict = checked.verdict();
             let word = verdict.as_ref().map_or("invalid", Verdict::name);

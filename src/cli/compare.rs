@@ -1,19 +1,20 @@
 //! `smallstep compare`: whether one compute module may stand for another.
 
 use super::exit::Ended;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
 use smallstep::compute::ComputeModule;
 use smallstep::compute::given::SpecValue;
 use smallstep::compute::told;
+use smallstep::program::Program;
 use smallstep::theorem::refine::blame::{Disagreement, Writer};
 use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{self, Engine, Input, Settings, Shape, Side, Summary, Unchecked, Verdict};
 
 use super::bar::Bar;
-use super::compute::{ComputeArgs, Failure, invalid, undefined_json};
+use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
 use super::{exit, input};
 
 /// Check that one compute module shows only what another allows, over generated inputs
@@ -42,6 +43,8 @@ pub(crate) struct Compare {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    reading: input::Reading,
+    #[command(flatten)]
     compute: ComputeArgs,
 }
 
@@ -58,13 +61,12 @@ impl Compare {
         self.compare()
     }
 
-    fn side(&self, path: &Path, values: &[SpecValue]) -> Result<Side, Failure> {
-        let name = path.display().to_string();
-        let bytes = input::bytes(path).map_err(invalid)?;
-        let source = self.compute.source_with(&name, &bytes, self.entry.as_deref(), values)?;
-        let Some(source) = source else {
+    fn side(&self, program: &Program, values: &[SpecValue]) -> Result<Side, Failure> {
+        let name = program.name.clone();
+        let source = self.compute.module_with(program, values)?;
+        if !source.is_compute(self.entry.as_deref()) {
             return Err(invalid(format!("{name}: it has no compute entry point, and only these are compared")));
-        };
+        }
         let module = ComputeModule::new(source.module, self.entry.as_deref()).map_err(|e| invalid(format!("{name}: {e}")))?;
         Ok(Side::new(name, module, source.assembly))
     }
@@ -83,8 +85,10 @@ impl Compare {
                 "{option} is of no use for a comparison: it gives modules buffers and push constants, and makes no images"
             )));
         }
-        let before = self.side(&self.before, &self.compute.spec_values()?)?;
-        let after = self.side(&self.after, &self.values_after()?)?;
+        let (before, after) = (self.reading.program(&self.before)?, self.reading.program(&self.after)?);
+        let values_after = self.values_after(&before, &after)?;
+        let before = self.side(&before, &self.compute.spec_values()?)?;
+        let after = self.side(&after, &values_after)?;
         let settings = Settings {
             inputs: self.inputs,
             seed: self.seed,
@@ -112,13 +116,8 @@ impl Compare {
     }
 
     /// The values of specialization constants that AFTER has: it may have lost some.
-    fn values_after(&self) -> Result<Vec<SpecValue>, Failure> {
-        let ids = |path: &Path| {
-            let name = path.display().to_string();
-            let bytes = input::bytes(path).map_err(invalid)?;
-            super::compute::spec_ids(&name, &bytes)
-        };
-        let (before, after) = (ids(&self.before)?, ids(&self.after)?);
+    fn values_after(&self, before: &Program, after: &Program) -> Result<Vec<SpecValue>, Failure> {
+        let (before, after) = (spec_ids(before)?, spec_ids(after)?);
         if let Some(new) = after.iter().find(|id| !before.contains(id)) {
             let name = self.after.display();
             return Err(invalid(format!("{name}: a specialization constant has the SpecId {new}, which no constant of BEFORE has")));

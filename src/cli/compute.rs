@@ -9,9 +9,9 @@ use smallstep::compute::given::{Assignment, Contents, Place, Sampled, SpecValue,
 use smallstep::compute::told::{self, AssemblyLines, Invocations};
 use smallstep::compute::{self, ComputeModule, Given, Interpreter, Prepared, bound};
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
+use smallstep::program::{Language, Program};
 use smallstep::run::screen::{self, Input, Screen};
 use smallstep::source::ReadError;
-use smallstep::source::{self, Language};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
@@ -93,12 +93,19 @@ pub(super) fn contents(contents: &Contents) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// A compute module and what messages about it need.
+/// A module and what messages about it need.
 pub(crate) struct Source {
     name: String,
     pub(super) module: Module,
     pub(super) assembly: Option<AssemblyLines>,
     carried: Carried,
+}
+
+impl Source {
+    /// Whether the entry point of that name, or one of all, is a compute one.
+    pub(crate) fn is_compute(&self, entry: Option<&str>) -> bool {
+        compute::is_compute(&self.module, entry)
+    }
 }
 
 impl ComputeArgs {
@@ -146,10 +153,10 @@ impl ComputeArgs {
         self.lenient
     }
 
-    /// The module in the bytes, if they are SPIR-V and the entry point of that name, or one of
-    /// them, is a compute one.
-    pub(crate) fn source(&self, name: &str, bytes: &[u8], entry: Option<&str>) -> Result<Option<Source>, Failure> {
-        self.source_with(name, bytes, entry, &self.spec_values()?)
+    /// The module, loaded with the values that the options give to its specialization constants,
+    /// or else its text.
+    pub(crate) fn module(&self, program: &Program) -> Result<Source, Failure> {
+        self.module_with(program, &self.spec_values()?)
     }
 
     /// The values of a SPIR-V module's specialization constants.
@@ -167,28 +174,16 @@ impl ComputeArgs {
         self.all_given().find(|option| matches!(*option, "--push" | "--schedule" | "--robustness" | "--lenient"))
     }
 
-    /// [`ComputeArgs::source`] with these values for specialization constants.
-    pub(super) fn source_with(
-        &self,
-        name: &str,
-        bytes: &[u8],
-        entry: Option<&str>,
-        values: &[SpecValue],
-    ) -> Result<Option<Source>, Failure> {
-        let language = Language::of(name, bytes);
-        if language == Language::LambdaV {
-            return Ok(None);
-        }
-        let words = source::words(name, bytes, language).map_err(|e| unread(&e))?;
-        let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
+    /// [`ComputeArgs::module`] with these values for specialization constants.
+    pub(super) fn module_with(&self, program: &Program, values: &[SpecValue]) -> Result<Source, Failure> {
+        let name = &program.name;
+        let words = program.words().map_err(|e| unread(&e))?;
+        let text = (program.language == Language::Assembly).then(|| program.text());
         let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
         let values = if values.is_empty() { &carried.spec } else { values };
         let module = compute::load(name, &words, self.lenient, values).map_err(|e| unread(&e))?;
-        if !compute::is_compute(&module, entry) {
-            return Ok(None);
-        }
         let assembly = text.and_then(|text| AssemblyLines::new(name, text, &module));
-        Ok(Some(Source { name: name.into(), module, assembly, carried }))
+        Ok(Source { name: name.clone(), module, assembly, carried })
     }
 
     /// The buffers that are given.
@@ -210,37 +205,29 @@ impl ComputeArgs {
         })
     }
 
-    /// The draw over a whole screen that a fragment module in the bytes is for; unless `always`,
-    /// only if λV's way of running one, pixel by pixel with one buffer, is not enough.
+    /// The draw over a whole screen that a fragment module is for; unless `always`, only if λV's way
+    /// of running one, pixel by pixel with one buffer, is not enough, and else the module again.
     pub(crate) fn screen(
         &self,
-        name: &str,
-        bytes: &[u8],
+        source: Source,
         entry: Option<&str>,
         size: (u32, u32),
         inputs: &[Input],
         always: bool,
-    ) -> Result<Option<Screen>, Failure> {
-        let language = Language::of(name, bytes);
-        if language == Language::LambdaV {
-            return Ok(None);
-        }
-        let words = source::words(name, bytes, language).map_err(|e| unread(&e))?;
-        let text = if language == Language::Assembly { std::str::from_utf8(bytes).ok() } else { None };
-        let carried = text.map_or(Ok(Carried::default()), Carried::read).map_err(|e| invalid(format!("{name}: {e}")))?;
-        let values = if self.spec.is_empty() { carried.spec.clone() } else { self.spec_values()? };
-        let module = compute::load(name, &words, self.lenient, &values).map_err(|e| unread(&e))?;
+    ) -> Result<Result<Screen, Source>, Failure> {
+        let (name, module) = (&source.name, &source.module);
         let asked = always || !inputs.is_empty() || self.given().is_some();
-        let pixels = asked || screen::entry_of(&module, entry).is_ok() && subset::lambda_v(&module).is_err();
+        let pixels = asked || screen::entry_of(module, entry).is_ok() && subset::lambda_v(module).is_err();
         if !pixels {
-            return Ok(None);
+            return Ok(Err(source));
         }
         if let Some(option) = self.groups.map(|_| "--groups").or(self.schedule.as_ref().map(|_| "--schedule")) {
             return Err(invalid(format!("{name}: {option} is for compute modules, and this draws")));
         }
-        let given = self.given_with(&carried)?;
+        let given = self.given_with(&source.carried)?;
+        let Source { name, module, .. } = source;
         let screen = Screen::new(module, entry, size, inputs, given, self.robustness.unwrap_or_default());
-        screen.map(Some).map_err(|e| invalid(format!("{name}: {e}")))
+        screen.map(Ok).map_err(|e| invalid(format!("{name}: {e}")))
     }
 
     /// What is behind the descriptors, and the push constants; what the options do not say, the
@@ -285,9 +272,9 @@ impl ComputeArgs {
 }
 
 /// The SpecIds of a module.
-pub(super) fn spec_ids(name: &str, bytes: &[u8]) -> Result<Vec<u32>, Failure> {
-    let words = source::words(name, bytes, Language::of(name, bytes)).map_err(|e| unread(&e))?;
-    let constants = spec_constants(&words).map_err(|e| unread(&ReadError::of_module(name, &e)))?;
+pub(super) fn spec_ids(program: &Program) -> Result<Vec<u32>, Failure> {
+    let words = program.words().map_err(|e| unread(&e))?;
+    let constants = spec_constants(&words).map_err(|e| unread(&ReadError::of_module(&program.name, &e)))?;
     Ok(constants.iter().map(|constant| constant.id).collect())
 }
 

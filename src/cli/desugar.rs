@@ -5,6 +5,7 @@ use super::{exit, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::program::Language;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::Span;
 use smallstep_semantics::wsl::desugar::desugar;
@@ -28,18 +29,16 @@ pub(crate) struct Desugar {
 impl Desugar {
     pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
-        let text = match input::text(&self.file) {
-            Ok(text) => text,
-            Err(e) => return input::fail(exit::INVALID, &e),
-        };
-        let (tree, errors) = parse(&text);
+        let source = input::only(&self.file, Language::Wsl)?;
+        let text = source.text();
+        let (tree, errors) = parse(text);
         if !errors.is_empty() {
-            let text: String = errors.into_iter().map(|error| Diagnostic::from(error).render(&name, &text)).collect();
+            let text: String = errors.into_iter().map(|error| Diagnostic::from(error).render(&name, text)).collect();
             return input::fail_with(exit::INVALID, &text);
         }
         let (program, steps) = desugar(tree);
         if self.steps {
-            self.list(&name, &text, &steps);
+            self.list(&name, text, &steps);
         } else if self.json {
             say!("{}", json!({"schema": 1, "kind": "program", "file": name, "core": print_core(&program)}));
         } else {

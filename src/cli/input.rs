@@ -1,10 +1,12 @@
 //! Reading what a command is given: a file, or `-` for standard input.
 
+use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use smallstep::program::{Language, Program};
 use smallstep::source;
 use std::path::Path;
 
-use super::exit::Ended;
+use super::exit::{self, Ended, Failure};
 
 /// The most bytes of one file.
 const MAX_FILE: u64 = 256 << 20;
@@ -18,12 +20,32 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     read.map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// The text of a file or of standard input.
-pub(crate) fn text(path: &Path) -> Result<String, String> {
-    String::from_utf8(bytes(path)?).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        format!("{}: the file is no UTF-8 text (at byte {at})", path.display())
-    })
+/// How a program is read.
+#[derive(Args)]
+pub(crate) struct Reading {
+    /// What the program is written in: lambda-v, wsl, spirv (words), spirv-assembly, wgsl or amber.
+    /// Without it, the ending of the name and the beginning of the text say it.
+    #[arg(long, value_name = "LANGUAGE", value_parser = Language::from_name)]
+    language: Option<Language>,
+}
+
+impl Reading {
+    /// The program in a file or on standard input.
+    pub(crate) fn program(&self, path: &Path) -> Result<Program, Failure> {
+        let bytes = bytes(path).map_err(|e| (exit::INVALID, format!("error: {e}")))?;
+        self.read(&path.display().to_string(), &bytes)
+    }
+
+    /// The program in the bytes of a file of that name.
+    pub(crate) fn read(&self, name: &str, bytes: &[u8]) -> Result<Program, Failure> {
+        Program::read(name, bytes, self.language).map_err(|e| (super::run::read_code(&e), e.text))
+    }
+}
+
+/// The program in a file or on standard input, where only one language is taken.
+pub(crate) fn only(path: &Path, language: Language) -> Result<Program, Failure> {
+    let bytes = bytes(path).map_err(|e| (exit::INVALID, format!("error: {e}")))?;
+    Program::only(&path.display().to_string(), &bytes, language).map_err(|e| (super::run::read_code(&e), e.text))
 }
 
 /// The 32-bit words of a file, little-endian.

@@ -13,12 +13,12 @@ use smallstep::compute::given::Assignment;
 use smallstep::compute::told::Invocations;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
-use smallstep::run::amber::is_script;
+use smallstep::program::Language;
 use smallstep::run::grid::compute_entry;
 use smallstep::run::picture::{self, LaneSummary};
 use smallstep::run::screen::{Input, Screen, Shown};
 use smallstep::run::{self, Ending, Grid, Interpreter, NotRun, Picture};
-use smallstep::source::{self, Language, ReadError, Source, Wrong};
+use smallstep::source::{Loaded, ReadError, Source, Wrong};
 use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::Limits;
@@ -99,6 +99,8 @@ pub(crate) struct Run {
     #[arg(long, help_heading = "Compute modules")]
     keep_going: bool,
     #[command(flatten)]
+    reading: input::Reading,
+    #[command(flatten)]
     script: ScriptArgs,
     #[command(flatten)]
     grid: GridArgs,
@@ -110,7 +112,7 @@ pub(crate) struct Run {
 }
 
 /// What every program takes.
-const ALWAYS: &[&str] = &["file", "json", "engine", "fuel", "values"];
+const ALWAYS: &[&str] = &["file", "language", "json", "engine", "fuel", "values"];
 /// What draws take.
 const PICTURE: &[&str] = &["size", "image", "alpha", "output", "pixel"];
 
@@ -140,30 +142,44 @@ impl Run {
             return Err((exit::INVALID, format!("error: pixel ({x},{y}) is outside the grid of {}x{}", size.0, size.1)));
         }
         let invalid = |e: String| (exit::INVALID, format!("error: {e}"));
-        let bytes = input::bytes(&self.file).map_err(invalid)?;
-        if is_script(&name, &bytes) {
-            return self.run_script(&name, &bytes);
-        }
-        if Language::of(&name, &bytes) == Language::Wsl {
-            return self.run_wsl(&name, &bytes, size);
+        let program = self.reading.program(&self.file)?;
+        match program.language {
+            Language::Amber => return self.run_script(&name, program.text()),
+            Language::Wsl => return self.run_wsl(&name, program.text(), size),
+            Language::LambdaV | Language::Words | Language::Assembly | Language::Wgsl => {}
         }
         if let Some(option) = self.script.given() {
             return Err(invalid(format!("{name}: {option} is for Amber scripts, and this is none")));
         }
-        if let Some(source) = self.compute.source(&name, &bytes, self.entry.as_deref())? {
-            return self.run_compute(source);
-        }
-        if self.buffer.is_none()
-            && let Some(screen) = self.compute.screen(&name, &bytes, self.entry.as_deref(), size, &self.input, !self.out.is_empty())?
-        {
-            return self.run_screen(&name, &screen, size);
+        let entry = self.entry.as_deref();
+        let mut module = None;
+        if program.is_module() {
+            let source = self.compute.module(&program)?;
+            if source.is_compute(entry) {
+                return self.run_compute(source);
+            }
+            if self.buffer.is_some() {
+                module = Some(source.module);
+            } else {
+                match self.compute.screen(source, entry, size, &self.input, !self.out.is_empty())? {
+                    Ok(screen) => return self.run_screen(&name, &screen, size),
+                    Err(source) => module = Some(source.module),
+                }
+            }
         }
         if let Some(option) = self.given_for_compute() {
             return Err(invalid(format!("{name}: {option} is for SPIR-V modules, and this is none")));
         }
         self.only("a program that runs for pixels alone", &[PICTURE, &["route", "entry", "buffer"]])?;
         let constants = self.buffer.as_deref().map_or(Ok(Vec::new()), input::words).map_err(invalid)?;
-        let source = Source::read(&name, &bytes, self.entry.as_deref(), constants).map_err(|e| (read_code(&e), e.text))?;
+        let source = match module {
+            None => Source::read_lambda_v(&name, program.text()),
+            Some(module) => match Loaded::of(module, entry, constants) {
+                Ok(loaded) => Ok(Source::Spirv(Box::new(loaded))),
+                Err(e) => Err(ReadError::of_module(&name, &e)),
+            },
+        };
+        let source = source.map_err(|e| (read_code(&e), e.text))?;
         let grid = Grid { pixel: self.pixel, fuel: self.fuel.unwrap_or(FUEL), ..Grid::new(size) };
         let (engine, picture) = self.picture(&source, &grid)?;
         self.finish(&name, &engine, &picture, size, || match &source {
@@ -177,8 +193,7 @@ impl Run {
     }
 
     /// An entry point of a WSL program: a grid, or a draw.
-    fn run_wsl(&self, name: &str, bytes: &[u8], size: (u32, u32)) -> Result<u8, (u8, String)> {
-        let text = source::text(name, bytes).map_err(|e| (exit::INVALID, e.text))?;
+    fn run_wsl(&self, name: &str, text: &str, size: (u32, u32)) -> Result<u8, (u8, String)> {
         let found = validate(text);
         let Some(program) = &found.program else {
             let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
@@ -402,7 +417,7 @@ impl Run {
         of_pixels.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
 
-    fn run_script(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
+    fn run_script(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
         let own = [
             (self.size.is_some(), "--size"),
             (self.pixel.is_some(), "--pixel"),
@@ -433,7 +448,7 @@ impl Run {
                 format!("error: {name}: --output says which attachment of an Amber script --image draws; give --image"),
             ));
         }
-        running.run(name, bytes)
+        running.run(name, text)
     }
 
     fn run_compute(&self, source: super::compute::Source) -> Result<u8, (u8, String)> {

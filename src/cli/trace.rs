@@ -7,8 +7,8 @@ use super::{exit, grid, input};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::program::{self, Language};
 use smallstep::run::screen::Input;
-use smallstep::source::{self, Language};
 use smallstep_semantics::lambda_v::print::Printer;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy, ValueId};
@@ -53,6 +53,8 @@ pub(crate) struct Trace {
     /// One JSON object a line on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    reading: input::Reading,
     /// The size of the screen that a fragment module is drawn on.
     #[arg(long, default_value = "4x4", value_parser = input::size)]
     size: (u32, u32),
@@ -89,8 +91,7 @@ const FUEL: u64 = 10_000;
 
 impl Trace {
     /// A compute entry point of a WSL program.
-    fn dispatch(&self, name: &str, bytes: &[u8]) -> Result<u8, (u8, String)> {
-        let text = source::text(name, bytes).map_err(|e| (exit::INVALID, format!("error: {}", e.text)))?;
+    fn dispatch(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
         let found = validate(text);
         let Some(program) = &found.program else {
             let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
@@ -121,27 +122,26 @@ impl Trace {
 
     pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
-        let bytes = match input::bytes(&self.file) {
-            Ok(bytes) => bytes,
-            Err(e) => return input::fail(exit::INVALID, &e),
-        };
+        let source = self.reading.program(&self.file)?;
+        let text = source.text();
         if let Some(expression) = &self.call {
             self.only("an expression", &[&["call", "unspecified", "precision", "ways"]])?;
-            return match source::text(&name, &bytes) {
-                Ok(text) => super::call::trace(&self.file, text, expression, &self.grid.evaluation, self.fuel.unwrap_or(FUEL), self.json),
-                Err(e) => input::fail(exit::INVALID, &e.text),
-            };
+            if source.language != Language::Wsl {
+                let what = format!("{name}: this is {}, and --call is for WSL programs", source.language.words());
+                return input::fail(exit::INVALID, &what);
+            }
+            return super::call::trace(&self.file, text, expression, &self.grid.evaluation, self.fuel.unwrap_or(FUEL), self.json);
         }
-        if Language::of(&name, &bytes) == Language::Wsl {
-            return self.dispatch(&name, &bytes);
+        match source.language {
+            Language::Wsl => return self.dispatch(&name, text),
+            Language::Amber => {
+                return input::fail(exit::INVALID, &format!("{name}: this is an Amber script; `smallstep run` plays it"));
+            }
+            Language::LambdaV | Language::Words | Language::Assembly | Language::Wgsl => {}
         }
-        if let Some(code) = self.compute(&name, &bytes)? {
+        if let Some(code) = self.compute(&name, &source)? {
             return Ok(code);
         }
-        let text = match source::text(&name, &bytes) {
-            Ok(text) => text,
-            Err(e) => return input::fail(exit::INVALID, &e.text),
-        };
         let program = match Program::read(text) {
             Ok(program) => program,
             Err(e) => {
@@ -187,12 +187,20 @@ impl Trace {
     }
 
     /// Traces what is no λV program; none where it is one.
-    fn compute(&self, name: &str, bytes: &[u8]) -> Result<Option<u8>, (u8, String)> {
+    fn compute(&self, name: &str, source: &program::Program) -> Result<Option<u8>, (u8, String)> {
         let invalid = |what: String| Err((exit::INVALID, format!("error: {name}: {what}")));
         let given =
             [(self.entry.is_some(), "--entry"), (self.invocation.is_some(), "--invocation"), (self.function.is_some(), "--function")];
-        let Some(module) = self.compute.source(name, bytes, self.entry.as_deref())? else {
-            if let Some(screen) = self.compute.screen(name, bytes, self.entry.as_deref(), self.size, &self.input, true)? {
+        let entry = self.entry.as_deref();
+        let module = source.is_module().then(|| self.compute.module(source)).transpose()?;
+        let (module, other) = match module {
+            Some(module) if !module.is_compute(entry) => (None, Some(module)),
+            module => (module, None),
+        };
+        let Some(module) = module else {
+            if let Some(other) = other
+                && let Ok(screen) = self.compute.screen(other, entry, self.size, &self.input, true)?
+            {
                 let pixel = self.pixel.unwrap_or((0, 0));
                 if pixel.0 >= self.size.0 || pixel.1 >= self.size.1 {
                     return invalid(format!("pixel ({},{}) is outside of {}x{}", pixel.0, pixel.1, self.size.0, self.size.1));
@@ -223,7 +231,7 @@ impl Trace {
     }
 
     fn only(&self, what: &str, taken: &[&[&str]]) -> Result<(), (u8, String)> {
-        super::only(&self.given, what, &[taken, &[&["file", "fuel", "json"]]].concat())
+        super::only(&self.given, what, &[taken, &[&["file", "language", "fuel", "json"]]].concat())
     }
 
     /// Every ending that some order of reduction reaches.

@@ -8,6 +8,7 @@ use serde_json::json;
 use smallstep::compile::lambda_v::listing::listing;
 use smallstep::compile::lambda_v::{self as translation, Constants, Untranslatable};
 use smallstep::dispatch::words_hash;
+use smallstep::program::Language;
 use smallstep::source;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
@@ -69,8 +70,9 @@ impl Translate {
     fn try_run(&self) -> Result<(), (u8, String)> {
         let invalid = |e: String| (exit::INVALID, format!("error: {e}"));
         let name = self.file.display().to_string();
-        let text = input::text(&self.file).map_err(invalid)?;
-        let (program, _) = source::lambda_v(&name, &text).map_err(|e| (super::run::read_code(&e), e.text))?;
+        let source = input::only(&self.file, Language::LambdaV)?;
+        let text = source.text();
+        let (program, _) = source::lambda_v(&name, text).map_err(|e| (super::run::read_code(&e), e.text))?;
         let options = translation::Options {
             profile: self.profile,
             constants: self.constants,
@@ -80,7 +82,7 @@ impl Translate {
         let module = translation::translate(&program, &options).map_err(|e| (untranslatable_code(&e), format!("error: {name}: {e}")))?;
         let assembly = || spirv::disassemble(&module.words).map_err(|e| (exit::DISAGREE, format!("error: a bug of ours: {e}")));
         if self.witness {
-            for w in listing(&module, &program.symbols, &text, if self.json { 10_000 } else { 100 }) {
+            for w in listing(&module, &program.symbols, text, if self.json { 10_000 } else { 100 }) {
                 if self.json {
                     say!(
                         "{}",

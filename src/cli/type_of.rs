@@ -5,7 +5,7 @@ use super::{exit, input, wsl};
 use clap::Args;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
-use smallstep::source::{self, Language};
+use smallstep::program::Language;
 use smallstep_semantics::lambda_v::print::{Printer, print_typed};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::line_column;
@@ -17,6 +17,8 @@ use std::path::PathBuf;
 pub(crate) struct TypeOf {
     /// A λV or WSL program, or - for standard input.
     file: PathBuf,
+    #[command(flatten)]
+    reading: input::Reading,
     /// Print the derivation: a line for each node, premises indented under their conclusion, each
     /// node once.
     #[arg(long)]
@@ -29,17 +31,16 @@ pub(crate) struct TypeOf {
 impl TypeOf {
     pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
-        let bytes = match input::bytes(&self.file) {
-            Ok(bytes) => bytes,
-            Err(e) => return input::fail(exit::INVALID, &e),
-        };
-        if Language::of(&name, &bytes) == Language::Wsl {
-            return wsl::type_of(&name, &bytes, self.derivation, self.json);
+        let source = self.reading.program(&self.file)?;
+        let text = source.text();
+        match source.language {
+            Language::LambdaV => {}
+            Language::Wsl => return wsl::type_of(&name, text, self.derivation, self.json),
+            other => {
+                let what = format!("{name}: this is {}, and λV and WSL programs have types here", other.words());
+                return input::fail(exit::INVALID, &what);
+            }
         }
-        let text = match source::text(&name, &bytes) {
-            Ok(text) => text,
-            Err(e) => return input::fail(exit::INVALID, &e.text),
-        };
         let read = Program::read(text).map_err(Diagnostic::from);
         let typed = read.and_then(|p| typing::infer(&p, Limits::default()).map(|d| (p, d)).map_err(Diagnostic::from));
         let (program, derivation) = match typed {

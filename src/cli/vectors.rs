@@ -10,6 +10,7 @@ use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::compute::carried::groups;
 use smallstep::generate::spirv::Limits;
+use smallstep::program::Language;
 use smallstep::run::grid::Bound;
 use smallstep::vectors::amber;
 use smallstep::vectors::format::profile_name;
@@ -178,7 +179,9 @@ impl Vectors {
 
     /// The program that is given, and what is done with it.
     fn given(&self) -> Result<Option<(String, wsl::Given)>, String> {
-        let Some(text) = self.program.as_deref().map(input::text).transpose()? else { return Ok(None) };
+        let Some(path) = self.program.as_deref() else { return Ok(None) };
+        let text =
+            input::only(path, Language::Wsl).map_err(|(_, message)| message.trim_start_matches("error: ").to_string())?.text().to_string();
         if !self.expressions.is_empty() {
             return Ok(Some((text, wsl::Given::Expressions(self.expressions.clone()))));
         }

@@ -3,7 +3,6 @@
 use super::exit::{self, Ended};
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
-use smallstep::source;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::beside::{self, Bounds, Fuel, Ran};
 use smallstep_semantics::wsl::error::Error;
@@ -23,11 +22,10 @@ pub(super) enum Checked {
     Refuted(String),
 }
 
-fn read(name: &str, bytes: &[u8]) -> Result<(String, Program), Checked> {
-    let text = source::text(name, bytes).map_err(|e| Checked::Invalid { errors: Vec::new(), text: format!("error: {}\n", e.text) })?;
+fn read(name: &str, text: &str) -> Result<Program, Checked> {
     let found = validate(text);
     match found.program {
-        Some(program) => Ok((text.to_string(), program)),
+        Some(program) => Ok(program),
         None => Err(Checked::Invalid { errors: found.errors.clone(), text: rendered(name, text, found.errors) }),
     }
 }
@@ -40,12 +38,12 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
 
 /// Validates a program, and calls its functions on both engines.
-pub(super) fn check(name: &str, bytes: &[u8]) -> Checked {
-    match read(name, bytes) {
+pub(super) fn check(name: &str, text: &str) -> Checked {
+    match read(name, text) {
         Err(invalid) => invalid,
-        Ok((text, program)) => match recheck(&program) {
+        Ok(program) => match recheck(&program) {
             Err(refutation) => Checked::Refuted(format!("the derivations do not check: {refutation}")),
-            Ok(()) => match beside::everything(&program, &text, 0, &BOUNDS) {
+            Ok(()) => match beside::everything(&program, text, 0, &BOUNDS) {
                 Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
                 Ok(ran) => Checked::Valid {
                     functions: program.bodies.len(),
@@ -139,8 +137,8 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
 
 /// Prints the functions of a program with their types and behaviours, and their derivations if
 /// asked for.
-pub(super) fn type_of(name: &str, bytes: &[u8], derivation: bool, as_json: bool) -> Ended {
-    let (text, program) = match read(name, bytes) {
+pub(super) fn type_of(name: &str, text: &str, derivation: bool, as_json: bool) -> Ended {
+    let program = match read(name, text) {
         Ok(read) => read,
         Err(invalid) => {
             if as_json {

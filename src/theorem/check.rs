@@ -10,7 +10,7 @@ use super::reduce::{self, Minimal};
 use super::{Lack, Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
-use crate::source::is_wsl;
+use crate::program::Language;
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::number::Profile;
@@ -333,10 +333,12 @@ fn folder(path: &Path, depth: u32, (files, modules): (&mut Vec<PathBuf>, &mut Ve
         // A link to a folder could lead back here.
         if entry.is_dir() && !entry.is_symlink() {
             folder(&entry, depth + 1, (&mut *files, &mut *modules))?;
-        } else if is_wsl(&entry) || entry.extension().is_some_and(|e| e == "lv" || e == "amber") {
-            files.push(entry);
-        } else if entry.extension().is_some_and(|e| e == "spv" || e == "spvasm" || e == "wgsl") {
-            modules.push(entry);
+        } else {
+            match entry.file_name().and_then(|name| Language::of_name(name.to_str()?)) {
+                Some(Language::LambdaV | Language::Wsl | Language::Amber) => files.push(entry),
+                Some(Language::Words | Language::Assembly | Language::Wgsl) => modules.push(entry),
+                None => {}
+            }
         }
     }
     Ok(())

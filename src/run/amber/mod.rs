@@ -29,8 +29,3 @@ pub use check::{Compared, Difference, Leg, Place, Side, Verdict, check, open_tex
 pub use keep::MAX_ORIGINS;
 pub use modules::{Loaded, Modules, Options, Stage};
 pub use play::{End, Engine, Interpreter, Player, Step, commands};
-
-/// Whether a file is an Amber script, by the ending of its name or the first line of its text.
-pub fn is_script(name: &str, bytes: &[u8]) -> bool {
-    [".amber", ".vkscript"].iter().any(|ending| name.ends_with(ending)) || bytes.starts_with(b"#!amber")
-}

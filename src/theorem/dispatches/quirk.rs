@@ -15,6 +15,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::program::{Language, Program};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grammar::Op;
@@ -29,7 +30,6 @@ use crate::dispatch::ComputeResult;
 use crate::generate::spirv::ComputeCase;
 use crate::generate::spirv::remedy::Remedy;
 use crate::gpu::{Device, DeviceOutcome};
-use crate::source::{self, Language};
 use crate::theorem::quirk::{Keys, Seen, files_of, stem, text_of};
 use crate::theorem::without_numbers;
 
@@ -207,7 +207,7 @@ pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, String> {
     let name = path.display().to_string();
     let wrong = |what: String| format!("{name}: {what}");
     let carried = Carried::read(text).map_err(wrong)?;
-    let words = source::words(&name, text.as_bytes(), Language::Assembly).map_err(|e| e.text)?;
+    let words = Program::read(&name, text.as_bytes(), Some(Language::Assembly)).and_then(|program| program.words()).map_err(|e| e.text)?;
     let module: Module = load(&name, &words, false, &carried.spec).map_err(|e| e.text)?;
     let module = ComputeModule::new(module, None).map_err(wrong)?;
     let bytes = |contents: &Contents| match contents {

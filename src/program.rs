@@ -1,0 +1,441 @@
+//! A program in a file of any language, recognised once.
+//!
+//! What a file is written in is told by the words at its beginning, by the ending of its name, and
+//! by how its text begins. Where the ending and the text say different things the file is refused,
+//! so that no text is read by the rules of another language. `--language` decides it.
+
+use crate::compile::wgsl::{self, NotTranslated};
+use crate::diagnostic::bounded;
+use crate::source::{ReadError, Wrong};
+use smallstep_semantics::spirv;
+
+/// What a program is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// λV text.
+    LambdaV,
+    /// WSL text.
+    Wsl,
+    /// SPIR-V words.
+    Words,
+    /// SPIR-V assembly.
+    Assembly,
+    /// WGSL, read and written as SPIR-V by naga.
+    Wgsl,
+    /// An Amber script, or a VkRunner one.
+    Amber,
+}
+
+/// What is known of a language: its name for `--language`, in words, and the endings of its files.
+struct Known {
+    language: Language,
+    name: &'static str,
+    words: &'static str,
+    endings: &'static [&'static str],
+}
+
+const KNOWN: [Known; 6] = [
+    Known { language: Language::LambdaV, name: "lambda-v", words: "λV", endings: &["lv"] },
+    Known { language: Language::Wsl, name: "wsl", words: "WSL", endings: &["wsl", "whlsl"] },
+    Known { language: Language::Words, name: "spirv", words: "SPIR-V words", endings: &["spv", "spvs"] },
+    Known { language: Language::Assembly, name: "spirv-assembly", words: "SPIR-V assembly", endings: &["spvasm"] },
+    Known { language: Language::Wgsl, name: "wgsl", words: "WGSL", endings: &["wgsl"] },
+    Known { language: Language::Amber, name: "amber", words: "an Amber script", endings: &["amber", "vkscript"] },
+];
+
+impl Language {
+    /// The names of all languages, for `--language`.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        KNOWN.iter().map(|known| known.name)
+    }
+
+    fn known(self) -> &'static Known {
+        // Every language stands in the table, as a test says.
+        KNOWN.iter().find(|known| known.language == self).unwrap_or(&KNOWN[0])
+    }
+
+    /// Its name for `--language`.
+    pub fn name(self) -> &'static str {
+        self.known().name
+    }
+
+    /// Its name in a sentence.
+    pub fn words(self) -> &'static str {
+        self.known().words
+    }
+
+    /// The language of that name.
+    ///
+    /// # Errors
+    /// There is none: a sentence.
+    pub fn from_name(name: &str) -> Result<Language, String> {
+        let found = KNOWN.iter().find(|known| known.name == name);
+        found.map(|known| known.language).ok_or_else(|| {
+            let names: Vec<_> = Language::names().collect();
+            format!("no language is called \"{name}\"; there are {}", names.join(", "))
+        })
+    }
+
+    /// By the ending of a file's name.
+    pub fn of_name(name: &str) -> Option<Language> {
+        let (_, ending) = name.rsplit_once('.')?;
+        KNOWN.iter().find(|known| known.endings.contains(&ending)).map(|known| known.language)
+    }
+
+    /// The language that a file shows; none if it shows nothing.
+    ///
+    /// # Errors
+    /// The ending of its name and its text disagree; it is in a language that is not read.
+    pub fn shown(name: &str, bytes: &[u8]) -> Result<Option<Language>, ReadError> {
+        match (Language::of_name(name), begins_as(bytes)) {
+            // Words may be damaged; that is the loader's to say.
+            (_, Some(Language::Words)) => Ok(Some(Language::Words)),
+            (Some(ending), Some(text)) if ending != text => {
+                let (ending, text, option) = (ending.words(), text.words(), text.name());
+                let what = "the ending of the name says";
+                Err(wrong(name, &format!("{what} {ending}, and the text is {text}; rename the file, or say --language {option}")))
+            }
+            (None, None) if foreign(name, bytes) => {
+                let what = "GLSL and HLSL are not read; translate the shader to SPIR-V first, with glslang or dxc for instance";
+                Err(wrong(name, what))
+            }
+            // A word alone begins texts of every language; without an ending it is an expression.
+            (None, None) if is_atom(bytes) => Ok(Some(Language::LambdaV)),
+            (ending, text) => Ok(ending.or(text)),
+        }
+    }
+}
+
+fn wrong(name: &str, what: &str) -> ReadError {
+    ReadError { wrong: Wrong::Invalid, text: format!("error: {name}: {what}") }
+}
+
+/// A program in a file: its name, its language, and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The name of its file, for messages.
+    pub name: String,
+    /// What it is written in.
+    pub language: Language,
+    contents: Contents,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Contents {
+    Text(String),
+    Words(Vec<u32>),
+}
+
+impl Program {
+    /// Reads the bytes of a file: in the language that is given, or in the one that it shows.
+    ///
+    /// # Errors
+    /// As of [`Language::shown`]; it shows no language; the bytes are no UTF-8 text; their number is
+    /// no whole number of words.
+    pub fn read(name: &str, bytes: &[u8], language: Option<Language>) -> Result<Program, ReadError> {
+        let language = match language {
+            Some(language) => language,
+            None => match Language::shown(name, bytes)? {
+                Some(language) => language,
+                None => {
+                    text(name, bytes)?;
+                    let names: Vec<_> = Language::names().collect();
+                    let what = "it does not show in which language this is written; say --language with";
+                    return Err(wrong(name, &format!("{what} {}", names.join(", "))));
+                }
+            },
+        };
+        let contents = match language {
+            Language::Words => Contents::Words(spirv::words_of_bytes(bytes).map_err(|e| ReadError::of_module(name, &e.into()))?),
+            _ => Contents::Text(text(name, bytes)?.to_string()),
+        };
+        Ok(Program { name: name.into(), language, contents })
+    }
+
+    /// Reads the bytes of a file where only one language is taken.
+    ///
+    /// # Errors
+    /// As of [`Program::read`]; the file shows another language.
+    pub fn only(name: &str, bytes: &[u8], language: Language) -> Result<Program, ReadError> {
+        let shown = begins_as(bytes).or_else(|| Language::of_name(name));
+        match shown.filter(|shown| *shown != language) {
+            None => Program::read(name, bytes, Some(language)),
+            Some(other) => Err(wrong(name, &format!("this is {}, and {} is needed here", other.words(), language.words()))),
+        }
+    }
+
+    /// Its text; of words, nothing.
+    pub fn text(&self) -> &str {
+        match &self.contents {
+            Contents::Text(text) => text,
+            Contents::Words(_) => "",
+        }
+    }
+
+    /// Whether it is a SPIR-V module, or is made one.
+    pub fn is_module(&self) -> bool {
+        matches!(self.language, Language::Words | Language::Assembly | Language::Wgsl)
+    }
+
+    /// The words of a module. WGSL is translated by naga, which has [`wgsl::LIMIT`] for it.
+    ///
+    /// # Errors
+    /// The text is not valid, naga refuses it, or the program is no module.
+    pub fn words(&self) -> Result<Vec<u32>, ReadError> {
+        let name = &self.name;
+        match (&self.contents, self.language) {
+            (Contents::Words(words), _) => Ok(words.clone()),
+            (Contents::Text(text), Language::Assembly) => {
+                let assembled = spirv::assemble(text, spirv::Options::default());
+                assembled.map_err(|e| {
+                    let text = format!("error[assemble]: {}\n  at {name}:{}:{}", bounded(&e.what), e.line, e.column);
+                    ReadError { wrong: Wrong::Invalid, text }
+                })
+            }
+            (Contents::Text(text), Language::Wgsl) => wgsl::words(name, text, wgsl::LIMIT).map_err(|e| match e {
+                NotTranslated::Invalid(text) => ReadError { wrong: Wrong::Invalid, text },
+                NotTranslated::Limit(what) => ReadError { wrong: Wrong::Limit, text: format!("{name}: {what}") },
+                NotTranslated::Unsupported(what) => ReadError { wrong: Wrong::Unsupported, text: format!("{name}: unsupported: {what}") },
+            }),
+            (Contents::Text(_), other) => Err(wrong(name, &format!("this is {}, and no SPIR-V module", other.words()))),
+        }
+    }
+}
+
+/// The text of a file.
+fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, ReadError> {
+    std::str::from_utf8(bytes).map_err(|e| wrong(name, &format!("the file is no UTF-8 text (at byte {})", e.valid_up_to())))
+}
+
+/// The language as which a file begins, where only one language's programs begin so.
+fn begins_as(bytes: &[u8]) -> Option<Language> {
+    let magic = rspirv::spirv::MAGIC_NUMBER;
+    if bytes.starts_with(&magic.to_le_bytes()) || bytes.starts_with(&magic.to_be_bytes()) {
+        return Some(Language::Words);
+    }
+    if bytes.starts_with(b"#!amber") {
+        return Some(Language::Amber);
+    }
+    // `;` begins a comment of λV and of assembly, and `//` and `/*` one of WSL and of WGSL.
+    let rest = past(bytes, &[b";"]);
+    let first = word(rest);
+    if is_opcode(first) || first.starts_with(b"%") && word(rest[first.len()..].trim_ascii_start()) == b"=" {
+        return Some(Language::Assembly);
+    }
+    if rest.starts_with(b"(") {
+        return Some(Language::LambdaV);
+    }
+    let rest = past(bytes, &[b"//", b"/*"]);
+    if foreign("", rest) { None } else { begins_as_shader(rest) }
+}
+
+/// WSL or WGSL, by the first tokens of a text after its comments.
+fn begins_as_shader(rest: &[u8]) -> Option<Language> {
+    if rest.starts_with(b"@") {
+        return Some(Language::Wgsl);
+    }
+    if rest.starts_with(b"[") {
+        return Some(Language::Wsl);
+    }
+    let first = identifier(rest);
+    let after = past(&rest[first.len()..], &[b"//", b"/*"]);
+    let second = identifier(after);
+    let behind = past(&after[second.len()..], &[b"//", b"/*"]);
+    match first {
+        b"fn" | b"let" | b"const" | b"override" | b"alias" | b"enable" | b"requires" | b"diagnostic" | b"const_assert" => {
+            Some(Language::Wgsl)
+        }
+        b"var" if after.starts_with(b"<") || behind.starts_with(b":") => Some(Language::Wgsl),
+        b"vertex" | b"fragment" | b"compute" | b"typedef" | b"enum" | b"operator" if !second.is_empty() => Some(Language::Wsl),
+        // A field is `name: type,` in WGSL and `type name;` in WSL.
+        b"struct" => {
+            let body = behind.strip_prefix(b"{")?;
+            let body = past(body, &[b"//", b"/*"]);
+            let field = past(&body[identifier(body).len()..], &[b"//", b"/*"]);
+            Some(if body.starts_with(b"@") || field.starts_with(b":") { Language::Wgsl } else { Language::Wsl })
+        }
+        // A type and a name, before what makes a declaration of them.
+        _ if !first.is_empty() => {
+            let end = rest.iter().position(|b| matches!(b, b'(' | b'=' | b';' | b'{'))?;
+            let words = rest[..end].split(|b| !in_identifier(*b));
+            (words.filter(|word| !word.is_empty()).count() > 1).then_some(Language::Wsl)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a text is in a language that is not read at all.
+fn foreign(name: &str, text: &[u8]) -> bool {
+    let endings = [".vert", ".frag", ".comp", ".geom", ".tesc", ".tese", ".glsl", ".hlsl"];
+    endings.iter().any(|ending| name.ends_with(ending)) || past(text, &[b"//", b"/*"]).starts_with(b"#version")
+}
+
+/// What follows the blanks that a text begins with, and the comments that begin with one of these.
+fn past<'t>(text: &'t [u8], comments: &[&[u8]]) -> &'t [u8] {
+    let mut rest = text.trim_ascii_start();
+    while let Some(comment) = comments.iter().find(|comment| rest.starts_with(comment)) {
+        let end: &[u8] = if *comment == b"/*" { b"*/" } else { b"\n" };
+        let at = rest.windows(end.len()).position(|window| window == end);
+        rest = at.map_or(&rest[rest.len()..], |at| &rest[at + end.len()..]).trim_ascii_start();
+    }
+    rest
+}
+
+/// What stands before the next blank or parenthesis.
+fn word(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|b| b.is_ascii_whitespace() || matches!(b, b'(' | b')' | b';'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The identifier at the beginning of a text.
+fn identifier(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|b| !in_identifier(*b));
+    let word = &text[..end.unwrap_or(text.len())];
+    if word.first().is_some_and(u8::is_ascii_digit) { &[] } else { word }
+}
+
+/// Whether a byte may stand in an identifier of WSL: letters are those of any script.
+fn in_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Whether a text is a number, a Boolean or an identifier of λV alone.
+fn is_atom(text: &[u8]) -> bool {
+    let rest = past(text, &[b";"]);
+    let word = word(rest);
+    let in_atom = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+' | b'_');
+    !word.is_empty() && word.iter().all(in_atom) && past(&rest[word.len()..], &[b";"]).is_empty()
+}
+
+/// Whether a word is the name of an instruction.
+fn is_opcode(word: &[u8]) -> bool {
+    word.starts_with(b"Op") && word.get(2).is_some_and(u8::is_ascii_uppercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXTS: [(Language, &str); 36] = [
+        (Language::LambdaV, "; OpCapability\n(+ 1 2)"),
+        (Language::LambdaV, "frag-coord"),
+        (Language::LambdaV, "(struct S)"),
+        (Language::LambdaV, "; x\n true ; y"),
+        (Language::Wsl, "int[] device f() { }"),
+        (Language::Wsl, "größe f() { }"),
+        (Language::Wsl, "void\nf() {}"),
+        (Language::Wsl, "/* x */ int x;"),
+        (Language::Wsl, "// a.wsl\nstruct S { }"),
+        (Language::Wsl, "struct S\n{\n  float4[2] colours;\n}"),
+        (Language::LambdaV, "(vec4 1 1 0 1)"),
+        (Language::LambdaV, "; a comment\n\n  (define f 1)"),
+        (Language::LambdaV, "true"),
+        (Language::LambdaV, "-1.5 ; a number\n"),
+        (Language::Wsl, "int f(int x) { return x; }"),
+        (Language::Wsl, "// a comment\n/* another\n */ vertex float4 f() : SV_Position { return float4(0, 0, 0, 1); }"),
+        (Language::Wsl, "[numthreads(1, 1, 1)]\ncompute void f() { }"),
+        (Language::Wsl, "struct S { int x; }"),
+        (Language::Wsl, "struct S { // a field\n  float4 p : SV_Position; }"),
+        (Language::Wsl, "vector<float, 4> f() { return 0; }"),
+        (Language::Wsl, "thread int* f(thread int* p) { return p; }"),
+        (Language::Wsl, "typedef T = int;"),
+        (Language::Wsl, "enum E { A, B }"),
+        (Language::Wsl, "float4[3] table = 1;"),
+        (Language::Assembly, "OpCapability Shader"),
+        (Language::Assembly, "; SPIR-V\n; Version: 1.0\n               OpCapability Shader\n"),
+        (Language::Assembly, "%1 = OpExtInstImport \"GLSL.std.450\""),
+        (Language::Wgsl, "fn f(x: i32) -> i32 { return x; }"),
+        (Language::Wgsl, "// a comment\n@compute @workgroup_size(1) fn main() { }"),
+        (Language::Wgsl, "struct S { x: i32, }"),
+        (Language::Wgsl, "struct S { @builtin(position) p: vec4f }"),
+        (Language::Wgsl, "var<private> x: i32;"),
+        (Language::Wgsl, "const n = 3;"),
+        (Language::Wgsl, "alias T = i32;"),
+        (Language::Amber, "#!amber\n"),
+        (Language::Words, "\u{3}\u{2}#\u{7}"),
+    ];
+
+    #[test]
+    fn every_language_is_known_by_name_and_ending() {
+        let all = [Language::LambdaV, Language::Wsl, Language::Words, Language::Assembly, Language::Wgsl, Language::Amber];
+        assert_eq!(all.map(|language| KNOWN.iter().filter(|known| known.language == language).count()), [1; 6]);
+        for known in &KNOWN {
+            assert_eq!(Language::from_name(known.name), Ok(known.language));
+            for ending in known.endings {
+                assert_eq!(Language::of_name(&format!("a.b/c.{ending}")), Some(known.language));
+            }
+        }
+        assert!(Language::from_name("glsl").expect_err("not read").contains("lambda-v, wsl, spirv, spirv-assembly, wgsl, amber"));
+        assert_eq!((Language::of_name("-"), Language::of_name("lv"), Language::of_name("a.lv.txt")), (None, None, None));
+    }
+
+    /// The text alone says the language; another ending than its own is told.
+    #[test]
+    fn a_text_shows_its_language() {
+        for (language, text) in TEXTS {
+            let shown = |name: &str| Language::shown(name, text.as_bytes());
+            assert_eq!(shown("-"), Ok(Some(language)), "{text}");
+            for known in &KNOWN {
+                let name = format!("a.{}", known.endings[0]);
+                // A word alone may begin any text.
+                if is_atom(text.as_bytes()) {
+                    assert_eq!(shown(&name), Ok(Some(known.language)), "{name}: {text}");
+                    continue;
+                }
+                match shown(&name) {
+                    Ok(shown) => {
+                        assert!(shown == Some(language) && (known.language == language || language == Language::Words), "{name}: {text}")
+                    }
+                    Err(e) => {
+                        assert!(
+                            known.language != language && e.text.contains(language.words()) && e.text.contains(known.words),
+                            "{}",
+                            e.text
+                        );
+                        assert!(e.text.ends_with(&format!("--language {}", language.name())), "{}", e.text);
+                    }
+                }
+                // Where one language is taken, that is what is said.
+                let only = Program::only(&name, text.as_bytes(), known.language).map(|program| program.language);
+                match language == known.language {
+                    true => assert_eq!(only, Ok(language)),
+                    false => assert!(only.expect_err(text).text.ends_with(" is needed here"), "{name}: {text}"),
+                }
+            }
+        }
+    }
+
+    /// What shows nothing is read as what the ending or the option says, and else refused.
+    #[test]
+    fn what_shows_no_language_needs_to_be_told() {
+        for text in ["", " ", "1 2", "x y", "; only a comment", "// only a comment", "f(1)", "{}", "\u{0}", "if"] {
+            let shown = Language::shown("-", text.as_bytes());
+            let is_word = text == "if";
+            assert_eq!(shown, Ok(is_word.then_some(Language::LambdaV)), "{text:?}");
+            if !is_word {
+                let refused = Program::read("-", text.as_bytes(), None).expect_err(text);
+                assert!(refused.text.contains("say --language with lambda-v, wsl"), "{}", refused.text);
+            }
+            for language in [Language::LambdaV, Language::Wsl, Language::Assembly, Language::Wgsl, Language::Amber] {
+                let read = Program::read("-", text.as_bytes(), Some(language)).expect("a text");
+                assert_eq!((read.language, read.text()), (language, text));
+            }
+        }
+        for (name, text) in [("a.frag", ""), ("-", "#version 450\n"), ("-", "// a shader\n#version 450\n")] {
+            assert!(Language::shown(name, text.as_bytes()).expect_err(text).text.contains("glslang"), "{name}");
+        }
+        assert!(Program::read("a.lv", b"\xff", None).expect_err("no text").text.ends_with("no UTF-8 text (at byte 0)"));
+        assert!(Program::read("a.lv", b"\xff", Some(Language::Words)).expect_err("no words").text.contains("a.lv"));
+    }
+
+    /// Only modules have words.
+    #[test]
+    fn only_modules_have_words() {
+        let words = |text: &str, language| Program::read("a", text.as_bytes(), Some(language)).expect("a text").words();
+        assert_eq!(words("OpCapability Shader", Language::Assembly).expect("assembles").last(), Some(&1));
+        assert!(words("fn f() {}", Language::Wgsl).is_ok());
+        assert!(words("(+ 1 2)", Language::LambdaV).expect_err("no module").text.contains("this is λV, and no SPIR-V module"));
+        assert_eq!(words("fn f() { x = 1; }", Language::Wgsl).expect_err("no variable").wrong, Wrong::Invalid);
+        assert_eq!(words("Op", Language::Assembly).expect_err("no instruction").wrong, Wrong::Invalid);
+    }
+}
