@@ -130,8 +130,8 @@ impl Program {
     /// Reads the bytes of a file: in the language that is given, or in the one that it shows.
     ///
     /// # Errors
-    /// As of [`Language::shown`]; it shows no language; the bytes are no UTF-8 text; their number is
-    /// no whole number of words.
+    /// As of [`Language::shown`]; it shows no language; the bytes are no UTF-8 text; their number
+    /// is no whole number of words.
     pub fn read(name: &str, bytes: &[u8], language: Option<Language>) -> Result<Program, ReadError> {
         let language = match language {
             Some(language) => language,

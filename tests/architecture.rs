@@ -1,4 +1,5 @@
-//! The arrows of ARCHITECTURE.md: no room of the library names one that they do not lead to.
+//! The arrows of ARCHITECTURE.md: no room of the library names one that they do not lead to. Every
+//! invariant of that page names tests, and these and the ones that CONTRIBUTING.md names exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -84,4 +85,48 @@ fn a_use_against_the_arrows_is_seen() {
     let seen = against(&turned);
     assert!(seen.iter().any(|line| line.starts_with("run → theorem (src/run/")), "{seen:?}");
     assert!(seen.iter().all(|line| !line.starts_with("theorem → compute ")), "{seen:?}");
+}
+
+/// The tests that a page names in code, as `tests/architecture.rs::a_test`.
+fn named_tests(page: &str) -> Vec<(&str, &str)> {
+    page.split('`').skip(1).step_by(2).filter_map(|code| code.split_once("::").filter(|(file, _)| file.ends_with(".rs"))).collect()
+}
+
+/// Whether a file has a test of that name.
+fn has_test(file: &str, name: &str) -> bool {
+    let Ok(text) = fs::read_to_string(file) else { return false };
+    let of_tests = text.split("#[test]").skip(1);
+    of_tests.filter_map(|after| after.split_once("fn ")).any(|(_, rest)| rest.split('(').next() == Some(name))
+}
+
+/// The tests that a page names and that no file has.
+fn missing_tests(page: &str) -> Vec<String> {
+    named_tests(page).into_iter().filter(|(file, name)| !has_test(file, name)).map(|(file, name)| format!("{file}::{name}")).collect()
+}
+
+/// The rows of the tables of invariants whose second column names no test, nor what else holds
+/// them.
+fn unheld(page: &str) -> Vec<&str> {
+    let (_, invariants) = page.split_once("## Invariants").expect("the page has invariants");
+    let (invariants, _) = invariants.split_once("\n## ").expect("another section follows");
+    let rows = invariants.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| invariant |"));
+    let is_held = |by: &str| !named_tests(by).is_empty() || by.contains("type checker");
+    rows.filter(|row| !row.trim_end_matches(" |").rsplit_once(" | ").is_some_and(|(_, by)| is_held(by))).collect()
+}
+
+#[test]
+fn every_test_that_the_pages_name_exists() {
+    let architecture = include_str!("../ARCHITECTURE.md");
+    assert_eq!(missing_tests(architecture), Vec::<String>::new());
+    assert_eq!(missing_tests(include_str!("../CONTRIBUTING.md")), Vec::<String>::new());
+    assert!(named_tests(architecture).len() >= 60, "{} tests", named_tests(architecture).len());
+    assert_eq!(unheld(architecture), Vec::<&str>::new());
+}
+
+#[test]
+fn a_test_that_is_not_there_is_seen() {
+    let page = "`tests/architecture.rs::a_test_that_is_not_there_is_seen`, `tests/architecture.rs::has_test`, `tests/none.rs::some`";
+    assert_eq!(missing_tests(page), ["tests/architecture.rs::has_test", "tests/none.rs::some"]);
+    let table = "## Invariants\n| invariant | held by |\n|---|---|\n| one | `tests/a.rs::b` |\n| two | `tests/a.rs` |\n\n## Verdicts\n";
+    assert_eq!(unheld(table), ["| two | `tests/a.rs` |"]);
 }

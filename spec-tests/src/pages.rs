@@ -83,7 +83,7 @@ impl Counts {
         counts
     }
 
-    /// The sentence of the page and of the README.
+    /// The sentence of OPCODES.md and of docs/spirv.md.
     pub fn sentence(&self) -> String {
         let Counts { core, extended, lockstep, declared, refused } = self;
         format!(

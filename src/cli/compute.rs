@@ -205,8 +205,9 @@ impl ComputeArgs {
         })
     }
 
-    /// The draw over a whole screen that a fragment module is for; unless `always`, only if λV's way
-    /// of running one, pixel by pixel with one buffer, is not enough, and else the module again.
+    /// The draw over a whole screen that a fragment module is for; unless `always`, only if λV's
+    /// way of running one, pixel by pixel with one buffer, is not enough, and else the module
+    /// again.
     pub(crate) fn screen(
         &self,
         source: Source,

@@ -1,7 +1,7 @@
 //! `smallstep check`: the theorem for programs in files.
 
 use super::blame::Blame;
-use super::case::{Case, NoCase, Settings};
+use super::case::{Case, NoCase, Ran, Settings};
 use super::device::{Awaited, Choice, UnderTest};
 use super::known::Known;
 use super::probe::Unblamed;
@@ -240,9 +240,14 @@ impl Checker {
         let (steps, referenced) = (ran.steps, ran.referenced);
         if ran.verdict == Verdict::Agree {
             for Opened { device, profile, known } in &mut self.devices {
+                let in_profile = *profile == settings.profile;
                 let settings = Settings { profile: *profile, references: false, ..settings.clone() };
                 let mut device = UnderTest::from(device);
-                let mut leg = on_device(&mut device, &program, &settings);
+                // Another profile has another module; the same one is the one that ran.
+                let mut leg = match in_profile {
+                    true => drawn(&mut device, &case, &ran, &settings),
+                    false => on_device(&mut device, &program, &settings),
+                };
                 if matches!(leg.verdict, Verdict::Disagree(_)) && !self.options.known.is_empty() {
                     let known = known.get_or_insert_with(|| Known::on(&mut device, &self.options.known, &settings));
                     let faults = if known.is_empty() { Vec::new() } else { faults(&mut device, source, &settings) };
@@ -267,11 +272,17 @@ pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Setti
         Err(NoCase::Decided(verdict)) => return leg(name, true, verdict, profile),
     };
     let ran = case.run(&settings);
-    let Some(awaited) = Awaited::new(&case, &ran, settings.size.0) else { return leg(name, true, ran.verdict, profile) };
+    drawn(device, &case, &ran, &settings)
+}
+
+/// Draws the module of a case on a device, and compares it with what the case showed when it ran.
+fn drawn(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings) -> Leg {
+    let (name, profile) = (device.name(), settings.profile);
+    let Some(awaited) = Awaited::new(case, ran, settings.size.0) else { return leg(name, true, ran.verdict.clone(), profile) };
     let outcome = device.drawer.draw(case.dispatch(settings.size));
     let (mut verdict, lanes) = awaited.compare(&outcome, &name, device.route);
     if let Verdict::Disagree(difference) = &mut verdict {
-        difference.search(&case, &settings, device.drawer);
+        difference.search(case, settings, device.drawer);
     }
     Leg { lanes, ..leg(name, true, verdict, profile) }
 }

@@ -1,5 +1,5 @@
 //! The builtins: one table, from which reading, typing, reduction, translation, generation and the
-//! reference table of the README come.
+//! reference table of docs/lambda-v.md come.
 //!
 //! A builtin has one or more overloads. An overload's shapes share the report's metavariables: `I`
 //! in 1..=4 (or from 2, where the SPIR-V instruction has no one-component form: LV-26), `T` in f
@@ -416,7 +416,7 @@ impl Overload {
     }
 }
 
-/// The table as Markdown: name, typings, instructions, what it is. The README holds it.
+/// The table as Markdown: name, typings, instructions, what it is. docs/lambda-v.md holds it.
 pub fn reference_table() -> String {
     let mut text = String::from("| builtin | type | SPIR-V | |\n|---|---|---|---|\n");
     for row in TABLE {
