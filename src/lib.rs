@@ -1,5 +1,16 @@
-//! smallstep: the semantics of shader languages, run beside their compilers and real devices. See
-//! ARCHITECTURE.md.
+//! smallstep: the semantics of shader languages, run beside their compilers and real devices.
+//!
+//! | to | use |
+//! |---|---|
+//! | evaluate a λV program | [`smallstep_semantics::lambda_v::eval`] |
+//! | run a SPIR-V compute module | [`smallstep_semantics::spirv::run`] |
+//! | validate a WSL program | [`smallstep_semantics::wsl::check`] |
+//! | call its functions | [`call`](fn@smallstep_semantics::wsl::call) |
+//! | check the theorem for a program | [`theorem::check`](fn@theorem::check) |
+//! | check that one module refines another | [`theorem::refine::refines`] |
+//! | read a file of any language | [`program::Program::read`] |
+//!
+//! Each has an example. ARCHITECTURE.md says where the rest is.
 
 pub mod amber;
 pub mod compile;

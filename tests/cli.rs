@@ -198,13 +198,7 @@ fn programs_are_read_in_their_own_language() {
         path.to_str().expect("UTF-8").to_string()
     };
     let wsl = file("wsl.lv", "int f(int x) { return x; }");
-    for args in [
-        &["check", &wsl, "--device", "none"][..],
-        &["type", &wsl],
-        &["run", &wsl],
-        &["trace", &wsl],
-        &["compare", &wsl, &wsl],
-    ] {
+    for args in [&["check", &wsl, "--device", "none"][..], &["type", &wsl], &["run", &wsl], &["trace", &wsl], &["compare", &wsl, &wsl]] {
         let shown = smallstep(args, "");
         assert_eq!(shown.code, 2, "{args:?}: {}", shown.err);
         let said = shown.err.clone() + &shown.out;

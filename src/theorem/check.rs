@@ -166,6 +166,19 @@ pub struct Checker {
 }
 
 impl Checker {
+    /// Compares the interpreters with each other, and asks no device.
+    pub fn of_interpreters() -> Checker {
+        let options = Options {
+            settings: Settings::default(),
+            profile: Choice::default(),
+            devices: Devices::None,
+            route: None,
+            workers: gpu::Options::default(),
+            known: Vec::new(),
+        };
+        Checker { options, devices: Vec::new(), missing: None }
+    }
+
     /// Opens the devices. An error only if one was asked for.
     pub fn open(options: Options) -> Result<Checker, NoDevice> {
         let mut checker = Checker { options, devices: Vec::new(), missing: None };

@@ -345,3 +345,19 @@ pub fn theorem_name(theorem: Theorem) -> &'static str {
         Theorem::Printed => "printed",
     }
 }
+
+/// Checks the theorem for one λV program of that name, between the interpreters alone: its type,
+/// its value, its translation, and what that shows. [`check::Checker`] asks devices too.
+///
+/// ```
+/// use smallstep::theorem;
+///
+/// let checked = theorem::check("yellow.lv", "(vec4 1 1 0 1)");
+/// assert_eq!(checked.verdict(), Some(theorem::Verdict::Agree));
+///
+/// let invalid = theorem::check("wrong.lv", "(+ 1 true)");
+/// assert_eq!(invalid.code(), Some("lv/t-builtin"));
+/// ```
+pub fn check(name: &str, source: &str) -> check::Checked {
+    check::Checker::of_interpreters().check(name, source)
+}

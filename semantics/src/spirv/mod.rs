@@ -47,3 +47,83 @@ pub use specialize::{SpecConstant, Specialization, spec_constants, specialize};
 pub use step::{Config, Event, Next, Reduct, Relation, Rules, Sink};
 pub use value::{Buffer, Inputs, Outputs};
 pub use words::{Instruction, Malformed, WordsError, bytes_of_words, decode, words_of_bytes};
+
+use crate::outcome::Outcome;
+
+/// Runs a compute module: what it leaves in its storage buffers, or the undefined behaviour that it
+/// meets. Workgroups are counted on each axis; buffers have a descriptor set, a binding and bytes.
+///
+/// The lockstep machine runs what it compiles, and the relation the rest, in its default order.
+/// Programs for other schedules, images or push constants use [`grid`] and [`lockstep`].
+///
+/// ```
+/// use smallstep_semantics::outcome::Outcome;
+/// use smallstep_semantics::spirv::{self, Buffer, Options, assemble};
+///
+/// // Each of two invocations divides 12 by its element.
+/// let words = assemble(r#"
+///     OpCapability Shader
+///     OpExtension "SPV_KHR_storage_buffer_storage_class"
+///     OpMemoryModel Logical GLSL450
+///     OpEntryPoint GLCompute %main "main" %id
+///     OpExecutionMode %main LocalSize 2 1 1
+///     OpDecorate %id BuiltIn GlobalInvocationId
+///     OpDecorate %array ArrayStride 4
+///     OpMemberDecorate %block 0 Offset 0
+///     OpDecorate %block Block
+///     OpDecorate %data DescriptorSet 0
+///     OpDecorate %data Binding 0
+///     %void = OpTypeVoid
+///     %function = OpTypeFunction %void
+///     %uint = OpTypeInt 32 0
+///     %vector = OpTypeVector %uint 3
+///     %zero = OpConstant %uint 0
+///     %twelve = OpConstant %uint 12
+///     %array = OpTypeRuntimeArray %uint
+///     %block = OpTypeStruct %array
+///     %to_block = OpTypePointer StorageBuffer %block
+///     %to_uint = OpTypePointer StorageBuffer %uint
+///     %to_vector = OpTypePointer Input %vector
+///     %data = OpVariable %to_block StorageBuffer
+///     %id = OpVariable %to_vector Input
+///     %main = OpFunction %void None %function
+///     %entry = OpLabel
+///     %place = OpLoad %vector %id
+///     %x = OpCompositeExtract %uint %place 0
+///     %element = OpAccessChain %to_uint %data %zero %x
+///     %divisor = OpLoad %uint %element
+///     %quotient = OpUDiv %uint %twelve %divisor
+///     OpStore %element %quotient
+///     OpReturn
+///     OpFunctionEnd
+/// "#, Options::default())?;
+/// let data = |a: u32, b: u32| {
+///     let bytes = [a.to_le_bytes(), b.to_le_bytes()].concat();
+///     [Buffer { set: 0, binding: 0, bytes }]
+/// };
+///
+/// let shown = spirv::run(&words, "main", [1, 1, 1], &data(3, 4))?;
+/// let bytes = &shown.observed().expect("defined").buffers[0].bytes;
+/// assert_eq!(bytes[..], [4, 0, 0, 0, 3, 0, 0, 0]);
+///
+/// let shown = spirv::run(&words, "main", [1, 1, 1], &data(3, 0))?;
+/// let Outcome::Undefined(undefined) = shown else { panic!("defined") };
+/// assert_eq!(undefined.ub.id(), "spirv/division-by-zero");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The words are no valid module of what is modeled, or there is no such entry point. Buffers that
+/// are missing or too small are [`Outcome::Unsupported`].
+pub fn run(words: &[u32], entry: &str, groups: [u32; 3], buffers: &[Buffer]) -> Result<Outcome<environment::Observation>, LoadError> {
+    let module = Module::load(words)?;
+    let resources = environment::Resources { buffers, ..environment::Resources::default() };
+    let dispatch = environment::Dispatch { entry, groups, resources, limits: environment::Limits::default() };
+    match lockstep::Program::compile(&module, entry) {
+        Ok(program) => Ok(program.run(&dispatch, 0)),
+        Err(LoadError::Unsupported { .. }) => {
+            grid::run(&module, &dispatch, &concurrency::Schedule::default(), &Relation::default(), &mut ())
+        }
+        Err(other) => Err(other),
+    }
+}

@@ -37,3 +37,50 @@ pub mod types;
 pub mod typing;
 pub mod validate;
 pub mod value;
+
+use crate::outcome::Outcome;
+
+/// Validates a program: its typed program, or every error with the rule that is broken.
+///
+/// ```
+/// use smallstep_semantics::wsl;
+///
+/// let program = wsl::check("int twice(int x) { return x + x; }").expect("valid");
+/// assert_eq!(program.bodies.len(), 1);
+///
+/// let errors = wsl::check("int f(bool b) { return b; }").unwrap_err();
+/// assert_eq!(errors[0].rule.name(), "wsl/v-function-return");
+/// ```
+///
+/// # Errors
+/// What is wrong with the program, by place.
+pub fn check(text: &str) -> Result<typing::program::Program, Vec<error::Error>> {
+    let validate::Validated { program, errors, .. } = validate::validate(text);
+    program.ok_or(errors)
+}
+
+/// Evaluates an expression beside a program: what each word of its value may be. The machine does
+/// it, and the reference interpreter where something unspecified is met.
+///
+/// ```
+/// use smallstep_semantics::wsl::{self, open::Possible};
+///
+/// let program = "int at(uint i) { int[3] a; a[0u] = 1; a[1u] = 2; a[2u] = 3; return a[i]; }";
+/// let shown = wsl::call(program, "at(1)").expect("valid");
+/// assert_eq!(shown.observed().expect("it ends").words, [Possible::Values(vec![2])]);
+///
+/// // An index out of bounds becomes some index in bounds.
+/// let shown = wsl::call(program, "at(7)").expect("valid");
+/// assert_eq!(shown.observed().expect("it ends").words, [Possible::Values(vec![1, 2, 3])]);
+/// ```
+///
+/// # Errors
+/// What is wrong with the program, or with the expression.
+pub fn call(program: &str, expression: &str) -> Result<Outcome<call::Shown>, call::Wrong> {
+    let prepared = call::prepare(program, expression)?;
+    let settings = call::Settings::default();
+    match prepared.evaluate_fast(&settings) {
+        Some((outcome, _)) => Ok(outcome),
+        None => Ok(prepared.evaluate(&settings, &mut |_, _| {})),
+    }
+}

@@ -189,6 +189,25 @@ impl Summary {
 /// Compares AFTER with BEFORE over generated inputs, up to the first disagreement, whose input is
 /// then made small. `progress` hears of each input.
 ///
+/// ```
+/// use smallstep::compute::ComputeModule;
+/// use smallstep::theorem::refine::{Settings, Side, Verdict, refines};
+/// use smallstep_semantics::spirv::{Module, Options, assemble};
+///
+/// let side = |name: &str| -> Result<Side, Box<dyn std::error::Error>> {
+///     let text = std::fs::read_to_string(format!("examples/spirv/{name}.spvasm"))?;
+///     let module = Module::load(&assemble(&text, Options::default())?)?;
+///     Ok(Side::new(name, ComputeModule::new(module, None)?, None))
+/// };
+/// // A division is moved out of the branch that guards it.
+/// let (before, after) = (side("average")?, side("average-hoisted")?);
+/// let summary = refines(&before, &after, &Settings::default(), |_| {})?;
+/// assert_eq!(summary.verdict(), Verdict::Disagree);
+/// let summary = refines(&before, &before, &Settings::default(), |_| {})?;
+/// assert_eq!(summary.verdict(), Verdict::Agree);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
 pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
     interface::check(before, after)?;
