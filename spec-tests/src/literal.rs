@@ -110,7 +110,7 @@ pub static LITERALS: &[Literal] = &[
         "WSL-D3",
         "what is assigned to is got where only a setter assigns to it",
         Rule::WslEAssignLeftReduce,
-        By::Left(wsl::got_target),
+        By::Expr(wsl::got_target),
     ),
     executed("WSL-D17", "the value of an assignment by a setter is the whole's", Rule::WslEAssignSetter, By::Expr(wsl::value_of_whole)),
     executed(

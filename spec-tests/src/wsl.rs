@@ -11,11 +11,13 @@ use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::environment::{FunctionId, Planted};
 use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::execution::next::Becomes;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
-use smallstep_semantics::wsl::execution::{self, Cx, Done, Stop};
+use smallstep_semantics::wsl::execution::{self, Cx, Effect, Effects, Next};
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::machine::{self, Compiled, Ending};
 use smallstep_semantics::wsl::meaning::{self, Given, Op};
+use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::syntax::AddressSpace;
@@ -23,7 +25,7 @@ use smallstep_semantics::wsl::texture::is_writable;
 use smallstep_semantics::wsl::types::{Scalar, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
-use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::typing::program::{Coercion, Program};
 use smallstep_semantics::wsl::{call, desugar, draw, group, parse, print, validate, value};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -96,50 +98,46 @@ pub fn calls_as_written(p: &mut Premises) {
 }
 
 /// WSL-D1: any `return` is a terminator, and replaces its block at once.
-pub fn hoisted_return(cx: &mut Cx, s: &mut Stmt) -> Done {
-    if let Stmt::Block(block) = s
-        && let Some(Stmt::Return(_)) = &block.first
-    {
-        *s = block.first.take().unwrap_or_else(Stmt::empty);
-        return Ok(());
+pub fn hoisted_return(cx: &mut Cx, s: &Stmt) -> Option<Next> {
+    match s {
+        Stmt::Block(block) if matches!(block.first, Some(Stmt::Return(_))) => Some(Next::part(0)),
+        _ => execution::statement::e_block_reduce(cx, s),
     }
-    execution::statement::e_block_reduce(cx, s)
 }
 
 /// WSL-D3: `e.f` that only a setter assigns to is reduced as any expression, by its getter.
-pub fn got_target(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
-    if cx.left(e)? {
-        return Ok(true);
+pub fn got_target(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    if let Some(next) = execution::assign::e_assign_left_reduce(cx, e) {
+        return Some(next);
     }
-    if let Form::Dot(..) = e.form {
-        cx.apply(Rule::WslEDotGetter, execution::expression::e_dot_getter, e)?;
-        return Ok(true);
-    }
-    Ok(false)
+    let Form::Assign(sides) = &e.form else { return None };
+    let Form::Dot(..) = sides[0].form else { return None };
+    let got = Expr { form: Form::Coerce(Coercion::AbstractToRight, Box::new(sides[0].clone())), ..sides[0].clone() };
+    let next = execution::expression::e_dot_getter(cx, &got)?;
+    next.by(Rule::WslEDotGetter, got.at).inside(Rule::WslEAssignLeftReduce, 0)
 }
 
 /// WSL-D17: `e.f = v` becomes `e = operator.f=(e, v)`, and nothing more.
-pub fn value_of_whole(cx: &mut Cx, e: &mut Expr) -> Done {
-    execution::assign::e_assign_setter(cx, e)?;
-    if let Form::Comma(parts) = &mut e.form {
-        *e = parts[0].take();
+pub fn value_of_whole(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let mut next = execution::assign::e_assign_setter(cx, e)?;
+    for change in next.changes() {
+        if let Becomes::Expr(whole) = &mut change.becomes
+            && let Form::Comma(parts) = &mut whole.form
+        {
+            *whole = parts[0].take();
+        }
     }
-    Ok(())
+    Some(next)
 }
 
 /// WSL-D19: the declaration stores the default value, wherever the variable is.
-pub fn stored_by_each(cx: &mut Cx, s: &mut Stmt) -> Done {
-    let declared = match s {
-        Stmt::Block(block) => match block.first {
-            Some(Stmt::Declaration(_, store, None)) => Some(store),
-            _ => None,
-        },
-        _ => None,
-    };
-    execution::statement::e_block_vdecl(cx, s)?;
-    let Some(store) = declared else { return Ok(()) };
-    let words = cx.shared.words(cx.shared.program.store(store).ty)?;
-    cx.store(cx.address(store), &vec![Word::Bits(0); words as usize])
+pub fn stored_by_each(cx: &mut Cx, s: &Stmt) -> Option<Next> {
+    let next = execution::statement::e_block_vdecl(cx, s)?;
+    let Stmt::Block(block) = s else { return None };
+    let Some(Stmt::Declaration(_, store, None)) = block.first else { return None };
+    let words = cx.shared.words(cx.shared.program.store(store).ty).ok()?;
+    let zeros = Words::from_elem(Word::Bits(0), words as usize);
+    Some(next.with(Effects::from_iter([Effect::Store(cx.address(store), zeros)])))
 }
 
 /// WSL-E2: the tangent of atan2(y, x) is x/y.

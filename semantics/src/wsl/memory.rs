@@ -78,11 +78,11 @@ impl Memory {
         }
     }
 
-    /// Loads the words at an address, not atomically; none if the object does not hold that many
-    /// there. Words that race are unspecified.
-    pub fn load(&mut self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
+    /// What a load of words at an address gives that is not atomic; none if the object does not
+    /// hold that many there. Words that race are unspecified.
+    pub fn loaded(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let mut loaded = self.read(opens, at, words)?;
-        for k in self.racing(opens, at, words, false, false) {
+        for k in self.races_with(opens, at, words, false, false) {
             loaded[k as usize] = opens.leaf(None, Scalar::Uint, loaded[k as usize].definite().unwrap_or(0));
         }
         Some(loaded)
@@ -108,9 +108,21 @@ impl Memory {
         self.write(opens, at, &value)
     }
 
-    /// Notes an atomic access of a word. Whether it races with one that is not atomic.
-    pub fn atomic(&mut self, opens: &Opens, at: Address, stores: bool) -> bool {
-        !self.racing(opens, at, 1, stores, true).is_empty()
+    /// Notes an access.
+    pub fn note(&mut self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) {
+        if self.races.is_some() {
+            self.racing(opens, at, words, stores, atomic);
+        }
+    }
+
+    /// Which words of an access that is not made yet would race with a store.
+    pub fn races_with(&self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) -> Vec<u32> {
+        let space = self.object(at.object).space;
+        let shared = matches!(space, AddressSpace::Device | AddressSpace::Threadgroup);
+        let Some(races) = self.races.as_ref().filter(|_| shared) else { return Vec::new() };
+        let offsets = self.offsets(opens, at).unwrap_or_default();
+        let access = races.access(space, stores, atomic);
+        (0..words).filter(|k| offsets.iter().any(|o| races.races_with(at.object, o / 4 + k, access))).collect()
     }
 
     /// Notes an access, and says which of its words race with a store.

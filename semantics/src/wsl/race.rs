@@ -175,6 +175,18 @@ impl Races {
         Access { thread: self.thread, group: self.group, epoch, stores, atomic, place: self.place }
     }
 
+    /// Whether a word of an access that is not made yet would race with a store.
+    pub fn races_with(&self, object: ObjectId, word: u32, access: Access) -> bool {
+        let racy = self.shadow.get(&(object, word)).is_some_and(|shadow| shadow.stores.0.iter().any(|earlier| earlier.races(&access)));
+        racy || self.reads_what_races(object, word, access)
+    }
+
+    /// Whether an access reads what is known to race. What a store leaves is told from what was
+    /// there.
+    fn reads_what_races(&self, object: ObjectId, word: u32, access: Access) -> bool {
+        (!access.stores || access.atomic) && self.known.races(object, word, &access)
+    }
+
     /// One word of an access. Whether it races with a store.
     pub fn word(&mut self, object: ObjectId, word: u32, access: Access) -> bool {
         let shadow = self.shadow.entry((object, word)).or_default();
@@ -190,8 +202,6 @@ impl Races {
         }
         let alike = if access.stores { &mut shadow.stores } else { &mut shadow.loads };
         alike.add(access);
-        // What a store leaves is told from what was there.
-        let reads = !access.stores || access.atomic;
-        racy || reads && self.known.races(object, word, &access)
+        racy || self.reads_what_races(object, word, access)
     }
 }

@@ -9,6 +9,7 @@ mod groups;
 mod preservation;
 #[path = "../common/random.rs"]
 mod random;
+mod relation;
 mod textures;
 mod unspecified;
 

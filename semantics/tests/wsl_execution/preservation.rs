@@ -7,7 +7,10 @@ use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::execution::check::well_typed;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt, Value};
-use smallstep_semantics::wsl::execution::{Planted, Replacement, Shared, Stop, Thread, call_of, source, step};
+use smallstep_semantics::wsl::execution::{
+    Cx, ExprRule, Next, Planted, Replacement, Shared, StmtRule, Stop, Thread, assign, builtin, call, call_of, expression, generated,
+    iteration, left, source, statement, step, switch,
+};
 use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::memory::{Address, Memory, Object, ObjectId, Words};
@@ -47,6 +50,13 @@ fn one_way(
     let mut checked = well_typed(shared, &memory, &thread).map_err(|why| Broken { rule: None, why });
     let mut steps = 0;
     while checked.is_ok() && thread.value().is_none() && steps < STEPS {
+        // A wrong rule is to be seen by what it makes.
+        if shared.planted.rule.is_none() {
+            checked = crate::relation::one_applies(shared, &memory, &opens, &thread).map_err(|why| Broken { rule: None, why });
+        }
+        if checked.is_err() {
+            break;
+        }
         match step(shared, &mut memory, &mut opens, &mut thread) {
             Ok(taken) => {
                 steps += 1;
@@ -94,7 +104,9 @@ pub fn checked_beside(
 pub fn of_expression(text: &str, expression: &str, planted: Planted) -> Result<usize, Broken> {
     let prepared = prepare(text, expression).unwrap_or_else(|wrong| panic!("{expression}: {:?}\n{text}", wrong.errors));
     let root = FunctionId(prepared.program.bodies.len() as u32 - 1);
-    checked(&prepared.program, root, &source(&prepared.program, prepared.expr), planted, &mut BTreeSet::new())
+    let mut beside = Memory::default();
+    beside.push(Object { space: AddressSpace::Device, name: "device".into(), words: vec![Word::Bits(0); 8] });
+    checked_beside(&beside, &prepared.program, root, &source(&prepared.program, prepared.expr), planted, &mut BTreeSet::new())
 }
 
 /// What is set through generated setters: of fields, of elements, and of what address-takers give.
@@ -207,11 +219,28 @@ const TEXT: &str = "
     float dots(float4 v) { return dot(v, v); }
     int effect(int x) { other(x); return x; }";
 
-/// The thread's own memory: the group's was made first.
-const OWN: ObjectId = ObjectId(1);
+/// Memory beside the thread's, and its own: the group's stands between them.
+const DEVICE: ObjectId = ObjectId(0);
+const OWN: ObjectId = ObjectId(2);
 
 fn value(e: &mut Expr, words: &[Word]) {
     e.form = Form::Value(Words::from_slice(words));
+}
+
+/// Where the rule applies, the expression becomes what `f` makes of it.
+fn instead(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Cx, &mut Expr)) -> Option<Next> {
+    rule(cx, e)?;
+    let mut changed = e.clone();
+    f(cx, &mut changed);
+    Some(Next::expr(changed))
+}
+
+/// Likewise, of a statement.
+fn instead_of(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl FnOnce(&mut Cx, &mut Stmt)) -> Option<Next> {
+    rule(cx, s)?;
+    let mut changed = s.clone();
+    f(cx, &mut changed);
+    Some(Next::stmt(changed))
 }
 
 type Bug = (&'static str, &'static str, Rule, Replacement);
@@ -224,54 +253,60 @@ fn bugs() -> Vec<Bug> {
             "a load of one word",
             "vector()",
             Rule::WslELoad,
-            E(|_, e| {
-                value(e, &[Word::Bits(0)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_load, |_, e| {
+                    value(e, &[Word::Bits(0)]);
+                })
             }),
         ),
         (
             "a load of no element of an enum",
             "element()",
             Rule::WslELoad,
-            E(|_, e| {
-                value(e, &[Word::Bits(77)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_load, |_, e| {
+                    value(e, &[Word::Bits(77)]);
+                })
             }),
         ),
         (
             "a load of an address as an int",
             "first(1)",
             Rule::WslELoad,
-            E(|_, e| {
-                value(e, &[Word::Address(Address::of(OWN, 0))]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_load, |_, e| {
+                    value(e, &[Word::Address(Address::of(OWN, 0))]);
+                })
             }),
         ),
         (
             "a variable off the end of its object",
             "first(1)",
             Rule::WslEVariable,
-            E(|_, e| {
-                e.form = Form::Left(Address::of(OWN, 1 << 20));
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_variable, |_, e| {
+                    e.form = Form::Left(Address::of(OWN, 1 << 20));
+                })
             }),
         ),
         (
             "a variable between words",
             "first(1)",
             Rule::WslEVariable,
-            E(|_, e| {
-                e.form = Form::Left(Address::of(OWN, 2));
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_variable, |_, e| {
+                    e.form = Form::Left(Address::of(OWN, 2));
+                })
             }),
         ),
         (
             "a variable in no object",
             "first(1)",
             Rule::WslEVariable,
-            E(|_, e| {
-                e.form = Form::Left(Address::of(ObjectId(99), 0));
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_variable, |_, e| {
+                    e.form = Form::Left(Address::of(ObjectId(99), 0));
+                })
             }),
         ),
         (
@@ -279,18 +314,19 @@ fn bugs() -> Vec<Bug> {
             "pointed()",
             Rule::WslEVariable,
             E(|cx, e| {
-                let object = Object { space: AddressSpace::Device, name: "device".into(), words: vec![Word::Bits(0); 8] };
-                e.form = Form::Left(Address::of(cx.memory.push(object), 0));
-                Ok(())
+                instead(cx, e, expression::e_variable, |_, e| {
+                    e.form = Form::Left(Address::of(DEVICE, 0));
+                })
             }),
         ),
         (
             "a name of another function",
             "first(1)",
             Rule::WslEVariable,
-            E(|_, e| {
-                e.form = Form::Variable(StoreId(0));
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_variable, |_, e| {
+                    e.form = Form::Variable(StoreId(0));
+                })
             }),
         ),
         (
@@ -298,36 +334,40 @@ fn bugs() -> Vec<Bug> {
             "pointed()",
             Rule::WslETakePtrLval,
             E(|cx, e| {
-                let end = cx.memory.object(OWN).words.len() as u32 * 4;
-                value(e, &[Word::Address(Address::of(OWN, end)), Word::Bits(0)]);
-                Ok(())
+                instead(cx, e, expression::e_take_ptr_lval, |cx, e| {
+                    let end = cx.memory.object(OWN).words.len() as u32 * 4;
+                    value(e, &[Word::Address(Address::of(OWN, end)), Word::Bits(0)]);
+                })
             }),
         ),
         (
             "a null pointer",
             "pointed()",
             Rule::WslETakePtrLval,
-            E(|_, e| {
-                value(e, &[Word::Bits(0), Word::Bits(0)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_take_ptr_lval, |_, e| {
+                    value(e, &[Word::Bits(0), Word::Bits(0)]);
+                })
             }),
         ),
         (
             "a pointer that is not dereferenced",
             "pointed()",
             Rule::WslEDerefPtr,
-            E(|_, e| {
-                value(e, &[Word::Address(Address::of(OWN, 0)), Word::Bits(0)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_deref_ptr, |_, e| {
+                    value(e, &[Word::Address(Address::of(OWN, 0)), Word::Bits(0)]);
+                })
             }),
         ),
         (
             "a reference to more elements than there are",
             "referred(1)",
             Rule::WslEMakeRefLval,
-            E(|_, e| {
-                value(e, &[Word::Address(Address::of(OWN, 0)), Word::Bits(1000), Word::Bits(0), Word::Bits(0)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_make_ref_lval, |_, e| {
+                    value(e, &[Word::Address(Address::of(OWN, 0)), Word::Bits(1000), Word::Bits(0), Word::Bits(0)]);
+                })
             }),
         ),
         (
@@ -335,87 +375,96 @@ fn bugs() -> Vec<Bug> {
             "referred(2)",
             Rule::WslEArrayRefValid,
             E(|cx, e| {
-                e.form = Form::Left(Address::of(OWN, cx.memory.object(OWN).words.len() as u32 * 4));
-                Ok(())
+                instead(cx, e, left::e_array_ref_valid, |cx, e| {
+                    e.form = Form::Left(Address::of(OWN, cx.memory.object(OWN).words.len() as u32 * 4));
+                })
             }),
         ),
         (
             "a field's address that carries the field's type, though pointers to it have one",
             "field()",
             Rule::WslEFieldAddress,
-            E(|_, e| {
-                e.ty = TypeId::INT;
-                value(e, &[Word::Address(Address::of(OWN, 0)), Word::Bits(0)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, generated::e_field_address, |_, e| {
+                    e.ty = TypeId::INT;
+                    value(e, &[Word::Address(Address::of(OWN, 0)), Word::Bits(0)]);
+                })
             }),
         ),
         (
             "a field's address as an offset",
             "field()",
             Rule::WslEFieldAddress,
-            E(|_, e| {
-                value(e, &[Word::Bits(16), Word::Bits(0)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, generated::e_field_address, |_, e| {
+                    value(e, &[Word::Bits(16), Word::Bits(0)]);
+                })
             }),
         ),
         (
             "a conjunction that is an int",
             "branches(0)",
             Rule::WslEAndFalse,
-            E(|_, e| {
-                e.ty = TypeId::INT;
-                value(e, &[Word::Bits(0)]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_and_false, |_, e| {
+                    e.ty = TypeId::INT;
+                    value(e, &[Word::Bits(0)]);
+                })
             }),
         ),
         (
             "the condition in place of the branch",
             "branches(7)",
             Rule::WslETernaryTrue,
-            E(|_, e| {
-                let Form::Ternary(parts) = &mut e.form else { panic!("no ternary") };
-                *e = parts[0].take();
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_ternary_true, |_, e| {
+                    let Form::Ternary(parts) = &mut e.form else { panic!("no ternary") };
+                    *e = parts[0].take();
+                })
             }),
         ),
         (
             "the first operand of a comma",
             "comma(1)",
             Rule::WslECommaNext,
-            E(|_, e| {
-                let Form::Comma(parts) = &mut e.form else { panic!("no comma") };
-                *e = parts[0].take();
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, expression::e_comma_next, |_, e| {
+                    let Form::Comma(parts) = &mut e.form else { panic!("no comma") };
+                    *e = parts[0].take();
+                })
             }),
         ),
         (
             "the operand in place of the assignment",
             "scaled(float4(1.0, 1.0, 1.0, 1.0))",
             Rule::WslEPlusEqualElim,
-            E(|_, e| {
-                let Form::CompoundAssign(_, parts) = &mut e.form else { panic!("no compound assignment") };
-                *e = parts[1].take();
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, assign::e_plus_equal_elim, |_, e| {
+                    let Form::CompoundAssign(_, parts) = &mut e.form else { panic!("no compound assignment") };
+                    *e = parts[1].take();
+                })
             }),
         ),
         (
             "a call of an operator without its operand",
             "scaled(float4(1.0, 1.0, 1.0, 1.0))",
             Rule::WslEPlusEqualElim,
-            E(|_, e| {
-                let Form::CompoundAssign(callee, _) = e.form else { panic!("no compound assignment") };
-                e.form = Form::Call(callee, Vec::new());
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, assign::e_plus_equal_elim, |_, e| {
+                    let Form::CompoundAssign(callee, _) = e.form else { panic!("no compound assignment") };
+                    e.form = Form::Call(callee, Vec::new());
+                })
             }),
         ),
         (
             "a vector in place of its product",
             "dots(float4(1.0, 1.0, 1.0, 1.0))",
             Rule::WslECallLibrary,
-            E(|_, e| {
-                let Form::Call(_, arguments) = &mut e.form else { panic!("no call") };
-                *e = arguments[0].take();
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, builtin::e_call_library, |_, e| {
+                    let Form::Call(_, arguments) = &mut e.form else { panic!("no call") };
+                    *e = arguments[0].take();
+                })
             }),
         ),
         (
@@ -423,8 +472,9 @@ fn bugs() -> Vec<Bug> {
             "first(1)",
             Rule::WslECallResolve,
             E(|cx, e| {
-                body(cx.shared.program, e, |env| *env = Some(Rc::default()));
-                Ok(())
+                instead(cx, e, call::e_call_resolve, |cx, e| {
+                    body(cx.shared.program, e, |env| *env = Some(Rc::default()));
+                })
             }),
         ),
         (
@@ -432,8 +482,9 @@ fn bugs() -> Vec<Bug> {
             "first(1)",
             Rule::WslECallResolve,
             E(|cx, e| {
-                body(cx.shared.program, e, |env| *env = None);
-                Ok(())
+                instead(cx, e, call::e_call_resolve, |cx, e| {
+                    body(cx.shared.program, e, |env| *env = None);
+                })
             }),
         ),
         (
@@ -441,117 +492,129 @@ fn bugs() -> Vec<Bug> {
             "vector()",
             Rule::WslECallResolve,
             E(|cx, e| {
-                e.form = Form::Call(smallstep_semantics::wsl::environment::access::Callee::Declared(FunctionId(0)), Vec::new());
-                body(cx.shared.program, e, |_| {});
-                Ok(())
+                instead(cx, e, call::e_call_resolve, |cx, e| {
+                    e.form = Form::Call(smallstep_semantics::wsl::environment::access::Callee::Declared(FunctionId(0)), Vec::new());
+                    body(cx.shared.program, e, |_| {});
+                })
             }),
         ),
         (
             "a call that forgets what is returned",
             "first(1)",
             Rule::WslECallReturn,
-            E(|_, e| {
-                value(e, &[]);
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, call::e_call_return, |_, e| {
+                    value(e, &[]);
+                })
             }),
         ),
         (
             "a structure in place of its field",
             "got()",
             Rule::WslEGeneratedGetter,
-            E(|_, e| {
-                let Form::Call(_, arguments) = &mut e.form else { panic!("no call") };
-                e.form = Form::Construct(Box::new(Stmt::Return(Some(arguments[0].take()))));
-                Ok(())
+            E(|cx, e| {
+                instead(cx, e, generated::e_generated_getter, |_, e| {
+                    let Form::Call(_, arguments) = &mut e.form else { panic!("no call") };
+                    e.form = Form::Construct(Box::new(Stmt::Return(Some(arguments[0].take()))));
+                })
             }),
         ),
         (
             "a break in place of the branch",
             "branches(1)",
             Rule::WslEIfTrue,
-            S(|_, s| {
-                *s = Stmt::Break;
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, statement::e_if_true, |_, s| {
+                    *s = Stmt::Break;
+                })
             }),
         ),
         (
             "a continue after a statement",
             "effect(1)",
             Rule::WslEEffectfulExprElim,
-            S(|_, s| {
-                *s = Stmt::Continue;
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, statement::e_effectful_expr_elim, |_, s| {
+                    *s = Stmt::Continue;
+                })
             }),
         ),
         (
             "a return of nothing after a statement",
             "effect(1)",
             Rule::WslEEffectfulExprElim,
-            S(|_, s| {
-                *s = Stmt::Return(None);
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, statement::e_effectful_expr_elim, |_, s| {
+                    *s = Stmt::Return(None);
+                })
             }),
         ),
         (
             "a block that forgets the names around it",
             "first(1)",
             Rule::WslEBlockAnnotate,
-            S(|_, s| {
-                let Stmt::Block(block) = s else { panic!("no block") };
-                block.env = Some(Rc::default());
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, statement::e_block_annotate, |_, s| {
+                    let Stmt::Block(block) = s else { panic!("no block") };
+                    block.env = Some(Rc::default());
+                })
             }),
         ),
         (
             "a declaration that binds a name of another function",
             "pointed()",
             Rule::WslEBlockVdeclComplete,
-            S(|_, s| {
-                let Stmt::Block(block) = s else { panic!("no block") };
-                let Some(Stmt::Declaration(name, ..)) = block.first.take() else { panic!("no declaration") };
-                block.env = Some(Rc::new(vec![(name, StoreId(0))]));
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, statement::e_block_vdecl_complete, |_, s| {
+                    let Stmt::Block(block) = s else { panic!("no block") };
+                    let Some(Stmt::Declaration(name, ..)) = block.first.take() else { panic!("no declaration") };
+                    block.env = Some(Rc::new(vec![(name, StoreId(0))]));
+                })
             }),
         ),
         (
             "an iteration of another number",
             "loops(2)",
             Rule::WslEDoWhileLoop,
-            S(|_, s| {
-                let Stmt::Iterate(id, n) = *s else { panic!("no loop") };
-                *s = Stmt::Loop(Box::new([Stmt::empty(), Stmt::empty(), Stmt::Iterate(id, n)]), n);
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, iteration::e_do_while_loop, |_, s| {
+                    let Stmt::Iterate(id, n) = *s else { panic!("no loop") };
+                    *s = Stmt::Loop(Box::new([Stmt::empty(), Stmt::empty(), Stmt::Iterate(id, n)]), n);
+                })
             }),
         ),
         (
             "a loop that skips its condition",
             "loops(2)",
             Rule::WslEForLoop,
-            S(|_, s| {
-                let Stmt::Iterate(id, n) = *s else { panic!("no loop") };
-                let condition = Expr { at: ExprId(0), ty: TypeId::INT, form: Form::Value(Words::from_slice(&[Word::Bits(1)])) };
-                *s = Stmt::If(Box::new((condition, Stmt::Iterate(id, n + 1), Stmt::empty())));
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, iteration::e_for_loop, |_, s| {
+                    let Stmt::Iterate(id, n) = *s else { panic!("no loop") };
+                    let condition = Expr { at: ExprId(0), ty: TypeId::INT, form: Form::Value(Words::from_slice(&[Word::Bits(1)])) };
+                    *s = Stmt::If(Box::new((condition, Stmt::Iterate(id, n + 1), Stmt::empty())));
+                })
             }),
         ),
         (
             "cases of no switch",
             "cases(1)",
             Rule::WslESwitchCaseFound,
-            S(|_, s| {
-                let Stmt::Switch(_, id) = *s else { panic!("no switch") };
-                *s = Stmt::Cases(Box::new(Stmt::empty()), id, 7);
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, switch::e_switch_case_found, |_, s| {
+                    let Stmt::Switch(_, id) = *s else { panic!("no switch") };
+                    *s = Stmt::Cases(Box::new(Stmt::empty()), id, 7);
+                })
             }),
         ),
         (
             "cases that are the whole switch",
             "cases(3)",
             Rule::WslESwitchDefault,
-            S(|_, s| {
-                let Stmt::Switch(_, id) = *s else { panic!("no switch") };
-                *s = Stmt::Cases(Box::new(s.take()), id, 1);
-                Ok(())
+            S(|cx, s| {
+                instead_of(cx, s, switch::e_switch_default, |_, s| {
+                    let Stmt::Switch(_, id) = *s else { panic!("no switch") };
+                    *s = Stmt::Cases(Box::new(s.take()), id, 1);
+                })
             }),
         ),
     ]

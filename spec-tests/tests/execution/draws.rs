@@ -9,9 +9,9 @@ use smallstep_semantics::wsl::draw::Rules as Draws;
 use smallstep_semantics::wsl::draw::target::{Presence, d_depth, d_target};
 use smallstep_semantics::wsl::draw::threads::State;
 use smallstep_semantics::wsl::draw::{fragment, interface, quad};
+use smallstep_semantics::wsl::execution::assign::e_assign_execute;
 use smallstep_semantics::wsl::execution::expression::e_load;
-use smallstep_semantics::wsl::execution::term::Form;
-use smallstep_semantics::wsl::execution::{Exchange, Planted, Replacement};
+use smallstep_semantics::wsl::execution::{Effect, Exchange, Planted, Replacement};
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::Word;
 use smallstep_semantics::wsl::syntax::{BuiltinSemantic, Qualifier};
@@ -218,11 +218,18 @@ fn stores_of_helpers_are_caught() {
     let rule = Some((
         Rule::WslEAssignExecute,
         Replacement::Expr(|cx, e| {
-            let Form::Assign(sides) = &e.form else { return Ok(()) };
-            let (Some(at), Some(words)) = (sides[0].left(), sides[1].words().cloned()) else { return Ok(()) };
-            cx.memory.store(cx.opens, at, &words);
-            e.form = Form::Value(words);
-            Ok(())
+            let mut next = e_assign_execute(cx, e)?;
+            for change in next.changes() {
+                for effect in &mut change.effects {
+                    // Only a store asks who makes it.
+                    if let Effect::Store(at, words) = effect
+                        && words.len() == 1
+                    {
+                        *effect = Effect::ReadModifyWrite(*at, words[0], words[0]);
+                    }
+                }
+            }
+            Some(next)
         }),
     ));
     let files = drawing();

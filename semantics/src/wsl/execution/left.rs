@@ -1,92 +1,91 @@
 //! Reduction to an abstract left-value: seed 004 "Reduction to an abstract left-value".
 
+use super::next::conclude;
+use super::table::{Function::Left as L, Row, Shape};
 use super::term::{Expr, Form};
-use super::{Cx, Done, Replacement, Stop, pointee};
+use super::{Cx, Next, pointee};
 use crate::rule::Rule;
 use crate::text::deep;
+use crate::wsl::environment::access::Callee;
 use crate::wsl::meaning::Lanes;
+use crate::wsl::memory::Words;
 use crate::wsl::open::{Possible, Word};
 use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{Access, Coercion};
 
+/// The rules of this section.
+pub(super) const RULES: &[Row] = &[
+    (Rule::WslEAlvalDotReduce, L(&[Shape::Dot], e_alval_dot_reduce)),
+    (Rule::WslEAlvalDotAnder, L(&[Shape::Dot], e_alval_dot_ander)),
+    (Rule::WslEAlvalArrayReduceLeft, L(&[Shape::Index], e_alval_array_reduce_left)),
+    (Rule::WslEAlvalArrayRefReduce, L(&[Shape::Element], e_alval_array_ref_reduce)),
+    (Rule::WslEAlvalArrayReduceRight, L(&[Shape::Index, Shape::Element], e_alval_array_reduce_right)),
+    (Rule::WslEAlvalArrayAnder, L(&[Shape::Index], e_alval_array_ander)),
+    (Rule::WslEArrayRefValid, L(&[Shape::Element], e_array_ref_valid)),
+    (Rule::WslEArrayRefClamped, L(&[Shape::Element], e_array_ref_clamped)),
+    (
+        Rule::WslEAlvalGenericReduce,
+        L(
+            &[
+                Shape::Variable,
+                Shape::Load,
+                Shape::Got,
+                Shape::Comma,
+                Shape::Or,
+                Shape::And,
+                Shape::Ternary,
+                Shape::Assign,
+                Shape::AddressOf,
+                Shape::Dereference,
+                Shape::MakeReference,
+                Shape::ArrayLength,
+                Shape::ReferenceLength,
+                Shape::Step,
+                Shape::CompoundAssign,
+                Shape::CallDeclared,
+                Shape::CallAddress,
+                Shape::CallAccessor,
+                Shape::CallBarrier,
+                Shape::CallAtomic,
+                Shape::CallDerivative,
+                Shape::CallTexture,
+                Shape::CallLibrary,
+                Shape::Construct,
+            ],
+            e_alval_generic_reduce,
+        ),
+    ),
+];
+
+/// Whether nothing reduces an expression further to an abstract left-value: it is one, or a value,
+/// or what a getter gives of one of them.
+pub(super) fn reduced(e: &Expr) -> bool {
+    match &e.form {
+        Form::Left(_) | Form::Value(_) => true,
+        Form::Dot(whole, Access::Setter(..) | Access::Getter(_)) => deep(|| reduced(whole)),
+        Form::Index(parts, Access::Setter(..) | Access::Getter(_)) => parts[1].words().is_some() && deep(|| reduced(&parts[0])),
+        _ => false,
+    }
+}
+
+/// Whether an expression is an abstract left-value.
+pub(super) fn is_abstract(e: &Expr) -> bool {
+    match &e.form {
+        Form::Left(_) => true,
+        Form::Dot(_, Access::Setter(..)) | Form::Index(_, Access::Setter(..)) => reduced(e),
+        _ => false,
+    }
+}
+
+/// An element of an array reference: the words of both parts.
+fn element(e: &Expr) -> Option<(&Words, &Words)> {
+    match &e.form {
+        Form::Element(parts) => Some((parts[0].words()?, parts[1].words()?)),
+        _ => None,
+    }
+}
+
 impl Cx<'_, '_> {
-    /// One step of `e` to an abstract left-value; false if there is none: it is one already, or a
-    /// value (ERRATA WSL-D3, WSL-D4).
-    ///
-    /// # Errors
-    /// Why the thread stops.
-    pub fn left(&mut self, e: &mut Expr) -> Result<bool, Stop> {
-        deep(|| self.left_of(e))
-    }
-
-    /// Likewise, in the context of a rule, unless a bug stands in its place.
-    pub(super) fn left_within(&mut self, rule: Rule, e: &mut Expr) -> Result<bool, Stop> {
-        self.within.push(rule);
-        let stepped = match self.shared.planted.rule {
-            Some((planted, Replacement::Left(g))) if planted == rule => g(self, e)?,
-            _ => self.left(e)?,
-        };
-        if !stepped {
-            self.within.pop();
-        }
-        Ok(stepped)
-    }
-
-    fn left_of(&mut self, e: &mut Expr) -> Result<bool, Stop> {
-        self.open(e);
-        match &mut e.form {
-            Form::Left(_) | Form::Value(_) => Ok(false),
-            Form::Coerce(Coercion::LeftToAbstract, inner) => {
-                if self.left(inner)? {
-                    return Ok(true);
-                }
-                *e = inner.take();
-                Ok(false)
-            }
-            Form::Parens(_) => self.apply(Rule::WslEParensExec, super::expression::e_parens_exec, e).map(|()| true),
-            Form::Dot(whole, access) => {
-                let access = *access;
-                if e_alval_dot_reduce(self, whole)? {
-                    return Ok(true);
-                }
-                match access {
-                    Access::AddressTaker(_) => self.apply(Rule::WslEAlvalDotAnder, e_alval_dot_ander, e).map(|()| true),
-                    _ => Ok(false),
-                }
-            }
-            Form::Index(parts, access) => {
-                let access = *access;
-                if e_alval_array_reduce_left(self, &mut parts[0])? {
-                    return Ok(true);
-                }
-                if parts[1].words().is_none() {
-                    return self.apply(Rule::WslEAlvalArrayReduceRight, e_alval_array_reduce_right, e).map(|()| true);
-                }
-                match access {
-                    Access::AddressTaker(_) => self.apply(Rule::WslEAlvalArrayAnder, e_alval_array_ander, e).map(|()| true),
-                    _ => Ok(false),
-                }
-            }
-            Form::Element(parts) => {
-                let (rule, f): (Rule, fn(&mut Cx, &mut Expr) -> Done) = match (parts[0].words(), parts[1].words()) {
-                    (None, _) => (Rule::WslEAlvalArrayRefReduce, e_alval_array_ref_reduce),
-                    (_, None) => (Rule::WslEAlvalArrayReduceRight, e_alval_array_reduce_right),
-                    (Some(reference), Some(index)) => {
-                        let (Some(&length), Some(&index)) = (reference.get(1), index.first()) else {
-                            return self.stuck("an array reference without length, or no index");
-                        };
-                        match self.is_below(index, length) {
-                            true => (Rule::WslEArrayRefValid, e_array_ref_valid),
-                            false => (Rule::WslEArrayRefClamped, e_array_ref_clamped),
-                        }
-                    }
-                };
-                self.apply(rule, f, e).map(|()| true)
-            }
-            _ => self.apply(Rule::WslEAlvalGenericReduce, e_alval_generic_reduce, e).map(|()| true),
-        }
-    }
-
     /// Whether an index is surely in bounds.
     fn is_below(&self, index: Word, length: Word) -> bool {
         match (self.opens.possible(index), self.opens.read(length)) {
@@ -94,95 +93,104 @@ impl Cx<'_, '_> {
             _ => false,
         }
     }
-}
 
-fn pointer_to(cx: &Cx, e: &Expr, space: crate::wsl::syntax::AddressSpace) -> TypeId {
-    cx.program().env.types.find(Type::Pointer(space, e.ty)).unwrap_or(e.ty)
-}
-
-/// `* f(&e, …)`: what an address-taker gives, dereferenced.
-fn through(cx: &Cx, e: &mut Expr, callee: crate::wsl::environment::access::Callee, whole: Expr, index: Option<Expr>) -> Done {
-    let Some(address) = whole.left() else { return cx.stuck("an address-taker of no left-value") };
-    let space = cx.memory.object(address.object).space;
-    let (pointer, result) = (pointer_to(cx, &whole, space), pointer_to(cx, e, space));
-    let at = e.at;
-    let whole = Expr { at, ty: pointer, form: Form::AddressOf(Box::new(whole)) };
-    let call = Form::Call(callee, std::iter::once(whole).chain(index).collect());
-    e.form = Form::Dereference(Box::new(Expr { at, ty: result, form: call }));
-    Ok(())
+    /// `* f(&e, …)`: what an address-taker gives, dereferenced.
+    fn through(&self, e: &Expr, callee: Callee, whole: &Expr, index: Option<Expr>) -> Option<Next> {
+        let space = self.memory.object(whole.left()?.object).space;
+        let pointer_to = |e: &Expr| -> TypeId { self.program().env.types.find(Type::Pointer(space, e.ty)).unwrap_or(e.ty) };
+        let (pointer, result) = (pointer_to(whole), pointer_to(e));
+        let at = e.at;
+        let whole = Expr { at, ty: pointer, form: Form::AddressOf(Box::new(whole.clone())) };
+        let call = Form::Call(callee, std::iter::once(whole).chain(index).collect());
+        Some(Next::form(e, Form::Dereference(Box::new(Expr { at, ty: result, form: call }))))
+    }
 }
 
 /// LVal(a).f → *operator&.f(&LVal(a)) [wsl/e-alval-dot-ander, 004 Reduction to an abstract
 /// left-value 1.2]
-pub fn e_alval_dot_ander(cx: &mut Cx, e: &mut Expr) -> Done {
-    let Form::Dot(whole, Access::AddressTaker(callee)) = &mut e.form else { return cx.stuck("no address-taker") };
-    let (callee, whole) = (*callee, whole.take());
-    through(cx, e, callee, whole, None)
+pub fn e_alval_dot_ander(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let Form::Dot(whole, Access::AddressTaker(callee)) = &e.form else { return None };
+    cx.through(e, *callee, whole, None)
 }
 
 /// LVal(a)\[v\] → *operator&\[\](&LVal(a), v) [wsl/e-alval-array-ander, 004 Reduction to an
 /// abstract left-value 2.5]
-pub fn e_alval_array_ander(cx: &mut Cx, e: &mut Expr) -> Done {
-    let Form::Index(parts, Access::AddressTaker(callee)) = &mut e.form else { return cx.stuck("no address-taker") };
-    let [whole, index] = &mut **parts;
-    let (callee, whole, index) = (*callee, whole.take(), index.take());
-    through(cx, e, callee, whole, Some(index))
+pub fn e_alval_array_ander(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let Form::Index(parts, Access::AddressTaker(callee)) = &e.form else { return None };
+    parts[1].words()?;
+    cx.through(e, *callee, &parts[0], Some(parts[1].clone()))
 }
 
 /// e1 → e1', e1 an array reference, gives e1\[e2\] → e1'\[e2\] [wsl/e-alval-array-ref-reduce, 004
 /// Reduction to an abstract left-value 2.2]
-pub fn e_alval_array_ref_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
-    let Form::Element(parts) = &mut e.form else { return cx.stuck("no element") };
-    cx.within(Rule::WslEAlvalArrayRefReduce, |cx| cx.expr(&mut parts[0]))
+pub fn e_alval_array_ref_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let Form::Element(parts) = &e.form else { return None };
+    cx.expr(&parts[0])?.inside(Rule::WslEAlvalArrayRefReduce, 0)
 }
 
 /// e2 → e2' gives v\[e2\] → v\[e2'\] [wsl/e-alval-array-reduce-right, 004 Reduction to an abstract
 /// left-value 2.3]
-pub fn e_alval_array_reduce_right(cx: &mut Cx, e: &mut Expr) -> Done {
-    let (Form::Element(parts) | Form::Index(parts, _)) = &mut e.form else { return cx.stuck("no element") };
-    cx.within(Rule::WslEAlvalArrayReduceRight, |cx| cx.expr(&mut parts[1]))
+pub fn e_alval_array_reduce_right(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let parts = match &e.form {
+        Form::Element(parts) if parts[0].words().is_some() => parts,
+        Form::Index(parts, _) if reduced(&parts[0]) => parts,
+        _ => return None,
+    };
+    cx.expr(&parts[1])?.inside(Rule::WslEAlvalArrayReduceRight, 1)
 }
 
 /// Ref(a, n)\[i\] → Ref(a, n)\[j\], i not below n, j unspecified but below n
 /// [wsl/e-array-ref-clamped, 004 Reduction to an abstract left-value 2.4.2; WSL-D5]
-pub fn e_array_ref_clamped(cx: &mut Cx, e: &mut Expr) -> Done {
-    let Form::Element(parts) = &mut e.form else { return cx.stuck("no element") };
-    let [reference, index] = &mut **parts;
-    let (Form::Value(reference), Form::Value(index)) = (&reference.form, &mut index.form) else { return cx.stuck("no element") };
-    let Word::Bits(length) = cx.opens.read(reference[1]) else { return cx.stuck("the length of an array reference is not definite") };
-    if length == 0 {
-        return cx.stuck("an array reference has no elements");
+pub fn e_array_ref_clamped(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let (reference, index) = element(e)?;
+    let (Form::Element(parts), Word::Bits(length)) = (&e.form, cx.opens.read(*reference.get(1)?)) else { return None };
+    let i = *index.first()?;
+    // No index is below nothing.
+    if length == 0 || cx.is_below(i, Word::Bits(length)) {
+        return None;
     }
-    index[0] = cx.opens.below(index[0], length, length);
-    Ok(())
+    let mut j = index.clone();
+    j[0] = cx.opens.below(i, length, length);
+    let j = Expr { at: parts[1].at, ty: parts[1].ty, form: Form::Value(j) };
+    Some(Next::form(e, Form::Element(Box::new([parts[0].clone(), j]))))
 }
 
 /// Ref(a, n)\[i\] → LVal(a + i · stride), i below n [wsl/e-array-ref-valid, 004 Reduction to an
 /// abstract left-value 2.4.3]
-pub fn e_array_ref_valid(cx: &mut Cx, e: &mut Expr) -> Done {
-    let Form::Element(parts) = &mut e.form else { return cx.stuck("no element") };
-    let (Form::Value(reference), Form::Value(index)) = (&parts[0].form, &parts[1].form) else { return cx.stuck("no element") };
-    let Word::Address(address) = reference[0] else { return cx.stuck("an array reference without address") };
+pub fn e_array_ref_valid(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let (reference, index) = element(e)?;
+    let (Form::Element(parts), Word::Address(address)) = (&e.form, *reference.first()?) else { return None };
+    let i = *index.first()?;
+    if !cx.is_below(i, *reference.get(1)?) {
+        return None;
+    }
     let element = pointee(cx.program(), parts[0].ty).unwrap_or(e.ty);
-    let stride = cx.shared.words(element)?.wrapping_mul(4);
-    e.form = Form::Left(address.element(cx.opens, index[0], stride));
-    Ok(())
+    conclude(|| {
+        let stride = cx.shared.words(element)?.wrapping_mul(4);
+        Ok(Next::form(e, Form::Left(address.element(cx.opens, i, stride))))
+    })
 }
 
 /// e → e' where e is neither a left-value nor one of the forms above [wsl/e-alval-generic-reduce,
 /// 004 Reduction to an abstract left-value 3; WSL-D3]
-pub fn e_alval_generic_reduce(cx: &mut Cx, e: &mut Expr) -> Done {
-    cx.within(Rule::WslEAlvalGenericReduce, |cx| cx.expr(e))
+pub fn e_alval_generic_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    match e.form {
+        Form::Left(_) | Form::Value(_) | Form::Source(_) | Form::Coerce(Coercion::LeftToAbstract, _) => None,
+        Form::Parens(_) | Form::Dot(..) | Form::Index(..) | Form::Element(_) => None,
+        _ => cx.expr(e)?.within(Rule::WslEAlvalGenericReduce),
+    }
 }
 
 /// e1 reduced to an abstract left-value, e1', gives e1.f → e1'.f [wsl/e-alval-dot-reduce, 004
 /// Reduction to an abstract left-value 1.1]
-pub fn e_alval_dot_reduce(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
-    cx.left_within(Rule::WslEAlvalDotReduce, e)
+pub fn e_alval_dot_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let Form::Dot(whole, _) = &e.form else { return None };
+    cx.left(whole)?.inside(Rule::WslEAlvalDotReduce, 0)
 }
 
 /// e1 reduced to an abstract left-value, e1', gives e1\[e2\] → e1'\[e2\]
 /// [wsl/e-alval-array-reduce-left, 004 Reduction to an abstract left-value 2.1]
-pub fn e_alval_array_reduce_left(cx: &mut Cx, e: &mut Expr) -> Result<bool, Stop> {
-    cx.left_within(Rule::WslEAlvalArrayReduceLeft, e)
+pub fn e_alval_array_reduce_left(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let Form::Index(parts, _) = &e.form else { return None };
+    cx.left(&parts[0])?.inside(Rule::WslEAlvalArrayReduceLeft, 0)
 }

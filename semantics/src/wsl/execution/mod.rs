@@ -26,35 +26,43 @@ pub mod assign;
 pub mod builtin;
 pub mod call;
 pub mod check;
+mod context;
 pub mod derivative;
+mod drive;
 pub mod expression;
 pub mod generated;
 pub mod iteration;
 pub mod left;
+pub mod next;
 pub mod statement;
 pub mod switch;
+mod table;
 pub mod term;
 pub mod texture;
 
 pub use builtin::fence;
+pub use context::{Asked, Cx};
+pub use drive::{ask, step};
+pub use next::Next;
+pub use table::{ExprRule, Rules, StmtRule};
 
 use super::environment::FunctionId;
 use super::environment::access::{Callee, Generated};
 use super::layout::Layouts;
 use super::library::LibraryFunction;
 use super::memory::{Address, Memory, Object, ObjectId, Words};
-use super::open::{Opens, Word};
+use super::open::Word;
 use super::syntax::AddressSpace;
 use super::types::{Type, TypeId};
-use super::typing::program::{Constant, ExprId, Program, StmtId, StoreId};
+use super::typing::program::{Constant, ExprId, Program, StmtId};
 use crate::interleavings::Footprint;
 use crate::outcome::Limit;
 use crate::rule::Rule;
 use crate::text::Span;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::rc::Rc;
-use term::{Env, Expr, Form, Stmt, Value};
+use std::borrow::Cow;
+use term::{Expr, Form, Value};
 
 /// The most bytes that the stores of a thread or a group take.
 pub const MAX_STORES: u64 = 64 << 20;
@@ -102,8 +110,31 @@ pub enum Stop {
     Unsupported(String, Span),
 }
 
-/// What a rule does: the term becomes another one, or the thread stops.
-pub type Done = Result<(), Stop>;
+/// What memory sees of a rule: it is done in this order once the rule is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// A load, which gave these words.
+    Load(Address, Words),
+    /// A load of what never changes.
+    Read(Address, Words),
+    /// A store. A helper thread's store in device memory is none.
+    Store(Address, Words),
+    /// An atomic load, which gave this word.
+    AtomicLoad(Address, Word),
+    /// A read-modify-write: what was read and what is written.
+    ReadModifyWrite(Address, Word, Word),
+    /// An access that a helper thread does not make.
+    Helped(Address),
+    /// The fence of a barrier, which the thread passes: of threadgroup memory, of device memory.
+    Fence(bool, bool),
+    /// Memory for a generated function's parameters, of so many words: the next object.
+    Allocate(Generated, u32),
+    /// What the quad gave is taken.
+    Exchanged,
+}
+
+/// The effects of a rule, in order.
+pub type Effects = SmallVec<[Effect; 1]>;
 
 /// One transition.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +142,7 @@ pub struct Step {
     /// The rule.
     pub rule: Rule,
     /// The rules of the contexts that it is applied in, outermost first.
-    pub within: SmallVec<[Rule; 8]>,
+    pub within: SmallVec<[Rule; 24]>,
     /// What it was applied to.
     pub at: Span,
     /// What memory saw, in program order.
@@ -122,12 +153,9 @@ pub struct Step {
 #[derive(Clone, Copy, Debug)]
 pub enum Replacement {
     /// Of a rule for expressions.
-    Expr(fn(&mut Cx, &mut Expr) -> Done),
+    Expr(ExprRule),
     /// Of a rule for statements.
-    Stmt(fn(&mut Cx, &mut Stmt) -> Done),
-    /// Of a rule that reduces a part to an abstract left-value: what is done to that part. False if
-    /// nothing is to be done.
-    Left(fn(&mut Cx, &mut Expr) -> Result<bool, Stop>),
+    Stmt(StmtRule),
 }
 
 /// Before which accesses a thread waits for its turn ([`Stop::Turn`]).
@@ -170,6 +198,8 @@ pub struct Shared<'p> {
     /// and structure.
     sizes: Vec<Option<u32>>,
     fields: Vec<Vec<u32>>,
+    /// The rules.
+    rules: Cow<'static, Rules>,
     /// Planted bugs.
     pub planted: Planted,
 }
@@ -213,7 +243,12 @@ impl<'p> Shared<'p> {
                 offsets.iter().map(|&o| o as u32).collect()
             })
             .collect();
-        Ok(Shared { program, offsets, thread_words: thread as usize / 4, group_words: group as usize / 4, sizes, fields, planted })
+        let rules = match planted.rule {
+            Some((rule, by)) => Cow::Owned(Rules::default().replace(rule, by)),
+            None => Cow::Borrowed(&*table::STANDARD),
+        };
+        let (thread_words, group_words) = (thread as usize / 4, group as usize / 4);
+        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, rules, planted })
     }
 
     /// The size of a type in words.
@@ -310,243 +345,6 @@ pub enum Around {
     Call(ExprId),
     /// An iteration of a loop, counted from 0.
     Iteration(StmtId, u32),
-}
-
-/// What a step is made in.
-#[derive(Debug)]
-pub struct Cx<'a, 'p> {
-    /// The program and its layout.
-    pub shared: &'a Shared<'p>,
-    /// Memory.
-    pub memory: &'a mut Memory,
-    /// What is unspecified.
-    pub opens: &'a mut Opens,
-    own: ObjectId,
-    group: ObjectId,
-    number: u32,
-    generated: &'a mut FxHashMap<Generated, ObjectId>,
-    released: &'a mut bool,
-    gate: Gate,
-    stage: &'a mut Option<InDraw>,
-    env: Env,
-    rule: Option<Rule>,
-    within: SmallVec<[Rule; 8]>,
-    at: ExprId,
-    place: Option<Span>,
-    events: SmallVec<[Event; 2]>,
-    instance: Instance,
-}
-
-/// A thread's next transition. A thread whose program is a value makes none: ask [`Thread::value`]
-/// first.
-///
-/// # Errors
-/// Why there is none; the thread is as it was, or ended.
-pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
-    opens.thread = thread.number;
-    opens.planted = shared.planted.scalar;
-    opens.planted_bound = shared.planted.bound;
-    let mut program = thread.program.take();
-    let mut cx = Cx {
-        shared,
-        memory,
-        opens,
-        own: thread.own,
-        group: thread.group,
-        number: thread.number,
-        generated: &mut thread.generated,
-        released: &mut thread.released,
-        gate: if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate },
-        stage: &mut thread.stage,
-        env: Rc::default(),
-        rule: None,
-        within: SmallVec::new(),
-        at: program.at,
-        place: None,
-        events: SmallVec::new(),
-        instance: Instance::default(),
-    };
-    let done = cx.expr(&mut program);
-    let place = cx.span();
-    let (rule, within, events, instance) = (cx.rule, cx.within, cx.events, cx.instance);
-    thread.program = program;
-    if opens.full() {
-        return Err((Stop::Limit(Limit { what: "terms over unspecified values", bound: super::open::MAX_TERMS as u64 }), instance));
-    }
-    match (done, rule) {
-        (Ok(()), Some(rule)) => Ok(Step { rule, within, at: place, events }),
-        (Ok(()), None) => Err((Stop::Stuck("no rule applies".into(), place), instance)),
-        (Err(stop), _) => Err((stop, instance)),
-    }
-}
-
-impl Cx<'_, '_> {
-    /// The thread's number in the dispatch.
-    pub fn thread(&self) -> u32 {
-        self.number
-    }
-
-    fn program(&self) -> &Program {
-        self.shared.program
-    }
-
-    /// The rule of this step, by its function, unless a bug stands in its place.
-    ///
-    /// # Errors
-    /// Those of the function.
-    pub fn apply(&mut self, rule: Rule, f: fn(&mut Cx, &mut Expr) -> Done, e: &mut Expr) -> Done {
-        self.rule = Some(rule);
-        self.at = e.at;
-        match self.shared.planted.rule {
-            Some((planted, Replacement::Expr(g))) if planted == rule => g(self, e),
-            _ => f(self, e),
-        }
-    }
-
-    /// Likewise, of a statement.
-    ///
-    /// # Errors
-    /// Those of the function.
-    pub fn apply_stmt(&mut self, rule: Rule, f: fn(&mut Cx, &mut Stmt) -> Done, s: &mut Stmt) -> Done {
-        self.rule = Some(rule);
-        match self.shared.planted.rule {
-            Some((planted, Replacement::Stmt(g))) if planted == rule => g(self, s),
-            _ => f(self, s),
-        }
-    }
-
-    fn stuck<T>(&self, why: impl Into<String>) -> Result<T, Stop> {
-        Err(Stop::Stuck(why.into(), self.span()))
-    }
-
-    /// Where a step is made; the call that a thread begins with may stand nowhere.
-    fn span(&self) -> Span {
-        self.place.or_else(|| Some(self.program().exprs.get(self.at.0 as usize)?.span)).unwrap_or_default()
-    }
-
-    /// Where a store is, in this thread's or its group's memory.
-    pub fn address(&self, store: StoreId) -> Address {
-        let object = if self.program().store(store).space == AddressSpace::Threadgroup { self.group } else { self.own };
-        Address::of(object, self.shared.offsets[store.0 as usize])
-    }
-
-    /// Stops before an access if the thread waits for its turn there.
-    fn gate(&self, at: Address, words: usize, atomic: bool) -> Done {
-        let shared = matches!(self.memory.object(at.object).space, AddressSpace::Device | AddressSpace::Threadgroup);
-        let waits = match self.gate {
-            Gate::Open => false,
-            Gate::Atomics => atomic,
-            Gate::Shared => true,
-        };
-        if !(waits && shared) {
-            return Ok(());
-        }
-        // A step may go on to other words, and an open address to others of its object.
-        Err(Stop::Turn(match (self.gate, at.open) {
-            (Gate::Atomics, None) => {
-                Footprint::Memory { object: at.object.0, offset: at.bytes.into(), bytes: 4 * words as u64, writes: true }
-            }
-            (Gate::Atomics, Some(_)) => Footprint::Memory { object: at.object.0, offset: 0, bytes: u64::MAX, writes: true },
-            _ => Footprint::Everything,
-        }))
-    }
-
-    /// Where the accesses of this step stand.
-    fn note_place(&mut self) {
-        let place = self.span();
-        if let Some(races) = &mut self.memory.races {
-            races.place = place;
-        }
-    }
-
-    /// Loads a value of that type, with its event.
-    ///
-    /// # Errors
-    /// If its object does not hold that much there.
-    pub fn load(&mut self, at: Address, ty: TypeId) -> Result<Words, Stop> {
-        let words = self.shared.words(ty)?;
-        self.gate(at, words as usize, false)?;
-        self.note_place();
-        match self.memory.load(self.opens, at, words) {
-            Some(words) => {
-                self.events.push(Event::Load(at, words.clone()));
-                Ok(words)
-            }
-            None => self.stuck("a load goes out of its object"),
-        }
-    }
-
-    /// Whether a store there is none, because a thread that only helps its quad makes it. That a
-    /// thread is in doubt which stores is noted.
-    fn helps(&mut self, at: Address) -> bool {
-        let Some(stage) = &*self.stage else { return false };
-        if self.memory.object(at.object).space != AddressSpace::Device {
-            return false;
-        }
-        self.memory.doubted |= stage.doubtful;
-        stage.helper
-    }
-
-    /// Stores a value, with its event. A helper thread's store in device memory has neither effect
-    /// nor event.
-    ///
-    /// # Errors
-    /// If its object does not hold that much there.
-    pub fn store(&mut self, at: Address, words: &[Word]) -> Done {
-        if self.helps(at) {
-            return Ok(());
-        }
-        self.gate(at, words.len(), false)?;
-        self.note_place();
-        match self.memory.store(self.opens, at, words) {
-            Some(()) => {
-                self.events.push(Event::Store(at, Words::from_slice(words)));
-                Ok(())
-            }
-            None => self.stuck("a store goes out of its object"),
-        }
-    }
-
-    /// Whether a `bool` is true, decided if it is open.
-    fn truth(&mut self, words: &Words) -> Result<bool, Stop> {
-        match words.first().map(|&w| self.opens.read(w)) {
-            Some(Word::Bits(bits)) => Ok(bits != 0),
-            Some(word @ Word::Open(_)) => Ok(self.opens.decide(word, &[1, 0]) == Some(1)),
-            _ => self.stuck("a condition is no bool"),
-        }
-    }
-
-    /// An expression that uses `e` as a right-value.
-    fn right(&self, e: Expr) -> Expr {
-        use super::typing::program::Coercion;
-        match &e.form {
-            Form::Left(_) => Expr { at: e.at, ty: e.ty, form: Form::Coerce(Coercion::LeftToRight, Box::new(e)) },
-            Form::Dot(_, super::typing::program::Access::Setter(..)) | Form::Index(_, super::typing::program::Access::Setter(..)) => {
-                Expr { at: e.at, ty: e.ty, form: Form::Coerce(Coercion::AbstractToRight, Box::new(e)) }
-            }
-            _ => e,
-        }
-    }
-
-    /// The memory of a generated function's parameters, of so many words.
-    fn generated(&mut self, generated: Generated, words: u32) -> ObjectId {
-        if let Some(&object) = self.generated.get(&generated) {
-            return object;
-        }
-        let name = format!("parameters of {}", self.program().env.generated_name(generated));
-        let words = vec![Word::Bits(0); words as usize];
-        let object = self.memory.push(Object { space: AddressSpace::Thread, name, words });
-        self.generated.insert(generated, object);
-        object
-    }
-
-    /// The type that a function gives.
-    fn result(&self, callee: Callee, e: &Expr) -> TypeId {
-        match callee {
-            Callee::Declared(id) => self.program().env.function(id).result,
-            Callee::Library(_) | Callee::Generated(_) => e.ty,
-        }
-    }
 }
 
 /// A function and all that it calls, directly or not, in the order of the program.

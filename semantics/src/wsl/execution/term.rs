@@ -160,7 +160,52 @@ impl Expr {
     }
 }
 
+impl Form {
+    /// What it is, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Form::Source(_) => "an expression of the source",
+            Form::Value(_) => "a value",
+            Form::Left(_) => "a left-value",
+            Form::Variable(_) => "a variable",
+            Form::Coerce(Coercion::LeftToRight, _) => "a load",
+            Form::Coerce(..) => "what is assigned to",
+            Form::Parens(_) => "parentheses",
+            Form::Comma(_) => "a comma",
+            Form::Or(_) => "a disjunction",
+            Form::And(_) => "a conjunction",
+            Form::Ternary(_) => "a conditional",
+            Form::Assign(_) => "an assignment",
+            Form::AddressOf(_) => "the address of something",
+            Form::Dereference(_) => "a dereference",
+            Form::MakeReference(..) => "an array reference to something",
+            Form::Dot(..) => "a field",
+            Form::Index(..) | Form::Element(_) => "an element",
+            Form::ArrayLength(..) | Form::ReferenceLength(_) => "a length",
+            Form::Step(..) => "an increment",
+            Form::CompoundAssign(..) => "a compound assignment",
+            Form::Call(..) => "a call",
+            Form::Construct(_) => "the body of a call",
+        }
+    }
+}
+
 impl Stmt {
+    /// What it is, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Stmt::Block(_) => "a block",
+            Stmt::Declaration(..) => "a declaration",
+            Stmt::If(_) => "a branch",
+            Stmt::Iterate(..) | Stmt::Loop(..) => "a loop",
+            Stmt::Switch(..) => "a switch",
+            Stmt::Cases(..) => "the cases of a switch",
+            Stmt::Break | Stmt::Continue | Stmt::Fallthrough | Stmt::Discard => "a terminator",
+            Stmt::Return(_) => "a return",
+            Stmt::Effect(_) => "a statement",
+        }
+    }
+
     /// `{}`
     pub fn empty() -> Stmt {
         Stmt::Block(Box::default())

@@ -7,50 +7,61 @@
 //! as others do. A texel of another texture is a load of its constant memory; sampling reads it
 //! without an event, for it never changes.
 
-use super::builtin::called;
-use super::term::{Expr, Form};
-use super::{Cx, Done, Event, Stop};
+use super::builtin::{Values, called};
+use super::next::conclude;
+use super::table::{Class, Function::Expr as E, Row, Shape};
+use super::term::Expr;
+use super::{Cx, Effect, Effects, Next, Stop};
 use crate::image::Sampler;
 use crate::outcome::Limit;
 use crate::rule::Rule;
+use crate::wsl::library::LibraryFunction;
 use crate::wsl::library::texture::dimensions_of;
-use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::memory::{Address, ObjectId, Words};
 use crate::wsl::open::{Possible, Word};
 use crate::wsl::texture::sampling::{filtered, gathered, needs_quad, of_components};
 use crate::wsl::texture::{Arguments, Texture, elements_of, is_writable, padded, texel};
 use crate::wsl::types::{Scalar, Type, TypeId};
+use smallvec::smallvec;
+
+/// The rules of this section.
+pub(super) const RULES: &[Row] = &[
+    (Rule::WslETextureSample, E(&[Shape::CallTexture], e_texture_sample)),
+    (Rule::WslETextureCompare, E(&[Shape::CallTexture], e_texture_compare)),
+    (Rule::WslETextureGather, E(&[Shape::CallTexture], e_texture_gather)),
+    (Rule::WslETextureLoad, E(&[Shape::CallTexture], e_texture_load)),
+    (Rule::WslETextureStore, E(&[Shape::CallTexture], e_texture_store)),
+    (Rule::WslETextureDimensions, E(&[Shape::CallTexture], e_texture_dimensions)),
+];
 
 /// What a call of a function of textures has for arguments.
-struct Called {
+struct Called<'e> {
     function: LibraryFunction,
-    all: Vec<(TypeId, Words)>,
+    all: Values<'e>,
     object: ObjectId,
-    texture: Texture,
+    texture: &'e Texture,
 }
 
-impl Called {
-    /// The call, whose first argument is a texture.
-    fn of(cx: &Cx, e: &Expr) -> Result<Called, Stop> {
-        let (function, all) = called(cx, e)?;
-        match all.first().and_then(|(_, words)| words.first()) {
-            Some(Word::Address(at)) => match cx.memory.opaques.texture(at.object) {
-                Some(texture) => Ok(Called { function, object: at.object, texture: texture.clone(), all }),
-                None => cx.stuck("an object is no texture"),
-            },
-            _ => cx.stuck("a texture that is none"),
-        }
+/// The object that an argument stands for.
+fn object(all: &Values, at: usize) -> Option<ObjectId> {
+    match all.get(at)?.1.first()? {
+        Word::Address(at) => Some(at.object),
+        _ => None,
+    }
+}
+
+impl<'e> Called<'e> {
+    /// The call of a function of that class, whose first argument is a texture.
+    fn of(cx: &Cx<'e, '_>, e: &'e Expr, class: Class) -> Option<Called<'e>> {
+        let (function, all) = called(e, |of| of == class)?;
+        let object = object(&all, 0)?;
+        let texture = cx.memory.opaques.texture(object)?;
+        Some(Called { function, object, texture, all })
     }
 
     /// The sampler, which is the second argument.
-    fn sampler(&self, cx: &Cx) -> Result<Sampler, Stop> {
-        match self.all.get(1).and_then(|(_, words)| words.first()) {
-            Some(Word::Address(at)) => match cx.memory.opaques.sampler(at.object) {
-                Some(sampler) => Ok(*sampler),
-                None => cx.stuck("an object is no sampler"),
-            },
-            _ => cx.stuck("a sampler that is none"),
-        }
+    fn sampler(&self, cx: &Cx) -> Option<Sampler> {
+        cx.memory.opaques.sampler(object(&self.all, 1)?).copied()
     }
 
     /// The scalars and vectors after the first so many arguments.
@@ -59,95 +70,89 @@ impl Called {
     }
 }
 
-impl Cx<'_, '_> {
-    pub(super) fn call_texture(&mut self, function: LibraryFunction, e: &mut Expr) -> Option<Done> {
-        use Meaning as M;
-        Some(match function.meaning() {
-            M::Sample | M::SampleBias | M::SampleGrad | M::SampleLevel => self.apply(Rule::WslETextureSample, e_texture_sample, e),
-            M::SampleCmp | M::SampleCmpLevelZero => self.apply(Rule::WslETextureCompare, e_texture_compare, e),
-            M::GatherRed | M::GatherGreen | M::GatherBlue | M::GatherAlpha | M::GatherCmp => {
-                self.apply(Rule::WslETextureGather, e_texture_gather, e)
+/// The value of a call that filters a texture, by what it means.
+fn filter(cx: &mut Cx, e: &Expr, class: Class) -> Option<Next> {
+    let call = Called::of(cx, e, class)?;
+    let (sampler, meaning, arguments) = (call.sampler(cx)?, call.function.meaning(), call.after(cx, 2));
+    conclude(|| {
+        let mut effects = Effects::new();
+        let quad = match arguments.clone().elements() {
+            Some(location) if needs_quad(meaning) => {
+                effects.push(Effect::Exchanged);
+                Some(cx.quad(location)?.operands)
             }
-            M::Load => self.apply(Rule::WslETextureLoad, e_texture_load, e),
-            M::Store => self.apply(Rule::WslETextureStore, e_texture_store, e),
-            M::GetDimensions => self.apply(Rule::WslETextureDimensions, e_texture_dimensions, e),
-            _ => return None,
-        })
-    }
+            _ => None,
+        };
+        let quad = quad.as_ref().map(|quad| quad.each_ref().map(|words| &words[..]));
+        let Some(words) = filtered(cx.opens, (call.texture, sampler), arguments, meaning, quad) else { return missing(cx) };
+        let of = elements_of(&cx.program().env.types, e.ty);
+        Ok(Next::value(e, of_components(cx.opens, of, call.texture, words)).with(effects))
+    })
 }
 
 fn missing<T>(cx: &Cx) -> Result<T, Stop> {
     cx.stuck("a texture's function without an argument")
 }
 
-/// The value of a call that filters a texture, by what it means.
-fn filter(cx: &mut Cx, e: &mut Expr) -> Done {
-    let call = Called::of(cx, e)?;
-    let (sampler, meaning) = (call.sampler(cx)?, call.function.meaning());
-    let arguments = call.after(cx, 2);
-    let quad = match arguments.clone().elements() {
-        Some(location) if needs_quad(meaning) => Some(cx.quad(location)?),
-        _ => None,
-    };
-    let quad = quad.as_ref().map(|quad| quad.each_ref().map(|words| &words[..]));
-    let Some(words) = filtered(cx.opens, (&call.texture, sampler), arguments, meaning, quad) else { return missing(cx) };
-    let of = elements_of(&cx.shared.program.env.types, e.ty);
-    e.form = Form::Value(of_components(cx.opens, of, &call.texture, words));
-    Ok(())
-}
-
 /// Sample…(t, s, x, …) → v, the texels of t around x filtered as s says, of the level that
 /// derivatives or arguments choose [wsl/e-texture-sample, 004 Sampler and texture operations;
 /// WSL-D23, WSL-D24]
-pub fn e_texture_sample(cx: &mut Cx, e: &mut Expr) -> Done {
-    filter(cx, e)
+pub fn e_texture_sample(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    filter(cx, e, Class::Sample)
 }
 
 /// SampleCmp…(t, s, x, d, …) → v, as Sample, but of 1 or 0 for each texel as s compares d with it
 /// or not [wsl/e-texture-compare, 004 Sampler and texture operations; WSL-D23, WSL-D24]
-pub fn e_texture_compare(cx: &mut Cx, e: &mut Expr) -> Done {
-    filter(cx, e)
+pub fn e_texture_compare(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    filter(cx, e, Class::Compare)
 }
 
 /// Gather…(t, s, x, …) → (v1, v2, v3, v4), a component of the four texels of level 0 around x, or
 /// s's comparisons with them [wsl/e-texture-gather, 004 Sampler and texture operations; WSL-D22,
 /// WSL-D23]
-pub fn e_texture_gather(cx: &mut Cx, e: &mut Expr) -> Done {
-    let call = Called::of(cx, e)?;
-    let types = &cx.shared.program.env.types;
-    let components = match call.all.first().map(|a| types.get(a.0)) {
-        Some(Type::Texture(_, of)) => elements_of(types, of).1,
-        _ => return cx.stuck("a gather of no texture"),
-    };
-    let of = (&call.texture, components, call.sampler(cx)?);
-    let Some(words) = gathered(cx.opens, of, call.after(cx, 2), call.function.meaning()) else { return missing(cx) };
-    e.form = Form::Value(words.into_iter().collect());
-    Ok(())
+pub fn e_texture_gather(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let call = Called::of(cx, e, Class::Gather)?;
+    let types = &cx.program().env.types;
+    let Type::Texture(_, of) = types.get(call.all.first()?.0) else { return None };
+    let of = (call.texture, elements_of(types, of).1, call.sampler(cx)?);
+    let arguments = call.after(cx, 2);
+    conclude(|| match gathered(cx.opens, of, arguments, call.function.meaning()) {
+        Some(words) => Ok(Next::value(e, words.into_iter().collect())),
+        None => missing(cx),
+    })
 }
 
 /// Load(t, x, …) → v, the texel of t at x [wsl/e-texture-load, 004 Sampler and texture operations;
 /// WSL-D21, WSL-D22]
-pub fn e_texture_load(cx: &mut Cx, e: &mut Expr) -> Done {
-    let call = Called::of(cx, e)?;
+pub fn e_texture_load(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let call = Called::of(cx, e, Class::Load)?;
     let mut arguments = call.after(cx, 1);
-    let Some((scalar, coordinates)) = arguments.typed() else { return missing(cx) };
+    let (scalar, coordinates) = arguments.typed()?;
     let offset = arguments.elements().unwrap_or(&[]);
-    let (of, count) = elements_of(&cx.shared.program.env.types, e.ty);
-    let held = count.min(call.texture.channels());
-    let is_definite = |word: &Word| cx.opens.read(*word).definite().is_some();
-    let elements = if offset.iter().all(is_definite) && !coordinates.iter().all(is_definite) {
-        let otherwise: Words = (0..count).map(|_| cx.opens.leaf(None, of, 0)).collect();
-        cx.load_somewhere(&call, scalar, Words::from_slice(coordinates), offset, (held, &otherwise), &mut 0)?
-    } else {
-        let named = texel::named(cx.opens, &call.texture, (scalar, coordinates), offset);
-        let mut elements = cx.load_texel(&call, named, held)?;
-        while elements.len() < count {
-            elements.push(cx.opens.leaf(None, of, 0));
-        }
-        elements
-    };
-    e.form = Form::Value(padded(cx.opens, elements));
-    Ok(())
+    conclude(|| {
+        let (of, count) = elements_of(&cx.program().env.types, e.ty);
+        let held = count.min(call.texture.channels());
+        let is_definite = |word: &Word| cx.opens.read(*word).definite().is_some();
+        let mut loads = Loads { effects: Effects::new(), texels: 0 };
+        let elements = if offset.iter().all(is_definite) && !coordinates.iter().all(is_definite) {
+            let otherwise: Words = (0..count).map(|_| cx.opens.leaf(None, of, 0)).collect();
+            cx.load_somewhere(&call, scalar, Words::from_slice(coordinates), offset, (held, &otherwise), &mut loads)?
+        } else {
+            let named = texel::named(cx.opens, call.texture, (scalar, coordinates), offset);
+            let mut elements = cx.load_texel(&call, named, held, &mut loads)?;
+            while elements.len() < count {
+                elements.push(cx.opens.leaf(None, of, 0));
+            }
+            elements
+        };
+        Ok(Next::value(e, padded(cx.opens, elements)).with(loads.effects))
+    })
+}
+
+/// The loads of one call, and how many texels it may name.
+struct Loads {
+    effects: Effects,
+    texels: usize,
 }
 
 /// The most texels that open coordinates may name.
@@ -155,8 +160,8 @@ const MAX_NAMED: usize = 4096;
 
 impl Cx<'_, '_> {
     /// Loads so many components of the texel that is named; nothing if there is none.
-    fn load_texel(&mut self, call: &Called, named: Option<(i64, [i64; 3])>, held: usize) -> Result<Words, Stop> {
-        let (object, texture) = (call.object, &call.texture);
+    fn load_texel(&mut self, call: &Called, named: Option<(i64, [i64; 3])>, held: usize, loads: &mut Loads) -> Result<Words, Stop> {
+        let (object, texture) = (call.object, call.texture);
         let place = named.and_then(|(level, at)| {
             let level = u32::try_from(level).ok()?;
             Some((Address::of(object, texture.offset(level, at)?), level, at))
@@ -164,21 +169,16 @@ impl Cx<'_, '_> {
         let mut elements = Words::new();
         let Some((address, level, at)) = place else { return Ok(elements) };
         if is_writable(texture.kind) {
-            self.gate(address, held, false)?;
-            self.note_place();
-            let Some(loaded) = self.memory.load(self.opens, address, held as u32) else {
-                return self.stuck("a texel is out of its texture");
-            };
-            self.events.push(Event::Load(address, loaded.clone()));
+            let loaded = self.load(address, held as u32, &mut loads.effects)?;
             elements.extend(loaded.into_iter().enumerate().map(|(c, word)| texture.loaded(self.opens, c, word)));
         } else {
             for c in 0..held {
-                let Some(word) = texture.texel(self.opens, &mut self.memory.opaques, object, level, at, c) else {
+                let Some(word) = texture.texel(self.opens, &self.memory.opaques, object, level, at, c) else {
                     return self.stuck("a texel is out of its texture");
                 };
                 elements.push(word);
             }
-            self.events.push(Event::Load(address, elements.clone()));
+            loads.effects.push(Effect::Read(address, elements.clone()));
         }
         Ok(elements)
     }
@@ -192,16 +192,16 @@ impl Cx<'_, '_> {
         mut coordinates: Words,
         offset: &[Word],
         (held, otherwise): (usize, &Words),
-        loaded: &mut usize,
+        loads: &mut Loads,
     ) -> Result<Words, Stop> {
         let open = coordinates.iter().position(|&word| self.opens.read(word).definite().is_none());
         let Some(k) = open else {
-            *loaded += 1;
-            if *loaded > MAX_NAMED {
+            loads.texels += 1;
+            if loads.texels > MAX_NAMED {
                 return Err(Stop::Limit(Limit { what: "texels that open coordinates may name", bound: MAX_NAMED as u64 }));
             }
-            let named = texel::named(self.opens, &call.texture, (scalar, &coordinates), offset);
-            let mut elements = self.load_texel(call, named, held)?;
+            let named = texel::named(self.opens, call.texture, (scalar, &coordinates), offset);
+            let mut elements = self.load_texel(call, named, held, loads)?;
             elements.extend_from_slice(&otherwise[elements.len()..]);
             return Ok(elements);
         };
@@ -217,7 +217,7 @@ impl Cx<'_, '_> {
         let mut each: Vec<(u32, Words)> = Vec::with_capacity(values.len());
         for value in values {
             coordinates[k] = Word::Bits(value);
-            each.push((value, self.load_somewhere(call, scalar, coordinates.clone(), offset, (held, otherwise), loaded)?));
+            each.push((value, self.load_somewhere(call, scalar, coordinates.clone(), offset, (held, otherwise), loads)?));
         }
         if listed.is_none() {
             return Ok(otherwise.clone());
@@ -229,39 +229,40 @@ impl Cx<'_, '_> {
 
 /// Store(t, v, x) → Void, storing v, converted to t's format, as the texel of t at x if there is
 /// one [wsl/e-texture-store, 004 Sampler and texture operations; WSL-D21, WSL-D22]
-pub fn e_texture_store(cx: &mut Cx, e: &mut Expr) -> Done {
-    let call = Called::of(cx, e)?;
-    let (object, texture) = (call.object, &call.texture);
+pub fn e_texture_store(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let call = Called::of(cx, e, Class::Store)?;
+    let (object, texture) = (call.object, call.texture);
     let mut arguments = call.after(cx, 1);
-    let (Some(value), Some(words)) = (arguments.elements(), arguments.typed()) else { return missing(cx) };
-    let named = texel::named(cx.opens, texture, words, &[]).map(|(_, at)| texture.offset(0, at));
-    if let Some(None) = named {
-        e.form = Form::Value(Words::new());
-        return Ok(());
-    }
-    // Nothing is made of the value before the thread has its turn.
-    let first = Address::of(object, named.flatten().unwrap_or(0));
-    cx.gate(first, texture.channels(), false)?;
-    let mut held = Words::new();
-    for c in 0..texture.channels() {
-        held.push(match value.get(c) {
-            Some(&word) => texture.stored(cx.opens, c, word),
-            // What the type does not give.
-            None => texture.any_code(cx.opens, c),
-        });
-    }
-    match named {
-        Some(_) => cx.store(first, &held)?,
-        None => cx.store_somewhere(object, texture, words.1, &held)?,
-    }
-    e.form = Form::Value(Words::new());
-    Ok(())
+    let (value, words) = (arguments.elements()?, arguments.typed()?);
+    conclude(|| {
+        let nothing = Next::value(e, Words::new());
+        let named = texel::named(cx.opens, texture, words, &[]).map(|(_, at)| texture.offset(0, at));
+        if let Some(None) = named {
+            return Ok(nothing);
+        }
+        // Nothing is made of the value before the thread has its turn.
+        let first = Address::of(object, named.flatten().unwrap_or(0));
+        cx.turn(first, texture.channels(), false)?;
+        let mut held = Words::new();
+        for c in 0..texture.channels() {
+            held.push(match value.get(c) {
+                Some(&word) => texture.stored(cx.opens, c, word),
+                // What the type does not give.
+                None => texture.any_code(cx.opens, c),
+            });
+        }
+        Ok(nothing.with(match named {
+            Some(_) => smallvec![Effect::Store(first, held)],
+            None => cx.store_somewhere(object, texture, words.1, &held)?,
+        }))
+    })
 }
 
 impl Cx<'_, '_> {
     /// A store to a texel of open coordinates: each that they may name holds what is stored if they
     /// name it, and what it held otherwise.
-    fn store_somewhere(&mut self, object: ObjectId, texture: &Texture, words: &[Word], held: &[Word]) -> Done {
+    fn store_somewhere(&mut self, object: ObjectId, texture: &Texture, words: &[Word], held: &[Word]) -> Result<Effects, Stop> {
+        let mut effects = Effects::new();
         let sides = texture.sides(0);
         let dimensions = usize::from(dimensions_of(texture.kind));
         // In the order of the coordinates: dimensions, then the layer.
@@ -299,14 +300,14 @@ impl Cx<'_, '_> {
                         }
                         either.push(word);
                     }
-                    self.store(address, &either)?;
+                    effects.push(Effect::Store(address, either));
                     if self.opens.full() {
-                        return Ok(());
+                        return Ok(effects);
                     }
                 }
             }
         }
-        Ok(())
+        Ok(effects)
     }
 
     /// One of two words; it is not known by what.
@@ -322,9 +323,9 @@ impl Cx<'_, '_> {
 /// GetDimensions(t, …) → Void, storing the sides of a level of t, and how many levels there are if
 /// one was named, through the pointers [wsl/e-texture-dimensions, 004 Sampler and texture
 /// operations; WSL-D22]
-pub fn e_texture_dimensions(cx: &mut Cx, e: &mut Expr) -> Done {
-    let call = Called::of(cx, e)?;
-    let (texture, levels) = (&call.texture, call.texture.image.levels());
+pub fn e_texture_dimensions(cx: &mut Cx, e: &Expr) -> Option<Next> {
+    let call = Called::of(cx, e, Class::Dimensions)?;
+    let (texture, levels) = (call.texture, call.texture.image.levels());
     let is_named = call.all.get(1).is_some_and(|a| a.0 == TypeId::UINT);
     let named = if is_named { call.after(cx, 1).element() } else { None };
     let level = named.map_or(Word::Bits(0), |level| cx.opens.read(level));
@@ -346,10 +347,10 @@ pub fn e_texture_dimensions(cx: &mut Cx, e: &mut Expr) -> Done {
     if named.is_some() {
         numbers.push(Possible::Values(vec![levels]));
     }
-    let pointers = call.all.iter().skip(1 + usize::from(is_named));
-    for (number, (ty, words)) in numbers.into_iter().zip(pointers) {
+    let mut effects = Effects::new();
+    for (number, (ty, words)) in numbers.into_iter().zip(call.all.iter().skip(1 + usize::from(is_named))) {
         let to = super::pointee(cx.program(), *ty);
-        let Some(&Word::Address(address)) = words.first() else { return cx.stuck("a size is stored through no pointer") };
+        let Word::Address(address) = *words.first()? else { return None };
         let scalar = if to == Some(TypeId::FLOAT) { Scalar::Float } else { Scalar::Uint };
         let bits = |number: u32| texel::number_bits(to, number);
         let word = match number {
@@ -363,8 +364,7 @@ pub fn e_texture_dimensions(cx: &mut Cx, e: &mut Expr) -> Done {
             },
             Possible::Floats(_) | Possible::Any => cx.opens.leaf(None, scalar, 0),
         };
-        cx.store(address, &[word])?;
+        effects.push(Effect::Store(address, smallvec![word]));
     }
-    e.form = Form::Value(Words::new());
-    Ok(())
+    Some(Next::value(e, Words::new()).with(effects))
 }

@@ -25,6 +25,7 @@ use crate::image::{Image, Numeric, Sampler, Shape, pack, pack_within, unpack_all
 use crate::number::sets::Set;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The most components that the texels of a texture have together.
@@ -57,8 +58,8 @@ pub struct Opaques {
     /// Each.
     pub by_object: Rc<FxHashMap<ObjectId, Opaque>>,
     /// What undefined components of textures that cannot be written were found to be: by the object
-    /// and the component's place.
-    pub undefined: FxHashMap<(ObjectId, u32), Word>,
+    /// and the component's place. It is found where it is first asked for, and stays.
+    pub undefined: RefCell<FxHashMap<(ObjectId, u32), Word>>,
 }
 
 impl Opaques {
@@ -249,15 +250,14 @@ impl Texture {
 
     /// A component of a texel of a level of a texture that cannot be written; none if there is no
     /// such texel. What is undefined is found once.
-    pub fn texel(&self, opens: &mut Opens, opaques: &mut Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
+    pub fn texel(&self, opens: &mut Opens, opaques: &Opaques, object: ObjectId, level: u32, at: [i64; 3], c: usize) -> Option<Word> {
         let place = self.offset(level, at)? + c as u32 * 4;
         let Some(bits) = self.texel_bits(level, at, c)? else {
-            if let Some(&word) = opaques.undefined.get(&(object, place)) {
-                return Some(opens.read(word));
-            }
-            let word = self.undefined_code(opens, object.0, place, c);
-            opaques.undefined.insert((object, place), word);
-            return Some(word);
+            let mut undefined = opaques.undefined.borrow_mut();
+            return Some(match undefined.get(&(object, place)) {
+                Some(&word) => opens.read(word),
+                None => *undefined.entry((object, place)).or_insert(self.undefined_code(opens, object.0, place, c)),
+            });
         };
         Some(self.loaded(opens, c, Word::Bits(bits)))
     }

@@ -1,5 +1,5 @@
-//! Wrong rules of WSL's execution. Each is the right one's function with something changed before
-//! or after it, or something else in its place.
+//! Wrong rules of WSL's execution. Each applies where the right one does, and is that with something
+//! changed before or after it, or something else in its place.
 
 mod calls;
 mod expressions;
@@ -7,8 +7,9 @@ mod statements;
 mod textures;
 
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::execution::next::Becomes;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt};
-use smallstep_semantics::wsl::execution::{Cx, Done, Replacement};
+use smallstep_semantics::wsl::execution::{Cx, Effect, ExprRule, Next, Replacement, StmtRule};
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::Word;
 
@@ -40,28 +41,107 @@ fn scalar(bits: u32) -> Form {
     Form::Value(Words::from_slice(&[Word::Bits(bits)]))
 }
 
-/// The expression is a value of zeros.
-fn zeros(cx: &Cx, e: &mut Expr) -> Done {
-    let words = cx.shared.words(e.ty)?;
-    e.form = Form::Value(Words::from_elem(Word::Bits(0), words as usize));
-    Ok(())
+/// Where the rule applies, the expression becomes what `f` makes of it, and memory sees nothing.
+fn instead(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Expr)) -> Option<Next> {
+    let mut next = rule(cx, e)?;
+    let mut changed = e.clone();
+    f(&mut changed);
+    if !next.is_here() {
+        return Some(Next::expr(changed));
+    }
+    for change in next.changes() {
+        change.becomes = Becomes::Expr(changed.clone());
+        change.effects.clear();
+    }
+    Some(next)
+}
+
+/// Where the rule applies, it is applied to what `f` makes of the expression.
+fn before(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl FnOnce(&mut Cx, &mut Expr)) -> Option<Next> {
+    rule(cx, e)?;
+    let mut changed = e.clone();
+    f(cx, &mut changed);
+    Some(rule(cx, &changed)?.plugged(changed))
+}
+
+/// The rule, and then `f` of what the expression became.
+fn after(cx: &mut Cx, e: &Expr, rule: ExprRule, f: impl Fn(&mut Cx, &mut Expr)) -> Option<Next> {
+    let mut next = rule(cx, e)?.plugged(e.clone());
+    for change in next.changes() {
+        if let Becomes::Expr(whole) = &mut change.becomes {
+            f(cx, whole);
+        }
+    }
+    Some(next)
+}
+
+/// The rule, and memory sees something else.
+fn effects(next: Option<Next>, f: impl Fn(&mut Effect)) -> Option<Next> {
+    let mut next = next?;
+    next.changes().for_each(|change| change.effects.iter_mut().for_each(&f));
+    Some(next)
+}
+
+/// What the rule stores is lost.
+fn unstored(next: Option<Next>) -> Option<Next> {
+    let mut next = next?;
+    next.changes().for_each(|change| change.effects.retain(|effect| !matches!(effect, Effect::Store(..))));
+    Some(next)
+}
+
+/// Likewise [`instead`], of statements.
+fn instead_of(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl FnOnce(&mut Stmt)) -> Option<Next> {
+    let mut next = rule(cx, s)?;
+    let mut changed = s.clone();
+    f(&mut changed);
+    if !next.is_here() {
+        return Some(Next::stmt(changed));
+    }
+    for change in next.changes() {
+        change.becomes = Becomes::Stmt(changed.clone());
+        change.effects.clear();
+    }
+    Some(next)
+}
+
+/// Likewise [`before`], of statements; what is applied may be another rule.
+fn before_it(cx: &mut Cx, s: &Stmt, rules: [StmtRule; 2], f: impl FnOnce(&mut Stmt)) -> Option<Next> {
+    rules[0](cx, s)?;
+    let mut changed = s.clone();
+    f(&mut changed);
+    Some(rules[1](cx, &changed)?.plugged_stmt(&changed))
+}
+
+/// Likewise [`after`], of statements.
+fn after_it(cx: &mut Cx, s: &Stmt, rule: StmtRule, f: impl Fn(&mut Stmt)) -> Option<Next> {
+    let mut next = rule(cx, s)?.plugged_stmt(s);
+    for change in next.changes() {
+        if let Becomes::Stmt(whole) = &mut change.becomes {
+            f(whole);
+        }
+    }
+    Some(next)
+}
+
+/// A value of zeros of the expression's type.
+fn zeros(cx: &Cx, e: &Expr) -> Form {
+    let words = cx.shared.words(e.ty).unwrap_or(0);
+    Form::Value(Words::from_elem(Word::Bits(0), words as usize))
 }
 
 /// The value keeps its length, and is zeros.
-fn zeroed(e: &mut Expr) -> Done {
+fn zeroed(e: &mut Expr) {
     if let Form::Value(words) = &mut e.form {
         words.iter_mut().for_each(|w| *w = Word::Bits(0));
     }
-    Ok(())
 }
 
-fn null(e: &mut Expr) -> Done {
+fn null(e: &mut Expr) {
     e.form = Form::Value(Words::from_elem(Word::Bits(0), 2));
-    Ok(())
 }
 
 /// 4 bytes further.
-fn shifted(e: &mut Expr) -> Done {
+fn shifted(e: &mut Expr) {
     match &mut e.form {
         Form::Left(address) => *address = address.plus(4),
         Form::Value(words) => {
@@ -71,23 +151,10 @@ fn shifted(e: &mut Expr) -> Done {
         }
         _ => {}
     }
-    Ok(())
 }
 
-fn ended(s: &mut Stmt) -> Done {
+fn ended(s: &mut Stmt) {
     *s = Stmt::empty();
-    Ok(())
-}
-
-/// What the rule stores is lost.
-fn unstored(cx: &mut Cx, e: &mut Expr, rule: fn(&mut Cx, &mut Expr) -> Done) -> Done {
-    let before = cx.memory.clone();
-    rule(cx, e)?;
-    // A generated function's parameters may have come to it.
-    for (object, old) in cx.memory.objects.iter_mut().zip(before.objects) {
-        object.words = old.words;
-    }
-    Ok(())
 }
 
 /// The operand of a form.
@@ -110,17 +177,15 @@ fn part(e: &mut Expr, at: usize) -> Option<&mut Expr> {
 }
 
 /// The expression is its operand.
-fn becomes(e: &mut Expr, at: usize) -> Done {
+fn becomes(e: &mut Expr, at: usize) {
     if let Some(part) = part(e, at) {
         *e = part.take();
     }
-    Ok(())
 }
 
 /// The operand is that value, without being evaluated.
-fn assumed(e: &mut Expr, at: usize, bits: u32) -> Done {
+fn assumed(e: &mut Expr, at: usize, bits: u32) {
     if let Some(part) = part(e, at) {
         part.form = scalar(bits);
     }
-    Ok(())
 }

@@ -1,0 +1,408 @@
+//! What a rule is given beside the term, and the three judgements that its premises are of.
+
+use super::next::Next;
+use super::table::{Shape, StmtShape};
+use super::term::{Block, Env, Expr, Form, Stmt};
+use super::{Effect, Effects, Gate, InDraw, Shared, Stop};
+use crate::interleavings::Footprint;
+use crate::rule::Rule;
+use crate::text::{Span, deep};
+use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::memory::{Address, Memory, ObjectId, Words};
+use crate::wsl::open::{Opens, Word};
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::TypeId;
+use crate::wsl::typing::program::{Access, Coercion, ExprId, Form as Typed, Program, StmtForm, StmtId, StoreId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// What a rule is given beside the term. Nothing of it changes while a rule is asked, but that new
+/// terms over unspecified values may be added.
+#[derive(Debug)]
+pub struct Cx<'a, 'p> {
+    /// The program and its layout.
+    pub shared: &'a Shared<'p>,
+    /// Memory.
+    pub memory: &'a Memory,
+    /// What is unspecified.
+    pub opens: &'a mut Opens,
+    pub(super) own: ObjectId,
+    pub(super) group: ObjectId,
+    pub(super) number: u32,
+    pub(super) generated: &'a FxHashMap<Generated, ObjectId>,
+    pub(super) released: bool,
+    pub(super) gate: Gate,
+    pub(super) stage: Option<&'a InDraw>,
+    /// ρ.
+    pub(super) env: Env,
+    /// The expression that is being reduced, or that the statement being reduced stands in.
+    pub(super) at: ExprId,
+    /// The innermost term that no rule applied to, and what it is.
+    pub(super) stuck: Option<(ExprId, &'static str)>,
+    /// What applied where, if every rule is asked.
+    pub(super) asked: Option<Vec<Asked>>,
+}
+
+/// What applied to a term when every rule was asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The rules that apply. A coercion's operand steps in place, without a rule of its own.
+    pub applied: SmallVec<[Option<Rule>; 2]>,
+    /// Whether all of them do so under assumptions about one unspecified value.
+    pub alternatives: bool,
+    /// Whether those that are looked up by the term's form are the same.
+    pub indexed: bool,
+    /// Whether it is the whole program of the thread.
+    pub whole: bool,
+}
+
+/// Whether a condition holds.
+enum Truth {
+    Known(bool),
+    Open(Word),
+}
+
+impl<'p> Cx<'_, 'p> {
+    /// The thread's number in the dispatch.
+    pub fn thread(&self) -> u32 {
+        self.number
+    }
+
+    pub(super) fn program(&self) -> &'p Program {
+        self.shared.program
+    }
+
+    /// ρ ⊢ e → e', where e is used as a right-value.
+    pub fn expr(&mut self, e: &Expr) -> Option<Next> {
+        match e.form {
+            Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
+            _ => deep(|| self.expr_of(e)),
+        }
+    }
+
+    /// ρ ⊢ e → e', e reduced to an abstract left-value: nothing if it is one already, or a value
+    /// (ERRATA WSL-D3, WSL-D4).
+    pub fn left(&mut self, e: &Expr) -> Option<Next> {
+        match e.form {
+            Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
+            _ => deep(|| self.left_of(e)),
+        }
+    }
+
+    /// ρ ⊢ s → s'
+    pub fn stmt(&mut self, s: &Stmt) -> Option<Next> {
+        deep(|| self.stmt_of(s))
+    }
+
+    fn expr_of(&mut self, e: &Expr) -> Option<Next> {
+        let opened = self.opened(e);
+        let term = opened.as_ref().unwrap_or(e);
+        let outer = std::mem::replace(&mut self.at, term.at);
+        let next = match self.asked {
+            None => self.expr_by_form(term),
+            Some(_) => self.every(|rules| (rules.exprs.all(), rules.exprs.of(Shape::of(term) as usize)), term, |cx| cx.in_coercion(term)),
+        };
+        if next.is_none() && self.stuck.is_none() {
+            self.stuck = Some((term.at, term.form.name()));
+        }
+        self.at = outer;
+        match opened {
+            Some(opened) => Some(next?.plugged(opened)),
+            None => next,
+        }
+    }
+
+    fn expr_by_form(&mut self, e: &Expr) -> Option<Next> {
+        let shared = self.shared;
+        self.first(shared.rules.exprs.of(Shape::of(e) as usize), e).or_else(|| self.in_coercion(e))
+    }
+
+    /// A coercion is no syntax of the specification: what stands in it steps there.
+    fn in_coercion(&mut self, e: &Expr) -> Option<Next> {
+        match &e.form {
+            Form::Coerce(_, inner) => self.expr(inner)?.at_part(0),
+            _ => None,
+        }
+    }
+
+    fn left_of(&mut self, e: &Expr) -> Option<Next> {
+        let opened = self.opened(e);
+        let term = opened.as_ref().unwrap_or(e);
+        let outer = std::mem::replace(&mut self.at, term.at);
+        let next = match self.asked {
+            None => {
+                let shared = self.shared;
+                self.first(shared.rules.lefts.of(Shape::of(term) as usize), term)
+            }
+            Some(_) => self.every(|rules| (rules.lefts.all(), rules.lefts.of(Shape::of(term) as usize)), term, |_| None),
+        };
+        self.at = outer;
+        match opened {
+            Some(opened) => Some(next?.plugged(opened)),
+            None => next,
+        }
+    }
+
+    fn stmt_of(&mut self, s: &Stmt) -> Option<Next> {
+        let outer = self.at;
+        match s {
+            Stmt::If(parts) => self.at = parts.0.at,
+            Stmt::Return(Some(e)) | Stmt::Effect(e) | Stmt::Switch(e, _) => self.at = e.at,
+            _ => {}
+        }
+        let next = match self.asked {
+            None => {
+                let shared = self.shared;
+                self.first(shared.rules.stmts.of(StmtShape::of(s) as usize), s)
+            }
+            Some(_) => self.every(|rules| (rules.stmts.all(), rules.stmts.of(StmtShape::of(s) as usize)), s, |_| None),
+        };
+        if next.is_none() && self.stuck.is_none() && !s.is_terminator() && !s.is_empty() {
+            self.stuck = Some((self.at, s.name()));
+        }
+        self.at = outer;
+        next
+    }
+
+    /// The first of these rules that applies; of those that do under assumptions, all.
+    fn first<T>(&mut self, rules: &[(Rule, fn(&mut Cx, &T) -> Option<Next>)], term: &T) -> Option<Next> {
+        let mut open: Option<Next> = None;
+        for &(rule, function) in rules {
+            let Some(next) = function(self, term) else { continue };
+            let next = next.by(rule, self.at);
+            if !next.is_open() {
+                return Some(open.unwrap_or(next));
+            }
+            open = Some(match open {
+                Some(first) => first.or(next),
+                None => next,
+            });
+        }
+        open
+    }
+
+    /// Asks every rule of a judgement, and notes which apply.
+    #[expect(clippy::type_complexity, reason = "a slice of rules of either sort")]
+    fn every<T>(
+        &mut self,
+        rules: impl Fn(&super::Rules) -> (&[(Rule, fn(&mut Cx, &T) -> Option<Next>)], &[(Rule, fn(&mut Cx, &T) -> Option<Next>)]),
+        term: &T,
+        beside: impl FnOnce(&mut Self) -> Option<Next>,
+    ) -> Option<Next> {
+        let shared = self.shared;
+        let (all, by_form) = rules(&shared.rules);
+        let mut applied: SmallVec<[Option<Rule>; 2]> = SmallVec::new();
+        let mut answer: Option<Next> = None;
+        let mut alternatives = true;
+        for &(rule, function) in all {
+            let Some(next) = function(self, term) else { continue };
+            let next = next.by(rule, self.at);
+            applied.push(Some(rule));
+            alternatives &= next.is_open();
+            answer = Some(match answer {
+                Some(first) => first.or(next),
+                None => next,
+            });
+        }
+        if let Some(next) = beside(self) {
+            applied.push(None);
+            alternatives = false;
+            answer = answer.or(Some(next));
+        }
+        let indexed = applied.iter().flatten().all(|rule| by_form.iter().any(|row| row.0 == *rule));
+        if let Some(asked) = &mut self.asked {
+            asked.push(Asked { applied, alternatives, indexed, whole: false });
+        }
+        answer
+    }
+
+    /// In another environment.
+    pub fn in_env<R>(&mut self, env: Env, f: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = std::mem::replace(&mut self.env, env);
+        let result = f(self);
+        self.env = outer;
+        result
+    }
+
+    /// What the premises of a rule that hold do not say: why the thread cannot go on.
+    pub(super) fn stuck<T>(&self, why: impl Into<String>) -> Result<T, Stop> {
+        Err(Stop::Stuck(why.into(), self.span()))
+    }
+
+    /// Where a step is made; the call that a thread begins with may stand nowhere.
+    pub(super) fn span(&self) -> Span {
+        span(self.program(), self.at)
+    }
+
+    /// Where a store is, in this thread's or its group's memory.
+    pub fn address(&self, store: StoreId) -> Address {
+        let object = if self.program().store(store).space == AddressSpace::Threadgroup { self.group } else { self.own };
+        Address::of(object, self.shared.offsets[store.0 as usize])
+    }
+
+    /// That a thread goes on to an access, unless it waits for its turn there.
+    ///
+    /// # Errors
+    /// That it waits.
+    pub(super) fn turn(&self, at: Address, words: usize, atomic: bool) -> Result<(), Stop> {
+        turn(self.gate, self.memory, at, words, atomic).map_or(Ok(()), |footprint| Err(Stop::Turn(footprint)))
+    }
+
+    /// What a load of so many words gives; it is added to the effects.
+    ///
+    /// # Errors
+    /// If its object does not hold that much there, or it is not the thread's turn.
+    pub fn load(&mut self, at: Address, words: u32, effects: &mut Effects) -> Result<Words, Stop> {
+        self.turn(at, words as usize, false)?;
+        match self.memory.loaded(self.opens, at, words) {
+            Some(words) => {
+                effects.push(Effect::Load(at, Words::from_slice(&words)));
+                Ok(words)
+            }
+            None => self.stuck("a load goes out of its object"),
+        }
+    }
+
+    /// Whether an access of what is there is none, because a thread that only helps its quad makes
+    /// it.
+    pub(super) fn helps(&self, at: Address) -> bool {
+        self.stage.is_some_and(|stage| stage.helper) && self.memory.object(at.object).space == AddressSpace::Device
+    }
+
+    fn truth(&self, e: &Expr) -> Option<Truth> {
+        match self.opens.read(*e.words()?.first()?) {
+            Word::Bits(bits) => Some(Truth::Known(bits != 0)),
+            word @ Word::Open(_) => Some(Truth::Open(word)),
+            Word::Address(_) => None,
+        }
+    }
+
+    /// What follows if a value is true, perhaps under that assumption.
+    pub(super) fn if_true(&self, e: &Expr, next: impl FnOnce() -> Next) -> Option<Next> {
+        match self.truth(e)? {
+            Truth::Known(true) => Some(next()),
+            Truth::Known(false) => None,
+            Truth::Open(word) => Some(next().under(word, &[Some(1)])),
+        }
+    }
+
+    /// What follows if a value is false, perhaps under that assumption. What races may be neither.
+    pub(super) fn if_false(&self, e: &Expr, next: impl FnOnce() -> Next) -> Option<Next> {
+        match self.truth(e)? {
+            Truth::Known(false) => Some(next()),
+            Truth::Known(true) => None,
+            Truth::Open(word) => Some(next().under(word, &[Some(0), None])),
+        }
+    }
+
+    /// An expression that uses `e` as a right-value.
+    pub(super) fn right(&self, e: Expr) -> Expr {
+        match &e.form {
+            Form::Left(_) => Expr { at: e.at, ty: e.ty, form: Form::Coerce(Coercion::LeftToRight, Box::new(e)) },
+            Form::Dot(_, Access::Setter(..)) | Form::Index(_, Access::Setter(..)) => {
+                Expr { at: e.at, ty: e.ty, form: Form::Coerce(Coercion::AbstractToRight, Box::new(e)) }
+            }
+            _ => e,
+        }
+    }
+
+    /// The type that a function gives.
+    pub(super) fn result(&self, callee: Callee, e: &Expr) -> TypeId {
+        match callee {
+            Callee::Declared(id) => self.program().env.function(id).result,
+            Callee::Library(_) | Callee::Generated(_) => e.ty,
+        }
+    }
+
+    /// An expression of the source that is not reached yet; a literal is a value.
+    pub(super) fn source(&self, id: ExprId) -> Expr {
+        super::source(self.program(), id)
+    }
+
+    /// One level of an expression of the source, which is the same expression. What is used as an
+    /// abstract left-value is one.
+    fn opened(&self, e: &Expr) -> Option<Expr> {
+        let Form::Source(mut id) = e.form else { return None };
+        let program = self.program();
+        while let Typed::Coerce(Coercion::LeftToAbstract, inner) = program.expr(id).form {
+            id = inner;
+        }
+        let one = |e: ExprId| Box::new(self.source(e));
+        let two = |a: ExprId, b: ExprId| Box::new([self.source(a), self.source(b)]);
+        let ty = program.expr(id).ty.right();
+        let form = match &program.expr(id).form {
+            Typed::Constant(c) => Form::Value(Words::from_slice(&[Word::Bits(super::constant(program, *c, ty))])),
+            Typed::Variable(store) => Form::Variable(*store),
+            Typed::Coerce(coercion, e) => Form::Coerce(*coercion, one(*e)),
+            Typed::Parens(e) => Form::Parens(one(*e)),
+            Typed::Comma(a, b) => Form::Comma(two(*a, *b)),
+            Typed::Or(a, b) => Form::Or(two(*a, *b)),
+            Typed::And(a, b) => Form::And(two(*a, *b)),
+            Typed::Ternary(a, b, c) => Form::Ternary(Box::new([self.source(*a), self.source(*b), self.source(*c)])),
+            Typed::Assign(a, b) => Form::Assign(two(*a, *b)),
+            Typed::AddressOf(e) => Form::AddressOf(one(*e)),
+            Typed::Dereference(e) => Form::Dereference(one(*e)),
+            Typed::MakeReference(e, n) => Form::MakeReference(one(*e), n.unwrap_or(1)),
+            Typed::Dot(e, _, access) => Form::Dot(one(*e), *access),
+            Typed::Index(a, b, access) => Form::Index(two(*a, *b), *access),
+            Typed::Element(a, b) => Form::Element(two(*a, *b)),
+            Typed::ArrayLength(e, n) => Form::ArrayLength(one(*e), *n),
+            Typed::ReferenceLength(e) => Form::ReferenceLength(one(*e)),
+            Typed::Step(_, _, e, callee, store) => Form::Step(one(*e), *callee, *store),
+            // The second operand of the operator is the expression; its first is the target,
+            // loaded.
+            Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, two(*a, *b)),
+            Typed::Call(callee, range) => Form::Call(*callee, program.arguments(range).iter().map(|&e| self.source(e)).collect()),
+        };
+        Some(Expr { at: id, ty, form })
+    }
+
+    /// A statement of the source, one level of it.
+    pub(super) fn open_stmt(&self, id: StmtId) -> Stmt {
+        let program = self.program();
+        match &program.stmt(id).form {
+            StmtForm::Block(range) => Stmt::Block(Box::new(Block { rest: range.clone(), ..Block::default() })),
+            StmtForm::Declaration(name, store, e) => Stmt::Declaration(*name, *store, e.map(|e| self.source(e))),
+            StmtForm::If(e, s, or) => Stmt::If(Box::new((self.source(*e), self.open_stmt(*s), self.open_stmt(*or)))),
+            StmtForm::DoWhile(..) | StmtForm::For(..) => Stmt::Iterate(id, 0),
+            StmtForm::Switch(e, _) => Stmt::Switch(self.source(*e), id),
+            StmtForm::Break => Stmt::Break,
+            StmtForm::Continue => Stmt::Continue,
+            StmtForm::Discard => Stmt::Discard,
+            StmtForm::Fallthrough => Stmt::Fallthrough,
+            StmtForm::Return(e) => Stmt::Return(e.map(|e| self.source(e))),
+            StmtForm::Expr(e) => Stmt::Effect(self.source(*e)),
+        }
+    }
+
+    /// `{ρ: s…}` of the statements that rules made, the last of which comes first, and of the
+    /// source's after them.
+    pub(super) fn block(&self, env: Env, mut made: Vec<Stmt>, mut rest: Range<u32>) -> Block {
+        let first = made.pop().or_else(|| rest.next().map(|at| self.open_stmt(self.program().blocks[at as usize])));
+        Block { env: Some(env), first, rest, made }
+    }
+}
+
+/// Where an expression stands.
+pub(super) fn span(program: &Program, at: ExprId) -> Span {
+    program.exprs.get(at.0 as usize).map_or(Span::default(), |e| e.span)
+}
+
+/// What a thread waits to touch before an access, if it waits for its turn there.
+pub(super) fn turn(gate: Gate, memory: &Memory, at: Address, words: usize, atomic: bool) -> Option<Footprint> {
+    let waits = match gate {
+        Gate::Open => false,
+        Gate::Atomics => atomic,
+        Gate::Shared => true,
+    };
+    if !waits || !matches!(memory.object(at.object).space, AddressSpace::Device | AddressSpace::Threadgroup) {
+        return None;
+    }
+    // A step may go on to other words, and an open address to others of its object.
+    Some(match (gate, at.open) {
+        (Gate::Atomics, None) => Footprint::Memory { object: at.object.0, offset: at.bytes.into(), bytes: 4 * words as u64, writes: true },
+        (Gate::Atomics, Some(_)) => Footprint::Memory { object: at.object.0, offset: 0, bytes: u64::MAX, writes: true },
+        _ => Footprint::Everything,
+    })
+}

@@ -1,0 +1,206 @@
+//! The driver: asks the rules for a thread's next step, and does what they say.
+
+use super::context::{Asked, Cx, span, turn};
+use super::next::{Change, Does, Reduct, within};
+use super::{Effect, Effects, Event, Gate, Instance, Next, Shared, Step, Stop, Thread};
+use crate::outcome::Limit;
+use crate::rule::Rule;
+use crate::text::Span;
+use crate::wsl::memory::{Address, Memory, Object};
+use crate::wsl::open::{MAX_TERMS, Opens, Word};
+use crate::wsl::syntax::AddressSpace;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Opens, thread: &'a Thread, gate: Gate) -> Cx<'a, 'p> {
+    opens.thread = thread.number;
+    opens.planted = shared.planted.scalar;
+    opens.planted_bound = shared.planted.bound;
+    Cx {
+        shared,
+        memory,
+        opens,
+        own: thread.own,
+        group: thread.group,
+        number: thread.number,
+        generated: &thread.generated,
+        released: thread.released,
+        gate,
+        stage: thread.stage.as_ref(),
+        env: Rc::default(),
+        at: thread.program.at,
+        stuck: None,
+        asked: None,
+    }
+}
+
+/// A thread's next transition. A thread whose program is a value makes none: ask [`Thread::value`]
+/// first.
+///
+/// # Errors
+/// Why there is none; the thread is as it was, or ended.
+pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
+    let gate = if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate };
+    let mut cx = context(shared, memory, opens, thread, gate);
+    let next = cx.expr(&thread.program);
+    let stuck = cx.stuck;
+    let done = match next {
+        Some(next) => done(shared, memory, opens, thread, gate, next),
+        None => {
+            let (at, what) = stuck.unwrap_or((thread.program.at, thread.program.form.name()));
+            Err((Stop::Stuck(format!("no rule applies to {what}"), span(shared.program, at)), Instance::default()))
+        }
+    };
+    if opens.full() {
+        let instance = done.map_or_else(|(_, instance)| instance, |_| Instance::default());
+        return Err((Stop::Limit(Limit { what: "terms over unspecified values", bound: MAX_TERMS as u64 }), instance));
+    }
+    done
+}
+
+/// What applies to each term that a thread's next transition rests on, the whole program last, if
+/// every rule is asked about each of them, without looking any up by forms. Nothing changes.
+pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Vec<Asked> {
+    let mut opens = opens.clone();
+    let gate = if thread.passes { Gate::Open } else { thread.gate };
+    let mut cx = context(shared, memory, &mut opens, thread, gate);
+    cx.asked = Some(Vec::new());
+    let _ = cx.expr(&thread.program);
+    let mut asked = cx.asked.unwrap_or_default();
+    if let Some(last) = asked.last_mut() {
+        last.whole = true;
+    }
+    asked
+}
+
+/// Does what a rule says.
+fn done(
+    shared: &Shared,
+    memory: &mut Memory,
+    opens: &mut Opens,
+    thread: &mut Thread,
+    gate: Gate,
+    mut next: Next,
+) -> Result<Step, (Stop, Instance)> {
+    let Reduct { does, at, place, contexts, around } = &mut *next.0;
+    let at = at.unwrap_or(thread.program.at);
+    let place = place.unwrap_or_else(|| span(shared.program, at));
+    let stuck = |why: &str| (Stop::Stuck(why.into(), place), Instance::default());
+    if let Does::Either(word, alternatives) = does {
+        let chosen = chosen(opens, *word, std::mem::take(alternatives));
+        *does = Does::Becomes(chosen.ok_or_else(|| stuck("no rule applies to a value that nothing is done for"))?);
+    }
+    around.reverse();
+    match does {
+        Does::Becomes(change) => {
+            let effects = std::mem::take(&mut change.effects);
+            let events = committed(shared, memory, opens, thread, gate, effects, place).map_err(|stop| (stop, Instance::default()))?;
+            match (change.rule, change.put(&mut thread.program, contexts)) {
+                (Some(rule), Some(())) => Ok(Step { rule, within: within(contexts), at: place, events }),
+                _ => Err(stuck("what a rule gives does not fit into the term")),
+            }
+        }
+        Does::Discards(rule) => {
+            let rule = rule.unwrap_or(Rule::WslEDiscard);
+            let step = Step { rule, within: within(contexts), at: place, events: SmallVec::new() };
+            Err((Stop::Discarded(Box::new(step)), Instance { barrier: None, around: std::mem::take(around) }))
+        }
+        Does::Stops(stop) => {
+            let barrier = matches!(stop, Stop::Barrier | Stop::Quad(_)).then_some(at);
+            Err((stop.clone(), Instance { barrier, around: std::mem::take(around) }))
+        }
+        Does::Either(..) => Err(stuck("no outcome of a condition is chosen")),
+    }
+}
+
+/// The change whose assumption is decided to hold.
+fn chosen(opens: &mut Opens, word: Word, alternatives: Vec<(Option<u32>, Change)>) -> Option<Change> {
+    let assumed: SmallVec<[u32; 8]> = alternatives.iter().filter_map(|a| a.0).collect();
+    let decided = opens.decide(word, &assumed);
+    alternatives.into_iter().find(|a| a.0 == decided).map(|a| a.1)
+}
+
+/// Whether a store there is none, because a thread that only helps its quad makes it. That a thread
+/// is in doubt which stores is noted.
+fn helps(memory: &mut Memory, thread: &Thread, at: Address) -> bool {
+    let Some(stage) = &thread.stage else { return false };
+    if memory.object(at.object).space != AddressSpace::Device {
+        return false;
+    }
+    memory.doubted |= stage.doubtful;
+    stage.helper
+}
+
+/// Does what memory sees of a rule.
+fn committed(
+    shared: &Shared,
+    memory: &mut Memory,
+    opens: &mut Opens,
+    thread: &mut Thread,
+    gate: Gate,
+    effects: Effects,
+    place: Span,
+) -> Result<SmallVec<[Event; 2]>, Stop> {
+    let mut events = SmallVec::new();
+    if effects.is_empty() {
+        return Ok(events);
+    }
+    if gate != Gate::Open {
+        let helper = thread.stage.as_ref().is_some_and(|stage| stage.helper);
+        for effect in &effects {
+            if let Effect::Store(at, words) = effect
+                && !(helper && memory.object(at.object).space == AddressSpace::Device)
+                && let Some(footprint) = turn(gate, memory, *at, words.len(), false)
+            {
+                return Err(Stop::Turn(footprint));
+            }
+        }
+    }
+    if let Some(races) = &mut memory.races {
+        races.place = place;
+    }
+    let out = |what: &str| Stop::Stuck(format!("{what} goes out of its object"), place);
+    for effect in effects {
+        match effect {
+            Effect::Load(at, words) => {
+                memory.note(opens, at, words.len() as u32, false, false);
+                events.push(Event::Load(at, words));
+            }
+            Effect::Read(at, words) => events.push(Event::Load(at, words)),
+            Effect::Store(at, words) => {
+                if !helps(memory, thread, at) {
+                    memory.store(opens, at, &words).ok_or_else(|| out("a store"))?;
+                    events.push(Event::Store(at, words));
+                }
+            }
+            Effect::AtomicLoad(at, word) => {
+                helps(memory, thread, at);
+                memory.note(opens, at, 1, true, true);
+                events.push(Event::AtomicLoad(at, word));
+            }
+            Effect::ReadModifyWrite(at, read, written) => {
+                helps(memory, thread, at);
+                memory.note(opens, at, 1, true, true);
+                memory.write(opens, at, &[written]).ok_or_else(|| out("an atomic operation"))?;
+                events.push(Event::ReadModifyWrite(at, read, written));
+            }
+            Effect::Helped(at) => _ = helps(memory, thread, at),
+            Effect::Fence(threadgroup, device) => {
+                thread.released = false;
+                events.push(Event::Fence { threadgroup, device });
+            }
+            Effect::Allocate(generated, words) => {
+                let name = format!("parameters of {}", shared.program.env.generated_name(generated));
+                let words = vec![Word::Bits(0); words as usize];
+                let object = memory.push(Object { space: AddressSpace::Thread, name, words });
+                thread.generated.insert(generated, object);
+            }
+            Effect::Exchanged => {
+                if let Some(stage) = &mut thread.stage {
+                    stage.exchange = None;
+                }
+            }
+        }
+    }
+    Ok(events)
+}

@@ -1,0 +1,383 @@
+//! What a rule makes of a configuration: a reduct, and where in the term it happens.
+//!
+//! A rule changes nothing. It says what the redex becomes ([`Becomes`]) and what memory sees of it
+//! ([`Effect`]), or that the thread waits or ends; a rule of a context adds the part of the term
+//! that it applies in. The driver of the parent module does what is said.
+
+use super::term::{Block, Expr, Form, Stmt};
+use super::{Around, Effects, Stop};
+use crate::rule::Rule;
+use crate::text::Span;
+use crate::wsl::memory::Words;
+use crate::wsl::open::Word;
+use crate::wsl::typing::program::ExprId;
+use smallvec::SmallVec;
+
+/// What a redex becomes.
+#[derive(Clone, Debug)]
+pub enum Becomes {
+    /// This expression.
+    Expr(Expr),
+    /// This statement.
+    Stmt(Stmt),
+    /// This block.
+    Block(Block),
+    /// One of its own parts, by its number.
+    Part(u32),
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The rule.
+    pub rule: Option<Rule>,
+    /// What the redex becomes.
+    pub becomes: Becomes,
+    /// What memory sees.
+    pub effects: Effects,
+}
+
+/// The one thing that a configuration does, or several under assumptions.
+#[derive(Clone, Debug)]
+pub enum Does {
+    /// A change.
+    Becomes(Change),
+    /// A change for each value that an unspecified word is assumed to have; without a value, for
+    /// those that no other change is for.
+    Either(Word, Vec<(Option<u32>, Change)>),
+    /// The thread is discarded.
+    Discards(Option<Rule>),
+    /// The thread waits or cannot go on.
+    Stops(Stop),
+}
+
+/// A context: its rule, if it has one, and the part of the term; without a part, the term itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context {
+    rule: Option<Rule>,
+    part: u32,
+}
+
+/// No part of a term.
+const HERE: u32 = u32::MAX;
+
+type Contexts = SmallVec<[Context; 24]>;
+
+/// A reduct, and where it is.
+#[derive(Clone, Debug)]
+pub(super) struct Reduct {
+    pub(super) does: Does,
+    /// What it was applied to; nothing before the rule's row is known.
+    pub(super) at: Option<ExprId>,
+    /// Where that stands, if it is no expression.
+    pub(super) place: Option<Span>,
+    /// The contexts that it is applied in, innermost first: the rule, if it has one, and the part of
+    /// the term.
+    pub(super) contexts: Contexts,
+    /// The calls and iterations around a thread that stops, innermost first.
+    pub(super) around: Vec<Around>,
+}
+
+/// What a configuration becomes.
+#[derive(Clone, Debug)]
+pub struct Next(pub(super) Box<Reduct>);
+
+/// A part of a term that is being changed.
+enum Node<'t> {
+    Expr(&'t mut Expr),
+    Stmt(&'t mut Stmt),
+}
+
+impl From<Stop> for Next {
+    fn from(stop: Stop) -> Next {
+        Next::new(Does::Stops(stop))
+    }
+}
+
+/// What a rule concludes whose premises hold, though the thread may have to stop instead.
+pub(super) fn conclude(conclusion: impl FnOnce() -> Result<Next, Stop>) -> Option<Next> {
+    Some(conclusion().unwrap_or_else(Next::from))
+}
+
+impl Next {
+    #[inline]
+    fn new(does: Does) -> Next {
+        Next(Box::new(Reduct { does, at: None, place: None, contexts: SmallVec::new(), around: Vec::new() }))
+    }
+
+    #[inline]
+    fn becomes(becomes: Becomes) -> Next {
+        Next::new(Does::Becomes(Change { rule: None, becomes, effects: Effects::new() }))
+    }
+
+    /// The redex becomes this expression.
+    #[inline]
+    pub fn expr(e: Expr) -> Next {
+        Next::becomes(Becomes::Expr(e))
+    }
+
+    /// Likewise, of the redex's type.
+    #[inline]
+    pub fn form(e: &Expr, form: Form) -> Next {
+        Next::expr(Expr { at: e.at, ty: e.ty, form })
+    }
+
+    /// The redex becomes a value.
+    #[inline]
+    pub fn value(e: &Expr, words: Words) -> Next {
+        Next::form(e, Form::Value(words))
+    }
+
+    /// The redex becomes this statement.
+    #[inline]
+    pub fn stmt(s: Stmt) -> Next {
+        Next::becomes(Becomes::Stmt(s))
+    }
+
+    /// The redex, a block, becomes this one.
+    #[inline]
+    pub fn block(block: Block) -> Next {
+        Next::becomes(Becomes::Block(block))
+    }
+
+    /// The redex becomes one of its own parts.
+    #[inline]
+    pub fn part(part: u32) -> Next {
+        Next::becomes(Becomes::Part(part))
+    }
+
+    /// The thread is discarded.
+    pub fn discards() -> Next {
+        Next::new(Does::Discards(None))
+    }
+
+    /// With these effects.
+    #[inline]
+    pub fn with(mut self, added: Effects) -> Next {
+        if let Does::Becomes(change) = &mut self.0.does {
+            match change.effects.is_empty() {
+                true => change.effects = added,
+                false => change.effects.extend(added),
+            }
+        }
+        self
+    }
+
+    /// At a place of its own.
+    pub fn placed(mut self, place: Span) -> Next {
+        self.0.place = Some(place);
+        self
+    }
+
+    /// Under the assumption that an unspecified word is one of these.
+    pub fn under(mut self, word: Word, assumed: &[Option<u32>]) -> Next {
+        self.0.does = match self.0.does {
+            Does::Becomes(change) => Does::Either(word, assumed.iter().map(|&a| (a, change.clone())).collect()),
+            does => does,
+        };
+        self
+    }
+
+    /// Either this or another, under assumptions about the same word.
+    pub(super) fn or(mut self, other: Next) -> Next {
+        if let (Does::Either(word, all), Does::Either(same, more)) = (&mut self.0.does, other.0.does)
+            && *word == same
+        {
+            all.extend(more);
+        }
+        self
+    }
+
+    /// In the context of a rule, as that part of the term.
+    #[inline]
+    pub fn inside(mut self, rule: Rule, part: u32) -> Option<Next> {
+        self.0.contexts.push(Context { rule: Some(rule), part });
+        Some(self)
+    }
+
+    /// In the context of a rule that is about the term itself.
+    #[inline]
+    pub fn within(mut self, rule: Rule) -> Option<Next> {
+        self.0.contexts.push(Context { rule: Some(rule), part: HERE });
+        Some(self)
+    }
+
+    /// As that part of the term.
+    #[inline]
+    pub fn at_part(mut self, part: u32) -> Option<Next> {
+        self.0.contexts.push(Context { rule: None, part });
+        Some(self)
+    }
+
+    /// In a call or an iteration.
+    pub(super) fn around(mut self, around: Option<Around>) -> Next {
+        if let Does::Stops(_) = self.0.does {
+            self.0.around.extend(around);
+        }
+        self
+    }
+
+    /// By a rule, if it is not known yet by which, applied to that.
+    #[inline]
+    pub fn by(mut self, rule: Rule, at: ExprId) -> Next {
+        match &mut self.0.does {
+            Does::Becomes(Change { rule: by, .. }) | Does::Discards(by) => _ = by.get_or_insert(rule),
+            Does::Either(_, all) => all.iter_mut().for_each(|(_, change)| _ = change.rule.get_or_insert(rule)),
+            Does::Stops(_) => {}
+        }
+        self.0.at.get_or_insert(at);
+        self
+    }
+
+    /// What is done.
+    pub fn does(&self) -> &Does {
+        &self.0.does
+    }
+
+    /// Each change that it may be.
+    pub fn changes(&mut self) -> impl Iterator<Item = &mut Change> {
+        let (one, several) = match &mut self.0.does {
+            Does::Becomes(change) => (Some(change), None),
+            Does::Either(_, all) => (None, Some(all)),
+            Does::Discards(_) | Does::Stops(_) => (None, None),
+        };
+        one.into_iter().chain(several.into_iter().flatten().map(|(_, change)| change))
+    }
+
+    /// Whether it depends on an unspecified word.
+    pub fn is_open(&self) -> bool {
+        matches!(self.0.does, Does::Either(..))
+    }
+
+    /// Whether it is the term itself that is reduced, not a part of it.
+    pub fn is_here(&self) -> bool {
+        self.0.contexts.iter().all(|context| context.part == HERE)
+    }
+
+    /// The same, of a term that is not in place yet: the whole term is what it becomes.
+    pub fn plugged(mut self, e: Expr) -> Next {
+        let Reduct { does, contexts, .. } = &mut *self.0;
+        match does {
+            Does::Becomes(change) => change.plug(e, contexts),
+            Does::Either(_, all) => all.iter_mut().for_each(|(_, change)| change.plug(e.clone(), contexts)),
+            Does::Discards(_) | Does::Stops(_) => {}
+        }
+        self.stays()
+    }
+
+    /// The same, of a statement.
+    pub fn plugged_stmt(mut self, s: &Stmt) -> Next {
+        let contexts = std::mem::take(&mut self.0.contexts);
+        for change in self.changes() {
+            let mut whole = s.clone();
+            put(Node::Stmt(&mut whole), &contexts, change.take());
+            change.becomes = Becomes::Stmt(whole);
+        }
+        self.0.contexts = contexts;
+        self.stays()
+    }
+
+    /// The contexts apply still, but the term is one.
+    fn stays(mut self) -> Next {
+        self.0.contexts.retain(|context| {
+            context.part = HERE;
+            context.rule.is_some()
+        });
+        self
+    }
+}
+
+impl Change {
+    fn take(&mut self) -> Becomes {
+        std::mem::replace(&mut self.becomes, Becomes::Part(0))
+    }
+
+    fn plug(&mut self, mut e: Expr, contexts: &[Context]) {
+        put(Node::Expr(&mut e), contexts, self.take());
+        self.becomes = Becomes::Expr(e);
+    }
+
+    /// Puts what the redex becomes in its place in a term.
+    pub(super) fn put(&mut self, e: &mut Expr, contexts: &[Context]) -> Option<()> {
+        put(Node::Expr(e), contexts, self.take())
+    }
+}
+
+/// The rules of contexts, outermost first.
+pub(super) fn within(contexts: &[Context]) -> SmallVec<[Rule; 24]> {
+    let mut within = SmallVec::new();
+    for context in contexts.iter().rev() {
+        if let Some(rule) = context.rule {
+            within.push(rule);
+        }
+    }
+    within
+}
+
+impl<'t> Node<'t> {
+    fn part(self, part: u32) -> Option<Node<'t>> {
+        let at = part as usize;
+        Some(match self {
+            Node::Expr(e) => match &mut e.form {
+                Form::Comma(p)
+                | Form::Or(p)
+                | Form::And(p)
+                | Form::Assign(p)
+                | Form::Index(p, _)
+                | Form::Element(p)
+                | Form::CompoundAssign(_, p) => Node::Expr(p.get_mut(at)?),
+                Form::Ternary(p) => Node::Expr(p.get_mut(at)?),
+                Form::Call(_, p) => Node::Expr(p.get_mut(at)?),
+                Form::Coerce(_, p)
+                | Form::Parens(p)
+                | Form::AddressOf(p)
+                | Form::Dereference(p)
+                | Form::MakeReference(p, _)
+                | Form::Dot(p, _)
+                | Form::ArrayLength(p, _)
+                | Form::ReferenceLength(p)
+                | Form::Step(p, ..) => Node::Expr(p),
+                Form::Construct(s) => Node::Stmt(s),
+                Form::Source(_) | Form::Value(_) | Form::Left(_) | Form::Variable(_) => return None,
+            },
+            Node::Stmt(s) => match s {
+                Stmt::Block(block) => Node::Stmt(block.first.as_mut()?),
+                Stmt::Declaration(_, _, Some(e)) | Stmt::Switch(e, _) | Stmt::Return(Some(e)) | Stmt::Effect(e) => Node::Expr(e),
+                Stmt::If(parts) => match part {
+                    0 => Node::Expr(&mut parts.0),
+                    1 => Node::Stmt(&mut parts.1),
+                    _ => Node::Stmt(&mut parts.2),
+                },
+                Stmt::Cases(first, ..) => Node::Stmt(first),
+                Stmt::Loop(parts, _) => Node::Stmt(parts.get_mut(at)?),
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// Puts what a redex becomes in its place. None if the term has no such place, or nothing of that
+/// sort there.
+fn put(mut node: Node, contexts: &[Context], becomes: Becomes) -> Option<()> {
+    for context in contexts.iter().rev() {
+        if context.part != HERE {
+            node = node.part(context.part)?;
+        }
+    }
+    match (node, becomes) {
+        (Node::Expr(e), Becomes::Expr(new)) => *e = new,
+        (Node::Stmt(s), Becomes::Stmt(new)) => *s = new,
+        (Node::Stmt(Stmt::Block(block)), Becomes::Block(new)) => **block = new,
+        (Node::Stmt(s), Becomes::Block(new)) => *s = Stmt::Block(Box::new(new)),
+        (Node::Expr(e), Becomes::Part(part)) => match Node::Expr(e).part(part)? {
+            Node::Expr(inner) => *e = inner.take(),
+            Node::Stmt(_) => return None,
+        },
+        (Node::Stmt(s), Becomes::Part(part)) => match Node::Stmt(s).part(part)? {
+            Node::Stmt(inner) => *s = inner.take(),
+            Node::Expr(_) => return None,
+        },
+        _ => return None,
+    }
+    Some(())
+}
