@@ -7,6 +7,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
+use smallstep_semantics::wsl::call::{self};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::environment::{FunctionId, Planted};
@@ -26,7 +27,7 @@ use smallstep_semantics::wsl::types::{Scalar, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::behaviour::Behaviour;
 use smallstep_semantics::wsl::typing::premises::{Premises, declared};
 use smallstep_semantics::wsl::typing::program::{Coercion, Program};
-use smallstep_semantics::wsl::{call, desugar, draw, group, parse, print, validate, value};
+use smallstep_semantics::wsl::{desugar, draw, group, parse, print, validate, value};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -322,8 +322,9 @@ impl Coordinator {
                     Err(Declined::Refused(why)) => DeviceOutcome::Refused(why),
                     Err(Declined::Unchecked(why)) => DeviceOutcome::Unchecked(why),
                 };
-                self.finish(job, outcome);
+                // Counted before whoever waits for the last program hears of it.
                 self.suspects_passed();
+                self.finish(job, outcome);
                 self.suspect_overtaken();
             }
             Report::Lost(why) => {

@@ -642,3 +642,43 @@ pub fn decided(expected: &[Vec<[Expected; 4]>], components: &[u32]) -> super::La
     }
     lanes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallstep_semantics::outcome::{Limit, Stuck};
+    use smallstep_semantics::undefined::{Ub, Undefined};
+
+    /// Each ending of a translated program that is none of a source with a value is told in words.
+    #[test]
+    fn endings_of_the_target_are_told() {
+        let undefined = Undefined { ub: Ub::DivisionByZero, what: "%7".into(), at: "in %2".into(), site: None };
+        for (ending, told) in [
+            (Outcome::Undefined(undefined), "undefined[spirv/division-by-zero]: %7 (in %2)"),
+            (Outcome::Stuck(Stuck { why: "no rule".into(), at: "block 3".into() }), ": stuck, at block 3: no rule"),
+            (Outcome::OutOfFuel, ": it did not end within 80 steps, the multiple allowed of the source's"),
+            (Outcome::Unsupported("OpX".into()), ": unsupported: OpX"),
+            (Outcome::Limit(Limit { what: "bytes", bound: 4 }), ": limit"),
+            (Outcome::Deadlock, ": deadlock"),
+        ] {
+            let text = target_ending((1, 2), &ending, 80);
+            let begins = "the source has a value at pixel (1, 2), and the translated program has none: ";
+            assert!(text.starts_with(begins) && text.contains(told), "{text}");
+        }
+    }
+
+    /// Two engines may show other bits, take other numbers of steps, or know other things.
+    #[test]
+    fn what_outputs_differ_in_is_told() {
+        let shown = |bits: f32, steps: u64| spirv::Outputs {
+            written: [(3, [Lane::exact(bits)].into_iter().collect())].into_iter().collect(),
+            steps,
+            ..spirv::Outputs::default()
+        };
+        let differ = |a, b| outputs_differ(&a, &b);
+        let bits = "[(3, [\"0x3f800000\"])] by the relation, [(3, [\"0x40000000\"])] by the machine";
+        assert_eq!(differ(shown(1.0, 5), shown(2.0, 5)), bits);
+        assert_eq!(differ(shown(1.0, 5), shown(1.0, 6)), "5 steps by the relation, 6 by the machine");
+        assert_eq!(differ(shown(1.0, 5), shown(1.0, 5)), "the same bits, but what is known about the lanes differs");
+    }
+}

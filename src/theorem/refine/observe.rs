@@ -343,3 +343,20 @@ impl Sides<'_> {
         !is_nan && !zero_of_any_sign
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallstep_semantics::outcome::Stuck;
+    use smallstep_semantics::undefined::Ub;
+
+    /// A run without an observation is told by its undefined behaviour, its place, or its ending.
+    #[test]
+    fn endings_are_told() {
+        let undefined = Undefined { ub: Ub::DataRace, what: String::new(), at: String::new(), site: None };
+        assert_eq!(ending::<()>(&Outcome::Undefined(undefined)), "spirv/data-race");
+        let stuck = Stuck { why: "no rule".into(), at: "block 3".into() };
+        assert_eq!(ending::<()>(&Outcome::Stuck(stuck)), "stuck, at block 3: no rule");
+        assert_eq!(ending::<()>(&Outcome::OutOfFuel), "out of fuel");
+    }
+}
