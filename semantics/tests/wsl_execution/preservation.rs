@@ -51,15 +51,23 @@ fn one_way(
     let mut steps = 0;
     while checked.is_ok() && thread.value().is_none() && steps < STEPS {
         // A wrong rule is to be seen by what it makes.
-        if shared.planted.rule.is_none() {
-            checked = crate::relation::one_applies(shared, &memory, &opens, &thread).map_err(|why| Broken { rule: None, why });
-        }
-        if checked.is_err() {
-            break;
-        }
+        let applied = match shared.planted.rule {
+            None => match crate::relation::one_applies(shared, &memory, &opens, &thread) {
+                Ok(applied) => Some(applied),
+                Err(why) => {
+                    checked = Err(Broken { rule: None, why });
+                    break;
+                }
+            },
+            Some(_) => None,
+        };
         match step(shared, &mut memory, &mut opens, &mut thread) {
             Ok(taken) => {
                 steps += 1;
+                if let Some(Err(why)) = applied.map(|applied| crate::relation::made_by(&taken, applied)) {
+                    checked = Err(Broken { rule: None, why });
+                    break;
+                }
                 rules.extend(taken.within.iter().copied().chain([taken.rule]));
                 checked = well_typed(shared, &memory, &thread).map_err(|why| Broken { rule: Some(taken.rule), why });
             }

@@ -15,7 +15,7 @@ use smallstep_semantics::wsl::environment::access::{Callee, Generated};
 use smallstep_semantics::wsl::execution::Replacement::{Expr as E, Stmt as S};
 use smallstep_semantics::wsl::execution::call::e_call_resolve;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt, Value};
-use smallstep_semantics::wsl::execution::{Cx, Next, Planted, Replacement, Rules, Shared, Stop, Thread, ask, call_of, source, step};
+use smallstep_semantics::wsl::execution::{Cx, Next, Planted, Replacement, Rules, Shared, Step, Stop, Thread, ask, call_of, source, step};
 use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::library::Meaning;
@@ -46,8 +46,8 @@ thread_local! {
 }
 
 /// Checks that one rule applies to what a thread's next step rests on, or the alternatives of one
-/// condition, and that those are looked up by the terms' forms.
-pub fn one_applies(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Result<(), String> {
+/// condition, and that those are looked up by the terms' forms. Every rule that applied.
+pub fn one_applies(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Result<Vec<Rule>, String> {
     let asked = ask(shared, memory, opens, thread);
     FOUND.with_borrow_mut(|found| {
         found.configurations += 1;
@@ -64,8 +64,26 @@ pub fn one_applies(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thr
         }
     }
     match asked.last() {
-        Some(whole) if whole.whole && !whole.applied.is_empty() => Ok(()),
+        Some(whole) if whole.whole && !whole.applied.is_empty() => {
+            let mut all: Vec<Rule> = asked.iter().flat_map(|a| a.applied.iter().flatten().copied()).collect();
+            all.sort_unstable();
+            Ok(all)
+        }
         _ => Err("no rule applies".into()),
+    }
+}
+
+/// Checks that a step was made by those rules: a thread goes on where it made its last step, and
+/// that is as if it were asked for from the whole program.
+pub fn made_by(taken: &Step, mut all: Vec<Rule>) -> Result<(), String> {
+    let mut rules: Vec<Rule> = taken.within.iter().copied().chain([taken.rule]).collect();
+    rules.sort_unstable();
+    // Of the outcomes of a condition one is chosen.
+    let others = all.len() - rules.len().min(all.len());
+    all.retain(|rule| rules.contains(rule));
+    match others <= 1 && all.len() == rules.len() && all == rules {
+        true => Ok(()),
+        false => Err(format!("a step is made by {rules:?}; asked of the whole program, {all:?} apply")),
     }
 }
 
@@ -86,11 +104,12 @@ fn follow(program: &Program, root: FunctionId, start: &Expr, planted: Option<(Ru
             if thread.value().is_some() || found.is_err() {
                 break;
             }
-            found = one_applies(&shared, &memory, &opens, &thread);
-            match step(&shared, &mut memory, &mut opens, &mut thread) {
-                Ok(_) => {}
-                Err((Stop::Barrier, _)) => thread.released = true,
-                Err(_) => break,
+            let applied = one_applies(&shared, &memory, &opens, &thread);
+            match (step(&shared, &mut memory, &mut opens, &mut thread), applied) {
+                (_, Err(why)) => found = Err(why),
+                (Ok(taken), Ok(applied)) => found = made_by(&taken, applied),
+                (Err((Stop::Barrier, _)), _) => thread.released = true,
+                (Err(_), _) => break,
             }
         }
         vec![std::mem::replace(&mut opens.ways, Ways::default())]

@@ -1,6 +1,6 @@
 //! What a rule is given beside the term, and the three judgements that its premises are of.
 
-use super::next::Next;
+use super::next::{Judged, Next};
 use super::table::{Shape, StmtShape};
 use super::term::{Block, Env, Expr, Form, Stmt};
 use super::{Effect, Effects, Gate, InDraw, Shared, Stop};
@@ -107,10 +107,13 @@ impl<'p> Cx<'_, 'p> {
             self.stuck = Some((term.at, term.form.name()));
         }
         self.at = outer;
-        match opened {
-            Some(opened) => Some(next?.plugged(opened)),
-            None => next,
-        }
+        Some(
+            match opened {
+                Some(opened) => next?.plugged(opened),
+                None => next?,
+            }
+            .judged(Judged::Step),
+        )
     }
 
     fn expr_by_form(&mut self, e: &Expr) -> Option<Next> {
@@ -138,10 +141,13 @@ impl<'p> Cx<'_, 'p> {
             Some(_) => self.every(|rules| (rules.lefts.all(), rules.lefts.of(Shape::of(term) as usize)), term, |_| None),
         };
         self.at = outer;
-        match opened {
-            Some(opened) => Some(next?.plugged(opened)),
-            None => next,
-        }
+        Some(
+            match opened {
+                Some(opened) => next?.plugged(opened),
+                None => next?,
+            }
+            .judged(Judged::Left),
+        )
     }
 
     fn stmt_of(&mut self, s: &Stmt) -> Option<Next> {
@@ -162,7 +168,7 @@ impl<'p> Cx<'_, 'p> {
             self.stuck = Some((self.at, s.name()));
         }
         self.at = outer;
-        next
+        Some(next?.judged(Judged::Step))
     }
 
     /// The first of these rules that applies; of those that do under assumptions, all.

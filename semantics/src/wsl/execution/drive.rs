@@ -1,7 +1,8 @@
 //! The driver: asks the rules for a thread's next step, and does what they say.
 
 use super::context::{Asked, Cx, span, turn};
-use super::next::{Change, Does, Reduct, within};
+use super::next::{Change, Does, Focus, Reduct, within};
+use super::term::{Env, Expr};
 use super::{Effect, Effects, Event, Gate, Instance, Next, Shared, Step, Stop, Thread};
 use crate::outcome::Limit;
 use crate::rule::Rule;
@@ -9,8 +10,8 @@ use crate::text::Span;
 use crate::wsl::memory::{Address, Memory, Object};
 use crate::wsl::open::{MAX_TERMS, Opens, Word};
 use crate::wsl::syntax::AddressSpace;
+use crate::wsl::typing::program::ExprId;
 use smallvec::SmallVec;
-use std::rc::Rc;
 
 fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Opens, thread: &'a Thread, gate: Gate) -> Cx<'a, 'p> {
     opens.thread = thread.number;
@@ -27,7 +28,7 @@ fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Op
         released: thread.released,
         gate,
         stage: thread.stage.as_ref(),
-        env: Rc::default(),
+        env: Env::default(),
         at: thread.program.at,
         stuck: None,
         asked: None,
@@ -41,21 +42,37 @@ fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Op
 /// Why there is none; the thread is as it was, or ended.
 pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mut Thread) -> Result<Step, (Stop, Instance)> {
     let gate = if std::mem::take(&mut thread.passes) { Gate::Open } else { thread.gate };
-    let mut cx = context(shared, memory, opens, thread, gate);
-    let next = cx.expr(&thread.program);
-    let stuck = cx.stuck;
-    let done = match next {
-        Some(next) => done(shared, memory, opens, thread, gate, next),
-        None => {
-            let (at, what) = stuck.unwrap_or((thread.program.at, thread.program.form.name()));
-            Err((Stop::Stuck(format!("no rule applies to {what}"), span(shared.program, at)), Instance::default()))
-        }
+    let mut focus = std::mem::take(&mut thread.focus);
+    // What a wrong rule leaves need not step where it was.
+    if shared.planted.rule.is_some() {
+        focus.clear();
+    }
+    let done = match next(&mut context(shared, memory, opens, thread, gate), &thread.program, &mut focus) {
+        Ok(next) => done(shared, memory, opens, thread, gate, &mut focus, next),
+        Err((at, what)) => Err((Stop::Stuck(format!("no rule applies to {what}"), span(shared.program, at)), Instance::default())),
     };
+    thread.focus = focus;
     if opens.full() {
         let instance = done.map_or_else(|(_, instance)| instance, |_| Instance::default());
         return Err((Stop::Limit(Limit { what: "terms over unspecified values", bound: MAX_TERMS as u64 }), instance));
     }
     done
+}
+
+/// What a program does next, found from the focus outwards; or the innermost term that no rule
+/// applies to, and what it is.
+fn next(cx: &mut Cx, program: &Expr, focus: &mut Focus) -> Result<Next, (ExprId, &'static str)> {
+    loop {
+        (cx.stuck, cx.at) = (None, program.at);
+        match focus.next(cx, program) {
+            // Where a thread stops is said by all that is around it.
+            Some(next) if focus.is_whole() || next.changes_term() => return Ok(next),
+            Some(_) => focus.clear(),
+            None if focus.is_whole() => return Err(cx.stuck.unwrap_or((program.at, program.form.name()))),
+            None => focus.leave(),
+        }
+        cx.env = Env::default();
+    }
 }
 
 /// What applies to each term that a thread's next transition rests on, the whole program last, if
@@ -80,9 +97,10 @@ fn done(
     opens: &mut Opens,
     thread: &mut Thread,
     gate: Gate,
+    focus: &mut Focus,
     mut next: Next,
 ) -> Result<Step, (Stop, Instance)> {
-    let Reduct { does, at, place, contexts, around } = &mut *next.0;
+    let Reduct { does, at, place, contexts, around, .. } = &mut *next.0;
     let at = at.unwrap_or(thread.program.at);
     let place = place.unwrap_or_else(|| span(shared.program, at));
     let stuck = |why: &str| (Stop::Stuck(why.into(), place), Instance::default());
@@ -95,14 +113,16 @@ fn done(
         Does::Becomes(change) => {
             let effects = std::mem::take(&mut change.effects);
             let events = committed(shared, memory, opens, thread, gate, effects, place).map_err(|stop| (stop, Instance::default()))?;
-            match (change.rule, change.put(&mut thread.program, contexts)) {
-                (Some(rule), Some(())) => Ok(Step { rule, within: within(contexts), at: place, events }),
-                _ => Err(stuck("what a rule gives does not fit into the term")),
-            }
+            let (Some(rule), Some(())) = (change.rule, change.put(&mut thread.program, focus, contexts)) else {
+                return Err(stuck("what a rule gives does not fit into the term"));
+            };
+            let within = within(focus, contexts);
+            focus.enter(contexts);
+            Ok(Step { rule, within, at: place, events })
         }
         Does::Discards(rule) => {
             let rule = rule.unwrap_or(Rule::WslEDiscard);
-            let step = Step { rule, within: within(contexts), at: place, events: SmallVec::new() };
+            let step = Step { rule, within: within(focus, contexts), at: place, events: SmallVec::new() };
             Err((Stop::Discarded(Box::new(step)), Instance { barrier: None, around: std::mem::take(around) }))
         }
         Does::Stops(stop) => {

@@ -286,6 +286,8 @@ pub struct Thread {
     pub passes: bool,
     /// What it is to a draw, if it is of one.
     pub stage: Option<InDraw>,
+    /// Where it made its last step.
+    focus: next::Focus,
 }
 
 /// A thread of a draw.
@@ -319,7 +321,18 @@ impl Thread {
         let words = vec![Word::Bits(0); shared.thread_words];
         let own = memory.push(Object { space: AddressSpace::Thread, name: format!("variables of thread {number}"), words });
         let (released, gate, passes, stage) = (false, Gate::Open, false, None);
-        Thread { number, program, own, group, generated: FxHashMap::default(), released, gate, passes, stage }
+        Thread {
+            number,
+            program,
+            own,
+            group,
+            generated: FxHashMap::default(),
+            released,
+            gate,
+            passes,
+            stage,
+            focus: next::Focus::default(),
+        }
     }
 
     /// The value that the thread ended with, if it has.

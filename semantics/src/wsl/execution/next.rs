@@ -5,7 +5,7 @@
 //! that it applies in. The driver of the parent module does what is said.
 
 use super::term::{Block, Expr, Form, Stmt};
-use super::{Around, Effects, Stop};
+use super::{Around, Cx, Effects, Stop};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::memory::Words;
@@ -56,10 +56,21 @@ pub enum Does {
 pub(super) struct Context {
     rule: Option<Rule>,
     part: u32,
+    /// By which judgement the part steps, if that is how the rule has it whenever it applies.
+    judged: Option<Judged>,
 }
 
 /// No part of a term.
 const HERE: u32 = u32::MAX;
+
+/// The judgement that an expression steps by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// As any expression, or a statement.
+    Step,
+    /// To an abstract left-value.
+    Left,
+}
 
 type Contexts = SmallVec<[Context; 24]>;
 
@@ -74,6 +85,7 @@ pub(super) struct Reduct {
     /// The contexts that it is applied in, innermost first: the rule, if it has one, and the part of
     /// the term.
     pub(super) contexts: Contexts,
+    judged: Option<Judged>,
     /// The calls and iterations around a thread that stops, innermost first.
     pub(super) around: Vec<Around>,
 }
@@ -102,7 +114,7 @@ pub(super) fn conclude(conclusion: impl FnOnce() -> Result<Next, Stop>) -> Optio
 impl Next {
     #[inline]
     fn new(does: Does) -> Next {
-        Next(Box::new(Reduct { does, at: None, place: None, contexts: SmallVec::new(), around: Vec::new() }))
+        Next(Box::new(Reduct { does, at: None, place: None, contexts: SmallVec::new(), judged: None, around: Vec::new() }))
     }
 
     #[inline]
@@ -191,22 +203,28 @@ impl Next {
     /// In the context of a rule, as that part of the term.
     #[inline]
     pub fn inside(mut self, rule: Rule, part: u32) -> Option<Next> {
-        self.0.contexts.push(Context { rule: Some(rule), part });
+        self.0.contexts.push(Context { rule: Some(rule), part, judged: self.0.judged });
         Some(self)
     }
 
     /// In the context of a rule that is about the term itself.
     #[inline]
     pub fn within(mut self, rule: Rule) -> Option<Next> {
-        self.0.contexts.push(Context { rule: Some(rule), part: HERE });
+        self.0.contexts.push(Context { rule: Some(rule), part: HERE, judged: self.0.judged });
         Some(self)
     }
 
     /// As that part of the term.
     #[inline]
     pub fn at_part(mut self, part: u32) -> Option<Next> {
-        self.0.contexts.push(Context { rule: None, part });
+        self.0.contexts.push(Context { rule: None, part, judged: self.0.judged });
         Some(self)
+    }
+
+    /// As a step by that judgement.
+    pub(super) fn judged(mut self, judged: Judged) -> Next {
+        self.0.judged = Some(judged);
+        self
     }
 
     /// In a call or an iteration.
@@ -244,6 +262,11 @@ impl Next {
         one.into_iter().chain(several.into_iter().flatten().map(|(_, change)| change))
     }
 
+    /// Whether the thread goes on.
+    pub(super) fn changes_term(&self) -> bool {
+        matches!(self.0.does, Does::Becomes(_) | Does::Either(..))
+    }
+
     /// Whether it depends on an unspecified word.
     pub fn is_open(&self) -> bool {
         matches!(self.0.does, Does::Either(..))
@@ -279,6 +302,7 @@ impl Next {
 
     /// The contexts apply still, but the term is one.
     fn stays(mut self) -> Next {
+        self.0.judged = None;
         self.0.contexts.retain(|context| {
             context.part = HERE;
             context.rule.is_some()
@@ -297,16 +321,126 @@ impl Change {
         self.becomes = Becomes::Expr(e);
     }
 
-    /// Puts what the redex becomes in its place in a term.
-    pub(super) fn put(&mut self, e: &mut Expr, contexts: &[Context]) -> Option<()> {
-        put(Node::Expr(e), contexts, self.take())
+    /// Puts what the redex becomes in its place in a term: within the focus, in these contexts.
+    pub(super) fn put(&mut self, e: &mut Expr, focus: &Focus, contexts: &[Context]) -> Option<()> {
+        let mut node = Node::Expr(e);
+        for context in focus.0.iter().filter(|context| context.part != HERE) {
+            node = node.part(context.part)?;
+        }
+        put(node, contexts, self.take())
+    }
+}
+
+/// Where a thread made its last step: contexts, outermost first.
+///
+/// A context applies as long as its part steps, so the next step is made there as well, or in as
+/// many of the contexts as have a part that steps. So it is asked for from the inside.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Focus(Vec<Context>);
+
+/// The part of a term that is in focus.
+#[derive(Clone, Copy)]
+enum Part<'t> {
+    Expr(&'t Expr),
+    Stmt(&'t Stmt),
+}
+
+impl Focus {
+    pub(super) fn is_whole(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The focus is what is around it.
+    pub(super) fn leave(&mut self) {
+        self.0.pop();
+        self.end();
+    }
+
+    /// The focus is where a step was made within it.
+    pub(super) fn enter(&mut self, contexts: &[Context]) {
+        self.0.extend(contexts.iter().rev().take_while(|context| context.judged.is_some()));
+        self.end();
+    }
+
+    /// A rule about the term itself may not be about what it becomes.
+    fn end(&mut self) {
+        while self.0.last().is_some_and(|context| context.part == HERE) {
+            self.0.pop();
+        }
+    }
+
+    /// What the part in focus does; nothing if it does not step.
+    pub(super) fn next(&self, cx: &mut Cx, program: &Expr) -> Option<Next> {
+        let (mut part, mut env) = (Part::Expr(program), None);
+        for context in self.0.iter().filter(|context| context.part != HERE) {
+            match part {
+                Part::Expr(e) => cx.at = e.at,
+                Part::Stmt(Stmt::Block(block)) => env = block.env.as_ref(),
+                Part::Stmt(_) => {}
+            }
+            part = part.part(context.part)?;
+        }
+        if let Some(env) = env {
+            cx.env = env.clone();
+        }
+        match (part, self.0.last().and_then(|context| context.judged)) {
+            (Part::Stmt(s), _) => cx.stmt(s),
+            (Part::Expr(e), Some(Judged::Left)) => cx.left(e),
+            (Part::Expr(e), _) => cx.expr(e),
+        }
+    }
+}
+
+impl<'t> Part<'t> {
+    fn part(self, part: u32) -> Option<Part<'t>> {
+        let at = part as usize;
+        Some(match self {
+            Part::Expr(e) => match &e.form {
+                Form::Comma(p)
+                | Form::Or(p)
+                | Form::And(p)
+                | Form::Assign(p)
+                | Form::Index(p, _)
+                | Form::Element(p)
+                | Form::CompoundAssign(_, p) => Part::Expr(p.get(at)?),
+                Form::Ternary(p) => Part::Expr(p.get(at)?),
+                Form::Call(_, p) => Part::Expr(p.get(at)?),
+                Form::Coerce(_, p)
+                | Form::Parens(p)
+                | Form::AddressOf(p)
+                | Form::Dereference(p)
+                | Form::MakeReference(p, _)
+                | Form::Dot(p, _)
+                | Form::ArrayLength(p, _)
+                | Form::ReferenceLength(p)
+                | Form::Step(p, ..) => Part::Expr(p),
+                Form::Construct(s) => Part::Stmt(s),
+                Form::Source(_) | Form::Value(_) | Form::Left(_) | Form::Variable(_) => return None,
+            },
+            Part::Stmt(s) => match s {
+                Stmt::Block(block) => Part::Stmt(block.first.as_ref()?),
+                Stmt::Declaration(_, _, Some(e)) | Stmt::Switch(e, _) | Stmt::Return(Some(e)) | Stmt::Effect(e) => Part::Expr(e),
+                Stmt::If(parts) => match part {
+                    0 => Part::Expr(&parts.0),
+                    1 => Part::Stmt(&parts.1),
+                    _ => Part::Stmt(&parts.2),
+                },
+                Stmt::Cases(first, ..) => Part::Stmt(first),
+                Stmt::Loop(parts, _) => Part::Stmt(parts.get(at)?),
+                _ => return None,
+            },
+        })
     }
 }
 
 /// The rules of contexts, outermost first.
-pub(super) fn within(contexts: &[Context]) -> SmallVec<[Rule; 24]> {
+pub(super) fn within(focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 24]> {
     let mut within = SmallVec::new();
-    for context in contexts.iter().rev() {
+    for context in focus.0.iter().chain(contexts.iter().rev()) {
         if let Some(rule) = context.rule {
             within.push(rule);
         }
