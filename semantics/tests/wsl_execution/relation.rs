@@ -1,5 +1,5 @@
-//! Execution is a relation: of every configuration exactly one rule applies until the thread ends or
-//! waits, or those for each outcome of one condition that is unspecified.
+//! Execution is a relation: of every configuration exactly one rule applies until the thread ends
+//! or waits, or those for each outcome of one condition that is unspecified.
 //!
 //! Every rule is asked about every term that a step rests on, whatever the term's form. So rules
 //! that forget part of their premises are seen where they apply beside others.

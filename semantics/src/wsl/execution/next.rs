@@ -82,8 +82,8 @@ pub(super) struct Reduct {
     pub(super) at: Option<ExprId>,
     /// Where that stands, if it is no expression.
     pub(super) place: Option<Span>,
-    /// The contexts that it is applied in, innermost first: the rule, if it has one, and the part of
-    /// the term.
+    /// The contexts that it is applied in, innermost first: the rule, if it has one, and the part
+    /// of the term.
     pub(super) contexts: Contexts,
     judged: Option<Judged>,
     /// The calls and iterations around a thread that stops, innermost first.

@@ -1,5 +1,5 @@
-//! Wrong rules of WSL's execution. Each applies where the right one does, and is that with something
-//! changed before or after it, or something else in its place.
+//! Wrong rules of WSL's execution. Each applies where the right one does, and is that with
+//! something changed before or after it, or something else in its place.
 
 mod calls;
 mod expressions;
