@@ -289,7 +289,13 @@ fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     comment.reverse();
     let name = format!("[{}", rule.name());
     let tagged = comment.iter().position(|line| line.split_once(&name).is_some_and(|(_, behind)| behind.starts_with([',', ';', ']'])))?;
-    let (last, tag) = comment[tagged].split_once(&name)?;
+    let (last, _) = comment[tagged].split_once(&name)?;
+    // What is in the brackets may go on in the next lines.
+    let of_paragraph = comment[tagged..].iter().take_while(|line| !line.is_empty() && !line.starts_with("```"));
+    let ends = of_paragraph.clone().position(|line| line.ends_with(']'))?;
+    let tag: Vec<&str> = of_paragraph.take(ends + 1).map(String::as_str).collect();
+    let tag = tag.join(" ");
+    let (_, tag) = tag.split_once(&name)?;
     let begins = comment[..tagged].iter().rposition(|line| line.is_empty() || line.starts_with("```")).map_or(0, |line| line + 1);
     let paragraph: Vec<&str> = comment[begins..tagged].iter().map(String::as_str).chain([last]).collect();
     let joined = |lines: &[&str]| lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -336,7 +342,9 @@ fn each_rule_is_stated_above_its_function_as_in_the_registry() {
 fn a_rule_that_is_stated_otherwise_is_seen() {
     let drawn = "/// R, A ⊢ e[ei/idi] : τ    n > 0\n/// ────\n/// R ⊢ f : τ   [lv/t-func, 000 §5: a note]\n#[inline]\nfn t_func(x: u8) {}";
     let expected = ("R, A ⊢ e[ei/idi] : τ and n > 0 give R ⊢ f : τ".to_string(), ", 000 §5: a note".to_string());
-    assert_eq!(stated(drawn, "t_func", Rule::LvTFunc), Some(expected));
+    assert_eq!(stated(drawn, "t_func", Rule::LvTFunc), Some(expected.clone()));
+    let broken = "/// R, A ⊢ e[ei/idi] : τ and n > 0 give\n/// R ⊢ f : τ [lv/t-func, 000\n/// §5: a\n/// note]\nfn t_func(x: u8) {}";
+    assert_eq!(stated(broken, "t_func", Rule::LvTFunc), Some(expected));
     let later = "/// What it is for.\n///\n/// ```text\n/// a ::= \\[b\\]\n///     c  [lv/t-func]\n/// ```\nfn t_func<T>() {}";
     assert_eq!(stated(later, "t_func", Rule::LvTFunc), Some(("a ::= [b] c".into(), String::new())));
     // Another rule's name that begins alike, another function that does, and a comment of something

@@ -148,8 +148,9 @@ fn minor<R: Real>(m: &[R], n: usize, c: usize, r: usize) -> Square<R> {
     (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
 }
 
-/// n = 2: m[0][0]·m[1][1] - m[1][0]·m[0][1]. n ≥ 3: along the first column, m[0][0]·d0 - m[0][1]·d1
-/// + m[0][2]·d2 - …, from the left, where dr is the determinant without column 0 and row r.
+/// n = 2: m[0][0]·m[1][1] - m[1][0]·m[0][1]. n ≥ 3: along the first column, m[0][0]·d0 -
+/// m[0][1]·d1 + m[0][2]·d2 - …, from the left, where dr is the determinant without column 0 and
+/// row r.
 pub(super) fn determinant_of<R: Real>(m: &[R], n: usize) -> R {
     match n {
         0 => R::one(),

@@ -16,9 +16,9 @@
 //! or subnormal, for which see below. So every monomial comes out multiplied by 1 + δ for each
 //! operation on its way from its leaves to the root. In an expression that makes the N monomials it
 //! passes
-//! - at most N - 1 additions: those in the summand that it is from and one more where there are N1
-//!   + N2, and those in both factors where there are N1·N2, of which (N1 - 1) + (N2 - 1) ≤ N1·N2 -
-//!   1;
+//! - at most N - 1 additions: those in the summand that it is from and one more where there are
+//!   N1 + N2, and those in both factors where there are N1·N2, of which
+//!   (N1 - 1) + (N2 - 1) ≤ N1·N2 - 1;
 //! - one multiplication less than it has leaves in the expression: d at most, and some that are 1.
 //!   A 1 that is no summand is multiplied without an error. One that is a summand has an addition
 //!   to itself on the monomial's way, so there are at most N - 1.

@@ -38,6 +38,8 @@ pub struct Cx<'a, 'p> {
     pub(super) env: Env,
     /// The expression that is being reduced, or that the statement being reduced stands in.
     pub(super) at: ExprId,
+    /// How many levels of the term are being asked about.
+    pub(super) depth: u32,
     /// The innermost term that no rule applied to, and what it is.
     pub(super) stuck: Option<(ExprId, &'static str)>,
     /// What applied where, if every rule is asked.
@@ -56,6 +58,9 @@ pub struct Asked {
     /// Whether it is the whole program of the thread.
     pub whole: bool,
 }
+
+/// Rules with their functions.
+type Rows<T> = [(Rule, fn(&mut Cx, &T) -> Option<Next>)];
 
 /// Whether a condition holds.
 enum Truth {
@@ -77,7 +82,7 @@ impl<'p> Cx<'_, 'p> {
     pub fn expr(&mut self, e: &Expr) -> Option<Next> {
         match e.form {
             Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
-            _ => deep(|| self.expr_of(e)),
+            _ => self.below(|cx| cx.expr_of(e)),
         }
     }
 
@@ -86,13 +91,22 @@ impl<'p> Cx<'_, 'p> {
     pub fn left(&mut self, e: &Expr) -> Option<Next> {
         match e.form {
             Form::Value(_) | Form::Left(_) if self.asked.is_none() => None,
-            _ => deep(|| self.left_of(e)),
+            _ => self.below(|cx| cx.left_of(e)),
         }
     }
 
     /// ρ ⊢ s → s'
     pub fn stmt(&mut self, s: &Stmt) -> Option<Next> {
-        deep(|| self.stmt_of(s))
+        self.below(|cx| cx.stmt_of(s))
+    }
+
+    /// One level down in the term. Every few levels the stack is looked at.
+    #[inline]
+    fn below<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        self.depth += 1;
+        let result = if self.depth.is_multiple_of(8) { deep(|| f(self)) } else { f(self) };
+        self.depth -= 1;
+        result
     }
 
     fn expr_of(&mut self, e: &Expr) -> Option<Next> {
@@ -172,7 +186,7 @@ impl<'p> Cx<'_, 'p> {
     }
 
     /// The first of these rules that applies; of those that do under assumptions, all.
-    fn first<T>(&mut self, rules: &[(Rule, fn(&mut Cx, &T) -> Option<Next>)], term: &T) -> Option<Next> {
+    fn first<T>(&mut self, rules: &Rows<T>, term: &T) -> Option<Next> {
         let mut open: Option<Next> = None;
         for &(rule, function) in rules {
             let Some(next) = function(self, term) else { continue };
@@ -189,10 +203,9 @@ impl<'p> Cx<'_, 'p> {
     }
 
     /// Asks every rule of a judgement, and notes which apply.
-    #[expect(clippy::type_complexity, reason = "a slice of rules of either sort")]
     fn every<T>(
         &mut self,
-        rules: impl Fn(&super::Rules) -> (&[(Rule, fn(&mut Cx, &T) -> Option<Next>)], &[(Rule, fn(&mut Cx, &T) -> Option<Next>)]),
+        rules: impl Fn(&super::Rules) -> (&Rows<T>, &Rows<T>),
         term: &T,
         beside: impl FnOnce(&mut Self) -> Option<Next>,
     ) -> Option<Next> {

@@ -30,6 +30,7 @@ fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Op
         stage: thread.stage.as_ref(),
         env: Env::default(),
         at: thread.program.at,
+        depth: 0,
         stuck: None,
         asked: None,
     }
@@ -62,17 +63,12 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
 /// What a program does next, found from the focus outwards; or the innermost term that no rule
 /// applies to, and what it is.
 fn next(cx: &mut Cx, program: &Expr, focus: &mut Focus) -> Result<Next, (ExprId, &'static str)> {
-    loop {
-        (cx.stuck, cx.at) = (None, program.at);
-        match focus.next(cx, program) {
-            // Where a thread stops is said by all that is around it.
-            Some(next) if focus.is_whole() || next.changes_term() => return Ok(next),
-            Some(_) => focus.clear(),
-            None if focus.is_whole() => return Err(cx.stuck.unwrap_or((program.at, program.form.name()))),
-            None => focus.leave(),
-        }
-        cx.env = Env::default();
-    }
+    // Where a thread stops is said by all that is around it.
+    let next = focus.next(cx, program).filter(|next| focus.is_whole() || next.changes_term()).or_else(|| {
+        focus.clear();
+        focus.next(cx, program)
+    });
+    next.ok_or_else(|| cx.stuck.unwrap_or((program.at, program.form.name())))
 }
 
 /// What applies to each term that a thread's next transition rests on, the whole program last, if

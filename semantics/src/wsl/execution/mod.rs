@@ -1,9 +1,14 @@
 //! WSL execution of one thread: seed 004 "Dynamic rules", a function a rule.
 //!
-//! A [`Thread`] is a program being executed ([`term`]); [`step`] takes it one transition further.
-//! What memory holds is asked for and changed through [`Cx`], which notes every [`Event`] with it;
-//! barriers stop the thread until the rules of the group let it go on. The file of a rule is the
-//! section that it is printed in.
+//! A [`Thread`] is a program being executed ([`term`]), and execution is a relation: a rule is a
+//! function from a term to what the term becomes ([`Next`]), or to nothing where the rule does not
+//! apply. It holds its whole premise; of a rule about a context that is that the part steps. Rules
+//! change nothing: what memory sees of one is data ([`Effect`]), and so is that the thread waits or
+//! ends; only terms over unspecified values may be added to [`Opens`](super::open::Opens). The rules
+//! stand in one table (`table`), looked up by the form of the term. [`step`] asks for a reduct and
+//! does what it says; a condition that is unspecified has one for each outcome, and [`step`] has one
+//! of them decided. Of a valid program exactly one rule applies until the thread ends or waits, which
+//! is tested with [`ask`]. The file of a rule is the section that it is printed in.
 //!
 //! | module | section |
 //! |---|---|
@@ -15,6 +20,8 @@
 //! | `generated` | "Generated functions" |
 //! | `builtin`, `texture` | "Standard library": calls of its functions |
 //! | `derivative` | "Floating point arithmetic": what the threads of a quad compute together |
+//! | `context`, `next` | what rules are given, and what they give |
+//! | `table`, `drive` | the table of rules, and the driver |
 //!
 //! `check` says whether a term is well typed, which every step preserves.
 //!

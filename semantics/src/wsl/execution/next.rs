@@ -4,7 +4,7 @@
 //! ([`Effect`]), or that the thread waits or ends; a rule of a context adds the part of the term
 //! that it applies in. The driver of the parent module does what is said.
 
-use super::term::{Block, Expr, Form, Stmt};
+use super::term::{Block, Env, Expr, Form, Stmt};
 use super::{Around, Cx, Effects, Stop};
 use crate::rule::Rule;
 use crate::text::Span;
@@ -354,12 +354,6 @@ impl Focus {
         self.0.clear();
     }
 
-    /// The focus is what is around it.
-    pub(super) fn leave(&mut self) {
-        self.0.pop();
-        self.end();
-    }
-
     /// The focus is where a step was made within it.
     pub(super) fn enter(&mut self, contexts: &[Context]) {
         self.0.extend(contexts.iter().rev().take_while(|context| context.judged.is_some()));
@@ -373,24 +367,38 @@ impl Focus {
         }
     }
 
-    /// What the part in focus does; nothing if it does not step.
-    pub(super) fn next(&self, cx: &mut Cx, program: &Expr) -> Option<Next> {
-        let (mut part, mut env) = (Part::Expr(program), None);
-        for context in self.0.iter().filter(|context| context.part != HERE) {
-            match part {
-                Part::Expr(e) => cx.at = e.at,
-                Part::Stmt(Stmt::Block(block)) => env = block.env.as_ref(),
-                Part::Stmt(_) => {}
+    /// What the innermost part in focus that steps does; the focus is that part then. Nothing if
+    /// the whole program does not step.
+    pub(super) fn next(&mut self, cx: &mut Cx, program: &Expr) -> Option<Next> {
+        // Each part in focus, with the expression and the environment that it stands in.
+        let mut parts: SmallVec<[(Part, ExprId, Option<&Env>); 24]> = SmallVec::new();
+        let (mut part, mut at, mut env) = (Part::Expr(program), program.at, None);
+        parts.push((part, at, env));
+        for context in &self.0 {
+            if context.part != HERE {
+                match part {
+                    Part::Expr(e) => at = e.at,
+                    Part::Stmt(Stmt::Block(block)) => env = block.env.as_ref(),
+                    Part::Stmt(_) => {}
+                }
+                part = part.part(context.part)?;
             }
-            part = part.part(context.part)?;
+            parts.push((part, at, env));
         }
-        if let Some(env) = env {
-            cx.env = env.clone();
-        }
-        match (part, self.0.last().and_then(|context| context.judged)) {
-            (Part::Stmt(s), _) => cx.stmt(s),
-            (Part::Expr(e), Some(Judged::Left)) => cx.left(e),
-            (Part::Expr(e), _) => cx.expr(e),
+        loop {
+            let (part, at, env) = *parts.get(self.0.len())?;
+            (cx.at, cx.stuck) = (at, None);
+            cx.env = env.cloned().unwrap_or_default();
+            let next = match (part, self.0.last().and_then(|context| context.judged)) {
+                (Part::Stmt(s), _) => cx.stmt(s),
+                (Part::Expr(e), Some(Judged::Left)) => cx.left(e),
+                (Part::Expr(e), _) => cx.expr(e),
+            };
+            if next.is_some() || self.0.is_empty() {
+                return next;
+            }
+            self.0.pop();
+            self.end();
         }
     }
 }
