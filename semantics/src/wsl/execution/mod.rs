@@ -4,11 +4,12 @@
 //! function from a term to what the term becomes ([`Next`]), or to nothing where the rule does not
 //! apply. It holds its whole premise; of a rule about a context that is that the part steps. Rules
 //! change nothing: what memory sees of one is data ([`Effect`]), and so is that the thread waits or
-//! ends; only terms over unspecified values may be added to [`Opens`](super::open::Opens). The rules
-//! stand in one table (`table`), looked up by the form of the term. [`step`] asks for a reduct and
-//! does what it says; a condition that is unspecified has one for each outcome, and [`step`] has one
-//! of them decided. Of a valid program exactly one rule applies until the thread ends or waits, which
-//! is tested with [`ask`]. The file of a rule is the section that it is printed in.
+//! ends; only terms over unspecified values may be added to [`Opens`](super::open::Opens). The
+//! rules stand in one table (`table`), looked up by the form of the term. [`step`] asks for a
+//! reduct and does what it says; a condition that is unspecified has one for each outcome, and
+//! [`step`] has one of them decided. Of a valid program exactly one rule applies until the thread
+//! ends or waits, which is tested with [`ask`]. The file of a rule is the section that it is
+//! printed in.
 //!
 //! | module | section |
 //! |---|---|
