@@ -1,8 +1,8 @@
 //! What a rule makes of a configuration: a reduct, and where in the term it happens.
 //!
 //! A rule changes nothing. It says what the redex becomes ([`Becomes`]) and what memory sees of it
-//! ([`Effect`]), or that the thread waits or ends; a rule of a context adds the part of the term
-//! that it applies in. The driver of the parent module does what is said.
+//! ([`Effect`](super::Effect)), or that the thread waits or ends; a rule of a context adds the part
+//! of the term that it applies in. The driver of the parent module does what is said.
 
 use super::term::{Block, Env, Expr, Form, Stmt};
 use super::{Around, Cx, Effects, Stop};
