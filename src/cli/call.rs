@@ -85,7 +85,7 @@ impl Call {
         let mut worst = exit::DONE;
         let mut told = HashSet::new();
         for expression in &self.expressions {
-            let code = match prepare(&text, expression) {
+            let code = match prepare(text, expression) {
                 Err(wrong) => {
                     if self.json {
                         let errors = errors_json(&wrong);

@@ -152,7 +152,7 @@ pub(super) fn type_of(name: &str, text: &str, derivation: bool, as_json: bool) -
             return Ok(invalid.code());
         }
     };
-    let show = Show::new(&program, &text);
+    let show = Show::new(&program, text);
     for i in 0..program.bodies.len() {
         let id = smallstep_semantics::wsl::environment::FunctionId(i as u32);
         let (signature, behaviours) = (program.env.signature(id), program.behaviours(id));

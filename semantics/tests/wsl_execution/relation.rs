@@ -112,7 +112,7 @@ fn follow(program: &Program, root: FunctionId, start: &Expr, planted: Option<(Ru
                 (Err(_), _) => break,
             }
         }
-        vec![std::mem::replace(&mut opens.ways, Ways::default())]
+        vec![opens.ways]
     });
     found
 }
