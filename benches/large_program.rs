@@ -13,8 +13,8 @@ fn large() -> Program {
     let mut text = String::from("(let ((x0 (x (frag-coord)))) ");
     let depth = 560;
     for i in 1..=depth {
-        // A function of this level, which the sum at the bottom applies, and a value that is used
-        // once.
+        // A function of this level, which the sum at the bottom applies, and a value
+        // that is used once.
         write!(text, "(let ((f{i} (func (a) (+ a {i}))) (x{i} (max {i} x0))) ").expect("fits");
     }
     text += "(+ 0";

@@ -1,5 +1,5 @@
-//! What must hold for any bytes at all: the properties that the fuzz targets and the mutation tests
-//! share.
+//! What must hold for any bytes at all: the properties that the fuzz targets and
+//! the mutation tests share.
 //!
 //! Each function takes bytes and panics if a property fails; an input that is refused with an error
 //! is fine.

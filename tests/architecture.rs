@@ -39,8 +39,8 @@ fn named(text: &str, prefix: &str) -> BTreeSet<String> {
     text.match_indices(prefix).map(|(at, _)| room(&text[at + prefix.len()..])).collect()
 }
 
-/// Which room names which, with a file that does so; of the command line, what it names of the
-/// library.
+/// Which room names which, with a file that does so; of the command line, what it
+/// names of the library.
 fn uses() -> BTreeMap<(String, String), String> {
     fn visit(path: &Path, room: &str, uses: &mut BTreeMap<(String, String), String>) {
         if path.is_dir() {
@@ -104,8 +104,8 @@ fn missing_tests(page: &str) -> Vec<String> {
     named_tests(page).into_iter().filter(|(file, name)| !has_test(file, name)).map(|(file, name)| format!("{file}::{name}")).collect()
 }
 
-/// The rows of the tables of invariants whose second column names no test, nor what else holds
-/// them.
+/// The rows of the tables of invariants whose second column names no test, nor
+/// what else holds them.
 fn unheld(page: &str) -> Vec<&str> {
     let (_, invariants) = page.split_once("## Invariants").expect("the page has invariants");
     let (invariants, _) = invariants.split_once("\n## ").expect("another section follows");

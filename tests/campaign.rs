@@ -1,5 +1,5 @@
-//! Campaigns: reproducible whatever the threads, taken up again from a journal, and never counted
-//! twice.
+//! Campaigns: reproducible whatever the threads, taken up again from a journal,
+//! and never counted twice.
 
 use serde_json::{Value, json};
 use smallstep::generate::{Limits, Mode};

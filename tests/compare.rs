@@ -178,8 +178,8 @@ const BRANCHED_ON_UNDEF: &str = "%c = OpUndef %bool
 const SELECTED_BY_UNDEF: &str = "%c = OpUndef %bool
     %r = OpSelect %u %c %a %b
     OpStore %po %r";
-/// Each invocation takes a ticket from a Workgroup counter, which invocation 0 clears before a
-/// barrier.
+/// Each invocation takes a ticket from a Workgroup counter, which invocation 0
+/// clears before a barrier.
 const TICKET: &str = "%pc = OpAccessChain %p_shared %shared %u0
     %first = OpIEqual %bool %i %u0
     OpSelectionMerge %cleared None
@@ -681,8 +681,8 @@ fn every_order_is_compared_and_the_nearest_is_told() {
     };
     let same = "%v = OpCopyObject %u %x";
     assert_eq!(verdict(&last(1, 2, same), &last(2, 1, same), false), "agree");
-    // The last invocation shows something else; all four words differ from what the other order
-    // shows.
+    // The last invocation shows something else; all four words differ from what
+    // the other order shows.
     let wrong = last(1, 2, "%is3 = OpIEqual %bool %i %u3\n%v = OpSelect %u %is3 %u4 %x");
     let summary = compared_texts(&text(&last(1, 2, same), false), &text(&wrong, false));
     let how = &summary.disagreement.as_ref().expect("4 is neither").2.difference.how;

@@ -302,8 +302,8 @@ fn a_case_that_says_something_false_of_itself_is_wrong() {
     is_wrong(&ComputeCase { buffers: Vec::new(), ..clean }, "a clean module ends with unsupported: ");
 }
 
-/// A word of another invocation may be the one that the defect is in, another word of the same may
-/// not.
+/// A word of another invocation may be the one that the defect is in, another word of
+/// the same may not.
 #[test]
 fn an_undefined_value_is_due_in_its_word() {
     let value = twin_with(|twin| twin.kind == Kind::Value && twin.reached.is_some_and(|reached| reached.word.is_some()));

@@ -22,8 +22,8 @@ use smallstep_semantics::spirv::{self, Event, Inputs, Module, Relation};
 use std::cell::RefCell;
 
 thread_local! {
-    /// The sums that the device folds: the bits of both operands, of a difference with the second
-    /// negated.
+    /// The sums that the device folds: the bits of both operands, of a difference
+    /// with the second negated.
     static FOLDED: RefCell<FxHashSet<(u32, u32)>> = RefCell::default();
 }
 
@@ -144,8 +144,8 @@ fn explain(text: &str, planted: Planted) -> (Option<String>, Vec<String>) {
 
 #[test]
 fn a_fault_seen_through_other_operations_comes_down_to_where_it_comes_about() {
-    // Where it is seen it is two units in the last place, a half for a zero, and outside of an
-    // interval.
+    // Where it is seen it is two units in the last place, a half for a zero, and
+    // outside of an interval.
     let amplified = [
         ("(- (- 2.5 0.33333334) 1)", "nvidia-folded-difference"),
         ("(fract (+ 4194303.8 1))", "nvidia-folded-sum"),

@@ -13,8 +13,8 @@
 //!
 //! A command in code outside of blocks names a subcommand and options that are there. So does every
 //! `cargo test` and `cargo bench`. Links lead somewhere. `SPEC_BLESS=1 cargo test --test readme`
-//! writes the reference of builtins, and in the place of each output that is wrong all of the right
-//! one.
+//! writes the reference of builtins, and in the place of each output that is wrong all
+//! of the right one.
 
 mod common;
 
@@ -385,8 +385,8 @@ fn code(outside: &str) -> Vec<String> {
     outside.split('`').skip(1).step_by(2).map(|code| code.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// What is wrong with the commands and options that a page names outside of blocks, and how many it
-/// names.
+/// What is wrong with the commands and options that a page names outside of blocks, and
+/// how many it names.
 fn named(page: &Page, outside: &str) -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     if outside.matches('`').count() % 2 == 1 {

@@ -100,8 +100,8 @@ fn max_for_min(op: Op, args: &[Tuple<'_>], result: Lanes) -> Lanes {
 type Predicate = (&'static str, usize, fn(&Tree) -> bool);
 
 const PREDICATES: &[Predicate] = &[
-    // No well-typed program with two calls of rec is smaller: two ifs, a result, the calls, the
-    // application.
+    // No well-typed program with two calls of rec is smaller: two ifs, a result,
+    // the calls, the application.
     ("a rec-func with two calls of rec", 19, calls_rec_twice),
     ("a let that hides what another binds", 15, let_hides_let),
     ("evaluates cross", 15, |tree| evaluates(tree, "cross")),

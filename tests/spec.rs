@@ -1,8 +1,8 @@
 //! The cases of `spec-tests/`, with their parts on a device.
 //!
 //! Without a device those parts are counted as not run; with `SMALLSTEP_REQUIRE_DEVICE=1` that is a
-//! failure. `SMALLSTEP_ADAPTER` selects the device. Each case runs by every route that the device
-//! offers.
+//! failure. `SMALLSTEP_ADAPTER` selects the device. Each case runs by every route
+//! that the device offers.
 
 mod common;
 

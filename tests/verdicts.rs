@@ -168,8 +168,8 @@ fn the_machine_is_held_to_the_value_of_the_relation() {
     assert!(difference.what.contains(" by the relation, ") && difference.what.ends_with(" by the machine"), "{}", difference.what);
 }
 
-/// Three by two pixels of the output 4, of two components: the first is 1 everywhere, the second is
-/// open.
+/// Three by two pixels of the output 4, of two components: the first is 1 everywhere,
+/// the second is open.
 fn awaited() -> Awaited {
     let one = Expected::Bits(1f32.to_bits());
     let open = Expected::Undecided(Why::Approximate);

@@ -15,8 +15,8 @@ pub enum Judgement {
     Reduction,
     /// S → S' (report §3).
     Spirv,
-    /// S → S' for the instructions that the report does not have, with actions on what invocations
-    /// share.
+    /// S → S' for the instructions that the report does not have, with actions
+    /// on what invocations share.
     Invocation,
     /// G → G': what several invocations do together.
     Grid,

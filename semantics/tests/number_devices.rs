@@ -21,8 +21,8 @@ struct Count {
     wgsl: u64,
 }
 
-/// The profile and, in words, the first lane that claims to be decided, and that a device
-/// contradicts.
+/// The profile and, in words, the first lane that claims to be decided, and
+/// that a device contradicts.
 fn contradiction(program: &Program, devices: u64, seed: u64, count: &mut Count) -> Option<String> {
     let operations = || program.nodes.iter().enumerate().filter(|(_, node)| matches!(node.kind, Kind::Apply(_)));
     for (_, node) in operations() {

@@ -101,8 +101,8 @@ fn every_instruction_of_the_scope_is_in_the_table() {
     for instruction in rspirv::grammar::INSTRUCTION_TABLE.iter().filter(|i| range.contains(&(i.opcode as u32))) {
         let within = |c: &Capability| matches!(c, Capability::Matrix | Capability::Shader);
         let in_scope = instruction.capabilities.is_empty() || instruction.capabilities.iter().any(within);
-        // Later widened by VK_KHR_maintenance9 and DotProduct, the bit instructions need Shader or
-        // BitInstructions.
+        // Later widened by VK_KHR_maintenance9 and DotProduct, the bit instructions
+        // need Shader or BitInstructions.
         assert_eq!(operation::core(instruction.opcode).is_some(), in_scope, "Op{:?}", instruction.opcode);
         known += usize::from(in_scope);
     }

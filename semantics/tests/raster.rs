@@ -32,8 +32,8 @@ fn set_up(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Option<Box<
     }
 }
 
-/// Rows of pixels: `#` covered, `.` not; `T` and `t` with a tie, `S` and `s` within sub-pixel
-/// precision.
+/// Rows of pixels: `#` covered, `.` not; `T` and `t` with a tie, `S` and
+/// `s` within sub-pixel precision.
 fn picture(rules: &Rules, state: &State, positions: [[f32; 4]; 3]) -> Vec<String> {
     let triangle = set_up(rules, state, positions);
     let lane = |x: u32, y: u32| triangle.as_ref().map_or(Lane::default(), |t| t.lane(x.into(), y.into()));

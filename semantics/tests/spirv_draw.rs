@@ -235,8 +235,8 @@ impl Scene {
     }
 }
 
-/// Whether a component is a zero, of either sign: constants keep it only where the module asks for
-/// that.
+/// Whether a component is a zero, of either sign: constants keep it only where the
+/// module asks for that.
 fn is_zero(component: &Component) -> bool {
     match component {
         Component::Exactly(code) => *code == 0,

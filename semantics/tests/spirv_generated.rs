@@ -214,8 +214,8 @@ impl Writer<'_> {
         self.label(&head);
         let _ = writeln!(self.text, "{count} = OpPhi %float %zero {before} {stepped} {next}");
         for (i, &t) in types.iter().enumerate() {
-            // What comes round is another header phi of the same type (a swap) or what the body
-            // made.
+            // What comes round is another header phi of the same type (a swap) or
+            // what the body made.
             let swap = self.choose(2) == 1;
             let other = types.iter().enumerate().rposition(|(j, &u)| u == t && j != i).filter(|_| swap);
             let back = other.map_or(after[i].clone(), |j| phis[j].clone());

@@ -196,8 +196,8 @@ fn buffers_are_read_by_their_layout() {
     let module = sample("buffers");
     let buffers = buffers();
     let outcome = run(&module, &Inputs { frag_coord: [8.5, 9.5, 500.0, 1.0], buffers: &buffers }, 1000);
-    // m = (1 3 / 2 4), c = (3,4): m·c = (15, 22); x + p = 100 + 7; y = 9.5; + v; max with
-    // FragCoord.
+    // m = (1 3 / 2 4), c = (3,4): m·c = (15, 22); x + p = 100 + 7; y = 9.5; +
+    // v; max with FragCoord.
     assert_eq!(observed(outcome.clone(), 0), [25.0, 42.0, 500.0, 49.5]);
     assert_eq!(observed(outcome, 3), [0.0]);
 }
@@ -375,8 +375,8 @@ fn a_branch_on_what_is_in_doubt_puts_everything_after_it_in_doubt() {
     // The other path could have stored to o0 again.
     assert!(doubtful.written.iter().all(|(_, l)| l[0].trust.doubt == Some(Why::Control) && l[0].trust.grid.is_none()), "{doubtful:?}");
     assert_eq!(doubtful.written.len(), 2);
-    // Rounded correctly, but only where the rounding is declared: in doubt under the other profile
-    // alone.
+    // Rounded correctly, but only where the rounding is declared: in doubt under
+    // the other profile alone.
     let uncertified = branching("%s = OpFAdd %float %a %tiny %x = OpFOrdLessThan %bool %s %b");
     assert!(uncertified.written.iter().all(|(_, l)| l[0].trust.doubt.is_none() && l[0].trust.grid.is_none()), "{uncertified:?}");
 }

@@ -534,8 +534,8 @@ fn entry_points() {
         p.entry_points[i].inputs[0].semantic = Some((Semantic::Specialized, span));
         p.env.functions[f].parameters[0].semantic = Some((Semantic::Specialized, span));
     });
-    // A structure with a semantic of its own, a semantic of nothing, and one semantic of two
-    // results.
+    // A structure with a semantic of its own, a semantic of nothing, and one
+    // semantic of two results.
     refuted(|p| {
         let points = function(p, "points").0 as usize;
         let semantic = p.env.structs.iter().flat_map(|s| &s.fields).find_map(|f| f.semantic);

@@ -247,8 +247,8 @@ impl CaseFile {
             attributes: Vec::new(),
             tests: Vec::new(),
         };
-        // Whether a blessed line may stand here: the line before is a block's header or one of its
-        // lines.
+        // Whether a blessed line may stand here: the line before is a block's header or
+        // one of its lines.
         let mut in_block = false;
         for (i, line) in text.lines().enumerate() {
             let number = i + 1;
@@ -366,8 +366,8 @@ impl CaseFile {
         Ok(true)
     }
 
-    /// The text with the blessed lines of each of these blocks (by the line of its directive)
-    /// replaced.
+    /// The text with the blessed lines of each of these blocks (by the line
+    /// of its directive) replaced.
     pub fn with_blocks(&self, found: &[(usize, Vec<String>)]) -> String {
         let comment = self.language.comment();
         let blessed = format!("{comment}|");

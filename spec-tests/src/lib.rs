@@ -41,11 +41,11 @@ pub struct Report {
     pub malformed: Vec<String>,
 }
 
-/// Runs all cases whose name contains `filter`; with `bless`, rewrites the blessed parts that
-/// differ.
+/// Runs all cases whose name contains `filter`; with `bless`, rewrites the
+/// blessed parts that differ.
 ///
-/// Errors: a folder or file that cannot be read or written, or a filter that no case's name
-/// contains.
+/// Errors: a folder or file that cannot be read or written, or a filter that
+/// no case's name contains.
 pub fn run_all(filter: &str, bless: bool, engines: &mut Engines) -> Result<Report, String> {
     let root = root();
     let mut report = Report::default();

@@ -3,8 +3,8 @@
 //!
 //! A variant is planted beside the corrected rules, by the hooks that planted bugs use, or it
 //! rewrites the program as the letter's substitution would. `;@ test … literal=LV-2` runs a test
-//! under it. Each variant is as literal as its exhibits need; where it takes a shortcut, it says
-//! so.
+//! under it. Each variant is as literal as its exhibits need; where it takes a
+//! shortcut, it says so.
 
 use crate::wsl;
 use rspirv::spirv::Op;
@@ -185,8 +185,8 @@ fn any_result(rule: Rule, _: &[Type], decision: Result<Type, TypeError>) -> Resu
     }
 }
 
-// Translation, report §6. What a rule emitted is taken apart into instructions, changed, and put
-// back.
+// Translation, report §6. What a rule emitted is taken apart into instructions,
+// changed, and put back.
 
 fn edit(site: &mut Site<'_>, change: impl FnOnce(&mut Vec<Vec<u32>>)) {
     let words = site.code.words.split_off(site.from);

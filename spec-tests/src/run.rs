@@ -72,8 +72,8 @@ pub struct FileReport {
     pub executed: BTreeSet<Instruction>,
     /// Those of them in tests that the lockstep machine ran too, and ended as the relation did.
     pub in_lockstep: BTreeSet<Instruction>,
-    /// How many calls of WSL the fast engine ran too, and ended as the relation did, by each
-    /// strategy.
+    /// How many calls of WSL the fast engine ran too, and ended as the relation
+    /// did, by each strategy.
     pub by_fast_engine: usize,
     /// How many dispatches of WSL, likewise.
     pub dispatched_by_fast_engine: usize,

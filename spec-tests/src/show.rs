@@ -19,8 +19,8 @@ pub(crate) fn load_code(e: &LoadError) -> String {
     }
 }
 
-/// The line and column of the instruction that a word belongs to: cases have one instruction a
-/// line.
+/// The line and column of the instruction that a word belongs to: cases have
+/// one instruction a line.
 pub(crate) fn instruction_place(text: &str, words: &[u32], word: usize) -> (usize, usize) {
     let mut instruction = 0;
     let mut at = spirv::words::HEADER_WORDS;

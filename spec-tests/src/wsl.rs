@@ -36,8 +36,8 @@ use std::path::Path;
 pub struct Read {
     /// The rules that it fires.
     pub fired: Vec<Rule>,
-    /// What is wrong with it, by place. Where the text cannot be read, nothing further is looked
-    /// at.
+    /// What is wrong with it, by place. Where the text cannot be read, nothing
+    /// further is looked at.
     pub wrong: Vec<Wrong>,
     /// Whether it prints to a text that reads back to the same tree.
     pub prints_back: bool,
@@ -77,8 +77,8 @@ pub fn loops_without_end(p: &mut Premises) {
     p.loop_behaviours = |b| b.without(Behaviour::Continue).without(Behaviour::Break).with_if(Behaviour::Nothing, b.has(Behaviour::Break));
 }
 
-/// WSL-C2: a parameter is a value. So are variables here, of which the exhibit has none to assign
-/// to.
+/// WSL-C2: a parameter is a value. So are variables here, of which the exhibit has
+/// none to assign to.
 pub fn parameters_are_values(p: &mut Premises) {
     p.variable = |ty, _| ValueType::Right(ty);
 }

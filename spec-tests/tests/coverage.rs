@@ -143,8 +143,8 @@ fn every_instruction_with_a_rule_is_executed_by_a_case() {
     assert_eq!(section, 0, "instructions that are not refused without a section");
 }
 
-/// A rule that never applies, in the place of each rule of SPIR-V beyond λV's: some case must miss
-/// it.
+/// A rule that never applies, in the place of each rule of SPIR-V beyond λV's: some
+/// case must miss it.
 #[test]
 fn every_rule_of_an_invocation_is_missed() {
     fn never<'m>(_: &Env<'_>, _: &Config<'m>) -> Option<Next<'m>> {
@@ -273,8 +273,8 @@ fn source_of(rule: Rule) -> (String, &'static str) {
 }
 
 /// What the comment above a function says of a rule: its statement, and what stands behind the
-/// rule's name in the brackets that follow it. A drawing's premises and conclusion are read as a
-/// sentence.
+/// rule's name in the brackets that follow it. A drawing's premises and conclusion are
+/// read as a sentence.
 fn stated(text: &str, function: &str, rule: Rule) -> Option<(String, String)> {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     let defines = |line: &str| {
@@ -347,8 +347,8 @@ fn a_rule_that_is_stated_otherwise_is_seen() {
     assert_eq!(stated(broken, "t_func", Rule::LvTFunc), Some(expected));
     let later = "/// What it is for.\n///\n/// ```text\n/// a ::= \\[b\\]\n///     c  [lv/t-func]\n/// ```\nfn t_func<T>() {}";
     assert_eq!(stated(later, "t_func", Rule::LvTFunc), Some(("a ::= [b] c".into(), String::new())));
-    // Another rule's name that begins alike, another function that does, and a comment of something
-    // else.
+    // Another rule's name that begins alike, another function that does, and a
+    // comment of something else.
     for text in
         ["/// x [lv/t-func-two]\nfn t_func() {}", "/// x [lv/t-func]\nfn t_func_two() {}", "/// x [lv/t-func]\nstruct S;\nfn t_func() {}"]
     {

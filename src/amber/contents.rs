@@ -1,5 +1,5 @@
-//! The bytes of buffers: what a script says they hold at first, and what an engine has left in
-//! them.
+//! The bytes of buffers: what a script says they hold at first, and what an engine
+//! has left in them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,8 +19,8 @@ pub enum Known {
     /// It is of a scalar that holds one of a few values, all of which are known:
     /// [`Contents::choice`].
     OneOf,
-    /// A conforming device may hold something else: the value is one of several that are not all
-    /// known.
+    /// A conforming device may hold something else: the value is one of several that
+    /// are not all known.
     Doubtful,
     /// It is undefined: any value.
     Undefined,
@@ -64,8 +64,8 @@ impl Choice {
 pub struct Contents {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What is known of each byte. Empty where all are decided, and always in what a device gives
-    /// back.
+    /// What is known of each byte. Empty where all are decided, and always in what
+    /// a device gives back.
     pub known: Vec<Known>,
     /// By first byte, of which values a scalar holds one; its bytes are [`Known::OneOf`], and no
     /// others are.
@@ -114,8 +114,8 @@ impl Contents {
         self.choices.insert(offset, Choice { size, codes });
     }
 
-    /// The 32-bit float that a byte belongs to, by its first byte, if it may be any of a bounded
-    /// set.
+    /// The 32-bit float that a byte belongs to, by its first byte, if it may be any
+    /// of a bounded set.
     pub fn set(&self, byte: usize) -> Option<(usize, Set)> {
         let (&start, &set) = self.sets.range(..=byte).next_back()?;
         (byte < start + 4).then_some((start, set))

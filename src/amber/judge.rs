@@ -4,8 +4,8 @@
 //! as Amber does them, with the exceptions that are named:
 //! - EQ and NE compare by value. Zeros of either sign are equal; 64-bit floats within one part in
 //!   10^8 are equal. A NaN equals nothing here; Amber takes it for equal to everything. Where the
-//!   script itself expects `nan`, EQ holds of every NaN and of nothing else, whatever the
-//!   tolerance.
+//!   script itself expects `nan`, EQ holds of every NaN and of nothing
+//!   else, whatever the tolerance.
 //! - LT, LE, GT and GE do not hold for a NaN. In Amber they do.
 //! - A tolerance in per cent is of the expected value; in EQ_RGB and EQ_RGBA of the value found.
 //! - EQ_RGB and EQ_RGBA compare a component c of the script as c / 255 with the texel's value

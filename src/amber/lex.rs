@@ -1,5 +1,5 @@
-//! The words of a script: white space separates them, `#` begins a comment, and a line's end means
-//! something.
+//! The words of a script: white space separates them, `#` begins a comment, and a
+//! line's end means something.
 //!
 //! A backslash at the end of a line joins the next line to it. Shader sources are taken line by
 //! line as they are, up to a line whose first word is END.
@@ -102,8 +102,8 @@ impl<'t> Lexer<'t> {
     }
 
     /// The lines after this one up to one whose first word is END, which is read too: the text
-    /// between, and the number of its first line. If no END comes, nothing, and the whole text is
-    /// read.
+    /// between, and the number of its first line. If no END comes, nothing, and the
+    /// whole text is read.
     pub fn raw(&mut self) -> Option<(&'t str, u32)> {
         self.raw_until(|line| line.split([' ', '\t', '\r', '#']).find(|w| !w.is_empty()) == Some("END"), true)
     }

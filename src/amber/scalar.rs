@@ -101,8 +101,8 @@ impl Scalar {
         }
     }
 
-    /// The bits in memory at the start of `bytes`, little-endian. `bytes` has at least the scalar's
-    /// size.
+    /// The bits in memory at the start of `bytes`, little-endian. `bytes` has at
+    /// least the scalar's size.
     pub fn load(self, bytes: &[u8]) -> u64 {
         let mut all = [0; 8];
         let size = self.size() as usize;
@@ -303,8 +303,8 @@ pub fn f16_value(bits: u16) -> f64 {
     }
 }
 
-/// The binary16 nearest to a value, ties to even; infinite from 65520 on. A NaN gives the quiet NaN
-/// 0x7e00.
+/// The binary16 nearest to a value, ties to even; infinite from 65520 on. A NaN gives
+/// the quiet NaN 0x7e00.
 pub fn f16_bits(value: f64) -> u16 {
     let sign = u16::from(value.is_sign_negative()) << 15;
     let magnitude = value.abs();

@@ -12,8 +12,8 @@ use smallstep::gpu::{Options, Route, Selection, ShaderCache};
 use smallstep::theorem::campaign;
 use smallstep::theorem::device::profile_of;
 
-/// The length of the chains of compute programs, if not given: about what a generated λV program
-/// executes.
+/// The length of the chains of compute programs, if not given: about what a
+/// generated λV program executes.
 const OPERATIONS: u32 = 64;
 
 /// Set for the process that measures; see [`Bench::run`].

@@ -46,12 +46,12 @@ pub(crate) struct ComputeArgs {
     /// The push constants, one after another: FILE or type:v,v,….
     #[arg(long, value_name = "type:v,…")]
     pub(super) push: Vec<Contents>,
-    /// A value for the specialization constant with this SpecId, or of a WSL program with this
-    /// name.
+    /// A value for the specialization constant with this SpecId, or of a WSL
+    /// program with this name.
     #[arg(long, value_name = "SPECID=v")]
     pub(super) spec: Vec<Specialized>,
-    /// Who has the next turn, on the reference: round-robin, random:SEED, or replay with
-    /// invocations.
+    /// Who has the next turn, on the reference: round-robin, random:SEED,
+    /// or replay with invocations.
     #[arg(long, value_parser = schedule)]
     pub(super) schedule: Option<Schedule>,
     /// What buffer accesses out of bounds do: none (undefined behaviour), rba1 or rba2
@@ -206,8 +206,8 @@ impl ComputeArgs {
     }
 
     /// The draw over a whole screen that a fragment module is for; unless `always`, only if λV's
-    /// way of running one, pixel by pixel with one buffer, is not enough, and else the module
-    /// again.
+    /// way of running one, pixel by pixel with one buffer, is not enough, and
+    /// else the module again.
     pub(crate) fn screen(
         &self,
         source: Source,
@@ -386,8 +386,8 @@ pub(super) fn ending_of<O>(module: &Module, outcome: &Outcome<O>, name: &str) ->
 }
 
 /// Says on standard error what an interpreter found of what a device has shown, and gives the code.
-/// A device shows something whatever a module does; only the interpreters know whether it means
-/// anything.
+/// A device shows something whatever a module does; only the interpreters know
+/// whether it means anything.
 pub(super) fn told_beside<O>(
     engine: &str,
     module: &Module,

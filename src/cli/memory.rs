@@ -53,8 +53,8 @@ impl Memory<'_> {
         }
         for Assignment { place, given: path } in self.out {
             let found = buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding));
-            // A buffer that is only read is the same afterwards, and a device does not give it
-            // back.
+            // A buffer that is only read is the same afterwards, and a device does
+            // not give it back.
             let bytes = found.map(|b| b.bytes.as_slice()).or_else(|| given(*place)).unwrap_or_default();
             output::write(path, bytes).map_err(invalid)?;
             let undefined: u64 = found.map_or(0, |b| b.undefined.iter().map(|u| u.end - u.start).sum());

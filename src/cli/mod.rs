@@ -65,8 +65,8 @@ mod vectors;
 mod worker;
 mod wsl;
 
-/// The executable small-step semantics of shader languages, run beside their compilers and real
-/// GPUs.
+/// The executable small-step semantics of shader languages, run beside their
+/// compilers and real GPUs.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Cli {
@@ -205,8 +205,8 @@ fn given(matches: &ArgMatches) -> Vec<String> {
     matches.ids().filter(on_the_line).map(|id| id.as_str().replace('_', "-")).collect()
 }
 
-/// Fails for the first option on the command line that is none of these: what is run does not use
-/// it.
+/// Fails for the first option on the command line that is none of these: what is run
+/// does not use it.
 pub(crate) fn only(given: &[String], what: &str, taken: &[&[&str]]) -> Result<(), exit::Failure> {
     // Groups of options have names in capitals.
     let unused = |option: &&String| option.starts_with(char::is_lowercase) && !taken.concat().contains(&option.as_str());

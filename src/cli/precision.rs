@@ -18,12 +18,12 @@ use super::{exit, input, output};
 /// another computes.
 const WORKERS: usize = 4;
 
-/// Measure the precision of a device's float functions, and check it against what Vulkan or WGSL
-/// requires
+/// Measure the precision of a device's float functions, and check it against what
+/// Vulkan or WGSL requires
 #[derive(Args)]
 pub(crate) struct Precision {
-    /// The adapter: an index, part of the name, NAME#N for one of several, or nothing for the
-    /// first.
+    /// The adapter: an index, part of the name, NAME#N for one of several, or
+    /// nothing for the first.
     #[arg(long, visible_alias = "device", default_value = "")]
     adapter: Selection,
     /// How words reach the device: passthrough or naga; naga if the profile is wgsl, else

@@ -15,8 +15,8 @@ use smallstep_semantics::number::Arithmetic;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-/// Check a device, or an engine of smallstep, against a vectors file. WSL is checked on both of its
-/// engines.
+/// Check a device, or an engine of smallstep, against a vectors file. WSL is checked on
+/// both of its engines.
 #[derive(Args)]
 pub(crate) struct Replay {
     /// A vectors file, or - for standard input.

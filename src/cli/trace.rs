@@ -33,8 +33,8 @@ pub(crate) struct Trace {
     /// The output, by location.
     #[arg(long)]
     output: Option<u32>,
-    /// Which redex is reduced: first (the leftmost), random, or all (every value that some order
-    /// reaches).
+    /// Which redex is reduced: first (the leftmost), random, or all (every value
+    /// that some order reaches).
     #[arg(long, default_value = "first", value_parser = ["first", "random", "all"])]
     strategy: String,
     /// The seed of the random strategy.
@@ -58,8 +58,8 @@ pub(crate) struct Trace {
     /// The size of the screen that a fragment module is drawn on.
     #[arg(long, default_value = "4x4", value_parser = input::size)]
     size: (u32, u32),
-    /// What an input of a fragment module holds: LOC=type:v,…, or LOC=screen for the place on the
-    /// screen.
+    /// What an input of a fragment module holds: LOC=type:v,…, or LOC=screen for the
+    /// place on the screen.
     #[arg(long, value_name = "LOC=…")]
     input: Vec<Input>,
     /// Of a WSL program: the expression that is evaluated, as `foo(42, float2(1.0, 2.0))`.
@@ -240,8 +240,8 @@ impl Trace {
         let Some(endings) = reduction.explore(e, fuel as usize) else {
             return input::fail(exit::LIMIT, &format!("more than {} terms are reachable; give --fuel a larger number", fuel));
         };
-        // As many terms as there are, and none that ends: every order of reduction goes on for
-        // ever.
+        // As many terms as there are, and none that ends: every order of reduction
+        // goes on for ever.
         let endings = match endings.is_empty() {
             true => vec![Outcome::Diverges("every order of reduction comes back to a term that it had before".into())],
             false => endings,

@@ -94,8 +94,8 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// A tree over shared nodes: a node that was shown before is named only. Nesting costs no
-    /// stack.
+    /// A tree over shared nodes: a node that was shown before is named only.
+    /// Nesting costs no stack.
     fn tree(&self, root: NodeId) {
         let mut shown = vec![false; self.derivation.nodes.len()];
         let mut todo = vec![(root, 0usize)];

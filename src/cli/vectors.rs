@@ -74,8 +74,8 @@ pub(crate) struct Vectors {
     /// Only programs of which every lane is decided; else one decided lane is enough.
     #[arg(long)]
     decided: bool,
-    /// The file, as described in src/vectors/FORMAT.md, or - for standard output; of scripts, the
-    /// folder.
+    /// The file, as described in src/vectors/FORMAT.md, or - for standard output;
+    /// of scripts, the folder.
     #[arg(short)]
     out: PathBuf,
     /// Threads; 0: as many as the machine has cores. The file does not depend on them.

@@ -39,8 +39,8 @@ impl Worker {
     }
 }
 
-/// Ends this process without the drivers' exit routines, which would wait for what they are still
-/// drawing.
+/// Ends this process without the drivers' exit routines, which would wait for what
+/// they are still drawing.
 fn killed() -> Ended {
     #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);

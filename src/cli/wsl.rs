@@ -17,8 +17,8 @@ pub(super) enum Checked {
     Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
-    /// It was found valid, and its derivations do not check, or the engines do not agree: a bug of
-    /// ours.
+    /// It was found valid, and its derivations do not check, or the engines do not agree:
+    /// a bug of ours.
     Refuted(String),
 }
 

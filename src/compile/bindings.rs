@@ -283,8 +283,8 @@ mod tests {
             depth: None,
         };
         let (adapted, places) = adapt_draw(&draw).expect("it can be renumbered");
-        // Set 4 has the sampler at 3 and the buffer at 9, and then what only the vertex stage
-        // declares.
+        // Set 4 has the sampler at 3 and the buffer at 9, and then what only
+        // the vertex stage declares.
         assert_eq!(places_of(&adapted.vertex.words), [(0, 1), (0, 2), (2, 0), (2, 0)]);
         assert_eq!(places_of(&adapted.fragment.words), [(0, 1), (1, 0), (0, 0), (0, 0)]);
         let bound = (adapted.bound().places()).map(|place| places.original(place)).collect::<Option<Vec<_>>>();

@@ -31,8 +31,8 @@ pub fn for_wgpu(dispatch: &ComputeDispatch) -> Result<(ComputeDispatch, bindings
     bindings::adapt(&split_samplers::adapt(dispatch)?).map_err(|error| CannotAdapt(error.0))
 }
 
-/// The draw as a device of wgpu's takes it: as [`for_wgpu`] has it, and with a viewport of negative
-/// height.
+/// The draw as a device of wgpu's takes it: as [`for_wgpu`] has it, and with a
+/// viewport of negative height.
 ///
 /// Errors: those of the passes.
 pub fn draw_for_wgpu(dispatch: &DrawDispatch) -> Result<(DrawDispatch, bindings::Places), CannotAdapt> {

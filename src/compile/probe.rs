@@ -1,5 +1,5 @@
-//! The pass `probe`: SPIR-V → SPIR-V that shows one intermediate value beside what the module shows
-//! anyway.
+//! The pass `probe`: SPIR-V → SPIR-V that shows one intermediate value beside what
+//! the module shows anyway.
 //!
 //! A device shows no intermediates. The adapted module computes everything that the original
 //! computes, in the same blocks; where the probed id has just been computed for the k-th time, its
@@ -258,8 +258,8 @@ impl<'m> Adapter<'m> {
         Ok(output)
     }
 
-    /// Whether the module declares how floats round: its arithmetic is then decorated
-    /// NoContraction.
+    /// Whether the module declares how floats round: its arithmetic
+    /// is then decorated NoContraction.
     fn declares_controls(&self) -> bool {
         let mut modes = self.module.instructions().iter().filter(|i| i.is(Op::ExecutionMode));
         modes.any(|i| i.operands(self.module.words())[1] == ExecutionMode::RoundingModeRTE as u32)

@@ -360,8 +360,8 @@ mod tests {
         let sampled = Behind::SampledImage(resources::Texels::Float);
         let at = |binding: u32, behind: Behind| (Some(1), Some(binding), behind);
         assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, Behind::Sampler), at(7, Behind::Sampler)]);
-        // Each use makes a sampled image for itself, in its own block: three uses, behind the
-        // branch.
+        // Each use makes a sampled image for itself, in its own block: three
+        // uses, behind the branch.
         let ops: Vec<Op> = decoded.instructions.iter().map(|i| i.op).collect();
         let made: Vec<usize> = (0..ops.len()).filter(|&i| ops[i] == Op::SampledImage).collect();
         let branch = ops.iter().position(|op| *op == Op::Branch).expect("there is one");
@@ -388,8 +388,8 @@ mod tests {
         assert!(at(Op::TypeSampler) < at(Op::Variable));
     }
 
-    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a
-    /// panic.
+    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other
+    /// words, never a panic.
     #[test]
     fn altered_words_are_refused_or_adapted() {
         let original = words("", "");

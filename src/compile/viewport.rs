@@ -265,8 +265,8 @@ mod tests {
         assert!(!negated(&Arc::from([1, 2, 3]), "main").expect_err("these are no words").0.is_empty());
     }
 
-    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other words, never a
-    /// panic.
+    /// Any word replaced by a huge one, by zero or by a neighbour: an error or other
+    /// words, never a panic.
     #[test]
     fn altered_words_are_refused_or_adapted() {
         let original = words("OpMemberDecorate %pair 1 BuiltIn Position");

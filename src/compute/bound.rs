@@ -1,5 +1,5 @@
-//! Images and samplers as text, and images from PNG files: what is behind descriptors beside
-//! buffers.
+//! Images and samplers as text, and images from PNG files: what is
+//! behind descriptors beside buffers.
 
 use std::io::BufReader;
 use std::path::Path;

@@ -17,8 +17,8 @@ pub struct ComputeDispatch {
     /// Workgroups in x, y and z.
     pub groups: [u32; 3],
     /// The buffers, in the order in which a [`ComputeResult`] holds those of kind
-    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite). No two have the same set and
-    /// binding.
+    /// [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite). No two have the
+    /// same set and binding.
     pub buffers: Vec<BufferBinding>,
     /// The images, in the order in which a [`ComputeResult`] holds those of kind
     /// [`ImageKind::Storage`](super::ImageKind::Storage).
@@ -70,14 +70,14 @@ pub struct ComputeResult {
     /// The buffers of kind [`BufferKind::ReadWrite`](super::BufferKind::ReadWrite), in the order of
     /// [`ComputeDispatch::buffers`], each with as many bytes as it was given.
     pub buffers: Vec<Buffer>,
-    /// The storage images, in the order of [`ComputeDispatch::images`]: their texels, row after
-    /// row.
+    /// The storage images, in the order of [`ComputeDispatch::images`]: their
+    /// texels, row after row.
     pub images: Vec<Buffer>,
 }
 
 impl ComputeResult {
-    /// Refuses a comparison of runs of different words. Every verdict over two results asks this
-    /// first.
+    /// Refuses a comparison of runs of different words. Every verdict over two
+    /// results asks this first.
     pub fn same_words(&self, other: &ComputeResult) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }

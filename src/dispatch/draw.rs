@@ -299,8 +299,8 @@ pub struct DrawResult {
 }
 
 impl DrawResult {
-    /// Refuses a comparison of runs of different words. Every verdict over two results asks this
-    /// first.
+    /// Refuses a comparison of runs of different words. Every verdict over two
+    /// results asks this first.
     pub fn same_words(&self, other: &DrawResult) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }

@@ -27,8 +27,8 @@ pub use bound::{MAX_BUFFER_BYTES, MAX_BUFFERS, MAX_PUSH_CONSTANTS};
 pub use compute::{ComputeDispatch, ComputeResult};
 pub use draw::{DepthAttachment, DrawContents, DrawDispatch, DrawResult, Geometry, MAX_VERTICES, Stage};
 
-/// The most pixels times targets of one dispatch, times 16 bytes the size of its frame: 2^24 (256
-/// MiB).
+/// The most pixels times targets of one dispatch, times 16 bytes the size of its
+/// frame: 2^24 (256 MiB).
 pub const MAX_FRAME_PIXELS: u64 = 1 << 24;
 /// The most words of one module: 2^24 (64 MiB).
 pub const MAX_WORDS: usize = 1 << 24;
@@ -204,8 +204,8 @@ impl Dispatch {
         }
     }
 
-    /// Bytes that the run takes and gives beside its words, for bounds on what is under way at
-    /// once.
+    /// Bytes that the run takes and gives beside its words, for bounds on what is
+    /// under way at once.
     pub fn bytes(&self) -> u64 {
         match self {
             Dispatch::Fragment(dispatch) => dispatch.frame_bytes(),
@@ -248,8 +248,8 @@ impl fmt::Display for DifferentWords {
 impl std::error::Error for DifferentWords {}
 
 impl Frame {
-    /// Refuses a comparison of runs of different words. Every verdict over two frames asks this
-    /// first.
+    /// Refuses a comparison of runs of different words. Every verdict over two
+    /// frames asks this first.
     pub fn same_words(&self, other: &Frame) -> Result<(), DifferentWords> {
         same_words(self.words_hash, other.words_hash)
     }

@@ -38,8 +38,8 @@ pub enum Behind {
     Array,
 }
 
-/// What a module takes the components of an image's texels for: Vulkan, Image Type and Format
-/// compatibility.
+/// What a module takes the components of an image's texels for: Vulkan, Image
+/// Type and Format compatibility.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Texels {
     /// Floats.
@@ -86,8 +86,8 @@ pub struct Descriptor {
 /// What an entry point asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// The size of a workgroup; None where the module does not say, as in other stages than
-    /// compute.
+    /// The size of a workgroup; None where the module does not say, as in
+    /// other stages than compute.
     pub local_size: Option<[u32; 3]>,
     /// Bytes of workgroup memory that it uses, laid out as std430 has it, Booleans as 32 bits.
     pub workgroup_bytes: u64,
@@ -150,8 +150,8 @@ pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs,
     Ok(needs)
 }
 
-/// All variables of a module that are bound through a descriptor, used or not, in the order of
-/// declaration.
+/// All variables of a module that are bound through a descriptor, used or not, in
+/// the order of declaration.
 pub fn descriptors(decoded: &Decoded<'_>) -> Vec<Descriptor> {
     let declared = Declared::of(decoded);
     declared.variables.iter().filter_map(|variable| declared.descriptor(decoded, variable)).collect()
@@ -275,8 +275,8 @@ impl Declared {
         }
     }
 
-    /// Types are declared before they are used, so the parts are there; a part that is not has no
-    /// size.
+    /// Types are declared before they are used, so the parts are there; a part that is
+    /// not has no size.
     fn size(&self, decoded: &Decoded<'_>, ty: &Instruction, operands: &[u32]) -> Option<Size> {
         let of = |id: u32| self.sizes.get(&id).copied();
         let plain = |size: u64, align: u64| Some(Size { std430: (size, align), explicit: size });
@@ -320,8 +320,8 @@ impl Declared {
         }
     }
 
-    /// The explicit size of a matrix that is a member: its columns, or its rows, are a stride
-    /// apart.
+    /// The explicit size of a matrix that is a member: its columns, or its rows,
+    /// are a stride apart.
     fn matrix(&self, decoded: &Decoded<'_>, id: u32, member: Member) -> Option<u64> {
         let &[column, columns] = defined(decoded, id, Op::TypeMatrix)? else { return None };
         let &[part, rows] = defined(decoded, column, Op::TypeVector)? else { return None };

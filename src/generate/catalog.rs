@@ -79,8 +79,8 @@ pub(super) struct Catalog {
     pub(super) all: Vec<Instance>,
     /// The number of builtins.
     pub(super) builtins: u32,
-    /// Positions of those with a fixed result, by [`slot`] of the result, each as often as its
-    /// weight.
+    /// Positions of those with a fixed result, by [`slot`] of the result, each as
+    /// often as its weight.
     pub(super) fixed: [Vec<u16>; 11],
     /// Positions of the others.
     pub(super) rough: [Vec<u16>; 11],

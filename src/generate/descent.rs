@@ -3,8 +3,8 @@
 //!
 //! Each proposal is one change to the smallest known to show the fault, and smaller than it. The
 //! greatest cuts come first; after a success the search goes on among cuts of about that size, and
-//! begins anew from the greatest when there is nothing more, until nothing at all can be taken
-//! away.
+//! begins anew from the greatest when there is nothing more, until nothing at all
+//! can be taken away.
 
 use rustc_hash::FxHashSet;
 

@@ -105,8 +105,8 @@ pub(super) fn parts(tree: &Tree, id: ExprId) -> Vec<Part> {
     }
 }
 
-/// A tree that is being changed. Nodes may come to be shared; [`Sketch::finish`] makes a tree of it
-/// again.
+/// A tree that is being changed. Nodes may come to be shared; [`Sketch::finish`] makes a
+/// tree of it again.
 pub(super) struct Sketch {
     pub(super) tree: Tree,
 }
@@ -328,8 +328,8 @@ impl Sketch {
         self.push(Expr::List(all))
     }
 
-    /// The tree, each node once, in the order of its printed text and with the spans that it has
-    /// there.
+    /// The tree, each node once, in the order of its printed text and with the spans
+    /// that it has there.
     pub(super) fn finish(&self) -> Tree {
         lay_out(&self.tree)
     }

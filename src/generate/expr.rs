@@ -242,8 +242,8 @@ impl Generator {
         self.made_with(ty, part, middle, size * 2 / 3)
     }
 
-    /// `(let ((id e)) …)` with the instance that this program prefers in e, and a body that uses
-    /// it.
+    /// `(let ((id e)) …)` with the instance that this program prefers in e, and a
+    /// body that uses it.
     pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> Made {
         let focus = self.focus;
         if !self.scope.means_itself(Name::LET) || focus.emit == Emit::FragCoord || !self.fits_here(focus, u32::MAX) {
@@ -341,8 +341,8 @@ impl Generator {
         Made { id: self.builtin_call(builtin, &ids), range }
     }
 
-    /// `(builtin items…)`, through another name of the builtin or another expression for it now and
-    /// then.
+    /// `(builtin items…)`, through another name of the builtin or another expression for
+    /// it now and then.
     fn builtin_call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
         self.work += 1;
         let aliases = self.scope.visible(|kind| matches!(kind, Kind::Builtin(b) if *b == builtin));
@@ -476,8 +476,8 @@ impl Generator {
         Some(Made { id: self.if_list(condition, yes.id, no.id), range: seen.range })
     }
 
-    /// An operand that is evaluated but cannot be seen: (and false e), (or true e), (select true a
-    /// e).
+    /// An operand that is evaluated but cannot be seen: (and false e), (or true e),
+    /// (select true a e).
     fn absorbed(&mut self, ty: Ground, size: u32) -> Made {
         let known = self.known();
         let (builtin, operand) = match ty {

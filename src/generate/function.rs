@@ -23,8 +23,8 @@ impl Generator {
         }) as u16
     }
 
-    /// A signature with this result. Functions are among the parameters if `higher` and the mix say
-    /// so.
+    /// A signature with this result. Functions are among the parameters if `higher` and
+    /// the mix say so.
     pub(super) fn draw_signature(&mut self, result: Ty, size: u32, higher: bool) -> u16 {
         let Ty::Value(hint) = result else { return self.signature(&[Ty::Value(Ground::NUM)], result) };
         if self.random.percent(9) {

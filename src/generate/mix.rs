@@ -73,8 +73,8 @@ pub enum Numbers {
     Rounded,
 }
 
-/// The size and the features of one program. Features are relative weights where nothing else is
-/// said.
+/// The size and the features of one program. Features are relative weights where
+/// nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mix {
     /// The nodes to aim at.

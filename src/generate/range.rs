@@ -1,8 +1,8 @@
 //! A guess at how large and how finely divided the numbers of an expression are, so that most
 //! programs stay where arithmetic is exact.
 //!
-//! It steers and promises nothing: what a lane is really worth the semantics says when the program
-//! runs.
+//! It steers and promises nothing: what a lane is really worth the semantics says
+//! when the program runs.
 
 use smallstep_semantics::lambda_v::builtin::Emit;
 use smallstep_semantics::number::Op;

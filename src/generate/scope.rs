@@ -20,8 +20,8 @@ pub(super) struct Signature {
     pub(super) result: Ty,
 }
 
-/// What an application of a function costs by name: its body, and how often it evaluates each
-/// argument.
+/// What an application of a function costs by name: its body, and how often
+/// it evaluates each argument.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     pub(super) body: u64,

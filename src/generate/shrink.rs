@@ -42,8 +42,8 @@ pub fn slice(tree: &Tree, location: u32, component: u32) -> Option<Tree> {
     };
     let component = *COMPONENTS.get(component as usize)?;
     let slices = match types.get(&tree.span(shown)) {
-        // The component of what it is made of; if that is not well typed, the component of the
-        // whole.
+        // The component of what it is made of; if that is not well typed, the
+        // component of the whole.
         Some(Type::Ground(Ground::Vec(n @ 2.., _))) => [vectors(tree, &types, *n), FxHashSet::default()]
             .map(|vectors| {
                 let mut sketch = Sketch::of(&part);

@@ -170,8 +170,8 @@ impl fmt::Display for NoDevice {
 
 impl std::error::Error for NoDevice {}
 
-/// What is said where there is no Vulkan adapter, or no Vulkan loader: both look the same to a
-/// program.
+/// What is said where there is no Vulkan adapter, or no Vulkan loader: both look the
+/// same to a program.
 pub const NO_ADAPTER: &str = "no Vulkan adapter was found (or no Vulkan loader). A software one will do: on Debian and its kin, \
 `apt-get install mesa-vulkan-drivers`";
 
@@ -225,8 +225,8 @@ pub fn list(options: &Options) -> Result<Vec<AdapterRecord>, NoDevice> {
 pub(crate) fn enumerate() -> Vec<(AdapterRecord, wgpu::Adapter)> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::VULKAN,
-        // No validation layer, whatever the build and the environment: results must not depend on
-        // either.
+        // No validation layer, whatever the build and the environment: results must
+        // not depend on either.
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });

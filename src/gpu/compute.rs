@@ -109,8 +109,8 @@ pub(super) struct Storage {
 pub(super) struct Lent(Vec<wgpu::Buffer>);
 
 impl Storage {
-    /// Runs the programs in one pass, and copies what they show to the readback, from the offset of
-    /// each.
+    /// Runs the programs in one pass, and copies what they show to the readback, from
+    /// the offset of each.
     pub(super) fn encode(
         &mut self,
         open: &OpenDevice,

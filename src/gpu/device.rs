@@ -256,8 +256,8 @@ impl Device {
         self.shared.wake();
     }
 
-    /// Waits for the next program that comes back. None if everything that was submitted has been
-    /// received.
+    /// Waits for the next program that comes back. None if everything that was
+    /// submitted has been received.
     pub fn receive(&self) -> Option<Finished> {
         let mut state = self.shared.lock();
         loop {

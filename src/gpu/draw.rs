@@ -1,5 +1,5 @@
-//! Fragment programs: a full-screen triangle for each, and attachments that are drawn to again and
-//! again.
+//! Fragment programs: a full-screen triangle for each, and attachments that are drawn
+//! to again and again.
 //!
 //! The triangle has z = 0 and w = 1 and covers the grid, so `FragCoord` is (x + 0.5, y + 0.5, 0,
 //! 1); no blending, no multisampling, no depth.
@@ -18,8 +18,8 @@ const PIXEL: u64 = 16;
 /// Attachments kept for the next draws of the same size, in bytes all together.
 const KEPT_TEXTURES: u64 = 256 << 20;
 
-/// The vertex stage of every pipeline. The three vertices make one triangle that covers the whole
-/// viewport.
+/// The vertex stage of every pipeline. The three vertices make one triangle that
+/// covers the whole viewport.
 const VERTEX: &str = "
 @vertex fn main(@builtin(vertex_index) i: u32) -> @builtin(position) vec4<f32> {
     return vec4<f32>(select(-1.0, 3.0, i == 1u), select(-1.0, 3.0, i == 2u), 0.0, 1.0);
@@ -234,8 +234,8 @@ impl Attachments {
     }
 
     /// As many attachments of the drawable's size as it has outputs. Draws of one size share them:
-    /// the copy out of one draw is ordered before the next draw by the barriers that wgpu puts
-    /// there.
+    /// the copy out of one draw is ordered before the next draw by the barriers
+    /// that wgpu puts there.
     fn of(&mut self, device: &wgpu::Device, drawable: &Drawable) -> &[Attachment] {
         let size = (drawable.width, drawable.height);
         let bytes = u64::from(drawable.width) * u64::from(drawable.height) * PIXEL;

@@ -47,8 +47,8 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     if has_1_3 {
         features = features.push_next(&mut terminate);
     }
-    // SAFETY: as above, with the features of the same versions; the last is chained from 1.3 on
-    // only.
+    // SAFETY: as above, with the features of the same versions; the last is chained
+    // from 1.3 on only.
     unsafe { shared.raw_instance().get_physical_device_features2(device, &mut features) };
     let half = [
         floats.shader_signed_zero_inf_nan_preserve_float16,
@@ -103,7 +103,7 @@ pub(crate) fn open(
             )
         }?
     };
-    // SAFETY: the device was just made of this adapter, with the features and limits of the
-    // descriptor.
+    // SAFETY: the device was just made of this adapter, with the features and
+    // limits of the descriptor.
     Ok(unsafe { adapter.create_device_from_hal(opened, descriptor) }?)
 }

@@ -37,8 +37,8 @@ pub(crate) struct Rendering {
 struct Assembled {
     /// None: from the first vertex on, as many as there are.
     indices: Option<Vec<u32>>,
-    /// For each attribute its items from number 0, each in whole words, and how many bytes each
-    /// has.
+    /// For each attribute its items from number 0, each in whole words, and how
+    /// many bytes each has.
     attributes: Vec<(Vec<u8>, u64)>,
 }
 

@@ -18,8 +18,8 @@ impl ShaderCache {
         tempfile::Builder::new().prefix("smallstep-shaders-").tempdir().map(ShaderCache)
     }
 
-    /// The variables for the environment of a process that uses it. Drivers read them when they are
-    /// loaded.
+    /// The variables for the environment of a process that uses it. Drivers read them
+    /// when they are loaded.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut variables: Vec<(OsString, OsString)> = vec![
             ("MESA_SHADER_CACHE_DIR".into(), self.0.path().into()),

@@ -28,8 +28,8 @@ use crate::dispatch::Shown;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The most bytes of frames and buffers that a worker has at once, unless a single program has
-/// more.
+/// The most bytes of frames and buffers that a worker has at once, unless a
+/// single program has more.
 const WINDOW_BYTES: u64 = 256 << 20;
 
 /// What a coordinator waits for.
@@ -200,8 +200,8 @@ impl Coordinator {
         let why = self.given_up.clone().unwrap_or_default();
         let mut jobs: Vec<Job> = self.suspects.drain(..).collect();
         if self.shared.workers.load(Ordering::SeqCst) > 0 {
-            // The other workers may fare better. They may be idle, and nothing else would tell
-            // them.
+            // The other workers may fare better. They may be idle, and nothing
+            // else would tell them.
             if !jobs.is_empty() {
                 self.shared.lock().pending.extend(jobs);
                 self.shared.wake();
@@ -338,8 +338,8 @@ impl Coordinator {
         }
     }
 
-    /// Notes that a worker failed for no program's fault, if the last of its programs has passed
-    /// alone.
+    /// Notes that a worker failed for no program's fault, if the last of its
+    /// programs has passed alone.
     fn suspects_passed(&mut self) {
         if self.unexplained && self.suspects.is_empty() && self.in_flight.is_empty() {
             self.unexplained = false;
@@ -347,8 +347,8 @@ impl Coordinator {
         }
     }
 
-    /// One compiling thread that hangs does not stop the others, so the oldest program is looked at
-    /// too.
+    /// One compiling thread that hangs does not stop the others, so the oldest program
+    /// is looked at too.
     fn suspect_overtaken(&mut self) {
         let overtaken = self.in_flight.first_key_value().is_some_and(|(_, oldest)| {
             self.reported - oldest.reported > 2 * self.window as u64 && oldest.since.elapsed() > self.program_limit

@@ -50,8 +50,8 @@ pub(crate) enum Report {
     Finished { number: u64, result: Result<Shown, Declined> },
     /// The device is lost, and everything that it was given. The last report.
     Lost(String),
-    /// The driver refused a program in a way after which wgpu has no device any more. The last
-    /// report.
+    /// The driver refused a program in a way after which wgpu has no device any
+    /// more. The last report.
     GaveUp(String),
 }
 

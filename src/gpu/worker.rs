@@ -29,11 +29,11 @@ pub const TEST_FAULT: &str = "SMALLSTEP_TEST_FAULT";
 
 /// The most programs of one submission.
 pub(crate) const BATCH: usize = 64;
-/// The most bytes that the programs of one submission take and give, unless a single program has
-/// more.
+/// The most bytes that the programs of one submission take and give, unless a
+/// single program has more.
 const BATCH_BYTES: u64 = 64 << 20;
-/// Submissions that a running thread has with the device at once: one that is worked on, one that
-/// waits.
+/// Submissions that a running thread has with the device at once: one that is worked
+/// on, one that waits.
 const OVERLAP: usize = 2;
 /// How long a program waits for others, to be run with them.
 const COMPANY: Duration = Duration::from_millis(20);

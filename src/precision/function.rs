@@ -53,8 +53,8 @@ const OF_VECTORS: &[OfVectors] = {
 };
 
 impl Function {
-    /// Every function: those of scalars in the order of [`reference::FUNCTIONS`], then those of
-    /// vectors.
+    /// Every function: those of scalars in the order of [`reference::FUNCTIONS`],
+    /// then those of vectors.
     pub fn all() -> Vec<Function> {
         let scalars = reference::FUNCTIONS.iter().map(|&(instruction, name, arity)| Function {
             instruction,

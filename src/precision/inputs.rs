@@ -1,5 +1,5 @@
-//! What a function is tried on: corner cases first, then numbers of every binade, or those that
-//! hurt.
+//! What a function is tried on: corner cases first, then numbers of every binade,
+//! or those that hurt.
 //!
 //! Input i is a function of the seed and i.
 
@@ -124,8 +124,8 @@ pub fn corners() -> Vec<u32> {
         let power = 2f32.powi(exponent);
         magnitudes.extend([power.next_down(), power, power.next_up()]);
     }
-    // The floats nearest to the multiples of π/2, and those beside them; π/4 and some large
-    // multiples.
+    // The floats nearest to the multiples of π/2, and those beside them; π/4
+    // and some large multiples.
     for k in [0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 100.0, 1000.0, 1e6] {
         let nearest = (k * std::f64::consts::FRAC_PI_2) as f32;
         magnitudes.extend([nearest.next_down(), nearest, nearest.next_up()]);
@@ -219,8 +219,8 @@ pub struct Inputs {
 
 impl Inputs {
     /// So many inputs: corner cases (all combinations of them if they are no more than half of the
-    /// inputs, else as many taken by chance; a function of one number begins with all), then random
-    /// ones.
+    /// inputs, else as many taken by chance; a function of one number begins with
+    /// all), then random ones.
     pub fn new(function: &Function, seed: u64, count: u64) -> Inputs {
         let words = function.words();
         let corners: Vec<Vec<u32>> = (0..words)

@@ -35,8 +35,8 @@ pub struct Measured {
     pub exhaustive: bool,
     /// What was counted.
     pub tally: Tally,
-    /// How far from the precise result the device may be at the worst error, in units of the last
-    /// place.
+    /// How far from the precise result the device may be at the worst error, in units
+    /// of the last place.
     pub allowed: Option<f64>,
     /// The answers to the questions of the corners that the function is asked.
     pub answers: Vec<Answer>,

@@ -31,8 +31,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// What is allowed at an input of one number, in units of the last place; none where that is not
-/// measured.
+/// What is allowed at an input of one number, in units of the last place; none where
+/// that is not measured.
 fn bound(judge: &Judge, bits: u32) -> Option<f64> {
     let wanted = judge.wanted(&[bits]);
     reach(wanted.allowed.first()?, *wanted.exact.first()?)

@@ -116,8 +116,8 @@ impl Tally {
     }
 
     fn worse(&mut self, error: Error) {
-        // Of equal ones that of the least bits, so that the order of inputs is none of the result's
-        // business.
+        // Of equal ones that of the least bits, so that the order of inputs is none
+        // of the result's business.
         let is_worse = |worst: &Error| {
             worst.ulp < error.ulp || worst.ulp == error.ulp && (&error.operands, error.component) < (&worst.operands, worst.component)
         };

@@ -51,8 +51,8 @@ pub(super) fn is_definite<O>(outcome: &Outcome<O>) -> bool {
     matches!(outcome, Outcome::Observed(_) | Outcome::Undefined(_) | Outcome::Deadlock)
 }
 
-/// Whether what the module shows may depend on the order of its invocations: it does something
-/// atomic.
+/// Whether what the module shows may depend on the order of its invocations:
+/// it does something atomic.
 fn may_depend_on_order(module: &Module) -> bool {
     let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
     module.instructions().iter().any(|i| is_atomic(i.op))

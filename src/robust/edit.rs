@@ -52,8 +52,8 @@ fn instruction(words: &mut Vec<u32>, kind: u8, place: usize, number: u32) {
     let Some(&(start, count)) = starts.get(place % starts.len().max(1)) else { return };
     let (from, length) = starts[number as usize % starts.len()];
     match kind {
-        // Another opcode with the same operands: any, or a near one, which is often of the same
-        // kind.
+        // Another opcode with the same operands: any, or a near one, which is often
+        // of the same kind.
         6 => words[start] = (words[start] & 0xffff_0000) | (number & 0xffff),
         7 | 8 => words[start] = (words[start] & 0xffff_0000) | (words[start] & 0xffff).wrapping_add(number % 9).saturating_sub(4),
         9 => drop(words.drain(start..start + count)),

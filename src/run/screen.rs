@@ -289,8 +289,8 @@ impl Screen {
     }
 }
 
-/// Draws on a device, the words of both stages adapted to wgpu: what it shows, at the draw's own
-/// places.
+/// Draws on a device, the words of both stages adapted to wgpu: what it shows, at
+/// the draw's own places.
 ///
 /// # Errors
 /// What became of it instead.

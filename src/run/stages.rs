@@ -18,8 +18,8 @@ use std::path::Path;
 pub struct Asked<'a> {
     /// The fragment entry point's name; it may be left out if there is one only.
     pub fragment: Option<&'a str>,
-    /// The vertex entry point's name; without it the fragment entry point is drawn over the whole
-    /// screen.
+    /// The vertex entry point's name; without it the fragment entry point is drawn
+    /// over the whole screen.
     pub vertex: Option<&'a str>,
     /// How many vertices and instances there are: 3 and 1 if nothing else is said.
     pub vertices: Option<u32>,

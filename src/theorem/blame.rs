@@ -74,14 +74,14 @@ const MAX_COMPUTED: usize = 4096;
 /// The most steps for the value of one subexpression.
 const FUEL: u64 = 20_000;
 
-/// The first subexpression whose value in the SPIR-V relation, on this pixel, is not its value in
-/// λV.
+/// The first subexpression whose value in the SPIR-V relation, on this pixel, is not
+/// its value in λV.
 pub fn in_semantics(case: &Case, pixel: (u32, u32), settings: &Settings) -> Option<Blame> {
     let module = case.witnessed(settings).ok()?;
     let mut by_id: FxHashMap<u32, &Witness> = FxHashMap::default();
     for witness in &module.witness {
-        // The outermost of several subexpressions with one id is listed last; the innermost says
-        // most.
+        // The outermost of several subexpressions with one id is listed last;
+        // the innermost says most.
         if module.terms.frames(witness.term) == 0 {
             by_id.entry(witness.id).or_insert(witness);
         }

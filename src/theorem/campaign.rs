@@ -43,8 +43,8 @@ pub struct Plan {
     pub time: Option<Duration>,
     /// Which of how many shards this is: of N shards, number I takes the chunks I, I + N, …
     pub shard: (u64, u64),
-    /// One program in so many runs on the reference relations too, with the derivation check; 0:
-    /// none.
+    /// One program in so many runs on the reference relations too, with the
+    /// derivation check; 0: none.
     pub references: u64,
     /// For one program in so many an ill-typed near-miss is tried too; 0: none.
     pub near_misses: u64,

@@ -469,8 +469,8 @@ impl Case {
         machine::explore(&self.program, e, value, spot.setting, bounds, exploration)
     }
 
-    /// Holds the machines to the relations on one pixel. `rules` gets the rules that the relations
-    /// apply.
+    /// Holds the machines to the relations on one pixel. `rules` gets the rules
+    /// that the relations apply.
     fn references(
         &self,
         spot: &Spot<'_>,
@@ -547,8 +547,8 @@ impl Case {
         if spot.setting.theorem == Theorem::Printed {
             return Ok(());
         }
-        // The whole run, transition by transition: by name, the machine fires what the relation
-        // fires.
+        // The whole run, transition by transition: by name, the machine fires
+        // what the relation fires.
         let mut at = 0;
         let mut differs = None;
         let mut watch = |(rule, span, _): machine::Firing<'_>| {

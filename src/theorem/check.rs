@@ -68,11 +68,11 @@ pub struct Leg {
     pub profile: Profile,
     /// The lanes that were compared and that were left alone.
     pub lanes: Lanes,
-    /// The quirks that a disagreement comes from, if it is known
-    /// ([`Explanation::all`](super::known::Explanation)).
+    /// The quirks that a disagreement comes from, if
+    /// it is known ([`Explanation::all`](super::known::Explanation)).
     pub known: Option<String>,
-    /// Where known disagreements were asked for: the minimal program of each fault
-    /// ([`reduce::minimal`]).
+    /// Where known disagreements were asked for: the minimal program
+    /// of each fault ([`reduce::minimal`]).
     pub minimal: Vec<String>,
 }
 

@@ -59,8 +59,8 @@ impl Choice {
         Choice::NAMED.iter().find(|(_, choice)| *choice == self).map(|(name, _)| *name)
     }
 
-    /// The profile on a route to an adapter with such float controls; none if they were not
-    /// queried.
+    /// The profile on a route to an adapter with such float controls; none if
+    /// they were not queried.
     ///
     /// # Errors
     /// The route passes on no float controls, and they are what is asked for; the adapter's were
@@ -98,8 +98,8 @@ impl Choice {
         })
     }
 
-    /// The profile where no device takes part; none for [`Choice::Declared`], which is an
-    /// adapter's.
+    /// The profile where no device takes part; none for [`Choice::Declared`],
+    /// which is an adapter's.
     pub fn alone(self) -> Option<Profile> {
         match self {
             Choice::OfRoute | Choice::Strict => Some(Profile::Strict),
@@ -171,13 +171,13 @@ impl<'d> From<&'d mut Device> for UnderTest<'d> {
     }
 }
 
-/// What a comparison needs to know of a case, so that the case itself can go while the device
-/// works.
+/// What a comparison needs to know of a case, so that the case itself can go
+/// while the device works.
 pub struct Awaited {
     /// The hash of the words handed over.
     pub words_hash: u64,
-    /// For each output: its location, how many lanes mean something, and what every pixel must
-    /// show.
+    /// For each output: its location, how many lanes mean something, and what
+    /// every pixel must show.
     pub outputs: Vec<(u32, Vec<[Expected; 4]>, u32)>,
     /// Why a run over sets left lanes undecided, if one did: a sentence with the place.
     pub undecided: Option<String>,

@@ -20,8 +20,8 @@
 //!
 //! What can still hide: of the lanes of one component that differ in one way, the first is
 //! followed; and where a component's part of the program does not show its fault alone, the whole
-//! program is made minimal, which may lead to another component's fault of the same way and
-//! instruction.
+//! program is made minimal, which may lead to another component's fault of the
+//! same way and instruction.
 
 use super::case::Settings;
 use super::device::UnderTest;

@@ -164,8 +164,8 @@ pub struct Difference {
     pub between: (Engine, Engine),
     /// Which pixel, output and component, if it came to observations.
     pub place: Option<Place>,
-    /// The bits expected (of a zero of either sign: those of +0) and found, if it came to
-    /// observations.
+    /// The bits expected (of a zero of either sign: those of +0) and found, if
+    /// it came to observations.
     pub bits: Option<(u32, u32)>,
     /// What was expected and what was found, one sentence.
     pub what: String,
@@ -305,8 +305,8 @@ pub fn expected_text(expected: Expected) -> String {
     }
 }
 
-/// Bits that stand for what is expected beside those shown: of a set, its member that is nearest to
-/// them.
+/// Bits that stand for what is expected beside those shown: of a set, its member that
+/// is nearest to them.
 pub(crate) fn expected_bits(expected: Expected, shown: u32) -> u32 {
     match expected {
         Expected::Bits(bits) => bits,

@@ -1,5 +1,5 @@
-//! Which subexpression a device gets wrong, found by asking the device again (architecture,
-//! "Blame").
+//! Which subexpression a device gets wrong, found by asking the
+//! device again (architecture, "Blame").
 //!
 //! The SPIR-V relation runs the pixel that differs and lists every computation of it: which id,
 //! which execution of it, what value. For one of them, the pass
@@ -139,8 +139,8 @@ pub fn on_device(case: &Case, place: Place, settings: &Settings, device: &mut dy
 struct Answer {
     /// What is wrong about it; none if it is right.
     wrong: Option<Wrong>,
-    /// Whether the lane that differs was still wrong when this was asked; none if it could not be
-    /// seen.
+    /// Whether the lane that differs was still wrong when this was asked; none if it
+    /// could not be seen.
     still: Option<bool>,
 }
 

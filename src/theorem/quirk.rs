@@ -42,8 +42,8 @@ pub struct Quirk {
     pub fuel: Option<u64>,
 }
 
-/// Where a disagreement was seen, when, and what it says: what every quirk records, whatever its
-/// program.
+/// Where a disagreement was seen, when, and what it says: what every quirk
+/// records, whatever its program.
 #[derive(Clone, Debug)]
 pub struct Seen {
     adapters: Vec<String>,
@@ -158,8 +158,8 @@ impl Quirk {
         }
     }
 
-    /// What its program comes to: between the semantics, and if they agree, on the device, with
-    /// blame.
+    /// What its program comes to: between the semantics, and if they agree, on
+    /// the device, with blame.
     pub fn judge(&self, device: Option<&mut UnderTest<'_>>) -> Verdict {
         let settings = self.settings();
         let case = match Case::new(self.program.clone(), &settings) {

@@ -55,8 +55,8 @@ enum Fault {
 struct Seen {
     /// What the semantics make of it.
     semantics: Verdict,
-    /// What the device makes of it, and the ways in which it disagrees; nothing if it was not
-    /// asked.
+    /// What the device makes of it, and the ways in which it disagrees; nothing if
+    /// it was not asked.
     device: Option<(Box<Case>, Verdict, Vec<Difference>)>,
 }
 

@@ -10,8 +10,8 @@ use smallstep_semantics::lambda_v::terms::{Node, TermId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape(Vec<Part>);
 
-/// One construct. Those that hold others say how many, so that the sequence reads back in one way
-/// only.
+/// One construct. Those that hold others say how many, so that the sequence reads back
+/// in one way only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Output,

@@ -133,8 +133,8 @@ fn reason_name(why: Why) -> &'static str {
     REASONS.iter().find(|(w, _)| *w == why).map_or("approximate", |(_, name)| name)
 }
 
-/// A lane's text: eight hexadecimal digits, `zero`, `in:` and the spans of a set, or `any:` and a
-/// reason.
+/// A lane's text: eight hexadecimal digits, `zero`, `in:` and the spans of a set, or
+/// `any:` and a reason.
 pub fn lane_text(expected: Expected) -> String {
     match expected {
         Expected::Bits(bits) => format!("{bits:08x}"),
@@ -318,8 +318,8 @@ impl RulesLine {
         line
     }
 
-    /// The rules; names that this version does not have are left out, since rules may be added or
-    /// renamed.
+    /// The rules; names that this version does not have are left out, since rules may
+    /// be added or renamed.
     fn rules(&self) -> Vec<Rule> {
         let all = [&self.typing, &self.reduction, &self.spirv, &self.translation];
         all.into_iter().flatten().filter_map(|name| Rule::from_name(name)).collect()

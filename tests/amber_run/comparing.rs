@@ -1,5 +1,5 @@
-//! A device beside the interpreter: agreement, planted bugs, scripts that are not compared,
-//! requirements.
+//! A device beside the interpreter: agreement, planted bugs, scripts that
+//! are not compared, requirements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

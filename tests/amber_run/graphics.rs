@@ -81,8 +81,8 @@ const PLAIN: Stage<'static> = Stage { interface: "", decorations: "", variables:
 const RED: Stage<'static> = Stage { body: "OpStore %colour %red", ..PLAIN };
 const OF_ALL: &str = "  VERTEX_DATA all LOCATION 0\n";
 
-/// Every component is decided on the interpreter, its expectations hold, and a device shows the
-/// same.
+/// Every component is decided on the interpreter, its expectations hold, and a
+/// device shows the same.
 #[track_caller]
 fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
     let legs = legs(text, &Interpreter::default(), device);
@@ -214,8 +214,8 @@ EXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 0 SIZE 4
     );
 }
 
-/// Draws red at depth 0.5 over green and a cleared depth, under a DEPTH block, and expects one
-/// colour.
+/// Draws red at depth 0.5 over green and a cleared depth, under a DEPTH block,
+/// and expects one colour.
 fn with_depth(format: &str, cleared: &str, block: &str, colour: &str) -> String {
     let buffers = format!("BUFFER depth FORMAT {format}\n");
     let pipeline = format!("{OF_ALL}  BIND BUFFER depth AS depth_stencil\n  DEPTH\n{block}  END\n");

@@ -169,8 +169,8 @@ fn what_is_computed_of_open_bytes_is_not_known() {
         "RUN p 1 1 1\nRUN p 1 1 1\nEXPECT data IDX 0 EQ 5\nEXPECT data IDX 4 EQ 6",
     );
     assert_eq!(decisions(&undef), [Holds, Undefined]);
-    // One shader makes word 1 undefined where word 3 is 8, and copies word 1 to word 0 where it is
-    // not.
+    // One shader makes word 1 undefined where word 3 is 8, and copies word 1 to word 0
+    // where it is not.
     let conditional = "%w = OpLoad %item %p3\n%eight = OpIEqual %bool %w %n8\nOpSelectionMerge %end None\nOpBranchConditional %eight %make %copy\n\
                        %make = OpLabel\n%undef = OpUndef %item\nOpStore %p1 %undef\nOpBranch %end\n\
                        %copy = OpLabel\n%a = OpLoad %item %p1\nOpStore %p0 %a\nOpBranch %end\n%end = OpLabel";

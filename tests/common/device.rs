@@ -1,6 +1,6 @@
 //! The device under test: the adapter that `SMALLSTEP_ADAPTER` selects, or the first. Without one,
-//! tests say that they did not run, and how many; with `SMALLSTEP_REQUIRE_DEVICE=1` they fail
-//! instead.
+//! tests say that they did not run, and how many; with
+//! `SMALLSTEP_REQUIRE_DEVICE=1` they fail instead.
 
 use smallstep::gpu::{Device, NoDevice, Options, Route, Selection};
 use smallstep_spec_tests::tools;
@@ -20,8 +20,8 @@ pub fn open(route: Option<Route>, options: Options) -> Option<Device> {
     Device::open(&selection(), route, options).map_err(|NoDevice(why)| missing(&why)).ok()
 }
 
-/// Says that the test that calls this did not run for want of a device; fails where one is
-/// required.
+/// Says that the test that calls this did not run for want of a device; fails
+/// where one is required.
 pub fn missing(why: &str) {
     tools::missing(&format!("there is no device: {why}"), "SMALLSTEP_REQUIRE_DEVICE");
 }

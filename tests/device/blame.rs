@@ -1,5 +1,5 @@
-//! A device with a bug that is known: the real one, behind something that compiles one instruction
-//! wrongly.
+//! A device with a bug that is known: the real one, behind something that
+//! compiles one instruction wrongly.
 
 use smallstep::compile::lambda_v::Constants;
 use smallstep::dispatch::FragmentDispatch;

@@ -129,8 +129,8 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
     assert_eq!(known.name_of(&hidden.words, &found), None, "other instructions");
 }
 
-/// A quirk that the device does not show, or shows otherwise, is said to be gone, and explains
-/// nothing.
+/// A quirk that the device does not show, or shows otherwise, is said to be
+/// gone, and explains nothing.
 #[test]
 fn a_quirk_that_is_not_there_explains_nothing() {
     let (_, case) = crashing_module();

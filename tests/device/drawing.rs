@@ -103,8 +103,8 @@ fn constants_are_read_bit_for_bit() {
     });
 }
 
-/// c0 + c1, c0 * c1 + c2 uncontracted, 0 * -1, and c3 - c3 under the float controls of the λV
-/// translation.
+/// c0 + c1, c0 * c1 + c2 uncontracted, 0 * -1, and c3 - c3 under the float controls
+/// of the λV translation.
 fn float_controls() -> Fragment {
     let mut module = Fragment::new(3, &[Capability::RoundingModeRTE, Capability::SignedZeroInfNanPreserve]);
     module.execution_mode(ExecutionMode::RoundingModeRTE, 32);

@@ -127,8 +127,8 @@ fn generated(seed: u64) -> String {
     )
 }
 
-/// A dispatch of a generated module, with what is due by these rules of sets; nothing where it is
-/// undefined.
+/// A dispatch of a generated module, with what is due by these rules of sets; nothing
+/// where it is undefined.
 fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, Due)> {
     let text = generated(seed);
     let words = words(&text);

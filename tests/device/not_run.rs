@@ -31,8 +31,8 @@ fn last(said: &str, begin: &str) -> Option<usize> {
 
 const COUNT: &str = "tests of this program that did not run, or not wholly: ";
 
-/// All but those that are named above, so that a test that returns early and does not say so is
-/// found.
+/// All but those that are named above, so that a test that returns early and does not
+/// say so is found.
 #[test]
 fn every_test_without_its_device_says_so_and_is_counted() {
     let output = without_a_driver("", 4, "0");

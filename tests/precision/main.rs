@@ -64,8 +64,8 @@ fn measured(made: impl FnMut(&Function, &[u32]) -> Vec<u32>, function: &Function
     measure(&mut Made(made), function, profile, plan(inputs), &mut |_| {})
 }
 
-/// The correctly rounded result in a direction, subnormal ones flushed where the profile asks for
-/// that.
+/// The correctly rounded result in a direction, subnormal ones flushed where the
+/// profile asks for that.
 fn definite(function: &Function, profile: Profile, words: &[u32]) -> Vec<u32> {
     let controls = profile.controls();
     let direction = if controls.rounding == Rounding::TowardZero { Direction::TowardZero } else { Direction::NearestEven };

@@ -1,5 +1,5 @@
-//! Consecutive inputs, most of which are judged without their sets, give what each gives by its
-//! set.
+//! Consecutive inputs, most of which are judged without their sets, give what each
+//! gives by its set.
 
 use std::sync::Arc;
 

@@ -70,8 +70,8 @@ fn coordinate(of: f64, major: f64) -> f64 {
     0.5 * of / major + 0.5
 }
 
-/// The face of a direction by these rules, and all that a device may choose; none where that may be
-/// any.
+/// The face of a direction by these rules, and all that a device may choose; none where
+/// that may be any.
 pub(super) fn faces(rules: &Rules, direction: [Inexact; 3]) -> (OnFace, Option<SmallVec<[OnFace; 2]>>) {
     let value = direction.map(|x| x.value);
     let face = (rules.face)(value);

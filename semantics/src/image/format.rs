@@ -134,8 +134,8 @@ impl Format {
         Format::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// The format that a SPIR-V image format stands for; `None` for Unknown and those that are not
-    /// modeled.
+    /// The format that a SPIR-V image format stands for; `None` for Unknown and those
+    /// that are not modeled.
     pub fn of_spirv(format: ImageFormat) -> Option<Format> {
         Some(match format {
             ImageFormat::Rgba32f => Format::Rgba32Sfloat,

@@ -52,8 +52,8 @@ pub struct Rules {
     pub nearest: fn(f64) -> f64,
     /// The first integer coordinate of a linear filter, and the second's weight.
     pub linear: fn(f64) -> (f64, f64),
-    /// The integer coordinate within a level of that size, or outside for a border: Wrapping
-    /// Operation.
+    /// The integer coordinate within a level of that size, or outside for
+    /// a border: Wrapping Operation.
     pub wrap: fn(AddressMode, i64, i64) -> i64,
     /// The weights of the texels i0j0, i1j0, i0j1, i1j1: Texel Filtering.
     pub weights: fn(f64, f64) -> [f64; 4],
@@ -66,11 +66,11 @@ pub struct Rules {
     pub face: fn([f64; 3]) -> usize,
     /// sc, tc and |rc| of a direction or its derivatives on a face: Cube Map Face Selection.
     pub on_face: fn(usize, [f64; 3]) -> [f64; 3],
-    /// The face and place of the texel beyond an edge of a face, of that size: Cube Map Edge
-    /// Handling.
+    /// The face and place of the texel beyond an edge of a face, of that size:
+    /// Cube Map Edge Handling.
     pub beside: fn(usize, [i64; 2], i64) -> FaceTexel,
-    /// What stands beyond a corner of a face, of the three texels that meet there: Cube Map Edge
-    /// Handling.
+    /// What stands beyond a corner of a face, of the three texels that meet there:
+    /// Cube Map Edge Handling.
     pub corner: fn([f64; 3]) -> f64,
     /// The greatest scale factor of the derivatives in texels, by x and y: Scale Factor Operation.
     pub scale_factor: fn([[f64; 3]; 2]) -> f64,

@@ -16,8 +16,8 @@ const MAX_BOXES: usize = 64;
 /// More integer coordinates than this along one axis are not told apart: any value is allowed.
 const MAX_CANDIDATES: f64 = 6.0;
 
-/// What a device may show instead of four components: a union of boxes, each an interval for each
-/// component.
+/// What a device may show instead of four components: a union of boxes, each an
+/// interval for each component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allowed(pub SmallVec<[[Interval; 4]; 2]>);
 
@@ -319,8 +319,8 @@ impl Sampling<'_> {
         self.stored(rules, level, place, reference)
     }
 
-    /// The texel of a cube at integer coordinates of a face, which may be one beyond an edge or a
-    /// corner.
+    /// The texel of a cube at integer coordinates of a face, which may be one beyond an
+    /// edge or a corner.
     fn on_cube(&self, rules: &Rules, level: u32, face: i64, at: [i64; 2], reference: Option<Inexact>) -> Texel {
         let size = self.image.sides(level).map_or(1, |sides| i64::from(sides[0]));
         let within = at.map(|x| x.clamp(0, size - 1));
@@ -357,8 +357,8 @@ impl Sampling<'_> {
         texel
     }
 
-    /// The texel at a place of a level, or the border texel if there is none; compared with the
-    /// reference.
+    /// The texel at a place of a level, or the border texel if there is none;
+    /// compared with the reference.
     fn stored(&self, rules: &Rules, level: u32, place: [i64; 3], reference: Option<Inexact>) -> Texel {
         let format = self.image.format();
         let texel = self.image.texel(rules, level, place).unwrap_or_else(|| {

@@ -37,8 +37,8 @@ impl AddressMode {
     pub const ALL: [AddressMode; 4] =
         [AddressMode::Repeat, AddressMode::MirroredRepeat, AddressMode::ClampToEdge, AddressMode::ClampToBorder];
 
-    /// The integer coordinate within a level of that size; -1 or the size for the border. [Wrapping
-    /// Operation]
+    /// The integer coordinate within a level of that size; -1 or the size for
+    /// the border. [Wrapping Operation]
     pub fn wrap(self, i: i64, size: i64) -> i64 {
         match self {
             AddressMode::Repeat => i.rem_euclid(size),
@@ -198,8 +198,8 @@ pub enum SamplerError {
     /// Unnormalized coordinates with filters that differ, levels, repetition, comparison or another
     /// level of detail than 0.
     Unnormalized,
-    /// An instruction with a depth reference and a sampler without comparison, or the other way
-    /// round.
+    /// An instruction with a depth reference and a sampler without comparison, or
+    /// the other way round.
     Comparison,
     /// A NaN among the levels of detail.
     NaN,

@@ -24,8 +24,8 @@ impl Shape {
     /// Every shape.
     pub const ALL: [Shape; 6] = [Shape::D1, Shape::D1Array, Shape::D2, Shape::D2Array, Shape::D3, Shape::Cube];
 
-    /// How many coordinates a texel has within its layer or face, each of which is wrapped and
-    /// filtered.
+    /// How many coordinates a texel has within its layer or face, each of which
+    /// is wrapped and filtered.
     pub fn axes(self) -> usize {
         match self {
             Shape::D1 | Shape::D1Array => 1,

@@ -133,8 +133,8 @@ pub fn pack(numeric: Numeric, width: u8, bits: u32) -> Codes {
             let mut others = SmallVec::new();
             let nearest = Half::of_bits(best).wide();
             if nearest != number {
-                // Magnitudes are in the order of codes; the greatest finite one and infinity are
-                // neighbours.
+                // Magnitudes are in the order of codes; the greatest finite one
+                // and infinity are neighbours.
                 others.push(if nearest.abs() > number.abs() { best - 1 } else { best + 1 });
             }
             if number != 0.0 && number.abs() < 1.0 / 16384.0 {
@@ -183,8 +183,8 @@ pub fn pack_within(numeric: Numeric, width: u8, set: &Set) -> Option<Vec<u64>> {
     Some(all)
 }
 
-/// What a component may be once stored in so many bits, if a device may have any of these numbers
-/// before.
+/// What a component may be once stored in so many bits, if a device may have any
+/// of these numbers before.
 pub fn stored(numeric: Numeric, width: u8, allowed: Interval) -> Interval {
     let ends = match numeric {
         Numeric::Unorm => Interval::between(0.0, 1.0),

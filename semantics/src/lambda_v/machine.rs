@@ -7,8 +7,8 @@
 //! relation either way: a shared value costs again, at each use, what it cost to make.
 //!
 //! A run over sets ([`explore`]) is by name: each use of a bound expression is an evaluation of its
-//! own, which may give another value that is allowed; the parameters of a rec-func are values, and
-//! shared.
+//! own, which may give another value that is allowed; the parameters of a rec-func
+//! are values, and shared.
 //!
 //! Tail calls take no room: the bindings of one round of a rec-func are gone in the next, since
 //! what it passes on are values.
@@ -341,8 +341,8 @@ impl<'a> Machine<'a, '_> {
         Ok(Env(self.groups.len() as u32 - 1))
     }
 
-    /// Binds the arguments of a rec-func: of its next round, if the run of tail calls is in it
-    /// already.
+    /// Binds the arguments of a rec-func: of its next round, if the run of tail calls
+    /// is in it already.
     fn enter(&mut self, rec: (TermId, Env), values: SmallVec<[Value; 4]>, current: &mut Option<Loop>) -> Result<Env, End> {
         match current {
             Some(inside) if inside.rec == rec => {

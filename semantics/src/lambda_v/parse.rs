@@ -22,8 +22,8 @@ pub struct SyntaxError {
     pub span: Span,
 }
 
-/// The codes of errors that are no rules' names: of the text, of names and of what a derivation
-/// takes.
+/// The codes of errors that are no rules' names: of the text, of names and of
+/// what a derivation takes.
 pub const CODES: [&str; 26] = [
     "lv/binder",
     "lv/binder-duplicate",

@@ -1,5 +1,5 @@
-//! What the names of a program mean: from the tree as written to terms (report §2 and its footnote
-//! 2).
+//! What the names of a program mean: from the tree as written to terms (report §2
+//! and its footnote 2).
 //!
 //! `let`, `func`, `rec-func`, `if`, `rec` and the builtins are predefined identifiers, not syntax:
 //! a binder of the same name hides them. The three binding forms and `define` and `output` mean

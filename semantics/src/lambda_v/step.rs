@@ -444,8 +444,8 @@ impl Reduction {
             let chosen = match strategy {
                 Strategy::First => 0,
                 Strategy::Random(_) => {
-                    // xorshift64: reproducible, and only the spread over a handful of redexes
-                    // matters.
+                    // xorshift64: reproducible, and only the spread over a
+                    // handful of redexes matters.
                     random ^= random << 13;
                     random ^= random >> 7;
                     random ^= random << 17;

@@ -258,8 +258,8 @@ impl<X: Extension> Terms<X> {
             Node::Var { group, .. } => free = 1 << group.min(63),
             Node::Let { body, .. } | Node::Func { body, .. } | Node::RecFunc { body, .. } => {
                 let body = self.meta[body.0 as usize];
-                // The top bit stands for every level from 63 on, so it stays when the others move
-                // down.
+                // The top bit stands for every level from 63 on, so it stays when
+                // the others move down.
                 free |= body.free >> 1 | body.free & 1 << 63;
                 frames = frames.max(body.frames);
                 depth = depth.max(body.depth);
@@ -317,8 +317,8 @@ impl<X: Extension> Terms<X> {
         }
     }
 
-    /// The term with its free variables `by` levels further out; `under` counts the lists passed so
-    /// far.
+    /// The term with its free variables `by` levels further out; `under` counts the
+    /// lists passed so far.
     fn shift(&mut self, id: TermId, by: u32, under: u32) -> Result<TermId, Limit> {
         if by == 0 || self.meta[id.0 as usize].free >> under.min(63) == 0 {
             return Ok(id);

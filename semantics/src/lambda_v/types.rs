@@ -16,8 +16,8 @@ pub enum Elem {
 pub enum Ground {
     /// Vec(I, f) or Vec(I, b), I in 1..=4.
     Vec(u8, Elem),
-    /// Mat(I, f), I in 2..=4 columns of I floats. Mat(I, b) has no SPIR-V type and is left out
-    /// (LV-26).
+    /// Mat(I, f), I in 2..=4 columns of I floats. Mat(I, b) has no SPIR-V type and
+    /// is left out (LV-26).
     Mat(u8),
 }
 

@@ -14,8 +14,8 @@ use smallvec::SmallVec;
 ///   one on its left. `Determinant` and `MatrixInverse` take square matrices.
 ///
 /// Any float is allowed in any operand: no values make this panic. Shapes that do not fit are a bug
-/// of the caller, caught in debug builds; otherwise the result is meaningless, or the function
-/// panics.
+/// of the caller, caught in debug builds; otherwise the result is meaningless,
+/// or the function panics.
 pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
     debug_assert_eq!(args.len(), op.arity(), "operands of {op:?}");
     debug_assert!(shapes_fit(op, args), "shapes of the operands of {op:?}");

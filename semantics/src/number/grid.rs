@@ -15,15 +15,15 @@
 //! - Otherwise one factor of Q is computed as exactly zero, and P, which is finite by `high`, does
 //!   not matter.
 
-/// A bound on every sub-result of the polynomial that made a value. See the module for what it
-/// proves.
+/// A bound on every sub-result of the polynomial that made a value. See the module
+/// for what it proves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
     /// Every monomial without a zero leaf is a multiple of 2^exponent; [`Grid::NONE_NONZERO`] if
     /// there is no such monomial.
     pub exponent: i16,
-    /// The least exponent of any part of such a monomial (the sum of its leaves' negative
-    /// exponents).
+    /// The least exponent of any part of such a monomial (the sum of
+    /// its leaves' negative exponents).
     pub low: i16,
     /// The sum of these monomials' magnitudes; below 2^(24 + exponent), where it is exact.
     pub bound: f32,
@@ -73,8 +73,8 @@ impl Grid {
         let mut exponent = biased - 150 + (bits & 0x7f_ffff | 0x80_0000).trailing_zeros() as i16;
         let mut terms = 1;
         if magnitude == 2.0 {
-            // A compiler turns 2·P into P + P, and may then part the two: count them as two
-            // monomials.
+            // A compiler turns 2·P into P + P, and may then part the two: count
+            // them as two monomials.
             (exponent, terms) = (0, 2);
         }
         let low = exponent.min(0);

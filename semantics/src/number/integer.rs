@@ -1,5 +1,5 @@
-//! Integers of 8, 16, 32 and 64 bits: SPIR-V §3.3.13 and §3.3.14, the comparisons of §3.3.15, and
-//! GLSL.std.450.
+//! Integers of 8, 16, 32 and 64 bits: SPIR-V §3.3.13 and §3.3.14, the comparisons
+//! of §3.3.15, and GLSL.std.450.
 //!
 //! A component is its bits, zero-extended to 64. Whether it counts as signed is the instruction's
 //! choice, not the type's. Results are the low bits of the exact ones.
@@ -122,8 +122,8 @@ pub fn pair(op: Core, width: u8, a: u64, b: u64) -> Option<[u64; 2]> {
     })
 }
 
-/// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is not one of
-/// these.
+/// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is
+/// not one of these.
 pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {
     let operand = |i: usize| args.get(i).copied().unwrap_or(0);
     let [a, b, c] = [operand(0), operand(1), operand(2)];

@@ -14,8 +14,8 @@ pub enum Profile {
     /// A Vulkan module that declares nothing: either rounding, any algebraic rewriting, signs of
     /// zero, infinities and NaN not kept.
     VulkanDefault,
-    /// Nothing can be declared (the route through naga), and WGSL's bounds where they differ from
-    /// Vulkan's.
+    /// Nothing can be declared (the route through naga), and WGSL's bounds where
+    /// they differ from Vulkan's.
     Wgsl,
 }
 
@@ -48,8 +48,8 @@ pub struct Controls {
     pub rounding: Rounding,
     /// What becomes of subnormals.
     pub denormals: Denormals,
-    /// Whether signs of zeros, infinities and NaN are kept by core arithmetic:
-    /// SignedZeroInfNanPreserve.
+    /// Whether signs of zeros, infinities and NaN are kept
+    /// by core arithmetic: SignedZeroInfNanPreserve.
     pub keeps_special: bool,
     /// Whether every operation is by itself: NoContraction.
     pub no_contraction: bool,

@@ -1,10 +1,10 @@
-//! The three float formats: 16, 32 and 64 bits, each operation rounded once to nearest with ties to
-//! even.
+//! The three float formats: 16, 32 and 64 bits, each operation rounded once to nearest
+//! with ties to even.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A float of one format. `+ - · /` and `sqrt` are correctly rounded; what needs no rounding is
-/// exact.
+/// A float of one format. `+ - · /` and `sqrt` are correctly rounded; what needs
+/// no rounding is exact.
 pub trait Real:
     Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {

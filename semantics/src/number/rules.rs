@@ -19,8 +19,8 @@
 //!
 //! An operand that is subnormal, infinite or NaN, or such a result, always puts the result in
 //! doubt, except for what moves bits only. The sign of a zero is required where OpFAdd, OpFSub,
-//! OpFMul or OpFNegate make it from zeros of known signs: SignedZeroInfNanPreserve names no other
-//! arithmetic.
+//! OpFMul or OpFNegate make it from zeros of known signs: SignedZeroInfNanPreserve
+//! names no other arithmetic.
 
 use super::trust::special;
 use super::{Grid, Lane, Op, Trust, Why};
@@ -115,8 +115,8 @@ pub(super) fn exact_of_one(op: Op, x: Lane, r: f32) -> Trust {
         // Inexact only between -1 and 0, and there exact in 64 bits.
         let exact = f64::from(r) + f64::from(floor) == f64::from(value);
         grid = x.trust.grid.and_then(|grid| grid.sum(Grid::of(floor)?));
-        // If the operand is a polynomial, it may come from extended instructions that carry no
-        // NoContraction.
+        // If the operand is a polynomial, it may come from extended instructions
+        // that carry no NoContraction.
         let operand_is_leaf = x.trust.grid.is_none_or(|grid| grid.leaf);
         if !exact || !operand_is_leaf && grid.is_none() {
             doubt = Some(Why::Approximate);
@@ -154,8 +154,8 @@ fn chosen(r: f32, operands: &[Lane]) -> Option<Grid> {
     equal.try_fold(first, |grid, operand| grid.either(operand.trust.grid?))
 }
 
-/// Operations that are not required to be correctly rounded. `faulty` is the first fault of an
-/// operand.
+/// Operations that are not required to be correctly rounded. `faulty` is the first
+/// fault of an operand.
 pub(super) fn approximate(faulty: Option<Why>, in_domain: bool, r: f32) -> Trust {
     let why = faulty.or((!in_domain).then_some(Why::Domain)).or(special(r)).unwrap_or(Why::Approximate);
     result(Some(why), r != 0.0, None)

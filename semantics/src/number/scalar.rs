@@ -8,8 +8,8 @@
 //!   correctly rounded one: where libm's error leaves a doubt about it, high precision decides
 //!   (`reference`). In 64 bits it is libm's, whose error is below 3 units in the last place.
 //! - Outside a function's domain it is what `libm` gives: NaN for the square root and logarithm of
-//!   a negative number, infinity at poles, IEEE 754's `pow` for a negative base or an exponent of
-//!   zero.
+//!   a negative number, infinity at poles, IEEE 754's `pow` for a negative base or
+//!   an exponent of zero.
 //! - A NaN result is the quiet one, 0x7fc00000 in 32 bits. No function panics.
 
 use super::reference::settled;
@@ -156,8 +156,8 @@ pub(super) fn comparison<R: Real>(op: Op, x: R, y: R) -> bool {
     }
 }
 
-/// Whether the function is defined there, for functions that are not required to be correctly
-/// rounded.
+/// Whether the function is defined there, for functions that are not required
+/// to be correctly rounded.
 pub(super) fn in_domain_of_one(op: Op, x: f32) -> bool {
     match op {
         Op::Sqrt => x >= 0.0,

@@ -46,8 +46,8 @@ pub struct Trust {
     /// The certificate under which the lane is decided by `Profile::Wgsl` too; `None` where there
     /// is none.
     pub grid: Option<Grid>,
-    /// What it may be, in a run over [`sets`](super::sets), where it is not decided; `None`:
-    /// anything.
+    /// What it may be, in a run over [`sets`](super::sets), where it is
+    /// not decided; `None`: anything.
     pub cell: Option<CellId>,
 }
 

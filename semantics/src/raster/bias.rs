@@ -46,8 +46,8 @@ impl Near {
 
 impl Slope {
     /// By the depths at the vertices, their places in pixels and how far away a device may have
-    /// those, and the part of a term that arithmetic loses. Nothing of a triangle that may have no
-    /// area.
+    /// those, and the part of a term that arithmetic loses. Nothing of a triangle that
+    /// may have no area.
     pub(super) fn of(depths: [Inexact; 3], at: [[f64; 2]; 3], error: f64, lost: f64) -> Option<Slope> {
         let error_of = |d: Inexact| (d.allowed.high - d.value).max(d.value - d.allowed.low);
         let [z0, z1, z2] = depths.map(|d| Near(d.value, error_of(d)));
@@ -78,8 +78,8 @@ impl Slope {
 pub(super) fn offset(rules: &Rules, bias: DepthBias, slope: Option<Slope>, format: Format) -> Inexact {
     let [factor, constant, clamp] = [bias.slope, bias.constant, bias.clamp].map(f64::from);
     let Some(Slope { steepest, greatest }) = slope else {
-        // Of what was clipped no clause says whether its slope and depths are those before or
-        // after.
+        // Of what was clipped no clause says whether its slope and depths are
+        // those before or after.
         return Inexact { value: (rules.depth_bias)(0.0, 0.0, clamp), allowed: Interval::ANY };
     };
     let resolved = resolved(format, greatest);

@@ -26,8 +26,8 @@ pub enum Interpolation {
 #[derive(Clone, Debug)]
 pub(super) struct Planes {
     positions: [[f64; 4]; 3],
-    /// On the projective screen, in pixels; (x, y, 1) of the snapped vertices of one that was not
-    /// clipped.
+    /// On the projective screen, in pixels; (x, y, 1) of the snapped vertices of one
+    /// that was not clipped.
     vertices: [[f64; 3]; 3],
     /// What the determinants are multiplied with.
     factor: [f64; 3],
@@ -252,8 +252,8 @@ impl Fragment {
         }
     }
 
-    /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and with what arithmetic
-    /// loses.
+    /// Σ e·n / Σ e·d, the definite value by a rule: over the corners, and
+    /// with what arithmetic loses.
     fn quotient(&self, n: [f64; 3], d: [f64; 3], value: impl Fn([f64; 3], [f64; 3]) -> f64) -> Inexact {
         let value = value(self.e, n);
         let Some(corners) = self.corners else { return Inexact { value, allowed: Interval::ANY } };

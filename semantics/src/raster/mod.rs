@@ -52,8 +52,8 @@ pub use triangle::{Doubt, Lane, Quad, Setup, Triangle};
 pub struct Rules {
     /// The vertices of triangle i, the provoking one first: Primitive Topologies.
     pub assemble: fn(Topology, usize) -> [usize; 3],
-    /// How far a clip-space position is within the near plane, and within the far plane: Primitive
-    /// Clipping.
+    /// How far a clip-space position is within the near plane, and within the
+    /// far plane: Primitive Clipping.
     pub depth_planes: [fn([f64; 4]) -> f64; 2],
     /// How far from the first to the second an edge crosses a plane, by the two distances.
     pub crossing: fn(f64, f64) -> f64,

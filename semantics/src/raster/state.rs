@@ -1,5 +1,5 @@
-//! What a draw is rasterised under: Vulkan, Controlling the Viewport, Scissor Test, Basic Polygon
-//! Rasterization.
+//! What a draw is rasterised under: Vulkan, Controlling the Viewport, Scissor
+//! Test, Basic Polygon Rasterization.
 
 use std::fmt;
 
@@ -128,8 +128,8 @@ pub struct State {
     pub depth_clamp: bool,
     /// What is added to depths: depthBiasEnable.
     pub depth_bias: Option<DepthBias>,
-    /// Where the stored depth must lie, ends included, for a fragment to stay:
-    /// depthBoundsTestEnable.
+    /// Where the stored depth must lie, ends included, for a
+    /// fragment to stay: depthBoundsTestEnable.
     pub depth_bounds: Option<[f32; 2]>,
     /// How precise a device is.
     pub precision: Precision,

@@ -1,6 +1,6 @@
 //! A triangle on the screen: Vulkan, Coordinate Transformations, Controlling the Viewport, Basic
-//! Polygon Rasterization, and quads with helper invocations (Shaders, Helper Invocations; Quad
-//! scope).
+//! Polygon Rasterization, and quads with helper invocations (Shaders,
+//! Helper Invocations; Quad scope).
 
 use smallvec::SmallVec;
 
@@ -43,16 +43,16 @@ pub struct Lane {
     pub doubt: Doubt,
 }
 
-/// Four pixels whose invocations share derivatives. Those that are not covered have helper
-/// invocations.
+/// Four pixels whose invocations share derivatives. Those that are not
+/// covered have helper invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quad {
     /// The left column, even.
     pub x: u32,
     /// The upper row, even.
     pub y: u32,
-    /// (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1). Pixels outside of the area are never
-    /// covered.
+    /// (x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1). Pixels outside of the
+    /// area are never covered.
     pub lanes: [Lane; 4],
 }
 
@@ -277,8 +277,8 @@ impl Triangle {
             let b = &self.corners[(i + 1) % self.corners.len()];
             let error = error_near(a, b, p, one);
             let (from, to) = (a.at.map(i128::from), b.at.map(i128::from));
-            // A segment and a square around the point meet unless one of these directions parts
-            // them.
+            // A segment and a square around the point meet unless one of
+            // these directions parts them.
             let meets = |c: usize| (from[c].min(to[c]) - p[c]) as f64 <= error && (p[c] - from[c].max(to[c])) as f64 <= error;
             let reach = ((to[0] - from[0]).unsigned_abs() + (to[1] - from[1]).unsigned_abs()) as f64 * error;
             if meets(0) && meets(1) && doubled_area(from, to, p).unsigned_abs() as f64 <= reach * (1.0 + 1e-9) {
@@ -328,8 +328,8 @@ fn doubled_area(a: [i128; 2], b: [i128; 2], c: [i128; 2]) -> i128 {
 }
 
 /// A vertex on the screen. It is certain where each operation, as the specification words it, is
-/// exact in 32-bit floats and ends on the grid; otherwise a device may have it rounded to either
-/// side.
+/// exact in 32-bit floats and ends on the grid; otherwise a device may have it
+/// rounded to either side.
 fn corner(rules: &Rules, state: &State, vertex: &Vertex) -> Corner {
     let one = f64::from(1 << state.precision.sub_pixel_bits);
     let w = vertex.position[3];

@@ -2,8 +2,8 @@
 //! object declarations are both decorated Aliased, an implementation may take it that what is
 //! written through the one is not accessed through the other.
 //!
-//! Only variables count as declarations here; pointer parameters of functions do too, and are not
-//! followed.
+//! Only variables count as declarations here; pointer parameters of functions do too,
+//! and are not followed.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;

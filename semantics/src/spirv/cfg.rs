@@ -133,8 +133,8 @@ impl Graph {
         self.immediate_dominator[block as usize]
     }
 
-    /// Whether every path from the entry to `b` passes `a`; true of every `a` where `b` is
-    /// unreachable.
+    /// Whether every path from the entry to `b` passes `a`; true of every `a`
+    /// where `b` is unreachable.
     pub fn dominates(&self, a: Node, b: Node) -> bool {
         if !self.reachable(b) {
             return true;
@@ -267,8 +267,8 @@ mod tests {
         !reach(NONE)[b as usize] || a == b || !reach(a)[b as usize]
     }
 
-    /// What is reached from a node, itself too, by the definition: the least set that edges do not
-    /// leave.
+    /// What is reached from a node, itself too, by the definition: the least set that
+    /// edges do not leave.
     fn reached_by_definition(edges: &[Vec<u32>], from: u32) -> Vec<bool> {
         let mut reached = vec![false; edges.len()];
         reached[from as usize] = true;

@@ -16,8 +16,8 @@
 //! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
 //! all that is written is in doubt.
 //!
-//! [`picture`] runs the fragment stage on the lockstep machine instead, and shows definite values
-//! only.
+//! [`picture`] runs the fragment stage on the lockstep machine instead, and
+//! shows definite values only.
 //!
 //! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip
 //! distances, geometry and tessellation. A vertex stage that writes memory is refused, for nothing
@@ -111,8 +111,8 @@ pub struct By<'b> {
     pub rules: &'b raster::Rules,
     /// How quads, and the invocations in them, take turns.
     pub schedule: &'b Schedule,
-    /// What instructions may give in runs over sets; without, what definite values leave open stays
-    /// so.
+    /// What instructions may give in runs over sets; without, what definite values
+    /// leave open stays so.
     pub sets: Option<sets::Rules>,
 }
 

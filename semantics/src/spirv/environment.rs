@@ -131,11 +131,11 @@ pub struct Resources<'d> {
     /// Floats in the buffers of which a device may hold another; of a place that is no buffer's
     /// nothing is said.
     pub bounded: &'d [BoundedFloat],
-    /// Under which profile floats are judged; by default that which the module asks for
-    /// ([`super::module::Module::profile`]).
+    /// Under which profile floats are judged; by default that which the
+    /// module asks for ([`super::module::Module::profile`]).
     pub profile: Option<Profile>,
-    /// How precise a device samples; by default as little as each format allows
-    /// ([`image::Precision::least`]).
+    /// How precise a device samples; by default as little as
+    /// each format allows ([`image::Precision::least`]).
     pub precision: Option<image::Precision>,
 }
 

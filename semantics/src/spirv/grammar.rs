@@ -66,8 +66,8 @@ impl Enumeration {
         if self.mask { bits(value).all(|b| self.by_value(b).is_some()) } else { self.by_value(value).is_some() }
     }
 
-    /// The text of a value: `Fragment`, `Volatile|Aligned`, `None`; `None` where a part has no
-    /// name.
+    /// The text of a value: `Fragment`, `Volatile|Aligned`, `None`; `None` where a
+    /// part has no name.
     pub fn text(&self, value: u32) -> Option<String> {
         if !self.mask {
             return self.by_value(value).map(|e| e.name.clone());
@@ -305,8 +305,8 @@ pub trait Operands {
     }
 }
 
-/// Walks over the operands of an instruction as its grammar has them, result type and result
-/// included.
+/// Walks over the operands of an instruction as its grammar has them, result
+/// type and result included.
 pub fn walk<O: Operands>(grammar: &'static CoreInstruction, operands: &mut O) -> Result<(), O::Error> {
     walk_list(grammar.operands, operands)
 }

@@ -5,8 +5,8 @@
 //! writes it, by the actions of rules. A *turn* of an invocation is one action that others can see,
 //! with all that the invocation does by itself up to the next one; who has the next turn is for the
 //! [`Schedule`] to say. Rules of several invocations are in `barrier`, `race` and `quad`: the
-//! stages of a draw ([`super::draw`]) are grids too, their workgroups quads of fragments or single
-//! vertices.
+//! stages of a draw ([`super::draw`]) are grids too, their workgroups quads of
+//! fragments or single vertices.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so
 //! that memory is in proportion to these. A run with equal arguments gives an equal report.
@@ -476,8 +476,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             self.set_unready(number, State::Awaits(awaited, reduct.rule));
             return false;
         }
-        // Lines are no instructions that execute; the OpPhi of a block are one rule and several
-        // instructions.
+        // Lines are no instructions that execute; the OpPhi of a block are one
+        // rule and several instructions.
         let taken = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) } else { 1 };
         let count = config.code[..taken].iter().filter(|i| !matches!(i.op, Op::Line | Op::NoLine)).count() as u64;
         if self.instructions + count > self.fuel {

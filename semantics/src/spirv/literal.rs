@@ -1,5 +1,5 @@
-//! Number literals of SPIR-V assembly: text to words and back, as `spirv-as` and `spirv-dis` have
-//! them.
+//! Number literals of SPIR-V assembly: text to words and back, as `spirv-as`
+//! and `spirv-dis` have them.
 //!
 //! Integers are decimal, octal with a leading 0, or hexadecimal, and fit their type; a hexadecimal
 //! one may name the sign bit. Floats are decimal, or hexadecimal with an exponent. Decimal floats

@@ -118,8 +118,8 @@ struct Edge {
     target: u32,
     first_move: u32,
     end_move: u32,
-    /// Whether a copy writes what a later one reads, so that all must be read before any is
-    /// written.
+    /// Whether a copy writes what a later one reads, so that all must be read
+    /// before any is written.
     through_scratch: bool,
 }
 

@@ -104,8 +104,8 @@ pub struct ConstantScalar {
 /// What execution modes say of an entry point.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Modes {
-    /// Invocations of a workgroup in x, y and z: the WorkgroupSize built-in, else LocalSizeId, else
-    /// LocalSize.
+    /// Invocations of a workgroup in x, y and z: the WorkgroupSize built-in,
+    /// else LocalSizeId, else LocalSize.
     pub workgroup_size: Option<[u32; 3]>,
     /// OriginUpperLeft.
     pub origin_upper_left: bool,
@@ -367,8 +367,8 @@ impl Module {
         modes
     }
 
-    /// The constant decorated BuiltIn WorkgroupSize, which is before every other size (SPIR-V
-    /// §3.21).
+    /// The constant decorated BuiltIn WorkgroupSize, which is before every
+    /// other size (SPIR-V §3.21).
     fn workgroup_size_built_in(&self) -> Option<[u32; 3]> {
         let wanted = |d: &&Decoration| d.decoration == Decorate::BuiltIn as u32 && d.value == BuiltIn::WorkgroupSize as u32;
         let constants =

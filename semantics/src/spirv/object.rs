@@ -1,6 +1,6 @@
 //! Memory objects with an explicit layout: bytes, each defined or undefined with its origin;
-//! bounds, alignment and access checks; and what robust buffer access makes of accesses out of
-//! bounds.
+//! bounds, alignment and access checks; and what robust buffer access makes of
+//! accesses out of bounds.
 //!
 //! Scalars are little-endian and 1, 2, 4 or 8 bytes wide. An undefined byte keeps its origin until
 //! it is overwritten, so a scalar may be undefined in part; copying it byte by byte loses nothing.
@@ -236,8 +236,8 @@ impl Object {
     }
 
     /// Where an access of so many bytes goes, and whether it may: once for the whole of what an
-    /// instruction accesses, since an access that is not wholly within bounds is out of bounds as a
-    /// whole.
+    /// instruction accesses, since an access that is not wholly within bounds is out of
+    /// bounds as a whole.
     pub fn reach(&self, operation: Operation, offset: u64, bytes: u64, alignment: u64) -> Result<Reach, Fault> {
         if operation != Operation::Load && !self.writable {
             return Err(Fault::ReadOnly { offset });
@@ -262,8 +262,8 @@ impl Object {
         }
     }
 
-    /// What a store or an atomic out of bounds does; the bytes that it may have changed have that
-    /// origin.
+    /// What a store or an atomic out of bounds does; the bytes that it may have
+    /// changed have that origin.
     pub fn store_outside(&mut self, origin: u32) -> Stored {
         match self.robustness {
             Robustness::Rba2 => Stored::Dropped,

@@ -30,8 +30,8 @@ pub struct Opcode {
     pub instruction: Instruction,
     /// Its name: `OpIAdd`, or within GLSL.std.450 `SMin`.
     pub name: String,
-    /// Where it is specified: `SPIR-V §3.3.13`, or `GLSL.std.450`; `None` for some that are
-    /// refused.
+    /// Where it is specified: `SPIR-V §3.3.13`, or `GLSL.std.450`; `None` for
+    /// some that are refused.
     pub section: Option<&'static str>,
     /// What becomes of it.
     pub standing: Standing,
@@ -39,8 +39,8 @@ pub struct Opcode {
     pub lockstep: bool,
 }
 
-/// Every core instruction of the grammar, by opcode, then every instruction of GLSL.std.450, by
-/// number.
+/// Every core instruction of the grammar, by opcode, then every instruction
+/// of GLSL.std.450, by number.
 pub fn all() -> Vec<Opcode> {
     let core = grammar::instructions().map(|i| Opcode {
         instruction: Instruction::Core(i.opcode as u16),

@@ -28,8 +28,8 @@ fn made(module: &Module, origin: Origin) -> String {
     format!("{} made by {} in invocation {}", origin.kind.id(), name(module, origin.instruction), origin.invocation)
 }
 
-/// The operands of an instruction that computes: of an extended one, what follows the set and the
-/// number.
+/// The operands of an instruction that computes: of an extended one, what follows the
+/// set and the number.
 pub(super) fn computed_from<'m>(module: &'m Module, i: &Instruction) -> &'m [u32] {
     let operands = i.operands(module.words());
     if i.is(Op::ExtInst) { operands.get(2..).unwrap_or(&[]) } else { operands }

@@ -91,8 +91,8 @@ impl Extent {
 #[derive(Clone, Debug)]
 struct Backing {
     object: Object,
-    /// Scalars of which more is known, or less, than that they hold these bits: by their first
-    /// bytes.
+    /// Scalars of which more is known, or less, than that they hold these bits:
+    /// by their first bytes.
     kept: BTreeMap<u64, Kept>,
     /// Why a device may hold other bits anywhere, if so: as after a store out of bounds.
     anywhere: Option<Why>,
@@ -348,8 +348,8 @@ impl Shared {
                 Err(fault) => reach = reach.and(Err(fault)),
             }
         });
-        // A vector without extent has no bytes; what has no place in the layout was refused at
-        // load.
+        // A vector without extent has no bytes; what has no place in the layout
+        // was refused at load.
         if visited.is_none() || matches!(reach, Ok(Reach::Outside)) {
             extent.cells.clear();
         }
@@ -445,8 +445,8 @@ impl Shared {
         self.backings[buffer].object.bytes().map(|byte| byte.map_err(|number| self.origins[number as usize]))
     }
 
-    /// The stretches of a buffer that a device may hold other bits in: first byte, number of bytes,
-    /// why.
+    /// The stretches of a buffer that a device may hold other bits in: first byte,
+    /// number of bytes, why.
     pub fn doubts(&self, buffer: usize) -> Vec<(u64, u64, Why)> {
         let backing = &self.backings[buffer];
         if let Some(why) = backing.anywhere {
@@ -455,8 +455,8 @@ impl Shared {
         backing.kept.iter().filter_map(|(&first, kept)| Some((first, kept.bytes.into(), kept.open?))).collect()
     }
 
-    /// The floats of a buffer that every device has as a zero, of one sign or the other, by first
-    /// byte.
+    /// The floats of a buffer that every device has as a zero, of one sign or the
+    /// other, by first byte.
     pub fn zeros(&self, buffer: usize) -> impl Iterator<Item = u64> + '_ {
         let backing = &self.backings[buffer];
         let is_zero = move |at: u64, kept: &Kept| kept.is_zero(self.float(buffer, at).map_or(1, |lane| lane.bits.into()));
@@ -598,8 +598,8 @@ fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffe
     }
 }
 
-/// How many elements a runtime array at an address has, in an object of so many bytes (Vulkan,
-/// OpArrayLength).
+/// How many elements a runtime array at an address has, in an object of so
+/// many bytes (Vulkan, OpArrayLength).
 pub fn runtime_length(module: &Module, address: &Address, bytes: u64) -> Option<u64> {
     let Some(Type::RuntimeArray { stride, .. }) = module.types().get(address.type_) else { return None };
     Some(bytes.saturating_sub(address.offset).checked_div(u64::from(stride)).unwrap_or(0))

@@ -444,8 +444,8 @@ impl Freezer<'_> {
         Ok((type_, first))
     }
 
-    /// Writes the constant of the next scalars, of that type; its id, which is fresh where none is
-    /// given.
+    /// Writes the constant of the next scalars, of that type; its id, which is fresh
+    /// where none is given.
     fn emit(&mut self, i: &Instruction, type_: u32, id: Option<u32>, scalars: &mut &[Option<u64>]) -> Result<u32, LoadError> {
         let count = self.types.scalars(type_) as usize;
         let (own, rest) = scalars.split_at(count.min(scalars.len()));

@@ -1,5 +1,5 @@
-//! What of a loaded module the engines of λV's translation model: named checks before anything
-//! runs.
+//! What of a loaded module the engines of λV's translation model: named
+//! checks before anything runs.
 //!
 //! [`Module::load`] accepts more than [`super::step`] and [`super::machine`] run. Both ask here
 //! first, so that they refuse the same modules by the same names.

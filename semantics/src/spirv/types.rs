@@ -274,8 +274,8 @@ impl Types {
         Types { by_id: vec![0; bound as usize], ..Types::default() }
     }
 
-    /// Members to come of a structure that is declared next; their scalars and places are filled
-    /// in.
+    /// Members to come of a structure that is declared next; their scalars and
+    /// places are filled in.
     pub(super) fn push_member(&mut self, type_: u32, offset: Option<u32>, matrix: MatrixLayout) {
         self.members.push(Member { type_, scalar: 0, offset, matrix });
     }
@@ -434,8 +434,8 @@ impl Types {
         }
     }
 
-    /// How many parts an index may choose from; `None` for a runtime array and for what has no
-    /// parts.
+    /// How many parts an index may choose from; `None` for a runtime array and for
+    /// what has no parts.
     #[inline]
     pub fn parts(&self, id: u32) -> Option<u64> {
         match self.get(id)? {

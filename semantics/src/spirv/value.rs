@@ -1,5 +1,5 @@
-//! What both engines run on and observe: scalars, inputs, outputs, and how control puts lanes in
-//! doubt.
+//! What both engines run on and observe: scalars, inputs, outputs, and how control
+//! puts lanes in doubt.
 
 use smallvec::SmallVec;
 

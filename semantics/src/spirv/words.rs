@@ -1,5 +1,5 @@
-//! Words to instructions: the physical layout of a SPIR-V module (SPIR-V §2.3), checked word by
-//! word.
+//! Words to instructions: the physical layout of a SPIR-V module (SPIR-V §2.3),
+//! checked word by word.
 //!
 //! Decoding holds every operand to the grammar, so that what comes after may index operands without
 //! looking. It does not know what a module means: that is [`super::module`]. Memory is in

@@ -186,8 +186,8 @@ fn last_statement(program: &Program) -> Option<StmtId> {
     }
 }
 
-/// Has the last function return the value of the expression that is its last statement, if there is
-/// one.
+/// Has the last function return the value of the expression that is its last statement,
+/// if there is one.
 fn returns(program: &mut Program, expr: ExprId) {
     let ty = program.expr(expr).ty.right();
     if let Some(last) = last_statement(program).filter(|_| ty != TypeId::VOID) {
@@ -202,8 +202,8 @@ fn returns(program: &mut Program, expr: ExprId) {
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded
-    /// results.
+    /// Under which profile of precision floats are sets; without one they are
+    /// the correctly rounded results.
     pub precision: Option<Profile>,
     /// The most steps of a way.
     pub fuel: u64,

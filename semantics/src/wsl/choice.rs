@@ -47,8 +47,8 @@ impl Strategy {
         }
     }
 
-    /// Likewise, of what has no value from the beginning: chosen by what it is alone, for no
-    /// thread.
+    /// Likewise, of what has no value from the beginning: chosen by what it is
+    /// alone, for no thread.
     pub fn undefined(self, [object, place]: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Option<u32> {
         self.one_of((u32::MAX - 1).wrapping_sub(object), place.into(), values, of, first)
     }

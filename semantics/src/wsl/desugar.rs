@@ -1,5 +1,5 @@
-//! WSL desugaring: seed 004 "Parsing", where each is defined beside the production that it
-//! rewrites.
+//! WSL desugaring: seed 004 "Parsing", where each is defined beside the
+//! production that it rewrites.
 //!
 //! One pass over the arenas of the tree, whose children stand before their parents, so nesting
 //! costs no stack. A function for each desugaring; what each was done to is listed.
@@ -12,8 +12,8 @@ use super::syntax::{
 use crate::rule::Rule;
 use crate::text::{Span, Symbol};
 
-/// The program without sugar, and which desugaring was done to what, in the order of the tree's
-/// nodes.
+/// The program without sugar, and which desugaring was done to what, in the order
+/// of the tree's nodes.
 pub fn desugar(mut tree: Tree) -> (Program, Vec<(Rule, Span)>) {
     let program = Program {
         names: std::mem::take(&mut tree.names),

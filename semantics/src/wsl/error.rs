@@ -7,12 +7,12 @@ use crate::text::Span;
 /// The most errors that one run reports; where there are more, the last one says so.
 pub const MAX_ERRORS: usize = 100;
 
-/// The most notes that the errors of one run have together; a later error says how many it would
-/// have.
+/// The most notes that the errors of one run have together; a later error says how
+/// many it would have.
 pub const MAX_NOTES: usize = 100;
 
-/// The most characters of a message or note: names and types that a program writes may be of any
-/// length.
+/// The most characters of a message or note: names and types that a program writes may
+/// be of any length.
 const MAX_TEXT: usize = 500;
 
 /// A broken rule.

@@ -227,8 +227,8 @@ impl Generator<'_> {
         self.tree.push_type(TypeExpr { prefix, name, arguments, suffixes }, NOWHERE)
     }
 
-    /// The type of variables: an address space before one without pointers and array references is
-    /// theirs.
+    /// The type of variables: an address space before one without pointers and
+    /// array references is theirs.
     fn declarations(&mut self) -> Declarations {
         let (space, ty) = if self.one_in(4) {
             let suffixes = if self.one_in(2) { self.some(0, 2, |g| TypeSuffix::Array(g.size())) } else { Vec::new() };

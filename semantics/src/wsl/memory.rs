@@ -137,8 +137,8 @@ impl Memory {
         (0..words).filter(|k| offsets.iter().fold(false, |racy, o| races.word(at.object, o / 4 + k, access) | racy)).collect()
     }
 
-    /// The words at an address, without any notice; none if the object does not hold that many
-    /// there.
+    /// The words at an address, without any notice; none if the object does not
+    /// hold that many there.
     pub fn read(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let object = self.object(at.object);
         let here = |offset: u32| {

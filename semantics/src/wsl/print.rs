@@ -232,8 +232,8 @@ impl Printer<'_> {
         self.out.push_str(&match (literal.magnitude, literal.hexadecimal) {
             (Magnitude::Exact(m), false) => m.to_string(),
             (Magnitude::Exact(m), true) => format!("{m:#x}"),
-            // An infinite one is written as 2^128, which no float holds; the others are integers
-            // below.
+            // An infinite one is written as 2^128, which no float holds; the
+            // others are integers below.
             (Magnitude::Large(x), false) if x.is_infinite() => "340282366920938463463374607431768211456".into(),
             (Magnitude::Large(x), true) if x.is_infinite() => format!("{:#x}0", 1u128 << 124),
             (Magnitude::Large(x), false) => (x as u128).to_string(),
@@ -490,8 +490,8 @@ fn sign(step: Step) -> &'static str {
     &step.function()["operator".len()..]
 }
 
-/// The tree that looks as the program does: without sugar, but with calls whose callees no text can
-/// name.
+/// The tree that looks as the program does: without sugar, but with calls whose callees
+/// no text can name.
 fn sugared(program: &core::Program) -> Tree {
     let operator = |name: Symbol| BinaryOp::ALL.into_iter().find(|op| op.function() == program.names.name(name));
     let e = |e: core::ExprId| ExprId(e.0);

@@ -97,8 +97,8 @@ pub struct Races {
     pub thread: u32,
     /// Its group.
     pub group: u32,
-    /// The barriers that its group has passed: with a fence of threadgroup memory, and of device
-    /// memory.
+    /// The barriers that its group has passed: with a fence of threadgroup memory,
+    /// and of device memory.
     pub epochs: (u32, u32),
     /// Where the step stands.
     pub place: Span,
@@ -181,8 +181,8 @@ impl Races {
         racy || self.reads_what_races(object, word, access)
     }
 
-    /// Whether an access reads what is known to race. What a store leaves is told from what was
-    /// there.
+    /// Whether an access reads what is known to race. What a store leaves is told
+    /// from what was there.
     fn reads_what_races(&self, object: ObjectId, word: u32, access: Access) -> bool {
         (!access.stores || access.atomic) && self.known.races(object, word, &access)
     }

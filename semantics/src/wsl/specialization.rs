@@ -40,8 +40,8 @@ pub fn constants<'p>(program: &'p Program, entry: &EntryPoint) -> Vec<(&'p str, 
 }
 
 impl Specialization {
-    /// Reads what is given, `(name, value)`, for the constants of the entry points that are run
-    /// together.
+    /// Reads what is given, `(name, value)`, for the constants of the entry points
+    /// that are run together.
     ///
     /// # Errors
     /// If a constant is not given, or given twice; if a value is none of its type; if something is
@@ -83,8 +83,8 @@ impl Specialization {
         Ok(Specialization { words })
     }
 
-    /// The word of the `k`th of an entry point's flattened arguments, if that is a specialization
-    /// constant.
+    /// The word of the `k`th of an entry point's flattened arguments, if that
+    /// is a specialization constant.
     pub fn word(&self, entry: &EntryPoint, k: usize) -> Option<u32> {
         self.words.get(&(entry.function, k as u32)).copied()
     }

@@ -102,8 +102,8 @@ pub enum TypeSuffix {
     Array(IntLiteral),
 }
 
-/// An expression. Parentheses are kept: a parenthesised literal is a literal, and the printer adds
-/// none.
+/// An expression. Parentheses are kept: a parenthesised literal is a literal, and
+/// the printer adds none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A literal.
@@ -422,8 +422,8 @@ pub enum FunctionKind {
     Vertex,
     /// The entry point of a fragment stage.
     Fragment,
-    /// The entry point of a compute stage, with the size of its threadgroups and where that is
-    /// written.
+    /// The entry point of a compute stage, with the size of its threadgroups and
+    /// where that is written.
     Compute([IntLiteral; 3], Span),
 }
 

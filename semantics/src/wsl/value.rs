@@ -136,8 +136,8 @@ impl Printer<'_> {
         match env.types.get(ty) {
             Type::Void => self.out.push_str("void"),
             Type::Scalar(of) | Type::Atomic(of) => self.one(
-                // The bits of a float within bounds, taken for an integer, are more than are
-                // listed.
+                // The bits of a float within bounds, taken for an integer, are
+                // more than are listed.
                 words.first().filter(|word| of == Scalar::Float || !matches!(word, Possible::Floats(_))),
                 |bits| scalar(of, bits),
                 |bits| match of {

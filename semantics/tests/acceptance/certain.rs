@@ -27,8 +27,8 @@ fn functions() -> Vec<&'static Subject> {
     SUBJECTS.iter().filter(is_one).collect()
 }
 
-/// An operand: drawn as for the sets, or of any bits, or at a place where a function's rule
-/// changes.
+/// An operand: drawn as for the sets, or of any bits, or at a place where
+/// a function's rule changes.
 fn operand(subject: &Subject, random: &mut Random, corners: &[f32]) -> f32 {
     const PLACES: [f32; 20] = [
         0.5,

@@ -8,8 +8,8 @@ use super::{over, rules};
 use smallstep_semantics::number::sets::{Operand, Set, Span, Truth, compared, narrowed};
 use smallstep_semantics::number::{Profile, Rounding};
 
-/// What stands in the place of the sets of a rule; the operands come as floats where they are
-/// points.
+/// What stands in the place of the sets of a rule; the operands come as floats
+/// where they are points.
 type Replace = fn(Profile, &[f32], Set) -> Set;
 
 fn is_point(set: &Set) -> bool {

@@ -372,8 +372,8 @@ impl Subject {
                 let exact = f64::from(x) * 2f64.powi(exponent);
                 d.exact(exact, exact as f32)
             }
-            // To a neighbour among the multiples of a 2^-11th of the number's power of two, or of
-            // 2^-24.
+            // To a neighbour among the multiples of a 2^-11th of the number's power of
+            // two, or of 2^-24.
             "QuantizeToF16" => {
                 let x = f64::from(d.operand(at(0))?);
                 if x.abs() > 65504.0 {

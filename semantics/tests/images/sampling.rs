@@ -170,8 +170,8 @@ fn devices_may_measure_derivatives_in_any_permitted_way() {
     }
 }
 
-/// Coarse tests that the random ones' harness cannot see: derivatives, bias, comparison, borders of
-/// integers.
+/// Coarse tests that the random ones' harness cannot see: derivatives, bias,
+/// comparison, borders of integers.
 fn derived(rules: &Rules) -> Result<(), String> {
     let size = [64, 16, 1];
     let of = |dx: [f32; 2], dy: [f32; 2], bias: f32, sampler: &Sampler| {

@@ -59,8 +59,8 @@ impl Levels {
         }
     }
 
-    /// A level at unnormalized coordinates in parts, with the weights that `weight` makes of the
-    /// fractions.
+    /// A level at unnormalized coordinates in parts, with the weights that `weight`
+    /// makes of the fractions.
     fn level(&self, sampler: &Sampler, level: usize, [u, v]: [i128; 2], offset: [i32; 2], filter: Filter) -> Fraction {
         let [di, dj] = offset.map(i128::from);
         if filter == Filter::Nearest {

@@ -127,8 +127,8 @@ impl<'p> Device<'p> {
         }
     }
 
-    /// The bits of a result in which zeros may have either sign; arbitrary ones for an arbitrary
-    /// result.
+    /// The bits of a result in which zeros may have either sign; arbitrary ones
+    /// for an arbitrary result.
     fn finish(&mut self, result: Evaluated) -> u32 {
         match result {
             Ok(value) if value.is_finite() => {

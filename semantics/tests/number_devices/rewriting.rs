@@ -17,8 +17,8 @@ impl Device<'_> {
         self.evaluate(&expr)
     }
 
-    /// A quotient, each term of the dividend perhaps divided for itself, or multiplied by a
-    /// reciprocal.
+    /// A quotient, each term of the dividend perhaps divided for itself, or
+    /// multiplied by a reciprocal.
     pub(super) fn divided(&mut self, x: (usize, usize), y: (usize, usize)) -> Evaluated {
         let mut dividend = self.operand(Op::Div, x.0, x.1, 5);
         for _ in 0..self.random.below(3) {

@@ -9,8 +9,8 @@ use smallstep_semantics::number::sets::{
 };
 use smallstep_semantics::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 
-/// How many lanes of operations there were, and how many have a bound: by themselves, and by sets
-/// beyond.
+/// How many lanes of operations there were, and how many have a bound: by themselves,
+/// and by sets beyond.
 #[derive(Default, Debug)]
 struct Count {
     lanes: u64,
@@ -178,8 +178,8 @@ fn no_legal_device_is_outside_the_sets() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The polynomials of an instruction, with something forgotten of those of its first operand and of
-/// theirs.
+/// The polynomials of an instruction, with something forgotten of those of its first
+/// operand and of theirs.
 fn forgetful(
     instruction: Instruction,
     args: &[(&[Polynomial], usize)],

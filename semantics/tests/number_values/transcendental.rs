@@ -146,8 +146,8 @@ fn transcendental_functions_are_within_half_a_unit_in_the_last_place() {
             let unit = f64::from(found.abs().next_up()) - f64::from(found.abs());
             let error = wide(&exact.sub(&big(found), P, RM)).abs() / unit;
             worst = worst.max(error);
-            // A 64-bit function wrong by a few units in its last place moves nothing by more than
-            // this.
+            // A 64-bit function wrong by a few units in its last place moves nothing
+            // by more than this.
             assert!(error < 0.5 + 1e-7, "{op:?} {args:?}: found {found:?}, due {expected:?}, off by {error} units");
         }
         println!("{op:?}: {not_nearest} of {SAMPLES} are not the nearest float; the worst of these is off by {worst:.9} units");

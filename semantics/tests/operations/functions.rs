@@ -19,8 +19,8 @@ fn half(x: &BigFloat) -> u64 {
     Half::of(nearest(x, 11, -14, 16)).bits()
 }
 
-/// Every 37th of all 16-bit floats where the function is defined, and all near 1: the nearest
-/// float.
+/// Every 37th of all 16-bit floats where the function is defined, and all near
+/// 1: the nearest float.
 #[test]
 fn functions_of_halves_are_correctly_rounded() {
     let mut consts = Consts::new().expect("constants");
@@ -67,8 +67,8 @@ fn functions_of_halves_are_correctly_rounded() {
     }
 }
 
-/// A 64-bit float exactly; by way of a normal one, since those are what `BigFloat::from_f64` reads
-/// right.
+/// A 64-bit float exactly; by way of a normal one, since those are
+/// what `BigFloat::from_f64` reads right.
 fn big(x: f64) -> BigFloat {
     let up = BigFloat::from_f64(x * 2f64.powi(600), 64);
     if x.abs() < f64::MIN_POSITIVE { up.mul(&BigFloat::from_f64(2f64.powi(-600), 64), 64, RM) } else { BigFloat::from_f64(x, 64) }

@@ -224,8 +224,8 @@ fn integers_agree_with_wide_ones() {
             if width == 32 {
                 UNARY_32.iter().for_each(|name| check(name, width, &[a], &[same]));
             }
-            // Every pair of bytes with a few of the operations; all of them with every pair that is
-            // random.
+            // Every pair of bytes with a few of the operations; all of them with every
+            // pair that is random.
             let turn = |i: usize| width != 8 || (n + i).is_multiple_of(4);
             BINARY.iter().enumerate().filter(|(i, _)| turn(*i)).for_each(|(_, name)| check(name, width, &[a, b], &[same]));
             PAIRS.iter().for_each(|name| check(name, width, &[a, b], &[same, same]));

@@ -37,8 +37,8 @@ fn either_winding_covers_the_same() {
     assert_eq!(found, by_hand([a, b, c]));
 }
 
-/// Each centre by the edges' equations in fractions of a quarter, all of them away from the
-/// centres.
+/// Each centre by the edges' equations in fractions of a quarter, all of them
+/// away from the centres.
 fn by_hand(at: [[f32; 2]; 3]) -> Vec<String> {
     let [a, b, c] = at.map(|p| p.map(|x| (x * 4.0) as i64));
     let side = |p: [i64; 2], q: [i64; 2], x: i64, y: i64| (q[0] - p[0]) * (4 * y + 2 - p[1]) - (q[1] - p[1]) * (4 * x + 2 - p[0]);
@@ -212,8 +212,8 @@ fn centres_on_the_viewports_edge_are_in_doubt() {
 }
 
 /// Triangles that cross the planes of clip space against the projective screen in integers: a pixel
-/// is covered where e_i ≥ 0, w > 0 and the depth is in range, and what is on the boundary is in
-/// doubt.
+/// is covered where e_i ≥ 0, w > 0 and the depth is in range, and what is on the
+/// boundary is in doubt.
 pub fn clipped(rules: &Rules, cases: u64) -> Result<(), String> {
     let mut random = Random(6);
     let (mut sure, mut behind) = (0u64, 0u64);
@@ -284,8 +284,8 @@ fn given(triangle: &Triangle, [x, y]: [i64; 2], e: [f64; 3], zw: [[f64; 2]; 3], 
         ("1/w", fragment.coordinate[3], sum / w),
         ("depth", fragment.coordinate[2], depth),
     ] {
-        // Snapping moves what was not clipped, so the set holds the fraction and the value is near
-        // it.
+        // Snapping moves what was not clipped, so the set holds the fraction and the
+        // value is near it.
         let width = found.allowed.high - found.allowed.low;
         let slack = 2e-6 * expected.abs().max(1.0);
         let held = found.allowed.low - slack <= expected && expected <= found.allowed.high + slack;
@@ -342,11 +342,11 @@ fn quads_hold_every_pixel_and_their_neighbours() {
     let quads: Vec<_> = triangle.quads().collect();
     assert_eq!(quads.iter().map(|q| (q.x, q.y)).collect::<Vec<_>>(), [(0, 0), (2, 0), (4, 0), (0, 2), (2, 2), (4, 2), (0, 4), (2, 4)]);
     assert_eq!(quads[0].lanes.map(|lane| lane.covered), [false, false, false, true]);
-    // The quad at the right: the centre of column 4, row 1 lies inside; column 5 is not in the
-    // area.
+    // The quad at the right: the centre of column 4, row 1 lies inside; column 5 is
+    // not in the area.
     assert_eq!(quads[2].lanes.map(|lane| lane.covered), [false, false, true, false]);
-    // The edge passes through the centre of (4, 2), which belongs to the triangle on the other
-    // side.
+    // The edge passes through the centre of (4, 2), which belongs to the triangle
+    // on the other side.
     assert_eq!(quads[5].lanes[0], Lane { covered: false, doubt: Doubt::Tie });
     assert_eq!(quads[5].lanes[1..], [Lane::default(); 3]);
 }

@@ -13,8 +13,8 @@ const P: usize = 320;
 const WIDE: usize = 1600;
 const RM: RoundingMode = RoundingMode::ToEven;
 
-/// The float exactly; by way of a normal one, since those are what `BigFloat::from_f64` reads
-/// right.
+/// The float exactly; by way of a normal one, since those are
+/// what `BigFloat::from_f64` reads right.
 pub fn big(x: f64) -> BigFloat {
     if x != 0.0 && x.abs() < f64::MIN_POSITIVE {
         let up = BigFloat::from_f64(x * 2f64.powi(600), 64);
@@ -130,8 +130,8 @@ fn a_second_library_agrees() {
         let fault = corners.chain((0..700).map(|_| random.operands(name, arity))).find_map(|args| {
             let args: Vec<f64> = args.into_iter().map(f64::from).collect();
             let found = enclose_tightly(function, &args)?;
-            // Limits, and what SPIR-V leaves undefined but this library does not, are compared by
-            // hand.
+            // Limits, and what SPIR-V leaves undefined but this library does not,
+            // are compared by hand.
             let beyond = match name {
                 "Pow" => args[0] <= 0.0,
                 "FDiv" | "FRem" | "FMod" => args[1] == 0.0,

@@ -76,8 +76,8 @@ fn the_fast_enclosure_holds_the_tight_one() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The middle of the fast enclosure and nothing else: what a bound of zero on libm's error would
-/// claim.
+/// The middle of the fast enclosure and nothing else: what a bound of zero on
+/// libm's error would claim.
 fn without_a_bound(function: Instruction, args: &[f64]) -> Option<Exact> {
     Some(match enclose(function, args)? {
         Exact::Within(Enclosure { low, high }) if low.to_bits() + 2 < high.to_bits() && low > 0.0 => {
@@ -100,8 +100,8 @@ fn a_bound_of_zero_is_found_wrong() {
     }
 }
 
-/// A float for two neighbours, neighbours on the wrong side, much more than needed, and a wrong
-/// domain.
+/// A float for two neighbours, neighbours on the wrong side, much more than needed,
+/// and a wrong domain.
 #[test]
 fn other_wrong_enclosures_are_found() {
     let point = |x: f64| Exact::Within(Enclosure { low: x, high: x });
@@ -121,8 +121,8 @@ fn by_order(tight: Enclosure, direction: Direction) -> f32 {
     if low == high && f64::from(low as f32) == low {
         return low as f32;
     }
-    // The greatest float not above the result, and the next one, by bisection over the ordered
-    // encodings.
+    // The greatest float not above the result, and the next one, by bisection
+    // over the ordered encodings.
     let float = |key: i64| if key < 0 { -f32::from_bits(!key as u32) } else { f32::from_bits(key as u32) };
     let (mut below, mut above) = (!0x7f80_0000i64, 0x7f80_0000i64);
     while above - below > 1 {

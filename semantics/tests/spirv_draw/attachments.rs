@@ -143,8 +143,8 @@ fn slanted(decoration: &str) -> Scene {
 
 #[test]
 fn inputs_are_interpolated_as_decorated() {
-    // At the centre (1.5, 2.5): λ = (1/2, 3/16, 5/16), over w (1/2, 3/32, 5/16), whose sum is
-    // 29/32.
+    // At the centre (1.5, 2.5): λ = (1/2, 3/16, 5/16), over w (1/2, 3/32, 5/16),
+    // whose sum is 29/32.
     for (decoration, expected) in
         [("", 8.0 * 3.0 / 29.0), ("OpDecorate %in NoPerspective", 1.5f32), ("OpDecorate %in Centroid", 24.0 / 29.0)]
     {
@@ -184,8 +184,8 @@ fn planted_rasterisation_is_caught() {
     assert_ne!(definite(&scene.observed().targets[0], 0, 0, 0), 0.25);
 }
 
-/// All of the framebuffer at depth 1/2 with the colour 1/2, and then [`HALF`] at depth 1/4 with
-/// 1/4.
+/// All of the framebuffer at depth 1/2 with the colour 1/2, and then [`HALF`] at
+/// depth 1/4 with 1/4.
 fn with_depth(compare: Compare, writes: bool) -> Scene {
     let mut positions = ALL.to_vec();
     positions.extend(HALF.map(|[x, y, _, w]| [x, y, 0.25, w]));
@@ -209,8 +209,8 @@ fn depths_are_tested_and_stored_in_order() {
     let mut scene = with_depth(Compare::Greater, true);
     scene.depth.as_mut().expect("a depth buffer").buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 0.3).expect("a depth buffer");
     assert_eq!(exactly(&scene.observed(), 0, 0, 0), 0.5);
-    // Without writes the second is compared with 0.3 too, and 1/4 is not greater; against 0.1 it
-    // is.
+    // Without writes the second is compared with 0.3 too, and 1/4 is not greater;
+    // against 0.1 it is.
     scene.depth.as_mut().expect("a depth buffer").buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 0.1).expect("a depth buffer");
     scene.depth.as_mut().expect("a depth buffer").writes = false;
     assert_eq!(exactly(&scene.observed(), 0, 0, 0), 0.25);

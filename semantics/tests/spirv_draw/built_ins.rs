@@ -177,8 +177,8 @@ fn a_mask_without_a_value_leaves_open_what_it_would_change() {
     // In the interface it counts, though nothing names it.
     let unnamed = scene(&masking("OpStore %out %red"), &ALL);
     assert_eq!(made(unnamed.observed().targets[0].component(0, 0, 0)).kind, Unspecified::UnwrittenOutput);
-    // Of what is drawn over it nothing is left; of what it would be drawn over, who made that
-    // first.
+    // Of what is drawn over it nothing is left; of what it would be drawn over,
+    // who made that first.
     let twice = masking(&body.replace("%cx %f1", "%cx %f4"));
     assert_eq!(picture(&scene(&twice, &[&ALL[..], &HALF[..]].concat()).observed().targets[0])[0], "####!!!!");
 }

@@ -248,8 +248,8 @@ fn samples_compare() {
     assert_eq!([3, 4].map(|x| exactly(&observation, x, 6, 0)), [0.0, 1.0], "1/2 is less than 3/4");
 }
 
-/// An interpolated coordinate has the right value, and where devices may have another, so may the
-/// texel.
+/// An interpolated coordinate has the right value, and where devices may have another,
+/// so may the texel.
 #[test]
 fn a_textured_triangle_shows_its_texture() {
     let body = "%i = OpLoad %v4 %in %m = OpVectorShuffle %v2 %i %i 0 1 %r = OpImageSampleImplicitLod %v4 %ts %m OpStore %out %r";
@@ -279,8 +279,8 @@ fn divergent_samples_are_undefined() {
     assert_eq!(exactly(&scene(&one_pixel(), numbered(8), body).observed(), 2, 3, 0), 33.0);
 }
 
-/// Without float controls a product may be contracted with a sum, and then the coordinate is
-/// another.
+/// Without float controls a product may be contracted with a sum, and then
+/// the coordinate is another.
 #[test]
 fn what_is_rounded_decides_no_texel_without_float_controls() {
     let body = "%m = OpFMul %v2 %xy %thirds %r = OpImageSampleImplicitLod %v4 %ts %m OpStore %out %r";

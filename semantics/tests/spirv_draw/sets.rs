@@ -16,8 +16,8 @@ fn covering(fragment: Module, format: Format) -> Scene {
     scene
 }
 
-/// What its attachment shows with quads that run over sets, and without. Definite texels are the
-/// same.
+/// What its attachment shows with quads that run over sets, and without. Definite
+/// texels are the same.
 fn both(scene: &Scene) -> (ObservedTarget, ObservedTarget) {
     let by = |sets| By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets };
     let run = |sets| {

@@ -67,8 +67,8 @@ fn keeping_going_collects_several() {
     assert_eq!(report(true), report(true));
 }
 
-/// The endings of all schedules of two workgroups of one invocation, each of which does one of the
-/// bodies.
+/// The endings of all schedules of two workgroups of one invocation, each of which does
+/// one of the bodies.
 fn endings(declarations: &str, first: &str, second: &str, words: &[u32]) -> BTreeSet<Vec<String>> {
     let body = format!(
         "%g3 = OpLoad %u3 %gid3 %g = OpCompositeExtract %uint %g3 0 %is0 = OpIEqual %bool %g %c0
@@ -117,8 +117,8 @@ fn message_passing_is_ordered_by_release_and_acquire_only() {
 
 #[test]
 fn all_interleavings_of_atomics_are_seen() {
-    // Store buffering: sequentially consistent interleavings of relaxed atomics show three of four
-    // results.
+    // Store buffering: sequentially consistent interleavings of relaxed atomics show
+    // three of four results.
     let found = endings(
         "",
         "OpAtomicStore %x %c1 %c0 %c1 %r0 = OpAtomicLoad %uint %y %c1 %c0 OpStore %out0 %r0",

@@ -50,8 +50,8 @@ macro_rules! part {
     };
 }
 
-/// A loop of three iterations, %k from 0 to 2, with that in its body, which ends in a branch to
-/// %next.
+/// A loop of three iterations, %k from 0 to 2, with that in its body, which ends in
+/// a branch to %next.
 macro_rules! three_times {
     ($body:literal) => {
         concat!(
@@ -237,8 +237,8 @@ fn every_undefined_behaviour_has_an_exhibit_that_both_engines_report_alike() {
     }
 }
 
-/// What would be undefined behaviour, and is refused before it can be: the registry has these as
-/// refusals.
+/// What would be undefined behaviour, and is refused before it can be: the registry
+/// has these as refusals.
 #[test]
 fn what_no_run_can_meet_is_refused() {
     let loads = |decorations: &str, declarations: &str, body: &str| {

@@ -194,8 +194,8 @@ fn what_cannot_be_settled_says_why() {
         assert!(told.contains(why), "{body}: {told:?}");
         assert!(acceptance.words.is_empty() && !acceptance.doubtful.is_empty(), "{body}");
     }
-    // Invocation 1 writes the word of invocation 0 on a way that it does not take by definite
-    // values.
+    // Invocation 1 writes the word of invocation 0 on a way that it does not
+    // take by definite values.
     let conflict = format!(
         "%is = OpIEqual %bool %i %c1 {less0} %both = OpLogicalAnd %bool %is %less {} OpStore %pi %one",
         branch("%both", "OpStore %p0 %two"),

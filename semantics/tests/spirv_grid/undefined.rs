@@ -1,5 +1,5 @@
-//! What is near to undefined behaviour; undefined values with their origin; what is refused;
-//! robustness.
+//! What is near to undefined behaviour; undefined values with their origin;
+//! what is refused; robustness.
 
 use pretty_assertions::assert_eq;
 

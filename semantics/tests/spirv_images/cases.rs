@@ -1,5 +1,5 @@
-//! Every image instruction: the type of `%r`, the body, and the components of `%r` worked out by
-//! hand.
+//! Every image instruction: the type of `%r`, the body, and the components of `%r`
+//! worked out by hand.
 //!
 //! `%tex` is 4 by 2 texels, 1 2 3 4 over 5 6 7 8; its level 1 is 10 20, its level 2 is 30. `%depth`
 //! is 0.25 0.75 over 0.5 1.

@@ -88,8 +88,8 @@ fn the_same_is_seen_on_any_number_of_threads() {
 
 #[test]
 fn another_seed_shows_another_trace() {
-    // What is compared depends on the seeds: a strategy that ignored its own would pass everywhere
-    // else.
+    // What is compared depends on the seeds: a strategy that ignored its own
+    // would pass everywhere else.
     let of = |seed| {
         let prepared = prepare("int f(int z) { return 1 / z; }", "f(0)").expect("it is typed");
         let settings = call::Settings { strategy: Strategy::Random(seed), ..call::Settings::default() };

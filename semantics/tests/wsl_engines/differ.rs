@@ -102,8 +102,8 @@ fn another_stage_or_another_derivative_is_a_difference() {
     assert!(matches!(shaded("far", "near"), Compared::Differ { .. }));
 }
 
-/// What is too large is left out and counted, at the bound not: functions, words of variables,
-/// threads.
+/// What is too large is left out and counted, at the bound not: functions,
+/// words of variables, threads.
 #[test]
 fn what_the_bounds_leave_out_is_counted() {
     let text = "
@@ -128,8 +128,8 @@ fn what_the_bounds_leave_out_is_counted() {
     assert_eq!((same, left), (0, vec![(Left::Fuel, 8)]));
 }
 
-/// A thread's variables are counted in words: as many as the bound are taken, and one fewer are
-/// not.
+/// A thread's variables are counted in words: as many as the bound are taken, and
+/// one fewer are not.
 #[test]
 fn words_of_variables_are_bounded() {
     let text = "int sum(int x) { int[20] all; all[3] = x; return all[3] + all[4]; }";

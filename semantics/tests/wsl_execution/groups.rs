@@ -148,8 +148,8 @@ fn loads_that_race_are_unspecified_whichever_comes_first() {
 
 #[test]
 fn every_load_that_races_is_unspecified() {
-    // The second load is after the first one of its thread, and both are before the store in some
-    // order.
+    // The second load is after the first one of its thread, and both are before the
+    // store in some order.
     let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
         threadgroup uint x;
         threadgroup uint y;

@@ -25,8 +25,8 @@ use std::rc::Rc;
 /// The most steps of a run.
 const STEPS: usize = 300;
 
-/// A step that left a term that is not well typed: its rule, none of the beginning, and what is
-/// wrong.
+/// A step that left a term that is not well typed: its rule, none of the beginning,
+/// and what is wrong.
 #[derive(Debug)]
 pub struct Broken {
     rule: Option<Rule>,

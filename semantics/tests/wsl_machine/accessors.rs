@@ -4,8 +4,8 @@ use crate::{int, run_with, words};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::machine::Settings;
 
-/// A structure whose `x` is kept doubled in `raw`, and which counts in `gets` how often it was
-/// read.
+/// A structure whose `x` is kept doubled in `raw`, and which counts in `gets` how
+/// often it was read.
 const DOUBLED: &str = "struct S { int raw; int sets; }
     int operator.x(S s) { return s.raw / 2; }
     S operator.x=(S s, int v) { s.raw = v * 2; s.sets += 1; return s; }

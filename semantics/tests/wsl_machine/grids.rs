@@ -104,8 +104,8 @@ fn atomic_operations_give_the_old_value() {
     assert_eq!(of("InterlockedXor(&a[0], 3, &old)", 1), [1, 2, 1, 2]);
     assert_eq!(of("InterlockedCompareExchange(&a[0], int(id), int(id) + 1, &old)", 0), [0, 1, 2, 3]);
     assert_eq!(of("InterlockedCompareExchange(&a[0], 1, 9, &old)", 1), [1, 9, 9, 9]);
-    // Unsigned comparisons, in the threadgroup's memory, the old value to where the threads share
-    // it.
+    // Unsigned comparisons, in the threadgroup's memory, the old value to where
+    // the threads share it.
     let text = "void f(uint group, uint id, device uint[] out) {
             threadgroup atomic_uint a; threadgroup uint old; 
             uint own;

@@ -51,8 +51,8 @@ const OTHERS: [Meaning; 37] = [
     Meaning::Default,
 ];
 
-/// How many words a value has, written from the layout's rule; the struct of the listing has 5
-/// words.
+/// How many words a value has, written from the layout's rule; the struct of the
+/// listing has 5 words.
 fn words(types: &Types, id: TypeId) -> usize {
     let vector = |n: u8| if n == 3 { 4 } else { n as usize };
     match types.get(id) {

@@ -141,8 +141,8 @@ pub fn by_hand(checks: &mut Checks) {
     );
 }
 
-/// The operation on integers of any size, written from the seed's sentences; none for what is not
-/// arithmetic.
+/// The operation on integers of any size, written from the seed's sentences; none for
+/// what is not arithmetic.
 fn exact(op: Op, x: &[i128]) -> Option<Given> {
     use Meaning::*;
     // "As if they computed the result as integers with a large enough width […], then truncated to

@@ -1,6 +1,6 @@
 //! What WSL's built-in functions do with values: by hand, by a second implementation, element by
-//! element, under profiles of precision; and that planted wrong meanings are caught by each of
-//! these.
+//! element, under profiles of precision; and that planted wrong meanings are caught
+//! by each of these.
 
 #[path = "../wsl_library/listing.rs"]
 mod listing;

@@ -84,8 +84,8 @@ fn definite_results_are_allowed_under_every_profile() {
 
 #[test]
 fn a_result_that_is_not_allowed_is_seen() {
-    // A sum one float off, a step the other way round, a sine that is a cosine, a fraction below
-    // zero.
+    // A sum one float off, a step the other way round, a sine that is a cosine,
+    // a fraction below zero.
     type Wrong = fn(Given) -> Given;
     let wrong: [(Meaning, Wrong); 4] = [
         (Add, |given| Given::Exactly(given.first().wrapping_add(1))),

@@ -1,5 +1,5 @@
-//! Wrong rules of WSL's draws: each stands in the table that draws go by, and some case must see
-//! it.
+//! Wrong rules of WSL's draws: each stands in the table that draws go by, and some
+//! case must see it.
 
 use crate::calls;
 use smallstep_semantics::number::{Inexact, Interval};

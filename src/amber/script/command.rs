@@ -17,8 +17,8 @@ pub struct Command {
 pub enum Action {
     /// Dispatch or draw.
     Run(Run),
-    /// Fill the attachments with the clear values, which are zeros, and 1.0 for depth, if not set
-    /// before.
+    /// Fill the attachments with the clear values, which are zeros, and 1.0 for depth,
+    /// if not set before.
     Clear(PipelineId),
     /// Set the clear colour: red, green, blue and alpha, bits of 32-bit floats.
     ClearColour(PipelineId, [u32; 4]),
@@ -113,8 +113,8 @@ pub enum Check {
         /// Found against expected.
         comparator: Comparator,
         /// With [`Comparator::Eq`] only: how far off a value may be. One holds for all; with more,
-        /// each holds for its component of a vector or column, and components past them must be
-        /// equal.
+        /// each holds for its component of a vector or column, and components past
+        /// them must be equal.
         tolerance: Vec<Tolerance>,
         /// Where and what.
         lanes: Vec<Lane>,

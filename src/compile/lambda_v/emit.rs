@@ -76,8 +76,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// Appends an instruction with these operands (result type and result included where it has
-    /// them).
+    /// Appends an instruction with these operands (result type and result included
+    /// where it has them).
     pub fn push(&mut self, op: spirv::Op, operands: &[u32]) {
         self.words.push((operands.len() as u32 + 1) << 16 | op as u32);
         self.words.extend_from_slice(operands);

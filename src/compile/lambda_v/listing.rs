@@ -26,8 +26,8 @@ pub struct Witnessed {
 }
 
 impl Module {
-    /// The innermost subexpression that an id is the value of, if the witness was kept and knows
-    /// one.
+    /// The innermost subexpression that an id is the value of, if the witness was
+    /// kept and knows one.
     pub fn witness_of(&self, id: u32) -> Option<&Witness> {
         self.witness.iter().find(|w| w.id == id)
     }

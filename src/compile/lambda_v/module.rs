@@ -1,8 +1,8 @@
 //! Module creation, report §6.11: the header, types, constants, variables and entry point around
 //! the translated code.
 //!
-//! This lies outside the theorem's eval_S (LV-19): a lemma of its own, tested by running whole
-//! modules.
+//! This lies outside the theorem's eval_S (LV-19): a lemma of its own, tested
+//! by running whole modules.
 
 use super::emit::{Code, Id, fixed, string, typeid};
 use super::{Constants, Module, Translator, Untranslatable};

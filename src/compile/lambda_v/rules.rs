@@ -53,8 +53,8 @@ pub struct Input {
     pub idc: Id,
     /// I.idl: the label of the block that code is added to.
     pub idl: Id,
-    /// I.rec: the frame's number and its continue block. The parameters' definitions are in the
-    /// terms.
+    /// I.rec: the frame's number and its continue block. The parameters' definitions
+    /// are in the terms.
     pub rec: Option<(u32, Id)>,
 }
 
@@ -192,8 +192,8 @@ impl Translator<'_> {
     ///                OpUnreachable                       [instead of the phi, if both are PureRec]
     /// ```
     /// One numbering throughout (LV-11), the condition under args = ∅ (LV-12), all constants
-    /// (LV-13), a merge block even if both branches call rec (LV-14), and O.type by rec-match
-    /// (LV-23).
+    /// (LV-13), a merge block even if both branches call rec (LV-14), and
+    /// O.type by rec-match (LV-23).
     fn tr_if(&mut self, i: Input, list: TermId) -> Translation {
         let operands = self.arguments(list);
         let [condition, yes, no] = operands.as_slice() else { return Err(self.ill_typed(list, "if needs three expressions")) };
@@ -351,8 +351,8 @@ impl Translator<'_> {
         self.code.push(Op::Branch, &[lb]);
         self.code.push(Op::Label, &[lb]);
 
-        // A number that the body does not mention: whatever rec it holds belongs to a frame
-        // outside.
+        // A number that the body does not mention: whatever rec it holds belongs
+        // to a frame outside.
         let number = self.terms.frames(body);
         let span = self.terms.span(i.expr);
         let mut params: SmallVec<[TermId; 6]> = SmallVec::new();

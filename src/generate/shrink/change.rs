@@ -42,8 +42,8 @@ pub(in super::super) enum Edit {
     /// A let without its binding of this number, whose name is replaced by what it was bound to, or
     /// by a constant.
     Unbind(ExprId, usize, Option<Type>),
-    /// An application of a func or rec-func without this parameter, whose name is replaced
-    /// likewise.
+    /// An application of a func or rec-func without this parameter, whose
+    /// name is replaced likewise.
     Unparam(ExprId, usize, Option<Type>),
     /// A let whose binding of the first number is a func, without this parameter of it.
     UnparamNamed(ExprId, usize, usize),

@@ -203,8 +203,8 @@ impl Draw {
     }
 
     fn table(&mut self, ty: &Type) -> Option<Expr> {
-        // Whole arrays and structures must be copied from one layout to another, which needs SPIR-V
-        // 1.4.
+        // Whole arrays and structures must be copied from one layout to another,
+        // which needs SPIR-V 1.4.
         if !self.mix.table || (ty.scalar().is_none() && self.mix.minor < 4) {
             return None;
         }

@@ -59,8 +59,8 @@ pub(super) struct Emit {
     table: Type,
     /// How often an invocation is expected to run what is being written.
     pub weight: f64,
-    /// The instructions that an invocation is expected to run of the function that is being
-    /// written.
+    /// The instructions that an invocation is expected to run of the function
+    /// that is being written.
     pub executed: f64,
 }
 
@@ -428,8 +428,8 @@ impl Emit {
     }
 }
 
-/// The words of an integer literal: SPIR-V §2.2.1, sign-extended to a word where the type is
-/// narrower.
+/// The words of an integer literal: SPIR-V §2.2.1, sign-extended to a word where
+/// the type is narrower.
 pub(super) fn literal(scalar: Scalar, bits: u64) -> Vec<u32> {
     let width = scalar.width();
     match width {

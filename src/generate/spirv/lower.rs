@@ -1,5 +1,5 @@
-//! Statements and functions, lowered: each block ends in one place that knows whether it is
-//! reached.
+//! Statements and functions, lowered: each block ends in one place that knows
+//! whether it is reached.
 
 mod control;
 

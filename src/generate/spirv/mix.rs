@@ -7,8 +7,8 @@ use super::tree::{INT, Scalar, Type, UINT};
 /// What the modules of a campaign may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The instructions that an invocation is to run in the median module, by the generator's
-    /// estimate.
+    /// The instructions that an invocation is to run in the median module,
+    /// by the generator's estimate.
     pub executed: u32,
     /// How many of a hundred modules use shared memory with barriers, or atomics.
     pub shared_percent: u32,
@@ -28,8 +28,8 @@ impl Default for Limits {
     }
 }
 
-/// The size and the features of one module. Features are relative weights where nothing else is
-/// said.
+/// The size and the features of one module. Features are relative weights where
+/// nothing else is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mix {
     /// The instructions that an invocation is to run.

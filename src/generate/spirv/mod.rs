@@ -51,8 +51,8 @@ use emit::{Buffer, table_buffer};
 use lower::{Lower, neutral};
 use tree::{Module, Stmt};
 
-/// Raised whenever some seed's module changes: journals and vectors of another version are of other
-/// modules.
+/// Raised whenever some seed's module changes: journals and vectors of another version
+/// are of other modules.
 pub const VERSION: u32 = 1;
 
 /// The name of the entry point.

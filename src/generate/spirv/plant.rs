@@ -316,8 +316,8 @@ impl Lower<'_> {
                 let length = self.emit.uint(self.module.input.len().max(1) as u32);
                 let inside = self.emit.op(spirv::Op::BitwiseAnd, uint, &[x, three]);
                 let outside = self.emit.op(spirv::Op::IAdd, uint, &[inside, length]);
-                // What the chain needs is declared, not executed, so the chain is the next
-                // instruction.
+                // What the chain needs is declared, not executed, so the chain
+                // is the next instruction.
                 let instruction = self.here();
                 let result = self.emit.word(Buffer::Input, outside);
                 self.planted = Some(Planted { instruction, result, also: vec![self.here()], reached: None });
@@ -344,8 +344,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Each invocation writes its element and reads its neighbour's, which was written properly
-    /// before.
+    /// Each invocation writes its element and reads its neighbour's, which
+    /// was written properly before.
     fn race_in_workgroup(&mut self, defect: Defect, x: Id) {
         let uint = self.emit.ty(&Type::UINT);
         let count = self.module.local_count();

@@ -1,5 +1,5 @@
-//! Shrinking: from a module that shows something to a small one that still does, through proptest's
-//! protocol.
+//! Shrinking: from a module that shows something to a small one that still
+//! does, through proptest's protocol.
 //!
 //! Each proposal is one change to the smallest module known to show it: statements go, a selection
 //! or loop gives way to what it holds, a call to the function's body, an expression to a part of

@@ -262,8 +262,8 @@ pub struct Function {
     pub result: Option<Expr>,
 }
 
-/// Words that invocations count in together. Every element starts as the neutral element of the
-/// operation.
+/// Words that invocations count in together. Every element starts as the neutral
+/// element of the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Counter {
     /// In Workgroup memory, or else in the counters' buffer.

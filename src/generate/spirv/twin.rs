@@ -170,8 +170,8 @@ pub struct Plant {
 }
 
 impl Plant {
-    /// Whether the output buffer has a word more for each invocation, which nothing but the plant
-    /// writes.
+    /// Whether the output buffer has a word more for each invocation, which nothing
+    /// but the plant writes.
     pub fn needs_word(&self) -> bool {
         let race = matches!(self.defect, Defect::RaceOfStores | Defect::RaceWithAtomic);
         race || (self.defect.kind() == Kind::Value && self.reach == Reach::Output)
@@ -207,8 +207,8 @@ pub struct Reached {
     pub reach: Reach,
     /// The instruction that consumes it.
     pub instruction: usize,
-    /// The undefined behaviour that is reported there; none for an observation, which is "any
-    /// value".
+    /// The undefined behaviour that is reported there; none for an observation,
+    /// which is "any value".
     pub id: Option<&'static str>,
     /// Of an observation: the first word of the output buffer that may hold the value. It is the
     /// last of an invocation's words.
@@ -260,11 +260,11 @@ pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Modu
     Some(twin)
 }
 
-/// The places that at least one invocation, and if `top` all invocations together, are certain to
-/// run.
+/// The places that at least one invocation, and if `top` all invocations together,
+/// are certain to run.
 fn sure_spots(module: &Module) -> Vec<Spot> {
-    // Callers stand after what they call: who is certainly called is known once all callers are
-    // seen.
+    // Callers stand after what they call: who is certainly called is known once
+    // all callers are seen.
     let functions = module.functions.len();
     let mut called = vec![false; functions];
     let mut made = Vec::new();
@@ -299,8 +299,8 @@ fn inner(stmt: &Stmt) -> Vec<&Vec<Stmt>> {
     }
 }
 
-/// Whether a statement may end the list that it stands in before its end: it jumps, returns or is a
-/// defect.
+/// Whether a statement may end the list that it stands in before its end: it jumps, returns
+/// or is a defect.
 fn may_leave(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Exit(..) | Stmt::Return(_) | Stmt::Plant(_)) || inner(stmt).into_iter().flatten().any(may_leave)
 }

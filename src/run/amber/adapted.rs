@@ -1,8 +1,8 @@
-//! Whether words that are adapted for devices show what the script's own words show, by the
-//! interpreter.
+//! Whether words that are adapted for devices show what the script's own words
+//! show, by the interpreter.
 //!
-//! A program that the passes do not take is unchecked on a device, by the same message, and not run
-//! here.
+//! A program that the passes do not take is unchecked on a device, by the same message,
+//! and not run here.
 
 use std::collections::BTreeMap;
 

@@ -82,8 +82,8 @@ pub struct Drawing {
     pub shown: Vec<Option<BufferId>>,
     /// The depth attachment and its test, if there is one.
     pub depth: Option<Depth>,
-    /// The first byte of vertex data, indices, images or push constants that is not decided, and
-    /// whose.
+    /// The first byte of vertex data, indices, images or push constants that is
+    /// not decided, and whose.
     pub open: Option<(BufferId, usize, Known)>,
 }
 
@@ -281,8 +281,8 @@ fn state_of(pipeline: &Pipeline) -> State {
     state
 }
 
-/// A sampler as engines take it. Scripts have one level, so that what is between levels does not
-/// matter.
+/// A sampler as engines take it. Scripts have one level, so that what is between
+/// levels does not matter.
 pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
     let filter = |filter| match filter {
         Filter::Nearest => image::Filter::Nearest,

@@ -217,8 +217,8 @@ impl Player<'_> {
                     marks.push(range, Known::OneOf, why);
                 }
                 Component::Within(set) => {
-                    // Its bytes are in place, and so is what is known of them: only who made it is
-                    // noted.
+                    // Its bytes are in place, and so is what is known of them: only who
+                    // made it is noted.
                     now.bound(range.start, *set);
                     marks.push(range, Known::OneOf, format!("a float in {set}, RUN in line {line}"));
                 }
@@ -308,8 +308,8 @@ impl Player<'_> {
         Some((found.buffer, found.range.clone()))
     }
 
-    /// Puts what a RUN shows of the storage image at a place into its buffer, decided; gives the
-    /// buffer.
+    /// Puts what a RUN shows of the storage image at a place into its buffer,
+    /// decided; gives the buffer.
     pub(super) fn store_image(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<BufferId> {
         let id = bound.images.iter().find(|i| i.place == place && i.kind == ImageKind::Storage)?.buffer;
         (self.buffers[id].bytes.len() == bytes.len()).then(|| self.store_bytes(id, 0..bytes.len(), bytes))?;

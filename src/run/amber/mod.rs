@@ -8,8 +8,8 @@
 //!
 //! An interpreter also knows which bytes are undefined, with who made them, and which are doubtful:
 //! a conforming device may hold other ones there. A RUN that reads open bytes says nothing of what
-//! it writes, since no engine takes a set for an input: all bytes that it may write are doubtful
-//! then.
+//! it writes, since no engine takes a set for an input: all bytes that it may
+//! write are doubtful then.
 
 mod adapted;
 mod bind;

@@ -143,8 +143,8 @@ fn module(name: &str, script: &Script, attached: &Attachment, options: &Options<
         let error = ReadError::of_module(&format!("{name}:{}: shader {}", shader.line, shader.name), e);
         ReadError { wrong: error.wrong, text: error.text }
     };
-    // A value for a constant that the module does not have changes nothing (Vulkan,
-    // VkSpecializationMapEntry).
+    // A value for a constant that the module does not have
+    // changes nothing (Vulkan, VkSpecializationMapEntry).
     let mut specialization = Vec::new();
     if !attached.specializations.is_empty() {
         let constants = spec_constants(&words).map_err(|e| refused(&e))?;

@@ -151,8 +151,8 @@ pub(super) struct Given {
     pub line: Line,
 }
 
-/// The commands of a script in the order in which they are done; those of REPEAT as often as it
-/// says.
+/// The commands of a script in the order in which they are done; those of REPEAT as
+/// often as it says.
 pub fn commands(script: &Script) -> impl Iterator<Item = &Command> {
     script.commands.iter().flat_map(|command| {
         let (body, count) = match &command.action {

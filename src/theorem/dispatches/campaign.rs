@@ -138,8 +138,8 @@ fn twin_random(seed: u64, defect: Defect) -> Random {
     Random::new(seed ^ 0x7477_696e ^ (defect as u64) << 32)
 }
 
-/// The defects that the twins of a seed have: so many, drawn from those that its module has a place
-/// for.
+/// The defects that the twins of a seed have: so many, drawn from those that its module
+/// has a place for.
 fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCase)> {
     let mut random = Random::new(seed ^ 0x6465_6665_6374);
     let mut defects = Defect::ALL.to_vec();

@@ -66,8 +66,8 @@ impl Due {
         Ok(Due { observation, acceptance })
     }
 
-    /// Whether a device may show this in every buffer that it gives back, and if not, the first
-    /// difference.
+    /// Whether a device may show this in every buffer that it gives back, and if
+    /// not, the first difference.
     pub fn admits(&self, shown: &ComputeResult) -> Result<Admitted, String> {
         let mut admitted = Admitted::default();
         for Buffer { set, binding, bytes } in &shown.buffers {

@@ -136,8 +136,8 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
     }
 }
 
-/// What an outcome must be: an observation without undefined bytes, or the report of what was
-/// planted.
+/// What an outcome must be: an observation without undefined bytes, or the report
+/// of what was planted.
 fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), String> {
     let (twin, words_each) = (case.twin.as_ref(), case.words_each);
     let told = || match outcome {
@@ -253,8 +253,8 @@ pub struct Asked {
 
 /// The dispatch of a clean case for a device that it reaches by a route. Where the pass `bindings`
 /// had to adapt the words, an interpreter has run the adapted words, and shows at each adapted
-/// place what the original words show at the original one; otherwise the error says how they
-/// differ.
+/// place what the original words show at the original one; otherwise the error
+/// says how they differ.
 pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<Asked, String> {
     let original = for_device(case);
     let (dispatch, places) = bindings::adapt(&original).map_err(|error| error.to_string())?;

@@ -71,8 +71,8 @@ pub(super) fn ill_typed_accepted(settings: &Settings, tries: u32) -> Option<Caug
     })
 }
 
-/// The smallest program found that the rule rejects, and that it does not reject with the planted
-/// bug.
+/// The smallest program found that the rule rejects, and that it does not reject
+/// with the planted bug.
 pub(super) fn minimal_near_miss(tree: &Tree, expected: &str, settings: &Settings, tries: u32) -> Tree {
     let sound = Settings { planted: Planted::default(), ..settings.clone() };
     let mut same = |tree: &Tree| code(tree, settings) != expected && code(tree, &sound) == expected;
@@ -195,8 +195,8 @@ OpReturn
 OpFunctionEnd
 "#;
 
-/// Modules that no program is translated to, for the rules that translated programs never tell
-/// apart.
+/// Modules that no program is translated to, for the rules that translated
+/// programs never tell apart.
 pub fn known_modules() -> Vec<KnownModule> {
     vec![
         KnownModule { name: "phis of a loop swap two values (LV-2)", text: SWAP, buffer: &[], expected: Ok([2.0, 1.0, 3.0, 0.0]) },

@@ -84,8 +84,8 @@ pub enum Check {
     /// Generated near-misses, each of which must be rejected by the rule that it breaks; and the
     /// ones made by hand, [`ILL_TYPED`].
     NearMisses,
-    /// The builtins against their second implementation, [`super::second`]: for what both sides
-    /// share.
+    /// The builtins against their second implementation, [`super::second`]: for
+    /// what both sides share.
     SecondImplementation,
     /// Modules made by hand whose outcome is known: for what no translated program reaches.
     KnownModules,

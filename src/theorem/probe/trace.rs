@@ -148,8 +148,8 @@ impl Trace {
 
     /// The components of a computation.
     pub(super) fn bits(&self, computed: &Computed) -> &[u32] {
-        // Computations follow each other without gaps; the caller knows how many components there
-        // are.
+        // Computations follow each other without gaps; the caller knows how
+        // many components there are.
         &self.bits[computed.first as usize..]
     }
 

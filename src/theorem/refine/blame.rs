@@ -104,8 +104,8 @@ impl Traced {
     }
 }
 
-/// Whether an instruction only moves components from its operands, all of which it has in
-/// registers.
+/// Whether an instruction only moves components from its operands, all of which
+/// it has in registers.
 fn moves(op: Op) -> bool {
     matches!(
         op,

@@ -1,5 +1,5 @@
-//! What two modules must have alike, so that one dispatch means the same for both (Vulkan, "Shader
-//! Interfaces").
+//! What two modules must have alike, so that one dispatch means the same for
+//! both (Vulkan, "Shader Interfaces").
 
 use std::fmt;
 

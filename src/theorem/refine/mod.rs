@@ -157,8 +157,8 @@ pub struct Summary {
     pub inputs: u64,
     /// Those on which AFTER shows what BEFORE allows.
     pub agree: u64,
-    /// Those of them for which BEFORE's schedule matters and was not tried in every way, in either
-    /// module.
+    /// Those of them for which BEFORE's schedule matters and was not tried in every
+    /// way, in either module.
     pub sampled: u64,
     /// Those on which BEFORE allows everything, by why.
     pub vacuous: BTreeMap<String, u64>,

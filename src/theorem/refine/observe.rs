@@ -214,8 +214,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
     }
 }
 
-/// Other orders of the invocations: all of them if the budget suffices, and otherwise some random
-/// ones.
+/// Other orders of the invocations: all of them if the budget suffices, and
+/// otherwise some random ones.
 fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
@@ -279,8 +279,8 @@ impl Sides<'_> {
             Outcome::Observed(after) => after,
             Outcome::Undefined(undefined) => {
                 let trace = traced(self.after, self.input, self.settings, self.fuel, schedule);
-                // The invocation that the relation sees there first, where the machine saw another
-                // one.
+                // The invocation that the relation sees there first, where the
+                // machine saw another one.
                 let undefined = trace.met.as_ref().filter(|met| met.ub == undefined.ub).unwrap_or(undefined);
                 if trace.in_doubt(undefined) {
                     return Err(format!("{} depends on a value that devices may differ in", undefined.ub.id()));

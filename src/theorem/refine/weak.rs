@@ -20,8 +20,8 @@
 //! synchronize if the second access reads what the first has written. Atomics that commute and
 //! whose results nobody uses, as those of a histogram, show the same in every order.
 //!
-//! What is not seen here counts as not ordered: that is what makes an answer undecided rather than
-//! wrong.
+//! What is not seen here counts as not ordered: that is what makes an answer
+//! undecided rather than wrong.
 
 use std::collections::BTreeMap;
 
@@ -38,11 +38,11 @@ use smallstep_semantics::spirv::step::Action;
 use super::{Input, Settings, Side};
 use crate::compute::told;
 
-/// The most contended accesses of one run among which cycles are looked for; more count as having
-/// one.
+/// The most contended accesses of one run among which cycles are looked for; more
+/// count as having one.
 const ACCESSES: usize = 1 << 12;
-/// The most extensions of paths that the search for one cycle tries; more count as having found
-/// one.
+/// The most extensions of paths that the search for one cycle tries; more count
+/// as having found one.
 const EXTENSIONS: u32 = 1 << 18;
 
 /// What a release, an acquire or both order, in which scope.
@@ -198,8 +198,8 @@ impl Run {
         Class::ALL.into_iter().filter(|class| self.accesses.iter().any(|a| a.class == *class)).collect()
     }
 
-    /// Whether the order of an access and all others that may come before or after it shows
-    /// nowhere.
+    /// Whether the order of an access and all others that may come before or
+    /// after it shows nowhere.
     fn is_loose(&self, access: &Access, there: &[&Access]) -> bool {
         let class = Classes::of(&[access.class]);
         let fixed = |other: &Access| self.is_fixed(access, other, class) || self.is_fixed(other, access, class);

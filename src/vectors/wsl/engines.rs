@@ -352,8 +352,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What each resource that is written may hold, nothing of others, and the rules that were
-    /// applied.
+    /// What each resource that is written may hold, nothing of others, and the
+    /// rules that were applied.
     pub fn by_relation(&self, profile: Profile, bounds: Bounds) -> Result<(Vec<Vec<Lane>>, Vec<Rule>), Unfit> {
         let settings = group::Settings { precision: Some(profile), fuel: bounds.fuel, ways: bounds.ways, ..group::Settings::default() };
         match self.dispatch().run(&settings) {

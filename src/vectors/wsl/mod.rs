@@ -2,8 +2,8 @@
 //! that the specification allows.
 //!
 //! `format` is what stands in a line, `bound` its images and samplers, `engines` what a case shows
-//! on the relation and on the machine, `record` makes a file, `replay` checks the engines against
-//! one.
+//! on the relation and on the machine, `record` makes a file, `replay` checks
+//! the engines against one.
 //!
 //! Invariant: a case is recorded only if what the machine shows, by several choices of what is
 //! unspecified, is among what the relation shows.

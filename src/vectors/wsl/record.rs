@@ -1,5 +1,5 @@
-//! Making a file of WSL cases: from generated programs, or from a program and expressions beside
-//! it.
+//! Making a file of WSL cases: from generated programs, or from a program
+//! and expressions beside it.
 
 use super::bound::{Image, Sampler};
 use super::engines::{Bounds, Expression, Grid, Unfit, type_name};
@@ -64,8 +64,8 @@ fn header(schema: u32, seed: u64, profile: Profile, cases: u64, command: String)
     Header { schema, version: env!("CARGO_PKG_VERSION").into(), generator: dispatch::VERSION, seed, profile, cases, command }
 }
 
-/// Writes the header and the cases of generated programs. `progress` is told how many cases are
-/// there.
+/// Writes the header and the cases of generated programs. `progress` is told how
+/// many cases are there.
 ///
 /// # Errors
 /// If the file cannot be written, the engines do not agree, or too few programs are fit.

@@ -15,8 +15,8 @@ use std::io::BufRead;
 pub enum Ours {
     /// The relation: it must show what is expected, no more and no less.
     Reference,
-    /// The machine, by several choices of what is unspecified: what it shows must be among what is
-    /// expected.
+    /// The machine, by several choices of what is unspecified: what it shows must be
+    /// among what is expected.
     Machine,
 }
 

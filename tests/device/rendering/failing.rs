@@ -110,8 +110,8 @@ fn a_draw_that_fails_costs_one_program() {
 }
 
 /// A fragment stage that counts in a buffer until it sees an odd number, which never comes.
-/// lavapipe ends loops after some ten thousand turns, so it takes many fragments to be endless
-/// there.
+/// lavapipe ends loops after some ten thousand turns, so it takes many fragments
+/// to be endless there.
 fn endless() -> Arc<[u32]> {
     module(
         ["", "%out"],

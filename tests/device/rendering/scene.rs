@@ -1,5 +1,5 @@
-//! Scenes of a few triangles on 4 by 4 pixels, what a device makes of them, and the judge of
-//! pictures.
+//! Scenes of a few triangles on 4 by 4 pixels, what a device makes of them, and
+//! the judge of pictures.
 
 use std::sync::Arc;
 
@@ -113,8 +113,8 @@ pub fn passthrough() -> Option<Device> {
     open(Some(Route::Passthrough), options())
 }
 
-/// What differs from a picture: a row for each line, # for a pixel of these bytes, . for one as
-/// before.
+/// What differs from a picture: a row for each line, # for a pixel of these bytes, .
+/// for one as before.
 pub fn judge(texels: &[u8], drawn: &[u8], picture: &[&str]) -> Result<(), String> {
     let pixel = |texel: &[u8]| match texel {
         texel if texel == drawn => '#',

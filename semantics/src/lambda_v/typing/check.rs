@@ -149,8 +149,8 @@ impl Checker<'_> {
         for branch in [yes, no] {
             require(branch.goal.r == step.goal.r && branch.goal.a == a, "a branch is not typed under R, A")?;
         }
-        // The definition once more, case by case, so that the table of cases is not judged by
-        // itself.
+        // The definition once more, case by case, so that the table of cases is
+        // not judged by itself.
         let (l, r) = (yes.ty, no.ty);
         let expected = match (l, r) {
             _ if l == r => Some((l, Rule::LvRecMatchSame)),
@@ -221,8 +221,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Walks both terms; `replaced` judges what stands for a variable of the list `depth` levels
-    /// outward.
+    /// Walks both terms; `replaced` judges what stands for a variable of the
+    /// list `depth` levels outward.
     fn walk(&self, body: TermId, found: TermId, depth: u32, replaced: &dyn Fn(u32, TermId) -> bool) -> bool {
         if self.d.terms.is_closed(body) {
             return body == found;

@@ -35,8 +35,8 @@ pub enum TypeError {
         /// The expression at fault.
         span: Span,
     },
-    /// Deriving a goal needs the goal itself: the derivation would have no end (report §5,
-    /// self-application).
+    /// Deriving a goal needs the goal itself: the derivation would have no
+    /// end (report §5, self-application).
     NoFiniteDerivation {
         /// The goal that comes back.
         message: String,
@@ -135,8 +135,8 @@ pub fn infer_planted(program: &Program, limits: Limits, planted: Planted) -> Res
     Ok(typer.d)
 }
 
-/// The type of one closed term under R = ∅ and A = ∅, in an arena of its own: for tests of
-/// preservation.
+/// The type of one closed term under R = ∅ and A = ∅, in an arena of its own:
+/// for tests of preservation.
 pub fn infer_term(terms: Terms<Typed>, e: TermId, limits: Limits) -> Result<Type, TypeError> {
     let mut typer = Typer::new(terms, limits, Planted::default());
     let root = typer.derive(Goal { r: FrameId::NONE, a: StackId::EMPTY, e })?;

@@ -70,8 +70,8 @@ impl Typer {
         Some(shape)
     }
 
-    /// The type under R = ∅ and A = ∅, if it is found within a short path. Leaves no trace of a
-    /// failure.
+    /// The type under R = ∅ and A = ∅, if it is found within a short path. Leaves no
+    /// trace of a failure.
     fn trial(&mut self, e: TermId) -> Option<Type> {
         let goal = Goal { r: FrameId::NONE, a: StackId::EMPTY, e };
         if let Some(State::Done(node)) = self.known.get(&goal) {

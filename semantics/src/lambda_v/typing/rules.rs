@@ -138,8 +138,8 @@ impl Typer {
             premises.push(premise);
             types.extend(ty.ground());
         }
-        // A number that the body does not mention: whatever `rec` it holds belongs to a frame
-        // outside.
+        // A number that the body does not mention: whatever `rec` it holds belongs
+        // to a frame outside.
         let number = self.d.terms.frames(body);
         let span = self.d.terms.span(goal.e);
         let params: Result<SmallVec<[TermId; 6]>, _> =
@@ -241,8 +241,8 @@ impl Typer {
         self.conclude(rule, goal, &premises, decision)
     }
 
-    /// Where an error about `part` of `list` is: at the part, unless a substitution brought it from
-    /// elsewhere.
+    /// Where an error about `part` of `list` is: at the part, unless a substitution
+    /// brought it from elsewhere.
     fn place(&self, part: TermId, list: TermId) -> TermId {
         let (inner, outer) = (self.d.terms.span(part), self.d.terms.span(list));
         if outer.start <= inner.start && inner.end <= outer.end { part } else { list }

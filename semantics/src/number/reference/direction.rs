@@ -3,8 +3,8 @@
 /// A rounding direction (IEEE 754 §4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// To the nearest float, of two equally near to the one with the even significand:
-    /// RoundingModeRTE.
+    /// To the nearest float, of two equally near to the one with
+    /// the even significand: RoundingModeRTE.
     NearestEven,
     /// To the nearest float not further from zero: RoundingModeRTZ.
     TowardZero,

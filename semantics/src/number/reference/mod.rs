@@ -114,8 +114,8 @@ impl Enclosure {
         self.low <= x && x <= self.high
     }
 
-    /// (high - low) / |the end nearer to zero|; 0 for a point, infinite if zero or infinity is an
-    /// end.
+    /// (high - low) / |the end nearer to zero|; 0 for a point, infinite if zero or
+    /// infinity is an end.
     pub fn relative_width(self) -> f64 {
         if self.is_point() {
             return 0.0;
@@ -174,8 +174,8 @@ fn function_of(instruction: Instruction, operands: usize) -> Option<Function> {
     Function::of(instruction).filter(|function| function.arity() == operands)
 }
 
-/// The infinitely precise result of a function of scalars, in 64-bit arithmetic: some tens of
-/// nanoseconds.
+/// The infinitely precise result of a function of scalars, in 64-bit arithmetic:
+/// some tens of nanoseconds.
 ///
 /// Where the operands are 32-bit floats, the enclosure's relative width is at most 2^-45, unless
 /// the result is below 2^-1000 in magnitude or beyond `f64::MAX`. For Ldexp the second operand is

@@ -146,8 +146,8 @@ pub(super) fn log10(x: f64) -> Enclosure {
     })
 }
 
-/// More and more digits until all that an irrational result may be lies between two neighbouring
-/// floats.
+/// More and more digits until all that an irrational result may be lies
+/// between two neighbouring floats.
 fn approached(approximation: impl Fn(usize, &mut ConstCache) -> Big) -> Enclosure {
     let mut digits = DIGITS;
     loop {

@@ -158,8 +158,8 @@ fn around_surd(a: &Big, b: &Big, square: &Big) -> Enclosure {
 /// | Refract (I, N, eta) | 0 if k = 1 - eta²·(1 - (N·I)²) < 0, else eta·I - (eta·(N·I) + √k)·N |
 ///
 /// All components are undefined if any operand of a function of vectors has a component that is
-/// infinite or NaN. `None` if the instruction is no such function, or not of operands of these
-/// shapes.
+/// infinite or NaN. `None` if the instruction is no such function, or not of
+/// operands of these shapes.
 pub fn enclose_vector(function: Instruction, args: &[Operand<'_>]) -> Option<Vec<Exact>> {
     if args.iter().any(|arg| arg.columns == 0 || arg.components.is_empty() || arg.components.len() % arg.columns != 0) {
         return None;

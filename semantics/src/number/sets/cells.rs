@@ -97,8 +97,8 @@ pub enum Unsettled {
     Paths(Left),
     /// More cells than the budget allows.
     Cells,
-    /// A value that may be several decides what no set can stand for (an address, an integer); in
-    /// words.
+    /// A value that may be several decides what no set can stand for (an address,
+    /// an integer); in words.
     Reached(String),
 }
 
@@ -190,8 +190,8 @@ pub fn explore<T>(profile: Profile, budget: Budget, mut run: impl FnMut(&mut Set
 }
 
 /// [`explore`] for a run that keeps its results itself, and may say that it has seen enough. Gives
-/// how many ways were followed, and why there may be more than those and the ones that contradict
-/// themselves.
+/// how many ways were followed, and why there may be more than those and the
+/// ones that contradict themselves.
 pub(crate) fn follow(
     exploration: Exploration,
     mut run: impl FnMut(&mut Sets) -> Result<ControlFlow<()>, Unsettled>,
@@ -235,8 +235,8 @@ impl Sets {
         self.profile
     }
 
-    /// Says where the run is, by a number that the engine can make a place of: explanations name
-    /// it.
+    /// Says where the run is, by a number that the engine can make a place
+    /// of: explanations name it.
     pub fn stand_at(&mut self, place: u32) {
         self.place = place;
     }

@@ -13,8 +13,8 @@ pub struct Observation {
     pub expected: Vec<Expected>,
     /// How many ways through the program were followed; none if the definite values say everything.
     pub ways: u32,
-    /// Why there may be more ways than those, if so: then what the definite values leave open is
-    /// undecided.
+    /// Why there may be more ways than those, if so: then what the definite values
+    /// leave open is undecided.
     pub unsettled: Option<Unsettled>,
     /// Of the components that have no bound though every way was followed: which, by ascending
     /// index, and why. Not those of which no instruction that was executed is the cause, as a NaN.
@@ -70,8 +70,8 @@ pub fn observe(exploration: Exploration, definite: &[Lane], mut run: impl FnMut(
 
 impl Observation {
     /// Why something is undecided, in a sentence; `site` says what the engine knows of a place.
-    /// Nothing if everything is decided, or the reason is no instruction's: a component that is
-    /// NaN.
+    /// Nothing if everything is decided, or the reason is no instruction's: a
+    /// component that is NaN.
     pub fn why(&self, site: impl Fn(u32) -> Site) -> Option<String> {
         Some(match (&self.unsettled, self.unbounded.first()) {
             (Some(Unsettled::Paths(left)), _) => {

@@ -10,8 +10,8 @@
 //!   arithmetic on it could draw either operand into itself, and is anything.
 //! - Step and FSign are 0, 1 or -1.
 //! - Floor, Ceil, Trunc, Round and RoundEven do not decrease, and take every evaluation of the
-//!   operand to a whole number. Whole numbers may be taken out of them; below 2^22 their sum is
-//!   exact.
+//!   operand to a whole number. Whole numbers may be taken out of them; below 2^22
+//!   their sum is exact.
 //! - A quotient by a polynomial Q of degree 1, whose evaluations are all within ρ of it, relative
 //!   to it: every monomial of the dividend may be divided for itself, by 2.5 ULP, which is at most
 //!   5·2^-24 of the quotient, or multiplied by a reciprocal of that accuracy: four roundings more

@@ -1,5 +1,5 @@
-//! What a polynomial may come out as where its operations may be rewritten: in environments without
-//! NoContraction.
+//! What a polynomial may come out as where its operations may be rewritten:
+//! in environments without NoContraction.
 //!
 //! A value made from leaves (constants, inputs, results of other operations) by + - · is a
 //! polynomial in these leaves. Take it as a sum of N monomials, each a product of at most d leaves,
@@ -14,8 +14,8 @@
 //! # Roundings
 //! Each result is rounded to a neighbour, so it is the exact one times 1 + δ with |δ| ≤ u = 2^-23,
 //! or subnormal, for which see below. So every monomial comes out multiplied by 1 + δ for each
-//! operation on its way from its leaves to the root. In an expression that makes the N monomials it
-//! passes
+//! operation on its way from its leaves to the root. In an expression that makes the
+//! N monomials it passes
 //! - at most N - 1 additions: those in the summand that it is from and one more where there are
 //!   N1 + N2, and those in both factors where there are N1·N2, of which
 //!   (N1 - 1) + (N2 - 1) ≤ N1·N2 - 1;

@@ -94,8 +94,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks a branch back to a block that dominates it: a loop's header, from the loop's continue
-    /// construct.
+    /// Checks a branch back to a block that dominates it: a loop's header, from
+    /// the loop's continue construct.
     fn back_edge(&self, from: u32, header: u32) -> Checked {
         let code = self.module.code(&self.blocks()[header as usize]);
         let [from_label, header_label] = [from, header].map(|node| self.blocks()[node as usize].label);

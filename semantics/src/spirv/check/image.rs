@@ -273,8 +273,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Refuses an argument whose function would not know that it is not to be read, or not to be
-    /// written.
+    /// Refuses an argument whose function would not know that it is not to be read, or
+    /// not to be written.
     pub(super) fn passed_image(&self, argument: u32) -> Checked {
         let opaque = |id: u32| self.module.variable(id).is_some_and(|v| self.module.types.contents(v.type_).opaque);
         let declared = |id: u32, decoration| self.module.decoration(id, WHOLE, decoration).is_some();

@@ -1,8 +1,8 @@
-//! The second pass of loading: control flow, dominance, and the type of every operand of a function
-//! body.
+//! The second pass of loading: control flow, dominance, and the type of every operand
+//! of a function body.
 //!
-//! Functions are checked one by one ([`Pass`]); [`calls`] then follows the calls from every entry
-//! point.
+//! Functions are checked one by one ([`Pass`]); [`calls`] then follows the calls
+//! from every entry point.
 
 mod calls;
 mod composite;

@@ -1,5 +1,5 @@
-//! Atomic instructions and barriers (SPIR-V §3.3.18, §3.3.20): pointers, scopes and memory
-//! semantics.
+//! Atomic instructions and barriers (SPIR-V §3.3.18, §3.3.20): pointers,
+//! scopes and memory semantics.
 
 use rspirv::spirv::{Capability, MemorySemantics, Scope, StorageClass};
 

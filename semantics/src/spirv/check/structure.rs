@@ -4,8 +4,8 @@
 //! Dominance here is structural: in the graph that also has an edge from each header to its merge
 //! block and its continue target. A merge block whose header dominates it then has the header as
 //! its immediate dominator, so that one walk down the dominator tree gives every block its
-//! innermost construct, and each branch is judged by the constructs at its two ends, in constant
-//! time.
+//! innermost construct, and each branch is judged by the constructs at its two
+//! ends, in constant time.
 
 use std::rc::Rc;
 
@@ -154,8 +154,8 @@ impl Pass<'_> {
         self.cases(&structure)
     }
 
-    /// That each header dominates its merge block and its continue target, strictly (SPIR-V
-    /// §2.11.1).
+    /// That each header dominates its merge block and its continue
+    /// target, strictly (SPIR-V §2.11.1).
     fn headers_dominate(&mut self, structure: &Structure) -> Checked {
         for (node, &header) in structure.headers.iter().enumerate() {
             let node = node as u32;
@@ -373,8 +373,8 @@ impl Structure {
         let innermost = self.innermost_loop(from);
         let merges = self.merge_of[to as usize];
         if merges != NONE {
-            // A block of a continue construct may leave the loop only if it is the one that goes
-            // back.
+            // A block of a continue construct may leave the loop only if it is the
+            // one that goes back.
             let leaves_loop = innermost.is_some_and(|c| {
                 c.header == merges && (c.kind == Kind::Loop || construct.kind == Kind::Continue && successors.contains(&c.header))
             });

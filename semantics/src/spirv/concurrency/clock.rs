@@ -1,5 +1,5 @@
-//! Maps from agents to numbers: vector clocks, and the sets of accesses that are compared with
-//! them.
+//! Maps from agents to numbers: vector clocks, and the sets of accesses that
+//! are compared with them.
 //!
 //! A map is a tree with 16 children a node, in which a stretch of agents with equal numbers is one
 //! leaf: a workgroup behind a barrier costs a few nodes however many invocations it has. Copies

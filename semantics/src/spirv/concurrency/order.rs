@@ -62,8 +62,8 @@ struct Pending {
     level: Scope,
     /// The classes of the release.
     classes: Classes,
-    /// The class of the atomic read, which must be among the fence's; none behind a control
-    /// barrier.
+    /// The class of the atomic read, which must be among the fence's; none
+    /// behind a control barrier.
     through: Option<Class>,
     message: Message,
 }

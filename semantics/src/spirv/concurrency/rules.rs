@@ -11,8 +11,8 @@ pub struct Rules {
     pub common: fn(Scope, Scope) -> Scope,
     /// Whether two accesses of which these write conflict where they overlap.
     pub conflict: fn(bool, bool) -> bool,
-    /// Whether two overlapping, aligned atomic accesses of these sizes access the same set of
-    /// locations.
+    /// Whether two overlapping, aligned atomic accesses of these sizes access the
+    /// same set of locations.
     pub same_locations: fn(u8, u8) -> bool,
     /// Whether an atomic write goes on with the release sequences before it.
     pub continues: fn(AtomicOp) -> bool,
@@ -26,8 +26,8 @@ pub struct Rules {
     pub shared: fn(Classes, Classes) -> Classes,
     /// Whether a fence with these classes pairs with an atomic access of this class.
     pub fence_covers: fn(Classes, Class) -> bool,
-    /// Whether a location whose value another write replaced still heads release sequences for its
-    /// readers.
+    /// Whether a location whose value another write replaced still heads release
+    /// sequences for its readers.
     pub survives: fn() -> bool,
     /// The epoch that follows a release in this epoch.
     pub next_epoch: fn(u32) -> u32,
@@ -75,8 +75,8 @@ fn same(a: u8, b: u8) -> bool {
     a == b
 }
 
-/// "Release Sequence": read-modify-writes by any agent; not stores, not even by the agent that
-/// released.
+/// "Release Sequence": read-modify-writes by any agent; not stores, not even by
+/// the agent that released.
 fn continues(op: AtomicOp) -> bool {
     op == AtomicOp::ReadModifyWrite
 }

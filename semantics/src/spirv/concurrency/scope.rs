@@ -137,8 +137,8 @@ impl Scope {
         }
     }
 
-    /// Vulkan, "Validation Rules Within a Module": the execution scope of a barrier is Workgroup or
-    /// Subgroup.
+    /// Vulkan, "Validation Rules Within a Module": the execution scope of a barrier
+    /// is Workgroup or Subgroup.
     pub fn check_execution(self) -> Result<(), SemanticsError> {
         if matches!(self, Scope::Workgroup | Scope::Subgroup) { Ok(()) } else { Err(SemanticsError::ExecutionScope(self)) }
     }
@@ -229,8 +229,8 @@ pub enum Ordering {
 pub struct Semantics {
     /// What is ordered.
     pub ordering: Ordering,
-    /// The storage classes that it is about, as the words say; where nothing is ordered they mean
-    /// nothing.
+    /// The storage classes that it is about, as the words say; where nothing is
+    /// ordered they mean nothing.
     pub classes: Classes,
     /// MakeAvailable.
     pub make_available: bool,
@@ -352,8 +352,8 @@ impl Semantics {
     }
 
     /// SPIR-V §3.2.25: the meaning of a word. SubgroupMemory, CrossWorkgroupMemory and
-    /// AtomicCounterMemory are ignored, as Vulkan says; SequentiallyConsistent counts as
-    /// AcquireRelease.
+    /// AtomicCounterMemory are ignored, as Vulkan says;
+    /// SequentiallyConsistent counts as AcquireRelease.
     pub fn decode(word: u32) -> Result<Semantics, SemanticsError> {
         let Some(bits) = Bits::from_bits(word) else {
             return Err(SemanticsError::UnknownBits(word & !Bits::all().bits()));

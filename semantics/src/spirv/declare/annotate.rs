@@ -13,8 +13,8 @@ use super::{Checked, Declare};
 const MAX_DECORATIONS: usize = 1 << 20;
 
 impl Module {
-    /// Whether the instruction is an OpExtInst of a set that says nothing about meaning
-    /// (SPV_KHR_non_semantic_info).
+    /// Whether the instruction is an OpExtInst of a set that says
+    /// nothing about meaning (SPV_KHR_non_semantic_info).
     pub fn is_non_semantic(&self, i: &Instruction) -> bool {
         if !i.is(Op::ExtInst) {
             return false;

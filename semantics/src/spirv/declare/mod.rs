@@ -482,8 +482,8 @@ fn is_modeled_in_body(op: Op) -> bool {
     structural || shared || is_image(op) || is_derivative(op) || super::operation::core(op).is_some()
 }
 
-/// Whether the instruction needs what the other invocations of the quad have (SPIR-V §3.3.10,
-/// §3.3.16).
+/// Whether the instruction needs what the other invocations of the quad
+/// have (SPIR-V §3.3.10, §3.3.16).
 pub(super) fn waits_for_quad(op: Op) -> bool {
     is_derivative(op) || is_implicit(op)
 }

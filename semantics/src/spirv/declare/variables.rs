@@ -64,8 +64,8 @@ impl Declare<'_> {
         let first = self.function.map(|f| self.module.functions[f as usize].first_block) == Some(block);
         let start = self.module.blocks[block as usize].start as usize;
         let before = &self.module.instructions[start..self.index];
-        // Only the last one before is looked at: those before it were looked at with their own
-        // OpVariable.
+        // Only the last one before is looked at: those before it were looked at
+        // with their own OpVariable.
         let follows = before.iter().rev().find(|b| !matches!(b.op, Op::Line | Op::NoLine)).is_none_or(|b| matches!(b.op, Op::Variable));
         if !first || !follows {
             let what =
@@ -179,8 +179,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    /// Checks the explicit layout of a structure and of what it is made of (SPIR-V §2.16.2, shader
-    /// validation).
+    /// Checks the explicit layout of a structure and of what it is made of
+    /// (SPIR-V §2.16.2, shader validation).
     fn layout(&mut self, type_: u32) -> Checked {
         let mut pending = vec![type_];
         while let Some(structure) = pending.pop() {

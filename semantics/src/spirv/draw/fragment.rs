@@ -271,8 +271,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
             Source::Helper => number(Type::Bool, role.is_helper(), sure),
             // The sample is covered for this invocation, or it is not; nothing says so of one that
-            // rasterisation covers and an early test makes a helper (Vulkan, Built-In Variables,
-            // SampleMask).
+            // rasterisation covers and an early test makes a helper
+            // (Vulkan, Built-In Variables, SampleMask).
             Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
             Source::Undefined(kind) => Scalar::undefined(Origin { kind, ..unwritten }),
             Source::Vertices(place, how) => {

@@ -21,8 +21,8 @@ pub enum Component {
     /// One of these codes, of which the best one is in the image: conversion to the format may
     /// round either way.
     OneOf(Codes),
-    /// One of these 32-bit floats, as runs over sets have it; what the image has is the definite
-    /// answer.
+    /// One of these 32-bit floats, as runs over sets have it; what the image has
+    /// is the definite answer.
     Within(Set),
     /// That is not decided, for this reason; what the image has is the definite answer.
     Undecided(Why),
@@ -85,8 +85,8 @@ pub struct DefiniteTarget {
 }
 
 impl DefiniteTarget {
-    /// What made the undefined value of a component of the texel at a pixel; `None` where it is
-    /// defined.
+    /// What made the undefined value of a component of the texel at a pixel; `None`
+    /// where it is defined.
     pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {
         let index = self.image.index(0, x.into(), y.into())?;
         self.undefined.get(&(4 * index as u64 + component as u64)).copied()

@@ -1,5 +1,5 @@
-//! All schedules of a small dispatch, one for each class of equivalent ones
-//! ([`crate::interleavings`]).
+//! All schedules of a small dispatch, one for each class
+//! of equivalent ones ([`crate::interleavings`]).
 
 use std::ops::ControlFlow;
 
@@ -16,8 +16,8 @@ use crate::spirv::step::Relation;
 /// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each
 /// ends with the schedule that replays it.
 ///
-/// Errors as of [`super::run`]; a dispatch that is refused is the one outcome, with the default
-/// schedule.
+/// Errors as of [`super::run`]; a dispatch that is refused is the one outcome,
+/// with the default schedule.
 pub fn exhaust(
     module: &Module,
     dispatch: &Dispatch<'_>,

@@ -126,8 +126,8 @@ pub fn explore(
     Ok(explorer.acceptance(shown))
 }
 
-/// Runs the one workgroup of a grid over sets. Gives what was done, and how many instructions that
-/// took.
+/// Runs the one workgroup of a grid over sets. Gives what was done, and how
+/// many instructions that took.
 pub(in crate::spirv) fn alone<'m, W: Work<'m>>(mut grid: Grid<'m, '_, W>, sets: &mut Sets) -> Result<(W, u64), Unsettled> {
     grid.over_sets(sets, Part { workgroup: 0, local: None })?;
     let instructions = grid.instructions;

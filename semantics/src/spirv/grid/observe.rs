@@ -54,8 +54,8 @@ pub struct Report {
     /// Words of the observed buffers that are a zero on every device, of one sign or the other:
     /// which buffer, and the first byte.
     pub zeros: Vec<(usize, u64)>,
-    /// Whether some invocation has branched by what is in doubt, so that a device may have been
-    /// elsewhere.
+    /// Whether some invocation has branched by what is in doubt, so that a device
+    /// may have been elsewhere.
     pub wanders: bool,
 }
 

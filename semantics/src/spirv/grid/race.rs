@@ -22,8 +22,8 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         }
     }
 
-    /// What actions touch that others can see; `None` where nobody else can tell when they are
-    /// done.
+    /// What actions touch that others can see; `None` where nobody else can tell
+    /// when they are done.
     pub(super) fn footprint(&self, actions: &[Action]) -> Option<Footprint> {
         let mut found = None;
         for action in actions {

@@ -27,8 +27,8 @@ pub(in crate::spirv) struct Finished<'m> {
     pub(in crate::spirv) discarded: bool,
 }
 
-/// Where workgroups come from, one after the other, and what is done with what their invocations
-/// leave.
+/// Where workgroups come from, one after the other, and what is done with
+/// what their invocations leave.
 pub(in crate::spirv) trait Work<'m> {
     /// Whether the workgroup of that number, the next, begins; what this costs beside instructions
     /// is taken from the fuel.
@@ -40,8 +40,8 @@ pub(in crate::spirv) trait Work<'m> {
     /// Puts the inputs of an invocation, which has that number in the grid, into its configuration.
     fn start(&self, agent: Agent, number: u32, config: &mut Config<'m>);
 
-    /// An invocation in the terms of its environment: GlobalInvocationId, or what stands in its
-    /// place.
+    /// An invocation in the terms of its environment: GlobalInvocationId, or what
+    /// stands in its place.
     fn global(&self, agent: Agent) -> [u32; 3];
 
     /// A place in words.

@@ -104,8 +104,8 @@ pub struct Code {
     pub b: u32,
     /// An operand.
     pub c: u32,
-    /// The index of the instruction, or for computing codes of the site that repeats it lane by
-    /// lane.
+    /// The index of the instruction, or for computing codes of the site that repeats
+    /// it lane by lane.
     pub at: u32,
 }
 
@@ -414,8 +414,8 @@ pub struct Program {
     pub(super) fences: Vec<(Scope, Semantics)>,
     pub(super) copies: Vec<Copied>,
     pub(super) shared_variables: Vec<SharedVariable>,
-    /// By block that ends with a barrier, or that a call returns to and from which a barrier may be
-    /// reached.
+    /// By block that ends with a barrier, or that a call returns to and from which a
+    /// barrier may be reached.
     pub(super) instances: FxHashMap<u32, Instance>,
     /// The bytes that a record of the race shadow stands for: 4, or fewer where buffers are
     /// accessed by less.

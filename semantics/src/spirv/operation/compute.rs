@@ -209,8 +209,8 @@ fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -
     }
 }
 
-/// Calls f on each operand component that component i of the result depends on, as operand and
-/// component.
+/// Calls f on each operand component that component i of the result depends on,
+/// as operand and component.
 pub(super) fn feeds(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, f: &mut dyn FnMut(usize, usize)) {
     let count = |a: usize| args[a].scalars.len();
     let rows = |a: usize| args[a].shape.rows as usize;

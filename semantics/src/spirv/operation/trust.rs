@@ -221,8 +221,8 @@ fn nearness(operation: Operation, args: &[Operand<'_>], i: usize, bits: u64) -> 
                 let [x, y, z] = [0, 1, 2].map(|a| R::of_bits(operand(a, i)));
                 either((x * y + z).bits() == bits)
             }),
-            // Below the exponent of the least normal float the result may be flushed, whatever it
-            // is.
+            // Below the exponent of the least normal float the result may be
+            // flushed, whatever it is.
             Some(Glsl::Ldexp) => in_format!(from.width(), R => {
                 either(integer::signed(args[1].shape.scalar.width(), operand(1, i)) >= i64::from(2 - R::MAX_EXPONENT))
             }),

@@ -110,15 +110,15 @@ impl Atomic {
     }
 }
 
-/// M, (r = OpAtomicLoad τ a s m, I), c, p → M[r ↦ M(M(a))], I, c, p [spirv/atomic-load, SPIR-V
-/// §3.3.18]
+/// M, (r = OpAtomicLoad τ a s m, I), c, p → M[r ↦ M(M(a))], I, c,
+/// p [spirv/atomic-load, SPIR-V §3.3.18]
 pub fn atomic_load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicLoad)?;
     Some(accessed(env, config, operands, operands[2], Operation::Load)?.acts(config, AtomicOp::Load, None))
 }
 
-/// M, (OpAtomicStore a s m v, I), c, p → M[M(a) ↦ M(v)], I, c, p [spirv/atomic-store, SPIR-V
-/// §3.3.18]
+/// M, (OpAtomicStore a s m v, I), c, p → M[M(a) ↦ M(v)], I, c,
+/// p [spirv/atomic-store, SPIR-V §3.3.18]
 pub fn atomic_store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::AtomicStore)?;
     let value = config.scalar(operands[3])?;
@@ -168,8 +168,8 @@ pub fn atomic_modify<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>>
     Some(atomic.acts(config, AtomicOp::ReadModifyWrite, Some(new)))
 }
 
-/// The access of OpAtomicCompareExchange, what it stores if it compares equal, and what it compares
-/// with.
+/// The access of OpAtomicCompareExchange, what it stores if it compares equal, and
+/// what it compares with.
 fn compared(env: &Env<'_>, config: &Config<'_>, semantics: usize) -> Option<(Atomic, Scalar, Scalar)> {
     let (_, operands) = config.next_if(Op::AtomicCompareExchange)?;
     let (value, comparator) = (config.scalar(operands[4])?, config.scalar(operands[5])?);

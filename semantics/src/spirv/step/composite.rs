@@ -91,8 +91,8 @@ pub fn vector_shuffle<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
 /// The component that a dynamic index chooses, and the index; or why that is undefined.
 type Chosen = Result<(usize, Scalar), Origin>;
 
-/// The components that a dynamic index may choose from, and the one that it chooses, or why that is
-/// undefined.
+/// The components that a dynamic index may choose from, and the one that it chooses, or
+/// why that is undefined.
 fn dynamic(env: &Env<'_>, config: &Config<'_>, vector: u32, index: u32) -> Option<(Scalars, Chosen)> {
     let (vector, index) = (config.scalars(vector)?, config.scalar(index)?);
     let (kind, invocation) = (Unspecified::VectorIndex, env.invocation);
@@ -149,8 +149,8 @@ pub fn vector_insert_dynamic_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m
     Some(Next::Config(config.defining(head.result, Value::Scalars(any))))
 }
 
-/// M, (r = OpCopyObject τ a, I), c, p → M[r ↦ M(a)], I, c, p, and OpCopyLogical [spirv/copy, SPIR-V
-/// §3.3.12]
+/// M, (r = OpCopyObject τ a, I), c, p → M[r ↦ M(a)], I, c, p, and
+/// OpCopyLogical [spirv/copy, SPIR-V §3.3.12]
 pub fn copy<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_of(&[Op::CopyObject, Op::CopyLogical])?;
     let value = config.memory.value(config.module, operands[0])?;

@@ -95,8 +95,8 @@ fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
     Some(env.calculator.compute(operation, &args, &result_shapes(config, operation)?, site))
 }
 
-/// The shape of the result of the next instruction, or of its two members, or of it and what it
-/// stores.
+/// The shape of the result of the next instruction, or of its two members, or of it
+/// and what it stores.
 fn result_shapes(config: &Config<'_>, operation: Operation) -> Option<SmallVec<[Shape; 2]>> {
     let (head, module) = (config.head()?, config.module);
     if let Some(position) = operation.signature.written_through() {
@@ -125,8 +125,8 @@ pub(in crate::spirv) fn extended_rule(operation: Operation) -> Rule {
     }
 }
 
-/// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p [spirv/ext-inst, 000 §3.2;
-/// GLSL.std.450]
+/// M, (r = OpExtInst τ set f a…, I), c, p → M[r ↦ f(M(a)…)], I, c, p
+/// [spirv/ext-inst, 000 §3.2; GLSL.std.450]
 pub fn ext_inst<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::ExtInst)?;
     let operation = operation_of(head, operands)?;

@@ -114,8 +114,8 @@ pub fn switch_undefined<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>
     branch_on_undefined(config, operands[0])
 }
 
-/// The number of instructions up to the last OpPhi of those that begin a block, lines between them
-/// counted.
+/// The number of instructions up to the last OpPhi of those that begin a block,
+/// lines between them counted.
 pub(in crate::spirv) fn phi_group(code: &[Instruction]) -> usize {
     let group = code.iter().take_while(|i| matches!(i.op, Op::Phi | Op::Line | Op::NoLine)).count();
     code[..group].iter().rposition(|i| i.is(Op::Phi)).map_or(0, |last| last + 1)
@@ -144,8 +144,8 @@ pub fn kill<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Discards(config.clone()))
 }
 
-/// M, (OpTerminateInvocation), c, p discards the invocation [spirv/terminate-invocation,
-/// SPV_KHR_terminate_invocation]
+/// M, (OpTerminateInvocation), c, p discards
+/// the invocation [spirv/terminate-invocation, SPV_KHR_terminate_invocation]
 pub fn terminate_invocation<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::TerminateInvocation)?;
     Some(Next::Discards(config.clone()))

@@ -1,6 +1,6 @@
 //! SPIR-V §3.3.16, Derivative Instructions, as one invocation sees them: it waits, and goes on with
-//! the derivatives. That all of a quad go on together is a rule of the grid
-//! ([`super::super::grid`]).
+//! the derivatives. That all of a quad go on together is a rule
+//! of the grid ([`super::super::grid`]).
 //!
 //! Vulkan, Derivative Operations: of the lanes 0 1 / 2 3 of a quad with the values P, the fine
 //! derivatives are the differences P1 - P0 and P3 - P2 of rows and P2 - P0 and P3 - P1 of columns;
@@ -24,8 +24,8 @@ const DERIVATIVES: &[Op] =
 
 pub(super) const RULES: &[Row] = &[row(Rule::SpirvDerivative, DERIVATIVES, derivative)];
 
-/// The derivatives of a value in x and in y, component by component, as one lane of a quad has
-/// them.
+/// The derivatives of a value in x and in y, component by component, as one lane of
+/// a quad has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derivatives {
     /// In x, by each row.
@@ -36,8 +36,8 @@ pub struct Derivatives {
     own: [usize; 2],
 }
 
-/// What of an operation on 32-bit floats of one shape comes; it is none whose behaviour is
-/// undefined.
+/// What of an operation on 32-bit floats of one shape comes; it is none
+/// whose behaviour is undefined.
 fn computed(env: &Env<'_>, operation: Option<Operation>, shape: Shape, args: &[&Scalars], instruction: u32) -> Scalars {
     let operands: Vec<Operand<'_>> = args.iter().map(|scalars| Operand { shape, scalars }).collect();
     let site = Site { instruction, invocation: env.invocation, ..Site::default() };
@@ -65,8 +65,8 @@ fn either(env: &Env<'_>, first: Scalar, second: Scalar) -> Scalar {
     Scalar { trust: Trust { cell, ..trust }, ..first }
 }
 
-/// Gives cells to what is open of a result, by the rule of a derivative instruction for such
-/// operands.
+/// Gives cells to what is open of a result, by the rule of a derivative
+/// instruction for such operands.
 fn widened(env: &Env<'_>, op: Op, args: [&Scalars; 2], results: &mut Scalars) {
     let Some(sets) = env.over else { return };
     let lanes = |scalars: &Scalars| -> Lanes { scalars.iter().map(|scalar| scalar.lane()).collect() };
@@ -79,8 +79,8 @@ fn widened(env: &Env<'_>, op: Op, args: [&Scalars; 2], results: &mut Scalars) {
     }
 }
 
-/// What nothing that is declared holds a derivative to: SignedZeroInfNanPreserve does not name the
-/// instructions.
+/// What nothing that is declared holds a derivative to: SignedZeroInfNanPreserve does
+/// not name the instructions.
 fn unlisted(scalars: Scalars) -> Scalars {
     let unlisted = |scalar: Scalar| {
         let value = scalar.lane().float();
@@ -108,8 +108,8 @@ impl Derivatives {
         [self.rows[self.own[0]].clone(), self.columns[self.own[1]].clone()]
     }
 
-    /// In x and in y, by either row and by either column: the first, in doubt where the other
-    /// differs.
+    /// In x and in y, by either row and by either column: the first, in doubt
+    /// where the other differs.
     pub fn coarse(&self, env: &Env<'_>) -> [Scalars; 2] {
         [&self.rows, &self.columns].map(|[first, second]| first.iter().zip(second).map(|(&a, &b)| either(env, a, b)).collect())
     }

@@ -53,8 +53,8 @@ fn returning<'m>(config: &Config<'m>) -> Option<(Config<'m>, u32)> {
     Some((next, frame.result))
 }
 
-/// M, (OpReturn), c, p in a call from I', c', p' → M, I', c', p' [spirv/return-to-caller, SPIR-V
-/// §3.3.17]
+/// M, (OpReturn), c, p in a call from I', c', p' → M, I', c',
+/// p' [spirv/return-to-caller, SPIR-V §3.3.17]
 pub fn return_to_caller<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.next_if(Op::Return)?;
     returning(config).map(|(next, _)| Next::Config(next))

@@ -188,8 +188,8 @@ fn inexact(env: &Env<'_>, scalar: Scalar) -> Inexact {
     }
 }
 
-/// Whether every integer of these operands is what it is, in a run over sets: an offset, a
-/// component.
+/// Whether every integer of these operands is what it is, in a run over sets:
+/// an offset, a component.
 fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item = &'i u32>) -> bool {
     let Some(profile) = env.over.map(|sets| sets.borrow().profile()) else { return false };
     ids.filter(|&&id| !config.module.shape(id).is_lanes())
@@ -197,8 +197,8 @@ fn are_certain<'i>(env: &Env<'_>, config: &Config<'_>, ids: impl Iterator<Item =
         .all(|scalar| scalar.trust.is_decided(profile))
 }
 
-/// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of two it is
-/// exact.
+/// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of
+/// two it is exact.
 fn over(x: Inexact, q: Inexact) -> Inexact {
     let value = x.value / q.value;
     let fraction = q.value.to_bits() << 12;
@@ -346,8 +346,8 @@ fn sampled(env: &Env<'_>, config: &Config<'_>, lod: Lod, certified: bool) -> Opt
     Some(source.scalars(env, config, found, if source.reference.is_some() { 1 } else { 4 }))
 }
 
-/// The level of detail that the operands of the next instruction give: Lod, or the derivatives
-/// Grad.
+/// The level of detail that the operands of the next instruction give: Lod,
+/// or the derivatives Grad.
 fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lod> {
     if let Some(ids) = image_operand(config, head, ImageOperands::LOD) {
         return Some(Lod::Explicit(inexact(env, config.scalar(ids[0])?)));
@@ -375,8 +375,8 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
     let scalars = match parts.clone().find_map(|scalar| scalar.undefined) {
         Some(origin) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(head.result).lanes()).collect(),
         None => {
-            // Rows may differ, and columns: which ones count, the first or its own, is for the
-            // device.
+            // Rows may differ, and columns: which ones count, the first or its own,
+            // is for the device.
             let either = |[first, second]: &[Scalars; 2], c: usize| {
                 let (first, second) = (inexact(env, *first.get(c)?), inexact(env, *second.get(c)?));
                 Some(Inexact { allowed: first.allowed.hull(second.allowed), ..first })

@@ -6,8 +6,8 @@
 //!
 //! No rule says what an access outside of its object is, or a store to read-only memory: chains are
 //! in bounds, buffers as long as their blocks, and load refuses modules that could store to what is
-//! not writable. Where robustness lets a chain go beyond the end of a buffer, what is there touches
-//! nothing.
+//! not writable. Where robustness lets a chain go beyond the end of a buffer, what
+//! is there touches nothing.
 
 use super::{Action, Actions, Config, Env, Next, Row, atomic, operation_of, row};
 use crate::rule::Rule;

@@ -204,8 +204,8 @@ pub struct Arrived {
     pub semantics: Semantics,
 }
 
-/// A value of which an invocation awaits the derivatives, which it computes with the others of its
-/// quad.
+/// A value of which an invocation awaits the derivatives, which it computes with the
+/// others of its quad.
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
     /// The index of the instruction that waits.

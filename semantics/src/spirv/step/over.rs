@@ -129,8 +129,8 @@ pub(super) fn pair(env: &Env<'_>, config: &Config<'_>, operation: Operation, res
     Some(())
 }
 
-/// OpSelect of any objects. What is selected by a condition that is decided keeps the cell that it
-/// has.
+/// OpSelect of any objects. What is selected by a condition that is decided keeps the
+/// cell that it has.
 fn select(sets: &mut Sets, ids: &[u32], result: u32, before: &Config<'_>, after: &mut Config<'_>) -> Result<(), Unsettled> {
     let Some(conditions) = lanes(before, ids[0]).filter(|c| !c.iter().all(|lane| lane.trust.is_decided(sets.profile()))) else {
         return Ok(());

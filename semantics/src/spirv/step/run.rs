@@ -118,8 +118,8 @@ pub(in crate::spirv) fn only<'m>(mut reducts: SmallVec<[Reduct<'m>; 1]>, config:
     }
 }
 
-/// Shows one application of a rule; `after` is what the configuration became, where behaviour is
-/// defined.
+/// Shows one application of a rule; `after` is what the configuration became,
+/// where behaviour is defined.
 pub(in crate::spirv) fn emit<'m>(
     sink: &mut dyn Sink,
     rule: Rule,

@@ -63,8 +63,8 @@ impl<F: FnMut(&Event<'_, '_>)> Sink for F {
 const SHOWN: usize = 16;
 
 impl Event<'_, '_> {
-    /// The event in one line, without its end: invocation, step, rule, instruction, and what
-    /// changes.
+    /// The event in one line, without its end: invocation, step, rule,
+    /// instruction, and what changes.
     pub fn line(&self, module: &Module) -> String {
         let InvocationId { workgroup, local } = self.invocation;
         let mut line = format!("{workgroup}.{local} {} [{}] ", self.step, self.rule);

@@ -19,8 +19,8 @@ use crate::wsl::typing::program::Program;
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     pub(super) scalar: Scalar,
-    /// The word of each, in the order in which attribute data have them: a matrix is column after
-    /// column.
+    /// The word of each, in the order in which attribute data have them: a matrix
+    /// is column after column.
     pub(super) at: Vec<usize>,
     /// How many words the variable takes.
     pub(super) words: usize,
@@ -67,8 +67,8 @@ pub(super) type Place = usize;
 /// What both stages take and give.
 #[derive(Debug)]
 pub(super) struct Interface<'p> {
-    /// The stage-in variables of the vertex shader, each with its attribute among those of the
-    /// draw.
+    /// The stage-in variables of the vertex shader, each with its attribute among
+    /// those of the draw.
     pub(super) attributes: Vec<(&'p Item, Elements, usize)>,
     /// The stage-out variables that a fragment's variable matches: where they are and how many
     /// words they take; of a screen, those given.
@@ -118,8 +118,8 @@ pub fn d_left_over(words: usize) -> Words {
 /// a stage-in variable of a vertex shader holds its vertex's part of the attribute's data, which
 /// are of its type [wsl/d-attribute, 004 Vertex Shader]
 ///
-/// The scalars of that vertex; none if the data are of another type or of another number of
-/// vertices.
+/// The scalars of that vertex; none if the data are of another type or of
+/// another number of vertices.
 pub fn d_attribute(data: &Attribute, scalar: Scalar, each: usize, vertices: u32, vertex: u32) -> Option<&[u32]> {
     let fits = data.scalar == scalar && data.words.len() as u64 == each as u64 * u64::from(vertices);
     let first = vertex as usize * each;

@@ -1,5 +1,5 @@
-//! A draw by the relation: seed 004 "Graphics Pipeline", "Entry Points" (ERRATA WSL-D25 to
-//! WSL-D29).
+//! A draw by the relation: seed 004 "Graphics Pipeline", "Entry Points"
+//! (ERRATA WSL-D25 to WSL-D29).
 //!
 //! Vertices are threads, and every three of them a triangle; [`crate::raster`] clips it, finds the
 //! pixels that it covers and interpolates; quads of pixels are groups of four threads, which step
@@ -194,8 +194,8 @@ impl Default for Rules {
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded
-    /// results.
+    /// Under which profile of precision floats are sets; without one they are
+    /// the correctly rounded results.
     pub precision: Option<Profile>,
     /// In which order the threads take their steps: a quad after the other, or all of a stage side
     /// by side. Not every order.
@@ -236,8 +236,8 @@ impl Default for Settings {
 pub struct Target {
     /// n of SV_Target n.
     pub number: u32,
-    /// By pixel, row after row from the top: what each component may be. Zeros where nothing was
-    /// drawn.
+    /// By pixel, row after row from the top: what each component may be. Zeros
+    /// where nothing was drawn.
     pub texels: Vec<[Possible; 4]>,
     /// By pixel, whether a device may show something else: an edge passes its centre, or its depth
     /// test may end otherwise.

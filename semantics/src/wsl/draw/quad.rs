@@ -50,8 +50,8 @@ pub fn g_quad(world: &mut World, program: &Program, group: &mut Group) {
 /// operands for the others [wsl/g-quad-apart, 004 Floating point arithmetic, Barriers and discard;
 /// WSL-D25, WSL-D26]
 ///
-/// Of instances that threads stand at, the first in program order: others may come to a later one
-/// yet.
+/// Of instances that threads stand at, the first in program order: others may come to
+/// a later one yet.
 pub fn g_quad_apart(world: &mut World, program: &Program, group: &mut Group) {
     let standing = group.threads.iter().filter_map(|(_, state)| match state {
         State::AtQuad(instance, _) => Some(instance),

@@ -125,8 +125,8 @@ impl Attachments {
         Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth })
     }
 
-    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was
-    /// written.
+    /// A fragment reaches the attachments: whether its coverage kept it, and
+    /// whether it was written.
     pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
         let mut presence = left.presence;
         if x >= self.size[0] || y >= self.size[1] {

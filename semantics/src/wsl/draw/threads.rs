@@ -121,8 +121,8 @@ pub struct World<'a> {
     /// Memory.
     pub memory: Memory,
     pub(super) steps: u64,
-    /// The group that threads are in: without variables, for the threads of a draw have none
-    /// together.
+    /// The group that threads are in: without variables, for the threads of a
+    /// draw have none together.
     group: ObjectId,
 }
 

@@ -15,8 +15,8 @@ use crate::wsl::open::Word;
 use crate::wsl::syntax::BuiltinSemantic;
 use crate::wsl::typing::program::Program;
 
-/// What a vertex leaves: its position, and the stage-out variables that a fragment's variable
-/// matches.
+/// What a vertex leaves: its position, and the stage-out variables that
+/// a fragment's variable matches.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) position: [Word; 4],
@@ -54,8 +54,8 @@ pub(super) fn arguments(
     values
 }
 
-/// The rows of all vertices, instance after instance; of a screen, the corners of a triangle over
-/// it.
+/// The rows of all vertices, instance after instance; of a screen, the corners of
+/// a triangle over it.
 pub(super) fn rows<'a>(
     engine: &mut impl Engine<'a>,
     draw: &Draw,

@@ -1,5 +1,5 @@
-//! The four buckets of arguments and results: seed 004 "Arguments and Return Types", "Built-in
-//! Variables".
+//! The four buckets of arguments and results: seed 004 "Arguments and
+//! Return Types", "Built-in Variables".
 
 use super::flatten::ep_bucket;
 use super::{Direction, Item, Stage};

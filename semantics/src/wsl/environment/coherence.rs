@@ -1,5 +1,5 @@
-//! Functions compared with each other: seed 004 "Checking the coherence of operators and
-//! functions".
+//! Functions compared with each other: seed 004 "Checking the coherence
+//! of operators and functions".
 
 use super::access::Part;
 use super::operators::Role;

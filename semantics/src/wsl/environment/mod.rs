@@ -1,5 +1,5 @@
-//! The global environment: seed 004 "Building the global typing environment" and "Other validation
-//! steps".
+//! The global environment: seed 004 "Building the global typing environment"
+//! and "Other validation steps".
 //!
 //! Types are gathered first (`declare`), then what depends on what is followed (`depends`), every
 //! type as written is resolved (`resolve`), and functions are declared (`operators`) and compared
@@ -234,8 +234,8 @@ impl Errors {
     /// Adds an error, unless there are [`MAX_ERRORS`] or the same is said of the place already (the
     /// condition of a while is checked twice).
     ///
-    /// An error whose notes would be more than [`MAX_NOTES`] with those before says how many they
-    /// are.
+    /// An error whose notes would be more than [`MAX_NOTES`] with those before says
+    /// how many they are.
     pub fn push(&mut self, mut error: Error) {
         if self.unchecked == Some(error.rule) {
             return;
@@ -345,8 +345,8 @@ pub struct Builder<'a> {
     pub fired: Fired,
     /// The types as written that were resolved already: wrong ones to nothing.
     resolved: Vec<Option<Option<TypeId>>>,
-    /// Arrays whose elements may turn out to contain samplers, until the fields of structures are
-    /// known.
+    /// Arrays whose elements may turn out to contain samplers, until the fields
+    /// of structures are known.
     arrays: Vec<(TypeId, Span)>,
     fields_known: bool,
     opaque: FxHashMap<TypeId, bool>,

@@ -1,5 +1,5 @@
-//! Assignment, increments and compound assignment: seed 004 "Assignment", "Read-modify-write
-//! expressions".
+//! Assignment, increments and compound assignment: seed
+//! 004 "Assignment", "Read-modify-write expressions".
 
 use super::left::is_abstract;
 use super::table::{Function::Expr as E, Row, Shape};
@@ -106,8 +106,8 @@ pub fn e_postfix_incr_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
     Some(Next::form(e, Form::Comma(Box::new([keep, rest]))))
 }
 
-/// ++e → e = operator++(e), e an abstract left-value [wsl/e-prefix-incr-elim, 004 Read-modify-write
-/// expressions]
+/// ++e → e = operator++(e), e an abstract left-value
+/// [wsl/e-prefix-incr-elim, 004 Read-modify-write expressions]
 pub fn e_prefix_incr_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Step(target, callee, None) = &e.form else { return None };
     if !is_abstract(target) {

@@ -25,8 +25,8 @@ pub(super) const RULES: &[Row] = &[
 /// The arguments of a call, which are values.
 pub(super) type Values<'e> = SmallVec<[(TypeId, &'e Words); 4]>;
 
-/// The function of the library that is called, if it is of such a class and its arguments are
-/// values.
+/// The function of the library that is called, if it is of such a class and
+/// its arguments are values.
 pub(super) fn called(e: &Expr, is: impl FnOnce(Class) -> bool) -> Option<(LibraryFunction, Values<'_>)> {
     let Form::Call(Callee::Library(function), arguments) = &e.form else { return None };
     if !is(Class::of(function.meaning())) {
@@ -36,8 +36,8 @@ pub(super) fn called(e: &Expr, is: impl FnOnce(Class) -> bool) -> Option<(Librar
     Some((*function, arguments?))
 }
 
-/// f(v1, …) → v, f a function of the library that gives v [wsl/e-call-library, 004 Built-in
-/// Functions]
+/// f(v1, …) → v, f a function of the library that gives v
+/// [wsl/e-call-library, 004 Built-in Functions]
 pub fn e_call_library(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let (function, arguments) = called(e, |class| class == Class::Value)?;
     let first = arguments.first().map(|a| a.1);

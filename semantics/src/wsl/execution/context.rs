@@ -283,8 +283,8 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// Whether an access of what is there is none, because a thread that only helps its quad makes
-    /// it.
+    /// Whether an access of what is there is none, because a thread that only helps
+    /// its quad makes it.
     pub(super) fn helps(&self, at: Address) -> bool {
         self.stage.is_some_and(|stage| stage.helper) && self.memory.object(at.object).space == AddressSpace::Device
     }
@@ -369,8 +369,8 @@ impl<'p> Cx<'_, 'p> {
             Typed::ArrayLength(e, n) => Form::ArrayLength(one(*e), *n),
             Typed::ReferenceLength(e) => Form::ReferenceLength(one(*e)),
             Typed::Step(_, _, e, callee, store) => Form::Step(one(*e), *callee, *store),
-            // The second operand of the operator is the expression; its first is the target,
-            // loaded.
+            // The second operand of the operator is the expression; its first
+            // is the target, loaded.
             Typed::CompoundAssign(callee, a, b) => Form::CompoundAssign(*callee, two(*a, *b)),
             Typed::Call(callee, range) => Form::Call(*callee, program.arguments(range).iter().map(|&e| self.source(e)).collect()),
         };

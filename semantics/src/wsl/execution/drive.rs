@@ -36,8 +36,8 @@ fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Op
     }
 }
 
-/// A thread's next transition. A thread whose program is a value makes none: ask [`Thread::value`]
-/// first.
+/// A thread's next transition. A thread whose program is a value makes
+/// none: ask [`Thread::value`] first.
 ///
 /// # Errors
 /// Why there is none; the thread is as it was, or ended.

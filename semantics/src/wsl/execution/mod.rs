@@ -216,8 +216,8 @@ impl<'p> Shared<'p> {
     /// What the threads share that the relation executes from a function on.
     ///
     /// # Errors
-    /// As [`Shared::laid_out`]; and if expressions stand more than [`MAX_DEPTH`] deep in one
-    /// another.
+    /// As [`Shared::laid_out`]; and if expressions stand more than [`MAX_DEPTH`]
+    /// deep in one another.
     pub fn new(program: &'p Program, root: FunctionId, planted: Planted) -> Result<Shared<'p>, Limit> {
         if reachable(program, root).into_iter().any(|f| depth(program, f) > MAX_DEPTH) {
             return Err(Limit { what: "expressions in one another, which only the machine executes", bound: MAX_DEPTH.into() });
@@ -306,8 +306,8 @@ pub struct InDraw {
     /// Whether it helps its quad to compute derivatives and nothing more: what it stores in device
     /// memory is not there (ERRATA WSL-D29).
     pub helper: bool,
-    /// Whether a device may have it for a fragment where here it is a helper, or the other way
-    /// round.
+    /// Whether a device may have it for a fragment where here it is a helper, or
+    /// the other way round.
     pub doubtful: bool,
     /// What the operation over the quad that it stands at gives it, once the quad goes on.
     pub exchange: Option<Exchange>,

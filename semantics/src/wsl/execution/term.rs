@@ -35,8 +35,8 @@ pub struct Expr {
     pub form: Form,
 }
 
-/// The form of an expression being executed. The operands stand in the order in which they are
-/// evaluated.
+/// The form of an expression being executed. The operands stand in the order in
+/// which they are evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// The source's, not reached yet.

@@ -27,8 +27,8 @@ pub struct Buffer {
     pub stride: u32,
     /// What it holds.
     pub words: Vec<u32>,
-    /// What other array references by the same register have for elements, and how many words each
-    /// takes.
+    /// What other array references by the same register have for elements, and how
+    /// many words each takes.
     pub others: Vec<(TypeId, u32)>,
 }
 
@@ -268,8 +268,8 @@ impl Dispatch<'_> {
     }
 }
 
-/// The resource that an item is, where resource k is object k; none if it is none, or not among
-/// them.
+/// The resource that an item is, where resource k is object k; none if it is none,
+/// or not among them.
 pub(in crate::wsl) fn bound(program: &Program, resources: &[Resource], item: &Item) -> Option<Words> {
     let Some((Semantic::Register(register, space), _)) = item.semantic else { return None };
     let register = register_text(program, register, space);

@@ -44,8 +44,8 @@ const MAX_PASSES: usize = 64;
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded
-    /// results.
+    /// Under which profile of precision floats are sets; without one they are
+    /// the correctly rounded results.
     pub precision: Option<Profile>,
     /// In which order the threads take their steps.
     pub schedule: Schedule,

@@ -12,8 +12,8 @@ pub enum Schedule {
     RoundRobin,
     /// Each step of a thread drawn by this seed.
     Random(u64),
-    /// Every order, one of each class of orders that no thread can tell apart
-    /// ([`crate::interleavings`]).
+    /// Every order, one of each class of orders that no thread
+    /// can tell apart ([`crate::interleavings`]).
     All,
 }
 

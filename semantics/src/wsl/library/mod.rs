@@ -41,8 +41,8 @@ use std::sync::LazyLock;
 /// What is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
-    /// A function of that name; `operator+`, `operator[]=`, `operator.xy` and `operator.xy=` are
-    /// names.
+    /// A function of that name; `operator+`, `operator[]=`, `operator.xy`
+    /// and `operator.xy=` are names.
     Name(&'a str),
     /// The cast or constructor of that type.
     Cast(TypeId),
@@ -53,8 +53,8 @@ pub enum Key<'a> {
 pub enum Argument {
     /// An expression of that right-value type.
     Of(TypeId),
-    /// An integer literal without `u`: it can be given the type `float`, and these if it is
-    /// representable.
+    /// An integer literal without `u`: it can be given the type `float`, and these
+    /// if it is representable.
     Integer {
         /// Whether it can be an `int`.
         int: bool,
@@ -169,8 +169,8 @@ impl LibraryFunction {
         self.signature().over.map(|_| self.t)
     }
 
-    /// The address space of the parameter at that index, if the signature says that it is a
-    /// pointer.
+    /// The address space of the parameter at that index, if the signature says that
+    /// it is a pointer.
     pub fn space(self, parameter: usize) -> Option<AddressSpace> {
         match self.signature().parameters.get(parameter) {
             Some(Pattern::Pointer(..)) => Some(AddressSpace::ALL[usize::from(self.spaces >> (2 * parameter) & 3)]),

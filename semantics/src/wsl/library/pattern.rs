@@ -1,8 +1,8 @@
 //! Types up to one variable: what the signatures of built-in functions are written in.
 //!
 //! A signature has at most one type variable `T`. Every other type in it is fixed or follows from
-//! `T`, so a call is matched by finding the few types that `T` can be, never by expanding the
-//! overloads.
+//! `T`, so a call is matched by finding the few types that `T` can be, never
+//! by expanding the overloads.
 
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{BUILT_IN, Scalar, TextureKind, Type, TypeId, Types};
@@ -194,8 +194,8 @@ pub enum Pattern {
     Like(Scalar),
     /// The vector of that many elements of `T`'s scalar.
     Part(u8),
-    /// What the letters of the accessor's name pick: `T`'s scalar for one, else the vector of as
-    /// many.
+    /// What the letters of the accessor's name pick: `T`'s scalar for one, else the
+    /// vector of as many.
     Letters,
     /// A column of the matrix `T`: the vector of as many elements as it has rows.
     Column,

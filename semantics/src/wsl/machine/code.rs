@@ -89,8 +89,8 @@ pub(super) enum Test {
 }
 
 impl Test {
-    /// What holds if and only if this does not, of the same operands; true if the operands change
-    /// places.
+    /// What holds if and only if this does not, of the same operands; true if
+    /// the operands change places.
     pub(super) fn negated(self) -> (Test, bool) {
         match self {
             Test::Equal => (Test::NotEqual, false),

@@ -50,8 +50,8 @@ impl Compiled {
     ///
     /// # Errors
     ///
-    /// Arguments that are not what the function takes, and groups whose threads need too much
-    /// memory.
+    /// Arguments that are not what the function takes, and groups whose threads
+    /// need too much memory.
     pub fn dispatch(
         &self,
         grid: Grid,

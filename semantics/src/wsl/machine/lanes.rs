@@ -1,5 +1,5 @@
-//! Definite words: what becomes of unspecified values, and the built-in functions that have no
-//! instructions.
+//! Definite words: what becomes of unspecified values, and the built-in functions
+//! that have no instructions.
 
 use super::code::{LibraryCall, Words};
 use crate::number::Inexact;
@@ -17,8 +17,8 @@ pub(super) struct Chooser {
     pub thread: u32,
     /// How many choices were made.
     pub number: u64,
-    /// How often something without a value from the beginning was met, which is no choice of the
-    /// thread's.
+    /// How often something without a value from the beginning was met, which is no
+    /// choice of the thread's.
     pub undefined: u64,
     /// Whether something was left open.
     pub open: bool,
@@ -127,8 +127,8 @@ impl Unspecified for Chooser {
     }
 }
 
-/// Evaluates the call: what it gives, and what it stores. None if it is no function of values
-/// alone.
+/// Evaluates the call: what it gives, and what it stores. None if it is no
+/// function of values alone.
 fn evaluate(types: &Types, call: &LibraryCall, words: &[u32], chooser: &mut Chooser) -> Option<Results<u32>> {
     let range = |w: &Words| w.at as usize..(w.at + w.n) as usize;
     let arguments: SmallVec<[&[u32]; 4]> = call.arguments.iter().map(|a| words.get(range(a)).unwrap_or(&[])).collect();

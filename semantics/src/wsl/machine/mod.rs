@@ -170,8 +170,8 @@ pub struct Stats {
     pub fuel: u64,
     /// How many unspecified values were met and chosen.
     pub choices: u64,
-    /// How many expressions were evaluated, coercions and parentheses apart; 0 if that was not
-    /// counted.
+    /// How many expressions were evaluated, coercions and parentheses apart; 0 if
+    /// that was not counted.
     pub nodes: u64,
 }
 
@@ -192,8 +192,8 @@ impl Compiled {
     }
 
     /// The same without shortcuts: every value is copied where it is evaluated, every index checked
-    /// there, every part assigned to as its whole is. It gives what [`Compiled::new`] gives, more
-    /// slowly.
+    /// there, every part assigned to as its whole is. It gives what
+    /// [`Compiled::new`] gives, more slowly.
     ///
     /// # Errors
     ///
@@ -322,8 +322,8 @@ impl Compiled {
     }
 }
 
-/// An array reference from outside has to be within a buffer, and a texture or sampler has to be
-/// there.
+/// An array reference from outside has to be within a buffer, and a texture or sampler
+/// has to be there.
 fn check_reference(i: usize, reference: Reference, words: &[u32], memory: &Memory) -> Result<(), String> {
     let (buffer, stride) = (
         words[0],

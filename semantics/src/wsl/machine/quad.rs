@@ -192,8 +192,8 @@ impl Compiled {
         })
     }
 
-    /// Which of two instances comes first in program order, as far as loops and places in the text
-    /// say.
+    /// Which of two instances comes first in program order, as far as loops and places
+    /// in the text say.
     fn before(&self, a: &Thread, b: &Thread) -> Ordering {
         let (a, b) = (self.around(a), self.around(b));
         let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();

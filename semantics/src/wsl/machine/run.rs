@@ -21,11 +21,11 @@ pub(super) struct Thread {
 pub struct InDraw {
     /// Its place in its quad, x + 2·y; a vertex has none.
     pub lane: Option<usize>,
-    /// Whether it only helps its quad: what it stores in device memory is not there (ERRATA
-    /// WSL-D29).
+    /// Whether it only helps its quad: what it stores in device memory is
+    /// not there (ERRATA WSL-D29).
     pub helper: bool,
-    /// Whether a device may have it for a fragment where here it is a helper, or the other way
-    /// round.
+    /// Whether a device may have it for a fragment where here it is a helper, or
+    /// the other way round.
     pub doubtful: bool,
 }
 

@@ -74,8 +74,8 @@ impl Indexed {
     }
 }
 
-/// `a[i]`: the element of that index; out of bounds some element, and of a vector or matrix perhaps
-/// zeros.
+/// `a[i]`: the element of that index; out of bounds some element, and of a vector
+/// or matrix perhaps zeros.
 pub(super) fn index<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Words<L::Word>> {
     let indexed = Indexed::of(call)?;
     let (from, &index) = (*call.arguments.first()?, call.arguments.get(1)?.first()?);

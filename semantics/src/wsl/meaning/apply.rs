@@ -41,8 +41,8 @@ impl Shape {
         Some(Shape { scalar, columns: columns.into(), rows: rows.into() })
     }
 
-    /// From one column to the next, in words: columns of 3 elements take as much room as those of 4
-    /// (`layout`).
+    /// From one column to the next, in words: columns of 3 elements take as much room as
+    /// those of 4 (`layout`).
     pub(super) fn stride(self) -> usize {
         self.rows.next_power_of_two()
     }
@@ -199,8 +199,8 @@ fn sincos<L: Lanes>(lanes: &mut L, call: &Call<L::Word>) -> Option<Results<L::Wo
     Some(Results { result: SmallVec::new(), stored: SmallVec::from_iter([sine, cosine]) })
 }
 
-/// `all(x)`, `any(x)`: whether each element is true or not zero, then joined from the left (ERRATA
-/// WSL-E7).
+/// `all(x)`, `any(x)`: whether each element is true or not zero, then joined from
+/// the left (ERRATA WSL-E7).
 fn all_any<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, join: Meaning) -> Option<Words<L::Word>> {
     let is_true = Op::new(call.function.meaning(), call.shape(0)?.scalar, Scalar::Bool);
     let join = Op::new(join, Scalar::Bool, Scalar::Bool);

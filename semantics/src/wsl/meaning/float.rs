@@ -79,8 +79,8 @@ fn of_one(meaning: Meaning, x: f32) -> Option<Given> {
     Some(exactly(rounded(function, &[x])))
 }
 
-/// "If there are two equally distant possible integer values (e.g. for 0.5), which one is picked is
-/// undefined."
+/// "If there are two equally distant possible integer values (e.g. for 0.5), which one
+/// is picked is undefined."
 fn round(x: f32) -> Given {
     let even = x.round_ties_even();
     if (x - x.trunc()).abs() == 0.5 {

@@ -60,8 +60,8 @@ use smallvec::SmallVec;
 /// An operation on scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Op {
-    /// What it does. The library's functions that are made of others (`Dot`, `Normalize`, …) are
-    /// none.
+    /// What it does. The library's functions that are made of others (`Dot`,
+    /// `Normalize`, …) are none.
     pub meaning: Meaning,
     /// The type of its operands; of a conversion, what is converted.
     pub of: Scalar,
@@ -105,8 +105,8 @@ pub trait Unspecified: Lanes {
     /// The bits, if the word has definite ones.
     fn definite(&self, word: Self::Word) -> Option<u32>;
 
-    /// The floats that a word may be, in finite bounds; none if it may be another, or is no finite
-    /// number.
+    /// The floats that a word may be, in finite bounds; none if it may be another, or
+    /// is no finite number.
     fn bounds(&self, word: Self::Word) -> Option<Inexact>;
 
     /// A new unspecified value: one of these, or any of the type. A definite run takes the first,

@@ -15,8 +15,8 @@ pub type Replacement = fn(Op, &[u32], Given) -> Given;
 pub struct Planted {
     /// Replaces what an operation on scalars gives.
     pub replace: Option<Replacement>,
-    /// From which argument of a function its argument of that index is taken, which has the same
-    /// type.
+    /// From which argument of a function its argument of that index is taken, which
+    /// has the same type.
     pub arguments: Option<fn(Meaning, usize) -> usize>,
     /// From which of the words that a function gives, the stored ones after the result's, that
     /// index is taken; the last parameter is how many there are.

@@ -1,7 +1,7 @@
 //! What a float may come out as on a conforming device, under a profile of precision: each
 //! operation by the SPIR-V or GLSL.std.450 instruction that it is translated to, and its bound
-//! ([`crate::number::sets`]). Where no instruction is the same, the sets go through those of a
-//! formula.
+//! ([`crate::number::sets`]). Where no instruction is the same, the sets go through
+//! those of a formula.
 
 use super::Op;
 use crate::number::sets::{self, Operand, Set, Span, Truth};

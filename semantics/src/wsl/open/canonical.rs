@@ -1,5 +1,5 @@
-//! Operations that are others: equal questions are one term, and opposite ones a term and its
-//! negation.
+//! Operations that are others: equal questions are one term, and opposite ones a
+//! term and its negation.
 //!
 //! Of integers `a > b` is `b < a`, `a >= b` is `!(a < b)` and `a != b` is `!(a == b)`. So it is of
 //! floats without a profile of precision, but that `a >= b` is `!(a < b)` only where neither may be

@@ -1,10 +1,10 @@
-//! Bounds of 32-bit integers that are too many to list: bits that are known, and ends in either
-//! order.
+//! Bounds of 32-bit integers that are too many to list: bits that are known, and
+//! ends in either order.
 
 use super::MAX_VALUES;
 
-/// The sign bit. With it flipped, numbers are in the same order without a sign as they are with
-/// one.
+/// The sign bit. With it flipped, numbers are in the same order without a sign as
+/// they are with one.
 const SIGN: u32 = 1 << 31;
 
 /// The words that have all of this, at least one: known bits, and the ends of the numbers, taken

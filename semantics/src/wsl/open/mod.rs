@@ -83,8 +83,8 @@ pub(super) enum Term {
 pub const MAX_TERMS: usize = 1 << 20;
 /// The most values that the bounds of all terms list.
 const MAX_LISTED: usize = 1 << 24;
-/// The most terms of a run that are looked at to find out what others may be, each as often as it
-/// is.
+/// The most terms of a run that are looked at to find out what others may be, each as
+/// often as it is.
 const MAX_WORK: u64 = 1 << 28;
 /// The most values that a leaf or an index is given one by one.
 pub const MAX_VALUES: usize = 4096;
@@ -96,8 +96,8 @@ pub struct Opens {
     pub strategy: Strategy,
     /// Which thread runs; its choices are numbered apart.
     pub thread: u32,
-    /// Under which profile of precision floats are sets; without one they are the correctly rounded
-    /// results.
+    /// Under which profile of precision floats are sets; without one they are
+    /// the correctly rounded results.
     pub precision: Option<Profile>,
     /// How the decisions go.
     pub ways: Ways,

@@ -1,5 +1,5 @@
-//! What is decided says of the terms below: `i < 3` leaves fewer values of i, and of what i is made
-//! of.
+//! What is decided says of the terms below: `i < 3` leaves fewer values of i, and of what
+//! i is made of.
 
 use super::integers::Integers;
 use super::{OpenId, Opens, Possible, Term, Word, transfer};

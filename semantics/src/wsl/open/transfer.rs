@@ -1,8 +1,8 @@
 //! What operations on integers give for operands within bounds, and what results within bounds say
 //! of operands: no word is lost that an execution may have.
 //!
-//! Seed 004 "Integer arithmetic", "Bit manipulation", as `meaning::integer` has it of definite
-//! operands.
+//! Seed 004 "Integer arithmetic", "Bit manipulation", as `meaning::integer` has
+//! it of definite operands.
 
 use super::integers::Integers;
 use crate::wsl::library::Meaning;
@@ -168,8 +168,8 @@ fn quotient(of: Scalar, x: Integers, y: Integers) -> Integers {
     }
 }
 
-/// Of what is divided by other numbers than 0: below the divisor's magnitude, with the sign of the
-/// dividend.
+/// Of what is divided by other numbers than 0: below the divisor's magnitude, with the
+/// sign of the dividend.
 fn remainder(of: Scalar, x: Integers, y: Integers) -> Integers {
     // Multiples of the divisor have no bits below its lowest one.
     let below_divisor = match y.zeros.trailing_ones() {

@@ -1,5 +1,5 @@
-//! The ways that a run may go: what its threads decide, and everything else that they could have
-//! decided.
+//! The ways that a run may go: what its threads decide, and everything else that
+//! they could have decided.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -34,8 +34,8 @@ impl Ways {
     }
 }
 
-/// Ways that are left: a way that was gone, and how it could have gone on from one of its
-/// decisions.
+/// Ways that are left: a way that was gone, and how it could have gone on from
+/// one of its decisions.
 struct Left {
     gone: Rc<Ways>,
     at: usize,

@@ -1,5 +1,5 @@
-//! Expressions: seed 004 "Expressions". Chains of binary operators are loops, so they need no
-//! stack.
+//! Expressions: seed 004 "Expressions". Chains of binary operators are loops, so
+//! they need no stack.
 
 use super::{Height, Parser, Result, literal};
 use crate::rule::Rule;

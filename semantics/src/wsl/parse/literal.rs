@@ -25,8 +25,8 @@ fn hexadecimal(digits: &str) -> Magnitude {
     if digits.len() <= 16 {
         return Magnitude::Exact(digits.bytes().fold(0, |value, digit| value << 4 | nibble(digit)));
     }
-    // The first 64 bits, the last of which says if any bit behind them is set, round as the whole
-    // does.
+    // The first 64 bits, the last of which says if any bit behind them is set, round
+    // as the whole does.
     let (first, rest) = digits.as_bytes().split_at(16);
     let first = first.iter().fold(0, |value, &digit| value << 4 | nibble(digit));
     let sticky = u64::from(rest.iter().any(|&digit| digit != b'0'));

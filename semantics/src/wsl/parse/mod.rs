@@ -20,8 +20,8 @@ use super::token::{Token, TokenKind};
 use crate::rule::Rule;
 use crate::text::{Span, deep};
 
-/// Reads a program. Without errors it is one of the language, else the tree lacks what could not be
-/// read.
+/// Reads a program. Without errors it is one of the language, else the tree lacks what
+/// could not be read.
 pub fn parse(text: &str) -> (Tree, Vec<Error>) {
     let parser = Parser::read(text);
     (parser.tree, limited(parser.errors))

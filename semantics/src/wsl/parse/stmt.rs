@@ -109,8 +109,8 @@ impl Parser<'_> {
         Err(failed)
     }
 
-    /// `"(" expr ")"` of a statement. If it cannot be read but closed, reading goes on with the
-    /// statement.
+    /// `"(" expr ")"` of a statement. If it cannot be read but closed, reading goes
+    /// on with the statement.
     fn condition(&mut self, rule: Rule, whose: &str) -> Result<ExprId> {
         let from = self.at;
         let read = self.parenthesised(rule, whose);

@@ -1,5 +1,5 @@
-//! Entry points: what they take and give, and what they reach (seed 004 "Entry Points", "Built-in
-//! Variables").
+//! Entry points: what they take and give, and what they reach (seed 004
+//! "Entry Points", "Built-in Variables").
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;

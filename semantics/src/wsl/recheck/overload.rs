@@ -91,8 +91,8 @@ fn swizzle(name: &str) -> Option<Vec<u8>> {
     word.filter(|w| (1..=4).contains(&w.len()))
 }
 
-/// The library's functions of that name, or casts to that type, whose parameters are of these
-/// types.
+/// The library's functions of that name, or casts to that type, whose parameters
+/// are of these types.
 pub(super) fn library_calls(types: &Types, name: &str, cast: Option<TypeId>, given: &[TypeId]) -> Vec<Library> {
     let given: Vec<Resolved> = given.iter().map(|ty| Resolved::Typed(*ty)).collect();
     fitting(types, name, cast, &given)

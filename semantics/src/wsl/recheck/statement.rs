@@ -1,5 +1,5 @@
-//! Statements from their premises: seed 004 "Typing statements", with the errata's WSL-C1, C5 and
-//! C11.
+//! Statements from their premises: seed 004 "Typing statements", with the errata's
+//! WSL-C1, C5 and C11.
 
 use super::{Check, Recheck, refuse};
 use crate::rule::Rule;

@@ -46,8 +46,8 @@ impl IntLiteral {
         }
     }
 
-    /// The value as an `int`, if it is representable as one. The literal's own suffix is not looked
-    /// at.
+    /// The value as an `int`, if it is representable as one. The literal's own suffix
+    /// is not looked at.
     pub fn as_int(&self) -> Option<i32> {
         self.value().and_then(|v| i32::try_from(v).ok())
     }

@@ -1,5 +1,5 @@
-//! Textures and samplers behind an entry point's arguments: seed 004 "Textures", "Samplers" (ERRATA
-//! WSL-D21).
+//! Textures and samplers behind an entry point's arguments: seed 004
+//! "Textures", "Samplers" (ERRATA WSL-D21).
 //!
 //! A value of such a type is the address of an object, which names it. A texture that can be
 //! written is device memory: its object holds a word for each component of each texel, as a load

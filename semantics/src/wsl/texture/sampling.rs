@@ -17,8 +17,8 @@ use crate::wsl::meaning::Unspecified;
 use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
-/// The greatest distance of a location from the first texel, in texels: the texels' coordinates are
-/// ints.
+/// The greatest distance of a location from the first texel, in texels: the
+/// texels' coordinates are ints.
 const FARTHEST: f64 = (1u64 << 31) as f64;
 
 type Words<W> = SmallVec<[W; 4]>;
@@ -80,8 +80,8 @@ fn location_of<L: Unspecified>(lanes: &L, texture: &Texture, words: &[L::Word]) 
     let location = Location { at: inexacts(lanes, at)?, layer };
     let sides = texture.image.sides(0).unwrap_or([1; 3]);
     if texture.image.shape() == Shape::Cube {
-        // A direction without a length, or one that a device may take for such a one, leads to no
-        // face.
+        // A direction without a length, or one that a device may take for such a one,
+        // leads to no face.
         let length = location.at.iter().map(|x| x.allowed.abs().low).fold(0.0, f64::max);
         return (length >= f64::from(f32::MIN_POSITIVE)).then_some(location);
     }

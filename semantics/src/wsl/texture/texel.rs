@@ -9,8 +9,8 @@ use crate::wsl::types::{Scalar, TypeId};
 /// The most bits of a component whose codes are told one by one.
 const FEW_BITS: u8 = 8;
 
-/// The level and the texel that a load or store names, by the coordinates' scalars; none if one is
-/// open.
+/// The level and the texel that a load or store names, by the coordinates' scalars; none
+/// if one is open.
 pub fn named<L: Unspecified>(
     lanes: &L,
     texture: &Texture,

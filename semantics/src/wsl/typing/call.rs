@@ -131,8 +131,8 @@ impl Checker<'_> {
         resolution
     }
 
-    /// The functions of that name and number of parameters, no entry points, that can be given the
-    /// arguments.
+    /// The functions of that name and number of parameters, no entry points, that can
+    /// be given the arguments.
     fn candidates(&mut self, key: Key, name: Symbol, operands: &Operands) -> Vec<Candidate> {
         let mut out = Vec::new();
         for id in self.declared_candidates(key, operands) {
@@ -310,8 +310,8 @@ pub fn ep_not_called(c: &mut Checker, id: FunctionId, span: Span) {
 }
 
 impl Checker<'_> {
-    /// Whether a type has a default value: pointers, array references, samplers and textures have
-    /// none.
+    /// Whether a type has a default value: pointers, array references, samplers
+    /// and textures have none.
     pub(super) fn has_default(&mut self, ty: TypeId) -> bool {
         !matches!(self.ty(ty), Type::Pointer(..) | Type::ArrayReference(..)) && !self.b.contains_opaque(ty)
     }

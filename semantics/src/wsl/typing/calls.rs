@@ -32,8 +32,8 @@ struct Facts {
 }
 
 impl Checker<'_> {
-    /// Checks calls, and adds what they may discard. `bodies` has nothing for a function that is
-    /// wrong.
+    /// Checks calls, and adds what they may discard. `bodies` has nothing for a
+    /// function that is wrong.
     pub fn calls(&mut self, bodies: &[Option<Body>]) -> Vec<FunctionId> {
         let mut threadgroup_types = FxHashMap::default();
         let mut facts: Vec<Facts> =
@@ -229,8 +229,8 @@ fn v_function_discard(c: &mut Checker, id: FunctionId, body: &Body) {
     });
 }
 
-/// The first place that an entry point reaches, by calls, with a property; and the calls that lead
-/// there.
+/// The first place that an entry point reaches, by calls, with a property; and the
+/// calls that lead there.
 fn reached(facts: &[Facts], from: FunctionId, found: impl Fn(&Facts) -> Option<Span>) -> Option<(Span, Vec<FunctionId>)> {
     let mut seen = vec![false; facts.len()];
     let mut todo = vec![(from, None::<usize>)];

@@ -229,8 +229,8 @@ pub fn t_alval_to_rval(c: &mut Checker, e: ExprId, ty: TypeId, span: Span) -> Ex
     c.push(Rule::WslTAlvalToRval, Form::Coerce(Coercion::AbstractToRight, e), ValueType::Right(ty), span)
 }
 
-/// Γ ⊢ e : LVal(τ, a), a not constant, gives Γ ⊢ e : ALVal(τ) [wsl/t-lval-to-alval, 004 Typing
-/// expressions]
+/// Γ ⊢ e : LVal(τ, a), a not constant, gives Γ ⊢ e : ALVal(τ)
+/// [wsl/t-lval-to-alval, 004 Typing expressions]
 pub fn t_lval_to_alval(c: &mut Checker, e: ExprId, ty: TypeId, span: Span) -> ExprId {
     c.push(Rule::WslTLvalToAlval, Form::Coerce(Coercion::LeftToAbstract, e), ValueType::Abstract(ty), span)
 }

@@ -247,8 +247,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Gives an integer literal, and the parentheses and commas around it, a type in which it is
-    /// representable.
+    /// Gives an integer literal, and the parentheses and commas around it, a type in
+    /// which it is representable.
     fn give(&mut self, id: ExprId, literal: &IntLiteral, ty: TypeId) {
         let mut at = id;
         loop {

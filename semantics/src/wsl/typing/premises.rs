@@ -75,8 +75,8 @@ fn reference(types: &Types, ty: TypeId) -> (TypeId, Option<u32>) {
     }
 }
 
-/// The declared function that a callee calls: itself, or the address-taker that it is generated
-/// from.
+/// The declared function that a callee calls: itself, or the address-taker that
+/// it is generated from.
 pub fn declared(callee: Callee) -> Option<FunctionId> {
     match callee {
         Callee::Declared(id) | Callee::Generated(Generated::Getter(id) | Generated::Setter(id)) => Some(id),

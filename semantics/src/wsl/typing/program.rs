@@ -266,8 +266,8 @@ impl Program {
         self.stmt(self.body(id).block).behaviours
     }
 
-    /// The expressions and operands that an expression is made of, in the order in which they are
-    /// evaluated.
+    /// The expressions and operands that an expression is made of, in the order in
+    /// which they are evaluated.
     pub fn children(&self, id: ExprId) -> smallvec::SmallVec<[ExprId; 4]> {
         match &self.expr(id).form {
             Form::Constant(_) | Form::Variable(_) => smallvec::SmallVec::new(),

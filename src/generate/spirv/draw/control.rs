@@ -63,8 +63,8 @@ impl Draw {
         true
     }
 
-    /// Leaves by the first jump; or, now and then, by either, so that a merge block is never
-    /// reached.
+    /// Leaves by the first jump; or, now and then, by either, so that a merge
+    /// block is never reached.
     fn leave(&mut self, body: &mut Vec<Stmt>, first: Stmt, second: Stmt) {
         if !self.random.percent(15) {
             return body.push(first);

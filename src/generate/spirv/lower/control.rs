@@ -1,5 +1,5 @@
-//! Selections, switches and loops, lowered: merge blocks with their phis, and the jumps that leave
-//! them.
+//! Selections, switches and loops, lowered: merge blocks with their phis, and the
+//! jumps that leave them.
 
 use super::super::emit::literal;
 use super::super::tree::{Arm, Case, Exit, Expr, Local, Loop, Phi, Style, Trip, Type, UINT};

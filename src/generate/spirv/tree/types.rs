@@ -82,8 +82,8 @@ impl Type {
         }
     }
 
-    /// The type of a part, if there is one. The index of an array's or vector's element does not
-    /// matter.
+    /// The type of a part, if there is one. The index of an array's or vector's
+    /// element does not matter.
     pub fn part(&self, index: u32) -> Option<Type> {
         match self {
             Type::Scalar(_) => None,

@@ -12,8 +12,8 @@ pub(super) struct Bounds {
     pub(super) high: f64,
 }
 
-/// A rounded result, and the exact one less that: the exact one is the float, or between it and the
-/// neighbour.
+/// A rounded result, and the exact one less that: the exact one is the float, or between
+/// it and the neighbour.
 fn corrected(rounded: f64, lost: f64) -> Enclosure {
     if lost == 0.0 {
         Enclosure::point(rounded)

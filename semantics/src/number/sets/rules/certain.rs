@@ -28,8 +28,8 @@
 //!   b, each to the side that adds up. Half of the sum is safe, less what the one rounding of the
 //!   sum may take back.
 //! - *Tanh*: sinh x may be its own safe distance less g nearer to zero, and cosh x correctly
-//!   rounded; and, where that is a small part of sinh x, the quotient 2.5 ULP less one nearer
-//!   still.
+//!   rounded; and, where that is a small part of sinh x, the quotient 2.5 ULP
+//!   less one nearer still.
 //! - *Asinh* of x < -1: x + √(x² + 1) is exact (Sterbenz), so what the root may be off moves the
 //!   logarithm by at least that, divided by the sum.
 //! - *Radians and Degrees*: f is one product of floats.
@@ -40,8 +40,8 @@
 //! millionth.
 //!
 //! The correctly rounded result is nearest to y of all floats, f among them, so it is allowed
-//! wherever n ULP or a formula is the rule. Fract is correctly rounded itself, as the profile has
-//! it.
+//! wherever n ULP or a formula is the rule. Fract is correctly rounded itself, as
+//! the profile has it.
 //!
 //! A subnormal operand may be flushed, which adds to what is allowed. Where not everything is
 //! allowed at zero either, the claims above hold.
@@ -214,8 +214,8 @@ impl Certain {
             Glsl::Asinh if x > 0.0 => is_within(x < 9e18, logarithm(y, 1.0 / 2_097_152.0)),
             Glsl::Asinh => {
                 let square = x * x;
-                // What roundings before the root and of the sum do to it, relatively, and so to the
-                // logarithm.
+                // What roundings before the root and of the sum do to it, relatively, and
+                // so to the logarithm.
                 let margin = (square + 1.0) / 1_048_576.0;
                 let length = (square + 1.0).sqrt();
                 // The sum is about 1/(|x| + √(x² + 1)).

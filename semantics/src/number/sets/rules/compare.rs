@@ -163,8 +163,8 @@ pub fn narrowed(profile: Profile, instruction: Instruction, x: &Operand, y: &Ope
             }
         }
     };
-    // Next to an infinity or NaN nothing is known; and of an operand that may be one itself, that
-    // stays.
+    // Next to an infinity or NaN nothing is known; and of an operand that may be
+    // one itself, that stays.
     let left = |set: &Set, to: Set, special: bool, other: bool| match (special, other) {
         (_, true) => *set,
         (false, false) => set.meet(to),

@@ -90,8 +90,8 @@ fn split(x: f64) -> (f64, f64) {
     (x * 2f64.powi(-exponent), f64::from(exponent))
 }
 
-/// The zeros of a span, and its other numbers by sign: as ends of which the first is nearer to
-/// zero.
+/// The zeros of a span, and its other numbers by sign: as ends of which the first
+/// is nearer to zero.
 fn by_sign(x: Span) -> (Option<Span>, impl Iterator<Item = [f64; 2]>) {
     let tiny = f64::MIN_POSITIVE;
     let negative = x.meet(Span { low: f64::NEG_INFINITY, high: -tiny }).map(|part| [part.high, part.low]);
@@ -154,8 +154,8 @@ fn alike(format: Format, x: Span, y: Span) -> Set {
     }
 }
 
-/// FClamp and NClamp (x, low, high): undefined if low > high. WGSL's two ways of writing it agree
-/// otherwise.
+/// FClamp and NClamp (x, low, high): undefined if low > high. WGSL's two ways of
+/// writing it agree otherwise.
 pub(super) fn clamp(rules: &Rules, x: Span, low: Span, high: Span) -> Option<Set> {
     if low.high > high.low {
         return None;

@@ -1,8 +1,8 @@
 //! Functions of scalars whose accuracy is inherited from a formula, each with the ways of writing
 //! it that are counted. `None`: anything.
 //!
-//! A product that is added may be fused with the sum, as Fma may be; factors commute, and so do
-//! terms.
+//! A product that is added may be fused with the sum, as Fma may be; factors commute,
+//! and so do terms.
 
 use super::super::{Set, Span};
 use super::bounds::Bounds;

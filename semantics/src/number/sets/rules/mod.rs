@@ -13,8 +13,8 @@
 //! | `certain` | functions of one float, judged without their sets where that is certain |
 //!
 //! # What is left open
-//! Under every profile anything may come in these cases (Vulkan, "Precision and Operation of SPIR-V
-//! Instructions"):
+//! Under every profile anything may come in these cases (Vulkan, "Precision and
+//! Operation of SPIR-V Instructions"):
 //! - *Infinities and NaN in functions of GLSL.std.450, quotients, remainders and formulas*, as
 //!   operands or results. An implementation may take it that neither occurs;
 //!   SignedZeroInfNanPreserve forbids that for the core instructions on its list only (`core`), and
@@ -104,8 +104,8 @@ pub fn allowed_alone(profile: Profile, instruction: Instruction, args: &[(&[Oper
 /// [`allowed_alone`] for floats of a format: sets of operands and results are of its floats, and
 /// what the profile declares is declared for it.
 ///
-/// WGSL's bounds are known here for 32 bits: of 16, only those of what is exact or correctly
-/// rounded.
+/// WGSL's bounds are known here for 32 bits: of 16, only those of what is
+/// exact or correctly rounded.
 pub fn allowed_in(format: Format, profile: Profile, instruction: Instruction, args: &[(&[Operand], usize)]) -> Option<SmallVec<[Set; 4]>> {
     let controls = profile.controls();
     let (listed, other) = (Rules::listed(format, controls), Rules::other(format, controls));
@@ -186,8 +186,8 @@ impl<'a> Operands<'a> {
         Some(result)
     }
 
-    /// The same by the spans of the operands, of which the rule gives a set, or `None` for
-    /// anything.
+    /// The same by the spans of the operands, of which the rule gives a set,
+    /// or `None` for anything.
     fn each_span<const N: usize>(&self, rule: impl Fn([Span; N]) -> Option<Set>) -> Option<Sets> {
         self.each(|operands: [&Operand; N]| self.over_spans(operands, &rule))
     }

@@ -1,6 +1,6 @@
 //! Where the infinitely precise result of a function lies, for operands that range over real
-//! numbers: from the [reference](crate::number::reference) at the ends, and at the extremes between
-//! them.
+//! numbers: from the [reference](crate::number::reference) at the ends, and at
+//! the extremes between them.
 
 use super::bounds::Bounds;
 use crate::number::Instruction;
@@ -78,8 +78,8 @@ pub(super) fn of_one(function: Glsl, x: Bounds) -> Option<Bounds> {
 /// Atan2 (y, x) over a box that lies on one side of zero in y, or to the right of it in x; the
 /// signs of zeros say on which. None if the origin is among it.
 ///
-/// Along each edge the angle goes one way, and within the box it has no extreme: the corners hold
-/// them.
+/// Along each edge the angle goes one way, and within the box it has no extreme:
+/// the corners hold them.
 pub(super) fn atan2(y: Bounds, x: Bounds) -> Option<Bounds> {
     if y.contains(0.0) && x.contains(0.0) {
         return None;

@@ -43,8 +43,8 @@ impl Value {
         Value { exact, device: exact, apart: 0.0 }
     }
 
-    /// A result from what is exact, what a device may have, and another bound of how far they are
-    /// apart.
+    /// A result from what is exact, what a device may have, and another bound of how
+    /// far they are apart.
     pub(super) fn new(exact: Bounds, device: Bounds, apart: f64) -> Option<Value> {
         let apart = up(apart).min(device.apart(exact));
         Some(Value { exact: exact.finite()?, device: device.finite()?, apart })

@@ -27,8 +27,8 @@ impl From<Value> for Term {
     }
 }
 
-/// A component of an operand: its hull, and whether another one with the same name is the same
-/// value.
+/// A component of an operand: its hull, and whether another one with the same name
+/// is the same value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Component {
     /// Its floats; finite.
@@ -56,8 +56,8 @@ impl Rules {
         if terms.is_empty() || terms.len() > MOST_TERMS {
             return None;
         }
-        // What may come of the sum of each set of terms, by its bits: from each way to split it in
-        // two.
+        // What may come of the sum of each set of terms, by its bits: from each way to
+        // split it in two.
         let mut sums: SmallVec<[Value; 64]> = SmallVec::from_elem(terms[0].value, 1 << terms.len());
         for of in 1usize..1 << terms.len() {
             if of.is_power_of_two() {

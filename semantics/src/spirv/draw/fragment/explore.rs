@@ -4,8 +4,8 @@
 //! A quad is run again by itself, once for each way that branches on open conditions may go. That
 //! shows what it does among the others only where nothing that invocations share is written; stages
 //! that write buffers or images are left as the definite run has them, and so are fragments that
-//! some way discards, and those of stages that see helper invocations or write SampleMask or
-//! FragDepth.
+//! some way discards, and those of stages that see helper invocations or
+//! write SampleMask or FragDepth.
 
 use super::super::outputs;
 use super::super::targets::Written;

@@ -44,8 +44,8 @@ pub(in crate::spirv::draw) struct Interface<'m> {
 }
 
 impl<'m> Interface<'m> {
-    /// Of the variables that the fragment stage uses, for the targets of a draw, after a vertex
-    /// stage.
+    /// Of the variables that the fragment stage uses, for the targets of a draw,
+    /// after a vertex stage.
     pub(in crate::spirv::draw) fn new(
         module: &'m Module,
         entry: &EntryPoint,

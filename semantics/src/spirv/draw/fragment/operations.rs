@@ -139,8 +139,8 @@ impl Fragments<'_, '_> {
         Left { role, written, depth, stays }
     }
 
-    /// The depth that a stage writes. One that the mode or the range does not allow may be
-    /// anything.
+    /// The depth that a stage writes. One that the mode or the range does not
+    /// allow may be anything.
     fn replaced(&self, interpolated: Inexact, written: Option<Scalar>) -> Inexact {
         let any = Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated };
         let Some(scalar) = written.filter(|s| s.undefined.is_none()) else { return any };

@@ -116,8 +116,8 @@ impl Compiler<'_> {
     fn last_uses(&mut self, function: &Function, label: u32) {
         let module = self.module;
         if self.last_use.is_empty() || module.function_blocks(function).first().is_some_and(|b| b.label == label) {
-            // Once for the function: ids that another block uses, by OpPhi too, are used "for
-            // ever".
+            // Once for the function: ids that another block uses, by OpPhi too,
+            // are used "for ever".
             let mut home = rustc_hash::FxHashMap::default();
             for block in module.function_blocks(function) {
                 for index in block.start..block.end {

@@ -46,8 +46,8 @@ impl Loops {
 }
 
 impl Compiler<'_> {
-    /// Columns for the loops that a barrier is in, or a call of a function from which one is
-    /// reached.
+    /// Columns for the loops that a barrier is in, or a call of a function from
+    /// which one is reached.
     pub(super) fn count_iterations(&mut self, functions: &[u32]) -> Compiled {
         let module = self.module;
         let mut waiting: FxHashSet<u32> = FxHashSet::default();

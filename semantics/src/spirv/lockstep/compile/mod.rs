@@ -67,8 +67,8 @@ pub(super) struct Pointer {
     pub(super) address: Address,
     /// Whether the module forbids writing through it.
     pub(super) read_only: bool,
-    /// Whether it goes through a runtime array, so that it may be out of bounds where buffers are
-    /// robust.
+    /// Whether it goes through a runtime array, so that it may be out of bounds
+    /// where buffers are robust.
     pub(super) may_leave: bool,
 }
 

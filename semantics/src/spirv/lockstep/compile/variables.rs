@@ -15,8 +15,8 @@ use super::{Compiled, Compiler, Home, Pointer, Storage};
 /// The most scalars of a variable in registers.
 const MAX_IN_REGISTERS: u64 = 64;
 
-/// The variables of Function and Private storage that need an address, by their uses in these
-/// functions.
+/// The variables of Function and Private storage that need an address, by their
+/// uses in these functions.
 fn addressed(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
     let mut addressed = FxHashSet::default();
     // Chains with constant indices stand for their variable.

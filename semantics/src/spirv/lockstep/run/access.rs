@@ -198,8 +198,8 @@ impl Warp {
         let module = &shared.program.module;
         let pointer = module.instructions().get(code.at as usize).map_or(0, |i| {
             let operands = i.operands(module.words());
-            // Of a copy the source is looked at first; Modf and Frexp store through their last
-            // operand.
+            // Of a copy the source is looked at first; Modf and Frexp store
+            // through their last operand.
             let copies_to = i.is(Core::CopyMemory) && matches!(code.op, Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8);
             let which = if i.is(Core::CopyMemory) && !copies_to { 1 } else { 0 };
             let which = if i.is(Core::ExtInst) { operands.len() - 1 } else { which };

@@ -50,8 +50,8 @@ impl Warp {
             Op::ShiftLeft => self.checked(code, shared, |_, b| b >= 32, |a, b| a << (b & 31)),
             Op::ShiftRight => self.checked(code, shared, |_, b| b >= 32, |a, b| a >> (b & 31)),
             Op::ShiftRightSigned => self.checked(code, shared, |_, b| b >= 32, |a, b| ((a as i32) >> (b & 31)) as u32),
-            // Quotients of 32-bit integers are exact in 64-bit floats, once the fraction is cut
-            // off.
+            // Quotients of 32-bit integers are exact in 64-bit floats, once the
+            // fraction is cut off.
             Op::DivideUnsigned => self.checked(code, shared, |_, b| b == 0, |a, b| (f64::from(a) / f64::from(b)) as u32),
             Op::ModUnsigned => {
                 self.checked(code, shared, |_, b| b == 0, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))

@@ -39,8 +39,8 @@ pub(in crate::spirv) enum Broken {
     Stuck(String),
 }
 
-/// Undefined behaviour at an instruction, in an invocation; the step is known only where the run
-/// counts.
+/// Undefined behaviour at an instruction, in an invocation; the step is known only
+/// where the run counts.
 #[derive(Clone, Debug)]
 pub(in crate::spirv) struct Met {
     pub(super) ub: Ub,
@@ -89,8 +89,8 @@ pub(super) struct Group {
     pub(super) id: [u32; 3],
     pub(super) words: Vec<u32>,
     pub(super) undefined: Vec<u64>,
-    /// By scalar of shared memory: who made its undefined value, where it was not left
-    /// uninitialised.
+    /// By scalar of shared memory: who made its undefined value, where it
+    /// was not left uninitialised.
     pub(super) origins: rustc_hash::FxHashMap<u32, Origin>,
     pub(super) shadow: races::GroupShadow,
     /// How many barriers have ordered shared memory, and buffers.
@@ -329,8 +329,8 @@ impl Program {
 }
 
 /// The next workgroups that a thread runs. They are neighbours, so that what two threads write is
-/// seldom close together; towards the end there are fewer of them, so that all threads end
-/// together.
+/// seldom close together; towards the end there are fewer of them, so that
+/// all threads end together.
 fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
     const R: Ordering = Ordering::Relaxed;
     let end = |first: u32| first + ((groups - first) / threads.saturating_mul(4)).max(1);

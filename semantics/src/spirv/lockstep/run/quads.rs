@@ -46,8 +46,8 @@ impl Warp {
             origins.push((lane, self.made(Unspecified::DivergentDerivative, code.at, lane)));
         }
         if doubtful & self.active != 0 {
-            // Where a derivative may be another row's or column's too, it is undefined if that one
-            // is.
+            // Where a derivative may be another row's or column's too, it is undefined
+            // if that one is.
             let other: &[[usize; 2]] = [&[[3, 2]][..], &[[3, 1]], &[], &[]][code.c as usize % 4];
             for lane in column::lanes(self.active & !parted) {
                 let read = [differences[lane % 4]].into_iter().chain(other.iter().copied()).flatten().map(|of| lane / 4 * 4 + of);

@@ -60,8 +60,8 @@ fn record(who: Who) -> u64 {
 const OF_GROUP: u64 = 1 << 63;
 const OF_ALL: u64 = (SEVERAL as u64) << 32;
 
-/// Whether the access that the record stands for is ordered before this one, or this invocation's
-/// own.
+/// Whether the access that the record stands for is ordered before this one,
+/// or this invocation's own.
 #[inline]
 fn ordered(kept: u64, who: Who) -> bool {
     if kept == NOBODY {

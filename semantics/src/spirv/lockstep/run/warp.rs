@@ -76,8 +76,8 @@ pub(in super::super) struct Warp {
     /// The number in the dispatch of its first lane.
     pub(super) number: u32,
     pub(super) steps: u64,
-    /// Instructions since it was last begun or resumed, each for all lanes that are active
-    /// together.
+    /// Instructions since it was last begun or resumed, each for all lanes
+    /// that are active together.
     turns: u64,
     scratch: Vec<Column>,
     /// What sites compute with.
@@ -529,8 +529,8 @@ impl Warp {
         Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None }))
     }
 
-    /// How many rules the relation would have applied to a lane before it waited, if they are
-    /// counted.
+    /// How many rules the relation would have applied to a lane before it waited,
+    /// if they are counted.
     pub(super) fn step_of_arrival(&self, lane: usize) -> Option<u64> {
         self.rules.as_ref().map(|rules| rules[lane].saturating_sub(1))
     }

@@ -13,8 +13,8 @@
 //! | `Call` | a `return` gives its type; names are the function's own |
 //!
 //! A word of a value is an address only where the type is a pointer or an array reference, to what
-//! is within an object of its address space, or a texture or sampler, of an object that stands for
-//! one.
+//! is within an object of its address space, or a texture or sampler, of an object
+//! that stands for one.
 //!
 //! What was not opened is typed already, so the check takes time by the part of the term that was.
 //! An address or a length that is unspecified is within bounds by its definite part only, and an
@@ -461,8 +461,8 @@ impl Checker<'_, '_> {
         Ok(result)
     }
 
-    /// The types of a generated function's parameters and of its result: seed 004 "Generated
-    /// functions".
+    /// The types of a generated function's parameters and of its result:
+    /// seed 004 "Generated functions".
     fn generated(&self, generated: Generated) -> Option<(SmallVec<[Type; 4]>, Type)> {
         use Generated as G;
         let env = &self.program.env;

@@ -63,8 +63,8 @@ impl Dispatch {
 /// How large dispatches are made, and of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether it is for schedules one by one: at most three threads, and few accesses of shared
-    /// memory.
+    /// Whether it is for schedules one by one: at most three threads, and few
+    /// accesses of shared memory.
     pub small: bool,
     /// Whether a race is planted.
     pub race: bool,

@@ -310,8 +310,8 @@ impl Generator {
                 let other = self.value_type(1);
                 parameters.push(other);
             }
-            // Only a type with a name can be called, and the library has the cast of a type to
-            // itself.
+            // Only a type with a name can be called, and the library has the cast of
+            // a type to itself.
             if self.identifier(result).is_none() || parameters == [result] {
                 return;
             }
@@ -364,8 +364,8 @@ impl Generator {
                 a.ty = ty;
                 let thread = self.one_in(2);
                 for space in AddressSpace::ALL {
-                    // What is shared may only be named by what vertex and fragment stages do not
-                    // reach.
+                    // What is shared may only be named by what vertex and fragment
+                    // stages do not reach.
                     let kept = thread && space == AddressSpace::Thread || self.one_in(2);
                     if space == AddressSpace::Threadgroup || !kept {
                         continue;

@@ -8,8 +8,8 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{EnumId, Type, TypeId};
 
 impl Generator {
-    /// An expression of the type, that has it by itself; none for what the function has no variable
-    /// of.
+    /// An expression of the type, that has it by itself; none for what the function
+    /// has no variable of.
     pub(super) fn value(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
         self.fuel -= 1;
         if self.is_opaque(ty) {
@@ -320,8 +320,8 @@ impl Generator {
         self.render(if f.cast { "" } else { &f.name }, f.result, arguments)
     }
 
-    /// Whether the arguments mean the function: it alone fits, or it does if literals are of type
-    /// int.
+    /// Whether the arguments mean the function: it alone fits, or it does if literals
+    /// are of type int.
     fn means(&self, f: &Function, given: &[Given]) -> bool {
         let same: Vec<&Function> =
             self.functions.iter().filter(|g| g.name == f.name && g.cast == f.cast && g.parameters.len() == given.len()).collect();

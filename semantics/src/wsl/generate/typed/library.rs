@@ -1,5 +1,5 @@
-//! The library's functions, from its table with every variable replaced by each type that it can
-//! be.
+//! The library's functions, from its table with every variable replaced by each type
+//! that it can be.
 
 use super::{Expression, Flavour, Generator, Kind, Level};
 use crate::wsl::library::pattern::{Family, Pattern, Spaces};
@@ -275,8 +275,8 @@ impl Generator {
         self.render(name, result, arguments)
     }
 
-    /// Operators that can stand before `=` with a left side of the type, and what their right sides
-    /// are.
+    /// Operators that can stand before `=` with a left side of the type, and what
+    /// their right sides are.
     pub(super) fn compounds(&self, ty: TypeId) -> Vec<(String, TypeId)> {
         const SIGNS: [&str; 10] = ["+", "-", "*", "/", "%", "^", "&", "|", ">>", "<<"];
         let mut out = Vec::new();

@@ -182,8 +182,8 @@ struct Generator {
     decls: Vec<String>,
     /// The names of functions that no program text may declare again: name and types of parameters.
     declared: rustc_hash::FxHashSet<(String, Vec<TypeId>)>,
-    /// How many more nodes the function that is being written may have before every choice is the
-    /// smallest.
+    /// How many more nodes the function that is being written may have before every
+    /// choice is the smallest.
     fuel: isize,
     next: u32,
     frames: Vec<Frame>,

@@ -115,8 +115,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The value of what can be assigned to: a load, or what the getter gives for the value of the
-    /// whole.
+    /// The value of what can be assigned to: a load, or what the getter gives for the
+    /// value of the whole.
     pub(super) fn read(&mut self, target: &Target, to: Option<Slot>, stable: bool) -> Done<Slot> {
         let (to, stable) = if self.plain { (None, true) } else { (to, stable) };
         deep(|| match target {

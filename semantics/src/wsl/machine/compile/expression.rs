@@ -207,8 +207,8 @@ impl Compiler<'_> {
         if stable { self.stable(value, n) } else { Ok(value) }
     }
 
-    /// `a[i] = e2` of a local array of single words, if it does not matter when the index is
-    /// checked.
+    /// `a[i] = e2` of a local array of single words, if it does not matter when
+    /// the index is checked.
     fn assign_element(&mut self, id: ExprId, e1: ExprId, e2: ExprId) -> Done<Option<Slot>> {
         let Form::Coerce(Coercion::LeftToAbstract, element) = self.program.expr(e1).form else { return Ok(None) };
         if self.effects_of(e2).writes_or_chooses() {

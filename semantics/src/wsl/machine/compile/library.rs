@@ -13,8 +13,8 @@ use smallvec::SmallVec;
 /// The offsets of a value's scalars.
 type Offsets = SmallVec<[u32; 16]>;
 
-/// The comparison that the operator is on scalars of that type, and whether the operands change
-/// places.
+/// The comparison that the operator is on scalars of that type, and whether
+/// the operands change places.
 pub(super) fn test_of(meaning: Meaning, of: Option<Scalar>) -> Option<(Test, bool)> {
     use Scalar::{Bool, Float, Int, Uint};
     let of = of?;
