@@ -1,0 +1,145 @@
+//! The graph of implications (seed 001 "Validating a statement"): an edge from `a` to `b` says that
+//! if `a` must be uniform, then `b` must be uniform.
+//!
+//! A program is rejected if *must be uniform* leads to *cannot be uniform*. The way from one to the
+//! other is the explanation, so each edge carries the rule that adds it. Adding an edge takes
+//! constant time, a search takes time linear in the edges. The graph may have cycles (U-12).
+
+use crate::rule::Rule;
+
+/// A node of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Node(pub u32);
+
+/// No edge.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    to: Node,
+    rule: Rule,
+    /// The next edge from the same node, or `NONE`.
+    next: u32,
+}
+
+/// A graph whose nodes carry labels.
+#[derive(Clone, Debug)]
+pub struct Graph<L> {
+    labels: Vec<L>,
+    /// The last edge that was added from each node, or `NONE`.
+    first: Vec<u32>,
+    edges: Vec<Edge>,
+}
+
+impl<L> Default for Graph<L> {
+    fn default() -> Graph<L> {
+        Graph { labels: Vec::new(), first: Vec::new(), edges: Vec::new() }
+    }
+}
+
+/// A step of a path: the node, and the rule of the edge that led there (none for the first).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hop {
+    /// The node.
+    pub node: Node,
+    /// The rule of the edge.
+    pub rule: Option<Rule>,
+}
+
+/// What a search reached.
+#[derive(Clone, Debug)]
+pub struct Reached {
+    /// By node: `None` where it was not reached, else the edge that reached it (`NONE`: a start).
+    by: Vec<Option<u32>>,
+    from: Vec<Node>,
+}
+
+impl<L> Graph<L> {
+    /// A new node.
+    pub fn node(&mut self, label: L) -> Node {
+        self.labels.push(label);
+        self.first.push(NONE);
+        Node(self.labels.len() as u32 - 1)
+    }
+
+    /// Adds an edge: if `a` must be uniform, `b` must be uniform.
+    pub fn imply(&mut self, a: Node, b: Node, rule: Rule) {
+        let next = std::mem::replace(&mut self.first[a.0 as usize], self.edges.len() as u32);
+        self.edges.push(Edge { to: b, rule, next });
+    }
+
+    /// The label.
+    pub fn label(&self, node: Node) -> &L {
+        &self.labels[node.0 as usize]
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The number of edges.
+    pub fn edges(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// The edges from a node, the last that was added first.
+    pub fn implied(&self, node: Node) -> impl Iterator<Item = (Node, Rule)> + '_ {
+        let mut at = self.first[node.0 as usize];
+        std::iter::from_fn(move || {
+            let edge = self.edges.get(at as usize)?;
+            at = edge.next;
+            Some((edge.to, edge.rule))
+        })
+    }
+
+    /// Everything that must be uniform if these must be, by shortest paths (breadth first). Nodes
+    /// that `without` reached are left out.
+    pub fn reach(&self, starts: &[Node], without: Option<&Reached>) -> Reached {
+        let mut reached = Reached { by: vec![None; self.labels.len()], from: vec![Node(NONE); self.labels.len()] };
+        let mut queue = Vec::with_capacity(64);
+        for &start in starts {
+            if reached.by[start.0 as usize].is_none() && !without.is_some_and(|w| w.has(start)) {
+                reached.by[start.0 as usize] = Some(NONE);
+                queue.push(start);
+            }
+        }
+        let mut done = 0;
+        while let Some(&node) = queue.get(done) {
+            done += 1;
+            let mut at = self.first[node.0 as usize];
+            while let Some(edge) = self.edges.get(at as usize) {
+                let to = edge.to.0 as usize;
+                if reached.by[to].is_none() && !without.is_some_and(|w| w.has(edge.to)) {
+                    reached.by[to] = Some(at);
+                    reached.from[to] = node;
+                    queue.push(edge.to);
+                }
+                at = edge.next;
+            }
+        }
+        reached
+    }
+
+    /// The path by which a search reached a node, from its start.
+    pub fn path(&self, reached: &Reached, node: Node) -> Vec<Hop> {
+        let (mut path, mut at) = (Vec::new(), node);
+        while let Some(by) = reached.by[at.0 as usize] {
+            let edge = self.edges.get(by as usize);
+            path.push(Hop { node: at, rule: edge.map(|e| e.rule) });
+            if edge.is_none() {
+                break;
+            }
+            at = reached.from[at.0 as usize];
+        }
+        path.reverse();
+        path
+    }
+}
+
+impl Reached {
+    /// Whether the search reached the node.
+    pub fn has(&self, node: Node) -> bool {
+        self.by.get(node.0 as usize).is_some_and(Option::is_some)
+    }
+}
