@@ -143,3 +143,78 @@ impl Reached {
         self.by.get(node.0 as usize).is_some_and(Option::is_some)
     }
 }
+
+/// What leads to a node, and the shortest way to it.
+#[derive(Clone, Debug)]
+pub struct Back {
+    /// By node: the edge by which the way goes on; `None` where no way leads.
+    by: Vec<Option<u32>>,
+    /// By edge: where it leads and its rule.
+    edges: Vec<(Node, Rule)>,
+}
+
+impl Back {
+    /// Whether a way leads from the node.
+    pub fn has(&self, node: Node) -> bool {
+        self.by[node.0 as usize].is_some()
+    }
+
+    /// The nodes on the way, each with the rule of the edge that leads to the next.
+    pub fn way(&self, node: Node) -> Vec<(Node, Option<Rule>)> {
+        let (mut way, mut at) = (Vec::new(), node);
+        while let Some(by) = self.by[at.0 as usize] {
+            match self.edges.get(by as usize) {
+                Some(&(to, rule)) => {
+                    way.push((at, Some(rule)));
+                    at = to;
+                }
+                None => {
+                    way.push((at, None));
+                    break;
+                }
+            }
+        }
+        way
+    }
+}
+
+impl<L> Graph<L> {
+    /// Everything from which a path leads to a node, by shortest paths.
+    pub fn back(&self, to: Node) -> Back {
+        let n = self.labels.len();
+        // The edges by where they lead.
+        let mut start = vec![0u32; n + 1];
+        for edge in &self.edges {
+            start[edge.to.0 as usize + 1] += 1;
+        }
+        for i in 0..n {
+            start[i + 1] += start[i];
+        }
+        let mut place = start.clone();
+        let mut incoming = vec![(0u32, 0u32); self.edges.len()];
+        for (node, &first) in self.first.iter().enumerate() {
+            let mut at = first;
+            while let Some(edge) = self.edges.get(at as usize) {
+                let slot = &mut place[edge.to.0 as usize];
+                incoming[*slot as usize] = (node as u32, at);
+                *slot += 1;
+                at = edge.next;
+            }
+        }
+        let mut by = vec![None; n];
+        by[to.0 as usize] = Some(NONE);
+        let mut queue = vec![to];
+        let mut done = 0;
+        while let Some(&node) = queue.get(done) {
+            done += 1;
+            let at = node.0 as usize;
+            for &(from, edge) in &incoming[start[at] as usize..start[at + 1] as usize] {
+                if by[from as usize].is_none() {
+                    by[from as usize] = Some(edge);
+                    queue.push(Node(from));
+                }
+            }
+        }
+        Back { by, edges: self.edges.iter().map(|e| (e.to, e.rule)).collect() }
+    }
+}

@@ -6,4 +6,14 @@
 //! the workgroup for barriers, and the draw for derivatives. Termination is assumed (ERRATA U-3):
 //! an invocation that never ends shows a prefix of what the others show.
 
+pub mod flow;
 pub mod graph;
+
+/// What needs uniform control flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Need {
+    /// A barrier, in the workgroup.
+    Barrier,
+    /// A derivative, in the draw.
+    Derivative,
+}
