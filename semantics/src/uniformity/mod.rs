@@ -7,3 +7,4 @@
 //! an invocation that never ends shows a prefix of what the others show.
 
 pub mod graph;
+pub mod table;
