@@ -8,12 +8,6 @@
 
 pub mod flow;
 pub mod graph;
+pub mod table;
 
-/// What needs uniform control flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Need {
-    /// A barrier, in the workgroup.
-    Barrier,
-    /// A derivative, in the draw.
-    Derivative,
-}
+pub use table::Need;

@@ -1,0 +1,3 @@
+//! The uniformity analysis.
+
+mod table;
