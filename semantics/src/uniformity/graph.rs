@@ -78,6 +78,15 @@ impl<L> Graph<L> {
         self.labels.len()
     }
 
+    /// The rules that added an edge, in registry order.
+    pub fn rules(&self) -> Vec<Rule> {
+        let mut fired = vec![false; Rule::ALL.len()];
+        for edge in &self.edges {
+            fired[edge.rule as usize] = true;
+        }
+        Rule::ALL.iter().copied().filter(|r| fired[*r as usize]).collect()
+    }
+
     /// The number of edges.
     pub fn edges(&self) -> usize {
         self.edges.len()

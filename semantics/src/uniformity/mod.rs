@@ -8,6 +8,9 @@
 
 pub mod flow;
 pub mod graph;
+pub mod report;
 pub mod table;
+pub mod wsl;
 
+pub use report::{Analysis, Exit, Metadata, Mode, Parameter, Rejection, Step};
 pub use table::Need;

@@ -1,3 +1,4 @@
 //! The uniformity analysis.
 
+mod precise;
 mod table;

@@ -130,8 +130,9 @@ pub struct Flow {
     pub span: Span,
     /// The number of inputs.
     pub inputs: u32,
-    /// What the function gives, in order.
+    /// What the function gives, in order, at the end of the block that [`Flow::finish`] ends.
     pub outputs: Vec<Cell>,
+    pub(super) returning: Block,
 }
 
 impl Default for Flow {
@@ -147,6 +148,7 @@ impl Default for Flow {
             span: Span { start: 0, end: 0 },
             inputs: 0,
             outputs: Vec::new(),
+            returning: Block(0),
         }
     }
 }
@@ -179,10 +181,21 @@ impl Flow {
         self.begin(to);
     }
 
-    /// A new cell of a variable.
-    pub fn cell(&mut self, variable: u32) -> Cell {
-        self.cells.push(variable);
-        Cell(self.cells.len() as u32 - 1)
+    /// Ends the current block, from which the function returns.
+    pub fn finish(&mut self) {
+        self.returning = self.current;
+        self.end(End::Exit);
+    }
+
+    /// Whether two cells belong to the same variable.
+    pub fn same_variable(&self, a: Cell, b: Cell) -> bool {
+        self.cells[a.0 as usize] == self.cells[b.0 as usize]
+    }
+
+    /// The number of cells from that one on that belong to the same variable.
+    pub fn cells_from(&self, cell: Cell) -> u32 {
+        let rest = &self.cells[cell.0 as usize..];
+        rest.iter().take_while(|variable| **variable == rest[0]).count() as u32
     }
 
     /// New cells of a variable; the first of them.

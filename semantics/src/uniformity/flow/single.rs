@@ -69,6 +69,8 @@ pub struct Finding {
     /// From the control flow of the operation to what differs, each with the rule that leads to the
     /// next.
     pub path: Vec<(Cause, Option<Rule>)>,
+    /// What differs, at the end of the path.
+    pub what: String,
 }
 
 /// What the analysis says of a function.
@@ -76,6 +78,8 @@ pub struct Finding {
 pub struct Solution {
     /// The graph.
     pub graph: Graph<Cause>,
+    /// The rules that added an edge.
+    pub fired: Vec<Rule>,
     /// What is in control flow that may not be uniform, once for each place.
     pub findings: Vec<Finding>,
     /// By place: what needs that the function is called in uniform control flow.
@@ -84,7 +88,8 @@ pub struct Solution {
     pub must: Vec<Option<(Need, Span)>>,
     /// By output: whether it may be uniform, and the inputs that must be uniform for that.
     pub outputs: Vec<Option<Vec<u32>>>,
-    /// Whether every invocation comes back, by the same reasoning: `None` if some never do.
+    /// Whether the invocations that come back are all that were there, likewise. An input of its
+    /// own stands for the call.
     pub returns: Option<Vec<u32>>,
 }
 
@@ -279,7 +284,7 @@ impl State<'_> {
                 None => {
                     let most = self.singles[value as usize].most;
                     let after = self.single(None, most, self.shape.outer[owner as usize], Cause::After);
-                    u_after(self, after, value, owner);
+                    flow_after(self, after, value, owner);
                     self.after.insert((owner, value), after);
                     after
                 }
@@ -350,7 +355,7 @@ impl State<'_> {
             let value = if self.shape.header[at] {
                 let phi = self.single(None, u32::MAX, inside, Cause::Merge(self.flow.cells[cell as usize]));
                 for (edge, held) in &incoming {
-                    u_iterate(self, phi, held[i], (incoming.len() > 1).then_some(*edge));
+                    flow_iterate(self, phi, held[i], (incoming.len() > 1).then_some(*edge));
                 }
                 phi
             } else {
@@ -361,7 +366,7 @@ impl State<'_> {
                     let most = incoming.iter().map(|(_, held)| self.singles[held[i] as usize].most).max().unwrap_or(u32::MAX);
                     let phi = self.single(None, most, inside, Cause::Merge(self.flow.cells[cell as usize]));
                     for (edge, held) in &incoming {
-                        u_merge(self, phi, held[i], *edge);
+                        flow_merge(self, phi, held[i], *edge);
                     }
                     phi
                 }
@@ -401,7 +406,7 @@ impl State<'_> {
             Def::Uniform(most) => self.single(None, *most, NONE, Cause::Same),
             Def::Varying(text, most) => {
                 let single = self.single(None, *most, inside, Cause::Varying(*text, data.span));
-                u_varying(self, single);
+                flow_varying(self, single);
                 single
             }
             Def::Input(number) => self.single(None, u32::MAX, NONE, Cause::Input(*number)),
@@ -452,7 +457,7 @@ impl State<'_> {
             }),
         };
         let single = self.single(None, most, owner, Cause::Value(span));
-        u_operands(self, single, operands);
+        flow_operand(self, single, operands);
         if repeatable {
             self.numbers.insert(key, single);
         }
@@ -490,7 +495,7 @@ impl State<'_> {
         to.dedup();
         let split = to.len() > 1;
         if let (true, Some(condition)) = (split, condition) {
-            u_branch(self, block, condition);
+            flow_branch(self, block, condition);
         }
         let edge = if split { self.branch_of(block) } else { self.control_of(block) };
         for &next in &to {
@@ -499,7 +504,7 @@ impl State<'_> {
             // Loops that this edge leaves.
             let mut left = inside;
             while left != NONE && !self.shape.encloses(left, target) {
-                u_leave(self, left, edge);
+                flow_leave(self, left, edge);
                 left = self.shape.outer[left as usize];
             }
             let held: Vec<u32> =
@@ -507,13 +512,13 @@ impl State<'_> {
             if self.met[next as usize] {
                 for (i, &value) in held.iter().enumerate() {
                     let phi = self.merged[next as usize][i];
-                    u_iterate(self, phi, value, None);
+                    flow_iterate(self, phi, value, None);
                 }
             } else {
                 self.incoming[next as usize].push((edge, held));
             }
         }
-        if matches!(flow.blocks[block as usize].end, End::Exit) && self.outputs.is_empty() {
+        if block == flow.returning.0 {
             for i in 0..flow.outputs.len() {
                 let value = self.held(flow.outputs[i], NONE);
                 self.outputs.push(value);
@@ -528,8 +533,8 @@ impl State<'_> {
         dependences(&self.successors, &self.live, &self.shape.order, &exits, |block, what| on.push((block, what)));
         for (block, what) in on {
             match what {
-                On::Entry => u_entry(self, block),
-                On::Branch(at) => u_control(self, block, at),
+                On::Entry => flow_entry(self, block),
+                On::Branch(at) => flow_control(self, block, at),
             }
         }
     }
@@ -538,7 +543,7 @@ impl State<'_> {
     fn solve(mut self) -> Solution {
         for i in 0..self.needs.len() {
             let (node, ..) = self.needs[i];
-            u_need(&mut self, node);
+            flow_need(&mut self, node);
         }
         let back = self.graph.back(self.cannot);
         let (mut findings, mut control): (Vec<Finding>, Vec<(Need, Span)>) = (Vec::new(), Vec::new());
@@ -551,8 +556,12 @@ impl State<'_> {
         }
         for (node, need, span) in &self.needs {
             if back.has(*node) && !findings.iter().any(|f| f.span == *span) {
-                let path = back.way(*node).into_iter().map(|(node, rule)| (*self.graph.label(node), rule)).collect();
-                findings.push(Finding { need: *need, span: *span, path });
+                let path: Vec<_> = back.way(*node).into_iter().map(|(node, rule)| (*self.graph.label(node), rule)).collect();
+                let text = path.iter().find_map(|(cause, _)| match cause {
+                    Cause::Varying(text, _) => self.flow.texts.get(*text as usize),
+                    _ => None,
+                });
+                findings.push(Finding { need: *need, span: *span, path, what: text.cloned().unwrap_or_default() });
             }
         }
         // What a caller must know: only where something asks.
@@ -579,35 +588,42 @@ impl State<'_> {
                     (0..self.flow.inputs).filter(|i| reached.has(inputs[*i as usize])).collect()
                 }));
             }
-            returns = Some(Vec::new());
+            let end = self.control_of(self.flow.returning.0);
+            let reached = self.graph.reach(&[end], None);
+            returns = (!reached.has(self.cannot)).then(|| (0..self.flow.inputs).filter(|i| reached.has(inputs[*i as usize])).collect());
         }
-        Solution { graph: self.graph, findings, control, must, outputs, returns }
+        let fired = self.graph.rules();
+        Solution { graph: self.graph, fired, findings, control, must, outputs, returns }
     }
 }
 
-/// need n in B gives must ⇒ control(B)
-fn u_need(s: &mut State, node: Node) {
+/// an operation in block B that needs uniform control flow gives must ⇒ control(B)
+/// [uniformity/flow-need, 001 Function validation]
+fn flow_need(s: &mut State, node: Node) {
     s.graph.imply(s.must, node, Rule::UniformityFlowNeed);
 }
 
-/// B control dependent on no branch gives control(B) ⇒ control(call)
-fn u_entry(s: &mut State, block: u32) {
+/// block B that every invocation of a call comes to gives control(B) ⇒ control of the call
+/// [uniformity/flow-entry, 001 Function validation; U-11]
+fn flow_entry(s: &mut State, block: u32) {
     if !s.is(Planted::CallIsUniform) {
         let node = s.control_of(block);
         s.graph.imply(node, s.call, Rule::UniformityFlowEntry);
     }
 }
 
-/// B control dependent on the branch of A gives control(B) ⇒ branch(A)
-fn u_control(s: &mut State, block: u32, at: u32) {
+/// block B control dependent on the branch at the end of A gives control(B) ⇒ branch(A)
+/// [uniformity/flow-control, 001 Validating a statement; U-2, U-3, U-11]
+fn flow_control(s: &mut State, block: u32, at: u32) {
     if !s.is(Planted::ControlOfBranch) {
         let (node, branch) = (s.control_of(block), s.branch_of(at));
         s.graph.imply(node, branch, Rule::UniformityFlowControl);
     }
 }
 
-/// A ends in a branch on e gives branch(A) ⇒ e, control(A)
-fn u_branch(s: &mut State, block: u32, condition: u32) {
+/// block A that ends in a branch on e gives branch(A) ⇒ {e, control(A)} [uniformity/flow-branch,
+/// 001 Validating a statement]
+fn flow_branch(s: &mut State, block: u32, condition: u32) {
     let (branch, control, condition) = (s.branch_of(block), s.control_of(block), s.node(condition));
     s.graph.imply(branch, condition, Rule::UniformityFlowBranch);
     if !s.is(Planted::ControlOfOuterBranch) {
@@ -615,8 +631,8 @@ fn u_branch(s: &mut State, block: u32, condition: u32) {
     }
 }
 
-/// v = f(e1, …, en) gives v ⇒ e1, …, en
-fn u_operands(s: &mut State, value: u32, operands: &[Operand]) {
+/// v = f(e1, …, en) gives v ⇒ {e1, …, en} [uniformity/flow-operand, 001 Expressions]
+fn flow_operand(s: &mut State, value: u32, operands: &[Operand]) {
     if s.is(Planted::Operands) {
         return;
     }
@@ -628,16 +644,19 @@ fn u_operands(s: &mut State, value: u32, operands: &[Operand]) {
     }
 }
 
-/// v may differ between invocations gives v ⇒ cannot be uniform
-fn u_varying(s: &mut State, value: u32) {
+/// v that may differ between invocations gives v ⇒ cannot [uniformity/flow-varying, 001
+/// Expressions; U-8, U-9]
+fn flow_varying(s: &mut State, value: u32) {
     if !s.is(Planted::Varying) {
         let node = s.node(value);
         s.graph.imply(node, s.cannot, Rule::UniformityFlowVarying);
     }
 }
 
-/// v = φ(v1 by edge E1, …), not all the same, gives v ⇒ vi, and v ⇒ the branch or control of Ei
-fn u_merge(s: &mut State, phi: u32, value: u32, edge: Node) {
+/// v = φ(v1 by the edge from A1, …, vn by the edge from An), not all the same value, gives v ⇒ {vi,
+/// branch(Ai)}, and control(Ai) for branch(Ai) where Ai has one edge [uniformity/flow-merge, 001
+/// Validating a statement; U-13]
+fn flow_merge(s: &mut State, phi: u32, value: u32, edge: Node) {
     let (node, of) = (s.node(phi), s.node(value));
     if !s.is(Planted::MergeIgnoresValues) && s.singles[value as usize].bits.is_none() {
         s.graph.imply(node, of, Rule::UniformityFlowMerge);
@@ -647,9 +666,9 @@ fn u_merge(s: &mut State, phi: u32, value: u32, edge: Node) {
     }
 }
 
-/// v = φ(v1 from outside, v2 from the last iteration) gives v ⇒ v1, v2: in an iteration every
-/// invocation has the same one
-fn u_iterate(s: &mut State, phi: u32, value: u32, edge: Option<Node>) {
+/// v = φ(v1 before a loop, v2 from its last iteration) gives v ⇒ {v1, v2} [uniformity/flow-iterate,
+/// 001 Validating a statement; U-13]
+fn flow_iterate(s: &mut State, phi: u32, value: u32, edge: Option<Node>) {
     if s.is(Planted::LoopCarried) {
         return;
     }
@@ -662,8 +681,9 @@ fn u_iterate(s: &mut State, phi: u32, value: u32, edge: Option<Node>) {
     }
 }
 
-/// v varies in the loop L and is used after it: v after L ⇒ v, leaving(L)
-fn u_after(s: &mut State, after: u32, value: u32, of: u32) {
+/// v of the loop L, seen after it as w, gives w ⇒ {v, left(L)} [uniformity/flow-after, 001
+/// Validating a statement; U-3]
+fn flow_after(s: &mut State, after: u32, value: u32, of: u32) {
     let (node, inner, leaving) = (s.node(after), s.node(value), Node(s.leaving.0 + of));
     s.graph.imply(node, inner, Rule::UniformityFlowAfter);
     if !s.is(Planted::LoopExit) {
@@ -671,8 +691,9 @@ fn u_after(s: &mut State, after: u32, value: u32, of: u32) {
     }
 }
 
-/// an edge E leaves the loop L gives leaving(L) ⇒ the branch or control of E
-fn u_leave(s: &mut State, of: u32, edge: Node) {
+/// an edge from A that leaves the loop L gives left(L) ⇒ branch(A), and control(A) for branch(A)
+/// where A has one edge [uniformity/flow-leave, 001 Validating a statement; U-3]
+fn flow_leave(s: &mut State, of: u32, edge: Node) {
     let node = Node(s.leaving.0 + of);
     s.graph.imply(node, edge, Rule::UniformityFlowLeave);
 }
