@@ -8,6 +8,7 @@
 
 pub mod flow;
 pub mod graph;
+pub mod picture;
 pub mod report;
 pub mod table;
 pub mod wsl;

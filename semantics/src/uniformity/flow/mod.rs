@@ -22,7 +22,7 @@ mod pure;
 mod single;
 
 pub use pure::Pure;
-pub use single::{Cause, Finding, Planted, Solution, analyse};
+pub use single::{Cause, Finding, Hop, Planted, Solution, analyse};
 
 use super::Need;
 use crate::text::Span;

@@ -22,8 +22,8 @@ pub enum Cause {
     Control,
     /// The branch whose condition stands there.
     Branch(Span),
-    /// Leaving the loop whose condition stands there.
-    Loop(Span),
+    /// Leaving a loop.
+    Loop,
     /// A value that is computed there.
     Value(Span),
     /// The value of a variable where control flow meets.
@@ -55,7 +55,6 @@ pub enum Planted {
     BoundsTooSmall,
     RepeatsUnspecified,
     ExitIsNoDependence,
-    EndlessLoops,
     Folding,
 }
 
@@ -66,11 +65,21 @@ pub struct Finding {
     pub need: Need,
     /// Where it stands.
     pub span: Span,
-    /// From the control flow of the operation to what differs, each with the rule that leads to the
-    /// next.
-    pub path: Vec<(Cause, Option<Rule>)>,
+    /// From the control flow of the operation to what differs.
+    pub path: Vec<Hop>,
     /// What differs, at the end of the path.
     pub what: String,
+}
+
+/// A node on the path of a [`Finding`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hop {
+    /// What it stands for.
+    pub cause: Cause,
+    /// The rule of the edge to the next node.
+    pub rule: Option<Rule>,
+    /// The variable that was given the value first, as the front end numbers it.
+    pub variable: Option<u32>,
 }
 
 /// What the analysis says of a function.
@@ -78,6 +87,8 @@ pub struct Finding {
 pub struct Solution {
     /// The graph.
     pub graph: Graph<Cause>,
+    /// Its first node.
+    pub must_be_uniform: Node,
     /// The rules that added an edge.
     pub fired: Vec<Rule>,
     /// What is in control flow that may not be uniform, once for each place.
@@ -101,6 +112,8 @@ struct Single {
     /// The innermost loop in which it varies from one iteration to the next.
     owner: u32,
     node: Node,
+    /// The variable that was given it first, or `NONE`.
+    variable: u32,
 }
 
 struct State<'a> {
@@ -152,7 +165,7 @@ pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Solution {
     }
     let leaving = Node(graph.nodes() as u32);
     for _ in 0..shape.outer.len() {
-        graph.node(Cause::Loop(flow.span));
+        graph.node(Cause::Loop);
     }
     let phis = place(flow, &shape);
     let mut s = State {
@@ -250,7 +263,7 @@ impl State<'_> {
 
     fn single(&mut self, bits: Option<u32>, most: u32, owner: u32, cause: Cause) -> u32 {
         let node = self.graph.node(cause);
-        self.singles.push(Single { bits, most, owner, node });
+        self.singles.push(Single { bits, most, owner, node, variable: NONE });
         self.singles.len() as u32 - 1
     }
 
@@ -383,6 +396,10 @@ impl State<'_> {
                 }
                 Action::Write(cell, value) => {
                     let value = self.use_of(*value, inside);
+                    let single = &mut self.singles[value as usize];
+                    if single.variable == NONE {
+                        single.variable = self.flow.cells[cell.0 as usize];
+                    }
                     self.hold(cell.0, value);
                 }
                 Action::Need(need, span) => {
@@ -556,9 +573,14 @@ impl State<'_> {
         }
         for (node, need, span) in &self.needs {
             if back.has(*node) && !findings.iter().any(|f| f.span == *span) {
-                let path: Vec<_> = back.way(*node).into_iter().map(|(node, rule)| (*self.graph.label(node), rule)).collect();
-                let text = path.iter().find_map(|(cause, _)| match cause {
-                    Cause::Varying(text, _) => self.flow.texts.get(*text as usize),
+                let hop = |(node, rule): (Node, Option<Rule>)| {
+                    // The nodes of values are numbered as the values are.
+                    let single = self.singles.binary_search_by_key(&node, |s| s.node).ok().map(|at| self.singles[at].variable);
+                    Hop { cause: *self.graph.label(node), rule, variable: single.filter(|v| *v != NONE) }
+                };
+                let path: Vec<Hop> = back.way(*node).into_iter().map(hop).collect();
+                let text = path.iter().find_map(|hop| match hop.cause {
+                    Cause::Varying(text, _) => self.flow.texts.get(text as usize),
                     _ => None,
                 });
                 findings.push(Finding { need: *need, span: *span, path, what: text.cloned().unwrap_or_default() });
@@ -593,7 +615,7 @@ impl State<'_> {
             returns = (!reached.has(self.cannot)).then(|| (0..self.flow.inputs).filter(|i| reached.has(inputs[*i as usize])).collect());
         }
         let fired = self.graph.rules();
-        Solution { graph: self.graph, fired, findings, control, must, outputs, returns }
+        Solution { graph: self.graph, must_be_uniform: self.must, fired, findings, control, must, outputs, returns }
     }
 }
 

@@ -23,6 +23,7 @@ pub use explain::TooLarge;
 pub use summary::Summary;
 
 use super::flow::{Block, Cell, Finding, Flow, Planted, Pure, Value};
+use super::picture::Picture;
 use super::report::{Analysis, Metadata};
 use super::table;
 use crate::rule::Rule;
@@ -186,6 +187,19 @@ pub fn metadata(program: &Program) -> Result<Vec<Metadata>, TooLarge> {
     (0..program.bodies.len() as u32)
         .map(|f| Ok(summary::summarize(program, FunctionId(f), &weights, &mut summaries, None)?.metadata()))
         .collect()
+}
+
+/// The graph of an entry point, or of a function by itself: what must be uniform, and all that must
+/// be uniform for that. `text` is the program's.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn picture(program: &Program, text: &str, function: FunctionId) -> Result<Picture, TooLarge> {
+    let weights = weights(program);
+    let entry = program.entry_points.iter().find(|e| e.function == function);
+    let (flow, _) = lower(program, function, entry, &weights, &mut Summaries::default(), None)?;
+    let solution = super::flow::analyse(&flow, None);
+    Ok(Picture::of(&solution.graph, solution.must_be_uniform, |cause| explain::node(program, text, cause)))
 }
 
 /// An entry point as a flow, or a function that none calls: its arguments are the same in every
