@@ -7,4 +7,9 @@
 //! an invocation that never ends shows a prefix of what the others show.
 
 pub mod graph;
+pub mod report;
+pub mod seed;
 pub mod table;
+
+pub use report::{Analysis, Exit, Metadata, Mode, Parameter, Rejection, Step};
+pub use table::Need;

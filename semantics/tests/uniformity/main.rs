@@ -1,3 +1,5 @@
 //! The uniformity analysis.
 
+mod programs;
+mod seed;
 mod table;
