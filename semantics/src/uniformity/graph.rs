@@ -151,6 +151,24 @@ impl Reached {
     pub fn has(&self, node: Node) -> bool {
         self.by.get(node.0 as usize).is_some_and(Option::is_some)
     }
+
+    /// By node: the second node of the path to it, if the search reached it and it is no start.
+    pub fn heads(&self) -> Vec<Option<Node>> {
+        let mut heads: Vec<Option<Node>> = vec![None; self.by.len()];
+        let is_start = |node: Node| self.by[node.0 as usize] == Some(NONE);
+        let mut path = Vec::new();
+        for node in (0..self.by.len() as u32).map(Node).filter(|n| self.has(*n) && !is_start(*n)) {
+            let mut at = node;
+            while heads[at.0 as usize].is_none() && !is_start(self.from[at.0 as usize]) {
+                path.push(at);
+                at = self.from[at.0 as usize];
+            }
+            let head = heads[at.0 as usize].unwrap_or(at);
+            heads[at.0 as usize] = Some(head);
+            path.drain(..).for_each(|n| heads[n.0 as usize] = Some(head));
+        }
+        heads
+    }
 }
 
 /// What leads to a node, and the shortest way to it.

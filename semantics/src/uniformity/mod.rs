@@ -10,6 +10,7 @@ pub mod flow;
 pub mod graph;
 pub mod picture;
 pub mod report;
+pub mod seed;
 pub mod table;
 pub mod wsl;
 
