@@ -3,8 +3,8 @@
 //! ([`super::machine::Traced`]).
 //!
 //! A compute entry point runs over a grid. A fragment entry point runs for the four pixels of a
-//! screen of 2 × 2 that one triangle covers: SV_Position is the pixel's centre, and a float
-//! attribute holds the centre's place on the screen, 0 to 1; all else is 0.
+//! screen of 2 × 2 that one triangle covers: a float attribute holds the place of the pixel's centre
+//! on the screen, 0 to 1; all else is 0.
 
 use super::choice::Strategy;
 use super::entry::{EntryPoint, Stage};
@@ -15,7 +15,6 @@ use super::group::{Dispatch, Outside, Resource, bound, flat_words, offset};
 use super::machine::{Compiled, Grid, InDraw, Memory, Settings, Start, Traced};
 use super::memory::Words;
 use super::open::Word;
-use super::syntax::BuiltinSemantic;
 use super::types::{Scalar, Type};
 use super::typing::program::Program;
 
@@ -95,18 +94,15 @@ impl<'p> Traces<'p> {
 
     /// The arguments of the thread of a pixel.
     fn of_pixel(&self, resources: &[Resource], lane: usize) -> Vec<Value> {
-        let pixel = [lane % 2, lane / 2].map(|x| x as f32 + 0.5);
+        let pixel = [lane % 2, lane / 2].map(|x| (x as f32 + 0.5) / 2.0);
         let function = self.program.env.function(self.entry.function);
         let words = |ty| self.shared.words(ty).unwrap_or(0) as usize;
         let zeros = |ty| Words::from_elem(Word::Bits(0), words(ty));
         let mut values: Vec<Value> = function.parameters.iter().map(|p| Value { ty: p.ty, words: zeros(p.ty) }).collect();
         for item in &self.entry.inputs {
             let given: Words = match item.semantic {
-                Some((Semantic::Builtin(BuiltinSemantic::Position), _)) => {
-                    [pixel[0], pixel[1], 0.0, 1.0].iter().map(|x| Word::Bits(x.to_bits())).collect()
-                }
                 Some((Semantic::Attribute(_), _)) if self.is_of_floats(item.ty) => {
-                    let place = [pixel[0] / 2.0, pixel[1] / 2.0, 0.0, 0.0];
+                    let place = [pixel[0], pixel[1], 0.0, 0.0];
                     place.iter().take(words(item.ty)).map(|x| Word::Bits(x.to_bits())).collect()
                 }
                 _ => match bound(self.program, resources, item) {
