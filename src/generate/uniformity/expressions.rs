@@ -139,7 +139,11 @@ impl Generator {
             _ if self.percent(20) => self.leaf(uniform),
             _ => (self.literal(), false),
         };
-        (Expr::new(Kind::Uint, &format!("($ & {mask}u)"), [e]), mixed)
+        // Literals are below 8, not below 4.
+        match e.is_number() && mask == 7 {
+            true => (e, mixed),
+            false => (Expr::new(Kind::Uint, &format!("($ & {mask}u)"), [e]), mixed),
+        }
     }
 
     fn read(&mut self, i: usize, uniform: bool) -> Value {
@@ -197,8 +201,12 @@ impl Generator {
 
     /// A variable or part of one that can be stored to; and whether all of it is.
     pub(super) fn place(&mut self) -> Option<(Expr, usize, bool)> {
-        let fit = self.fitting(|v| v.writable || matches!(v.shape, Shape::Parameter | Shape::Group { .. } | Shape::Device));
-        let i = self.pick(&fit)?;
+        let own = self.fitting(|v| v.writable || v.shape == Shape::Parameter);
+        let shared = self.fitting(|v| matches!(v.shape, Shape::Group { .. } | Shape::Device));
+        let i = match self.percent(70) && !own.is_empty() {
+            true => self.pick(&own)?,
+            false => self.pick(&shared)?,
+        };
         let name = self.vars[i].name.clone();
         let text = |text: String| Expr::text(Kind::Other, text);
         Some(match self.vars[i].shape {

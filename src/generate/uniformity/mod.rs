@@ -166,7 +166,7 @@ impl Generator {
     fn new(seed: u64) -> Generator {
         let mut random = Random::new(seed);
         let fragment = random.percent(25);
-        let slips = random.pick(&[0, 2, 5, 10, 18, 25]);
+        let slips = random.pick(&[0, 3, 8, 14, 22, 30]);
         Generator {
             random,
             fragment,
@@ -245,12 +245,14 @@ impl Generator {
             false => "AllMemoryBarrierWithGroupSync(); return p.a;",
             true => "return uint(fwidth(float(p.a)));",
         };
-        let mut prelude = format!(
-            "struct Pair {{ uint a; uint b; }}\nuint operator.sum(Pair p) {{ return p.a + p.b; }}\nuint operator.met(Pair p) {{ {met} }}\n\
-             Pair operator+(Pair p, Pair q) {{ p.a = p.a + q.a; return p; }}\n"
-        );
+        let mut prelude = vec![
+            ("Pair", "struct Pair { uint a; uint b; }\n".to_string()),
+            (".sum", "uint operator.sum(Pair p) { return p.a + p.b; }\n".into()),
+            (".met", format!("uint operator.met(Pair p) {{ {met} }}\n")),
+            ("Pair", "Pair operator+(Pair p, Pair q) { p.a = p.a + q.a; return p; }\n".into()),
+        ];
         if !self.fragment {
-            prelude.push_str("void sync() { AllMemoryBarrierWithGroupSync(); }\n");
+            prelude.push(("sync()", "void sync() { AllMemoryBarrierWithGroupSync(); }\n".into()));
         }
         Generated { tree: Tree { prelude, functions: self.made }, groups }
     }
@@ -302,7 +304,7 @@ impl Generator {
                 parameters.push((parameter, false));
             }
         }
-        let mut body = self.block_of(|_| {});
+        let mut body = self.block_of(|_, _| {});
         if returns {
             let uniform = self.percent(60);
             let (e, mixed) = self.uint(2, uniform);
@@ -346,11 +348,14 @@ impl Generator {
             }
         };
         let fragment = self.fragment;
-        let mut body = self.block_of(|g| {
+        let mut body = self.block_of(|g, body| {
             if !fragment {
                 g.depth += 1;
                 g.var("part", Shape::Group { reference: false }, false, false);
                 g.depth -= 1;
+            }
+            for _ in 0..1 + g.random.below(3) {
+                g.declaration(body);
             }
         });
         let first: &[&str] = match fragment {

@@ -8,7 +8,7 @@ fn line(text: impl Into<String>) -> Stmt {
     Stmt(vec![Part::Text(text.into())])
 }
 
-/// A condition in `if ($) {…}` and the like.
+/// A statement of a head and a body, as `if ($) {…}`.
 fn headed<const N: usize>(head: &str, exprs: [Expr; N], body: Vec<Stmt>) -> Stmt {
     let mut all = parts(head, exprs);
     all.push(Part::Body(body));
@@ -16,11 +16,11 @@ fn headed<const N: usize>(head: &str, exprs: [Expr; N], body: Vec<Stmt>) -> Stmt
 }
 
 impl Generator {
-    /// A block, after what `first` adds to it. Its variables end with it.
-    pub(super) fn block_of(&mut self, first: impl FnOnce(&mut Self)) -> Vec<Stmt> {
+    /// A block, after what `first` adds to it. Its variables do not end with it.
+    pub(super) fn block_of(&mut self, first: impl FnOnce(&mut Self, &mut Vec<Stmt>)) -> Vec<Stmt> {
         self.depth += 1;
-        first(self);
         let mut body = Vec::new();
+        first(self, &mut body);
         // A function's block takes all that is left, another one a part.
         let most = if self.depth == 2 { i32::MAX } else { 1 + self.random.below(4) as i32 };
         let mut here = 0;
@@ -29,14 +29,17 @@ impl Generator {
             here += 1;
             self.statement(&mut body);
         }
+        if body.is_empty() {
+            self.assign(&mut body);
+        }
         self.depth -= 1;
         body
     }
 
-    /// A block whose variables end here. A function's outermost variables stay, for its end.
+    /// A block whose variables end with it.
     fn block(&mut self) -> Vec<Stmt> {
         let vars = self.vars.len();
-        let body = self.block_of(|_| {});
+        let body = self.block_of(|_, _| {});
         self.close(vars);
         body
     }
@@ -66,12 +69,7 @@ impl Generator {
         };
         match self.random.weighted(&weights) {
             0 => self.declaration(out),
-            1 | 2 => {
-                let uniform = self.percent(60);
-                if let Some((e, _)) = self.assignment(2, uniform) {
-                    out.push(Stmt(parts("$;", [e])));
-                }
-            }
+            1 | 2 => self.assign(out),
             3 => self.branches(out),
             4 => self.while_loop(out),
             5 => self.for_loop(out),
@@ -103,7 +101,14 @@ impl Generator {
         }
     }
 
-    fn declaration(&mut self, out: &mut Vec<Stmt>) {
+    fn assign(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.percent(60);
+        if let Some((e, _)) = self.assignment(2, uniform) {
+            out.push(Stmt(parts("$;", [e])));
+        }
+    }
+
+    pub(super) fn declaration(&mut self, out: &mut Vec<Stmt>) {
         let uniform = self.percent(60);
         let shape = self.random.pick(&[0, 0, 0, 0, 0, 1, 2, 3]);
         let (e, mixed) = self.uint(2, uniform);
@@ -247,14 +252,13 @@ impl Generator {
     }
 
     /// The body of a loop. Where threads may leave it alone, what it stores to may differ.
-    fn body(&mut self, mixed: bool, end: impl FnOnce(&mut Self, &mut Vec<Stmt>)) -> Vec<Stmt> {
+    fn body(&mut self, mixed: bool) -> Vec<Stmt> {
         let writes = self.writes.len();
         let uniform = !mixed && !self.mixed();
         self.levels.push(Level { is_loop: true, broke: false, continued: false, uniform });
         let body = self.branched(mixed, |g| {
             let vars = g.vars.len();
-            let mut body = g.block_of(|_| {});
-            end(g, &mut body);
+            let body = g.block_of(|_, _| {});
             g.close(vars);
             body
         });
@@ -283,7 +287,7 @@ impl Generator {
         let vars = self.vars.len();
         self.var(&i, Shape::Scalar, mixed, false);
         let step = self.random.pick(&["++", " += 1u", "++"]);
-        let body = self.body(mixed, |_, _| {});
+        let body = self.body(mixed);
         self.close(vars);
         let endless = self.slips > 0 && self.random.permille(6);
         let head = if endless { format!("for (uint {i} = 0u; {i} < $; ) ") } else { format!("for (uint {i} = 0u; {i} < $; {i}{step}) ") };
@@ -295,7 +299,7 @@ impl Generator {
         let w = self.fresh("w");
         out.push(line(format!("uint {w} = 0u;")));
         let (c, mixed) = self.condition(1, uniform);
-        let mut body = self.body(mixed, |_, _| {});
+        let mut body = self.body(mixed);
         body.insert(0, line(format!("{w}++;")));
         out.push(headed(&format!("while (({w} < 3u) && $) "), [c], body));
         self.var(w, Shape::Scalar, mixed || self.mixed(), false);
@@ -305,14 +309,12 @@ impl Generator {
         let uniform = self.due();
         let w = self.fresh("w");
         out.push(line(format!("uint {w} = 0u;")));
-        let mut condition = None;
-        let mut body = self.body(!uniform, |_, _| {});
+        let mut body = self.body(!uniform);
         let (c, mixed) = self.condition(1, uniform);
-        condition.get_or_insert(c);
         body.insert(0, line(format!("{w}++;")));
         let mut stmt = headed("do ", [], body);
         stmt.0.push(Part::Text(format!(" while (({w} < 3u) && ")));
-        stmt.0.extend(condition.map(Part::Expr));
+        stmt.0.push(Part::Expr(c));
         stmt.0.push(Part::Text(");".into()));
         out.push(stmt);
         self.var(w, Shape::Scalar, mixed || !uniform || self.mixed(), false);
@@ -330,7 +332,7 @@ impl Generator {
             all.push(Part::Text(label));
             let body = self.branched(mixed, |g| {
                 let vars = g.vars.len();
-                let mut body = g.block_of(|_| {});
+                let mut body = g.block_of(|_, _| {});
                 body.push(line(if case < cases && g.percent(35) { "fallthrough;" } else { "break;" }));
                 g.close(vars);
                 body

@@ -53,8 +53,9 @@ pub struct Function {
 /// A program. The last function is the entry point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Declarations of types, and functions that shrinking leaves alone.
-    pub prelude: String,
+    /// Declarations of types, and functions that shrinking leaves alone: each with a text by which
+    /// it is known that the functions need it.
+    pub prelude: Vec<(&'static str, String)>,
     /// The functions, each before those that call it.
     pub functions: Vec<Function>,
 }
@@ -135,13 +136,14 @@ fn write_body(body: &[Stmt], indent: usize, out: &mut String) {
 impl Tree {
     /// The program's text.
     pub fn text(&self) -> String {
-        let mut out = self.prelude.clone();
+        let mut functions = String::new();
         for function in &self.functions {
-            let _ = writeln!(out, "{} {{", function.head);
-            write_body(&function.body, 1, &mut out);
-            out.push_str("}\n");
+            let _ = writeln!(functions, "{} {{", function.head);
+            write_body(&function.body, 1, &mut functions);
+            functions.push_str("}\n");
         }
-        out
+        let needed = self.prelude.iter().filter(|(sign, _)| functions.contains(sign));
+        needed.map(|(_, text)| text.as_str()).chain([functions.as_str()]).collect()
     }
 
     /// How many statements there are.

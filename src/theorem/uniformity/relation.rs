@@ -5,6 +5,7 @@ use super::execution::{Executions, how, resources};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{self, Draw, Given, Vertices};
 use smallstep_semantics::wsl::entry::Stage;
+use smallstep_semantics::wsl::execution::Planted;
 use smallstep_semantics::wsl::group::{self, Dispatch};
 use smallstep_semantics::wsl::machine::Traced;
 use smallstep_semantics::wsl::traces::Traces;
@@ -17,6 +18,18 @@ const STEPS: u64 = 2_000_000;
 /// first thread runs first. What the reference says against the machine, if it does; none also where
 /// one of them was not done.
 pub fn disagreement(text: &str, program: &Program, groups: [u32; 3], seed: u64, executions: &Executions) -> Option<String> {
+    disagreement_with(text, program, groups, seed, executions, Planted::default())
+}
+
+/// [`disagreement`] with a reference interpreter that has a bug, to see it caught.
+pub fn disagreement_with(
+    text: &str,
+    program: &Program,
+    groups: [u32; 3],
+    seed: u64,
+    executions: &Executions,
+    planted: Planted,
+) -> Option<String> {
     let [entry] = &program.entry_points[..] else { return None };
     let traces = Traces::new(program, entry).ok()?;
     for run in (0..executions.runs).step_by(2) {
@@ -29,7 +42,7 @@ pub fn disagreement(text: &str, program: &Program, groups: [u32; 3], seed: u64, 
         let reference = if entry.stage == Stage::Fragment {
             let vertices = Vertices::Screen(vec![(0, Given::Place)]);
             let draw = Draw { program, text, vertices, fragment: entry, size: [2, 2], depth: None, resources: bound, specialization: Default::default() };
-            let settings = draw::Settings { strategy: Strategy::First, fuel: STEPS, races: false, ..draw::Settings::default() };
+            let settings = draw::Settings { strategy: Strategy::First, fuel: STEPS, races: false, planted, ..draw::Settings::default() };
             match draw.run(&settings) {
                 draw::Ending::Shown(shown) => shown.apart.first().map(|apart| format!("{apart:?}")),
                 draw::Ending::OutOfFuel(_) => continue,
@@ -37,7 +50,7 @@ pub fn disagreement(text: &str, program: &Program, groups: [u32; 3], seed: u64, 
             }
         } else {
             let dispatch = Dispatch { program, text, entry, groups, resources: bound };
-            let settings = group::Settings { strategy: Strategy::First, fuel: STEPS, races: false, ..group::Settings::default() };
+            let settings = group::Settings { strategy: Strategy::First, fuel: STEPS, races: false, planted, ..group::Settings::default() };
             match dispatch.run(&settings) {
                 group::Ending::Shown(_) => None,
                 group::Ending::Diverged(divergence) => Some(format!("{divergence:?}")),
