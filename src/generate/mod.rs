@@ -25,6 +25,7 @@
 //! | `tame` | operands drawn into the domains of functions |
 //! | `catalog` | the instances of the builtins' overloads |
 //! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
+//! | `uniformity` | WSL programs full of barriers and derivatives in control flow |
 //! | `range`, `scope`, `draft`, `random` | what the others stand on |
 
 mod binding;
@@ -44,6 +45,7 @@ mod scope;
 pub mod shrink;
 pub mod spirv;
 mod tame;
+pub mod uniformity;
 
 pub use mix::{Limits, Mix, Mode, Numbers};
 pub use near_miss::{Expectation, near_miss};

@@ -22,6 +22,7 @@ pub mod reduce;
 pub mod refine;
 pub mod second;
 mod shape;
+pub mod uniformity;
 pub mod validation;
 
 use smallstep_semantics::lambda_v::step::Theorem;

@@ -33,6 +33,7 @@ pub mod specialization;
 pub mod syntax;
 pub mod texture;
 pub mod token;
+pub mod traces;
 pub mod types;
 pub mod typing;
 pub mod validate;

@@ -231,7 +231,7 @@ fn register_text(program: &Program, register: crate::text::Symbol, space: Option
 
 impl Dispatch<'_> {
     /// The arguments of one thread: its group, its place in it, and its index there.
-    pub(super) fn arguments(&self, shared: &Shared, group: [u32; 3], inside: [u32; 3], index: u32) -> Vec<Value> {
+    pub(in crate::wsl) fn arguments(&self, shared: &Shared, group: [u32; 3], inside: [u32; 3], index: u32) -> Vec<Value> {
         let size = self.size();
         let builtin = |semantic| -> Vec<u32> {
             let global = |k: usize| group[k].wrapping_mul(size[k]).wrapping_add(inside[k]);

@@ -208,7 +208,7 @@ impl Dispatch<'_> {
         Ok(shared)
     }
 
-    fn size(&self) -> [u32; 3] {
+    pub(in crate::wsl) fn size(&self) -> [u32; 3] {
         match self.entry.stage {
             Stage::Compute(size) => size,
             Stage::Vertex | Stage::Fragment => [1; 3],

@@ -16,6 +16,7 @@
 //! | `texture` | functions of textures |
 //! | `grid` | threadgroups, barriers |
 //! | `quad` | vertices, and fragments in quads |
+//! | `traces` | whether threads come to the same barriers |
 //!
 //! Fuel is spent by iterations of loops, by calls, and by copies of 1,024 words and more.
 
@@ -26,10 +27,12 @@ mod lanes;
 mod quad;
 mod run;
 mod texture;
+mod traces;
 
 pub use grid::{Dispatched, Grid, Waiting};
 pub use quad::{Ended, Lonely, Start};
 pub use run::InDraw;
+pub use traces::Traced;
 
 use super::choice::Strategy;
 use super::environment::FunctionId;

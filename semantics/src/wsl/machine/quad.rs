@@ -127,7 +127,7 @@ impl Compiled {
     }
 
     /// All four go on, with the operands of all. What is left open is chosen by the first.
-    fn meet(&self, threads: &mut [Thread]) -> Result<(), (usize, Stop)> {
+    pub(super) fn meet(&self, threads: &mut [Thread]) -> Result<(), (usize, Stop)> {
         const NONE: (usize, Stop) = (0, Stop::Stuck("threads of a quad that wait nowhere"));
         let meeting = self.meeting(&threads[0]).ok_or(NONE)?;
         let operand = meeting.operand.at as usize..(meeting.operand.at + meeting.operand.n) as usize;
@@ -176,7 +176,7 @@ impl Compiled {
     }
 
     /// Whether two threads wait at the same instance.
-    fn at_same(&self, a: &Thread, b: &Thread) -> bool {
+    pub(super) fn at_same(&self, a: &Thread, b: &Thread) -> bool {
         if a.at != b.at || a.calls != b.calls {
             return false;
         }

@@ -1,0 +1,152 @@
+//! Traces: which instances of barriers, or of operations over a quad, each thread comes to, one
+//! after the other.
+//!
+//! An instance is the place, the calls that lead there, and the number of the iteration of each
+//! loop around any of them. The threads of a group pass an instance together, so their traces are
+//! compared while they grow: the first difference is where they are apart. A thread whose fuel is
+//! used up has a trace that may go on. Nothing follows from where it is not, and nobody passes a
+//! barrier without it; the traces are then the same as far as they go.
+
+use super::run::{Shared, Stop, Thread};
+use super::{Compiled, Ending, Grid, MAX_WORDS, Memory, Settings, Start, Waiting};
+
+/// What traces of threads that should be the same come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Traced {
+    /// They are the same.
+    Same {
+        /// How many instances all threads of a group passed, over all groups.
+        met: u64,
+        /// Whether some thread's fuel was used up, so that traces may go on.
+        cut: bool,
+    },
+    /// Two threads wait at different instances, or one waits and the other has ended.
+    Apart(Waiting, Waiting),
+    /// A thread stopped in a way that no valid program leads to, or at an unspecified value.
+    Stopped {
+        /// The thread.
+        thread: u32,
+        /// How it ended.
+        ending: Ending,
+    },
+}
+
+/// Where a thread is when it has run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Now {
+    Waits,
+    Ended,
+    /// Its fuel is used up.
+    Cut,
+}
+
+impl Compiled {
+    /// Compares the traces of the threads of each group of a grid, by barriers. See
+    /// [`Compiled::dispatch`]; but `settings.fuel` is each thread's, and with `reversed` the last
+    /// thread of a group runs first.
+    ///
+    /// # Errors
+    ///
+    /// Arguments that are not what the function takes, and groups whose threads need too much
+    /// memory.
+    pub fn traces_of_grid(
+        &self,
+        grid: Grid,
+        arguments: &mut dyn FnMut(u32, u32, &mut Vec<u32>),
+        memory: &mut Memory,
+        settings: &Settings,
+        reversed: bool,
+    ) -> Result<Traced, String> {
+        let needed = u64::from(grid.threads) * u64::from(self.code.words);
+        if needed > u64::from(MAX_WORDS) {
+            return Err(format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"));
+        }
+        let mut shared = Shared { group: Vec::new(), memory, fuel: 0, nodes: 0 };
+        let mut words = Vec::new();
+        let (mut all, mut any_cut) = (0, false);
+        for group in 0..grid.groups {
+            shared.group.clear();
+            shared.group.resize(self.code.group as usize, 0);
+            let first = settings.thread.wrapping_add(group.wrapping_mul(grid.threads));
+            let mut threads = Vec::new();
+            for thread in 0..grid.threads {
+                words.clear();
+                arguments(group, thread, &mut words);
+                threads.push(self.thread(&words, shared.memory, settings.strategy, first.wrapping_add(thread))?);
+            }
+            match self.compared(&mut threads, &mut shared, settings, reversed) {
+                Traced::Same { met, cut } => {
+                    all += met;
+                    any_cut |= cut;
+                }
+                other => return Ok(other),
+            }
+        }
+        Ok(Traced::Same { met: all, cut: any_cut })
+    }
+
+    /// Compares the traces of the four threads of a quad, by operations over it. See
+    /// [`Compiled::together`]; but `settings.fuel` is each thread's, and the run ends where the
+    /// traces are apart.
+    ///
+    /// # Errors
+    ///
+    /// Arguments that are not what the function takes.
+    pub fn traces_of_quad(&self, starts: [Start; 4], memory: &mut Memory, settings: &Settings, reversed: bool) -> Result<Traced, String> {
+        let mut threads = Vec::new();
+        for start in &starts {
+            let mut thread = self.thread(&start.arguments, memory, settings.strategy, start.number)?;
+            (thread.chooser.number, thread.stage) = (start.choices, start.stage);
+            threads.push(thread);
+        }
+        let mut shared = Shared { group: Vec::new(), memory, fuel: 0, nodes: 0 };
+        Ok(self.compared(&mut threads, &mut shared, settings, reversed))
+    }
+
+    /// Runs threads from one instance to the next for as long as all come to the same one.
+    fn compared(&self, threads: &mut [Thread], shared: &mut Shared, settings: &Settings, reversed: bool) -> Traced {
+        let n = threads.len();
+        let mut fuel = vec![settings.fuel; n];
+        let mut now = vec![Now::Ended; n];
+        let mut met = 0;
+        loop {
+            for turn in 0..n {
+                let k = if reversed { n - 1 - turn } else { turn };
+                shared.fuel = fuel[k];
+                let stop = self.resume(&mut threads[k], shared, settings.count);
+                fuel[k] = shared.fuel;
+                now[k] = match stop {
+                    Stop::Barrier => Now::Waits,
+                    Stop::Quad if threads[k].stage.lane.is_some() => Now::Waits,
+                    Stop::Returned | Stop::Discarded => Now::Ended,
+                    Stop::OutOfFuel => Now::Cut,
+                    stop => return self.stopped(&threads[k], stop),
+                };
+            }
+            let cut = now.contains(&Now::Cut);
+            let Some(first) = now.iter().position(|&now| now != Now::Cut) else { return Traced::Same { met, cut } };
+            let same = |k: usize| now[k] == now[first] && (now[k] == Now::Ended || self.at_same(&threads[first], &threads[k]));
+            if let Some(other) = (first..n).find(|&k| now[k] != Now::Cut && !same(k)) {
+                let place = |k: usize| (now[k] == Now::Waits).then(|| self.place(&threads[k]));
+                let of = |k: usize| Waiting { thread: threads[k].chooser.thread, place: place(k) };
+                return Traced::Apart(of(first), of(other));
+            }
+            if cut || now[first] == Now::Ended {
+                return Traced::Same { met, cut };
+            }
+            if threads[0].stage.lane.is_some()
+                && let Err((k, stop)) = self.meet(threads)
+            {
+                return self.stopped(&threads[k], stop);
+            }
+            met += 1;
+            for thread in threads.iter_mut() {
+                thread.at += 1;
+            }
+        }
+    }
+
+    fn stopped(&self, thread: &Thread, stop: Stop) -> Traced {
+        Traced::Stopped { thread: thread.chooser.thread, ending: self.ending(thread, stop) }
+    }
+}

@@ -1,0 +1,346 @@
+//! Statements, and what they do to the account of what differs.
+
+use super::tree::{Expr, Kind, Part, Stmt, parts};
+use super::{Generator, Level, Returning, Shape};
+
+/// A statement of text alone.
+fn line(text: impl Into<String>) -> Stmt {
+    Stmt(vec![Part::Text(text.into())])
+}
+
+/// A statement of a head and a body, as `if ($) {…}`.
+fn headed<const N: usize>(head: &str, exprs: [Expr; N], body: Vec<Stmt>) -> Stmt {
+    let mut all = parts(head, exprs);
+    all.push(Part::Body(body));
+    Stmt(all)
+}
+
+impl Generator {
+    /// A block, after what `first` adds to it. Its variables do not end with it.
+    pub(super) fn block_of(&mut self, first: impl FnOnce(&mut Self, &mut Vec<Stmt>)) -> Vec<Stmt> {
+        self.depth += 1;
+        let mut body = Vec::new();
+        first(self, &mut body);
+        // A function's block takes all that is left, another one a part.
+        let most = if self.depth == 2 { i32::MAX } else { 1 + self.random.below(4) as i32 };
+        let mut here = 0;
+        while here < most && self.left > 0 {
+            self.left -= 1;
+            here += 1;
+            self.statement(&mut body);
+        }
+        if body.is_empty() {
+            self.assign(&mut body);
+        }
+        self.depth -= 1;
+        body
+    }
+
+    /// A block whose variables end with it.
+    fn block(&mut self) -> Vec<Stmt> {
+        let vars = self.vars.len();
+        let body = self.block_of(|_, _| {});
+        self.close(vars);
+        body
+    }
+
+    fn close(&mut self, vars: usize) {
+        self.vars.truncate(vars);
+    }
+
+    /// What is made under a condition, and the account of both ways joined.
+    fn branched<T>(&mut self, mixed: bool, make: impl FnOnce(&mut Self) -> T) -> T {
+        let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
+        let branch = self.branch;
+        self.branch |= mixed;
+        let made = make(self);
+        self.branch = branch;
+        for (v, before) in self.vars.iter_mut().zip(before) {
+            v.mixed |= before;
+        }
+        made
+    }
+
+    fn statement(&mut self, out: &mut Vec<Stmt>) {
+        let nested = self.depth < 6;
+        let weights: [u32; 13] = match nested {
+            true => [14, 16, 8, 20, 5, 9, 5, 24, 8, 4, 3, 3, 3],
+            false => [14, 16, 8, 0, 0, 0, 0, 24, 8, 0, 3, 3, 3],
+        };
+        match self.random.weighted(&weights) {
+            0 => self.declaration(out),
+            1 | 2 => self.assign(out),
+            3 => self.branches(out),
+            4 => self.while_loop(out),
+            5 => self.for_loop(out),
+            6 => self.do_loop(out),
+            7 => self.meet(out),
+            8 => {
+                if self.functions.is_empty() {
+                    return self.meet(out);
+                }
+                let f = self.functions[self.random.below(self.functions.len() as u32) as usize].clone();
+                if let Some((e, _)) = self.call(&f, 1) {
+                    out.push(Stmt(parts("$;", [e])));
+                }
+            }
+            9 => self.switch(out),
+            10 => {
+                let pairs = self.fitting(|v| v.shape == Shape::Pair && v.writable);
+                let (Some(i), Some(j)) = (self.pick(&pairs), self.pick(&pairs)) else { return };
+                let mixed = self.vars[i].mixed || self.vars[j].mixed;
+                self.store(i, mixed, true);
+                let (x, y) = (&self.vars[i].name, &self.vars[j].name);
+                out.push(line(format!("{x} = {x} + {y};")));
+            }
+            11 => self.pointer(out),
+            _ => {
+                let body = if nested { self.block() } else { return };
+                out.push(headed("", [], body));
+            }
+        }
+    }
+
+    fn assign(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.percent(60);
+        if let Some((e, _)) = self.assignment(2, uniform) {
+            out.push(Stmt(parts("$;", [e])));
+        }
+    }
+
+    pub(super) fn declaration(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.percent(60);
+        let shape = self.random.pick(&[0, 0, 0, 0, 0, 1, 2, 3]);
+        let (e, mixed) = self.uint(2, uniform);
+        let mixed = mixed || self.mixed();
+        let name = if shape == 0 { self.name() } else { self.fresh("v") };
+        match shape {
+            0 => {
+                out.push(Stmt(parts(&format!("uint {name} = $;"), [e])));
+                self.var(name, Shape::Scalar, mixed, true);
+            }
+            1 => {
+                out.push(line(format!("Pair {name};")));
+                out.push(Stmt(parts(&format!("{name}.a = $;"), [e])));
+                self.var(name, Shape::Pair, mixed, true);
+            }
+            2 => {
+                out.push(Stmt(parts(&format!("uint4 {name} = uint4(0u, 1u, 2u, $);"), [e])));
+                self.var(name, Shape::Vector, mixed, true);
+            }
+            _ => {
+                out.push(line(format!("uint[4] {name};")));
+                out.push(Stmt(parts(&format!("{name}[1u] = $;"), [e])));
+                self.var(name, Shape::Array, mixed, true);
+            }
+        }
+    }
+
+    /// A pointer to a variable.
+    fn pointer(&mut self, out: &mut Vec<Stmt>) {
+        let scalars = self.fitting(|v| v.shape == Shape::Scalar && v.writable);
+        let Some(target) = self.pick(&scalars) else { return };
+        let name = self.fresh("p");
+        out.push(line(format!("thread uint* {name} = &{};", self.vars[target].name)));
+        self.var(name, Shape::Pointer(target), false, true);
+    }
+
+    /// A barrier or derivative, as a statement.
+    fn meet(&mut self, out: &mut Vec<Stmt>) {
+        if self.mixed() && !self.slip() {
+            return;
+        }
+        self.meets = true;
+        if !self.fragment {
+            let barrier = self.barrier();
+            return out.push(line(format!("{barrier};")));
+        }
+        let uniform = self.percent(30);
+        let (e, _) = self.uint(1, uniform);
+        let (name, f) = (self.fresh("d"), self.random.pick(&["ddx", "ddy", "fwidth", "ddx_fine", "ddy_coarse", "fwidth_coarse"]));
+        out.push(Stmt(parts(&format!("float {name} = {f}(float($));"), [e])));
+    }
+
+    /// Whether a condition is to be one that does not differ.
+    fn due(&mut self) -> bool {
+        let uniform = self.percent(if self.mixed() { 30 } else { 62 });
+        uniform != self.slip()
+    }
+
+    fn branches(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.due();
+        let (c, mixed) = self.condition(2, uniform);
+        let (jumps, other) = (self.percent(30), self.percent(45));
+        // At most one of the two ways leads away, so that what follows is reached.
+        let first = jumps && (!other || self.percent(50));
+        let before: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
+        let then = self.branched(mixed, |g| {
+            let mut body = g.block();
+            if first {
+                g.jump(&mut body);
+            }
+            body
+        });
+        let mut stmt = headed("if ($) ", [c], then);
+        if other {
+            let after: Vec<bool> = self.vars.iter().map(|v| v.mixed).collect();
+            for (v, before) in self.vars.iter_mut().zip(before) {
+                v.mixed = before;
+            }
+            let or = self.branched(mixed, |g| {
+                let mut body = g.block();
+                if jumps && !first {
+                    g.jump(&mut body);
+                }
+                body
+            });
+            for (v, after) in self.vars.iter_mut().zip(after) {
+                v.mixed |= after;
+            }
+            stmt.0.push(Part::Text(" else ".into()));
+            stmt.0.push(Part::Body(or));
+        }
+        out.push(stmt);
+    }
+
+    /// `break`, `continue`, `return` or `discard` at the end of a branch, if one is due.
+    fn jump(&mut self, out: &mut Vec<Stmt>) {
+        let mixed = self.mixed();
+        let in_loop = self.levels.iter().rposition(|level| level.is_loop);
+        // Out of a level made for what does not differ nobody is to go alone.
+        let keeps = |g: &mut Self, level: usize| mixed && g.levels[level].uniform && !g.slip();
+        match self.random.weighted(&[12, 12, 5, 2]) {
+            0 if !self.levels.is_empty() => {
+                let last = self.levels.len() - 1;
+                if keeps(self, last) {
+                    return;
+                }
+                self.levels[last].broke |= mixed;
+                out.push(line("break;"));
+            }
+            1 => {
+                let Some(at) = in_loop else { return };
+                self.levels[at].continued |= mixed;
+                out.push(line("continue;"));
+            }
+            2 => {
+                if mixed && !self.percent(12) {
+                    return;
+                }
+                self.gone |= mixed;
+                out.push(match self.returning {
+                    Returning::Nothing => line("return;"),
+                    Returning::Color => line("return float4(1.0, 0.0, 0.0, 1.0);"),
+                    Returning::Uint => {
+                        let uniform = self.percent(70);
+                        let (e, differs) = self.uint(1, uniform);
+                        self.returned_mixed |= differs || mixed;
+                        Stmt(parts("return $;", [e]))
+                    }
+                });
+            }
+            3 if self.fragment => {
+                if mixed && !self.percent(25) {
+                    return;
+                }
+                self.gone |= mixed;
+                self.discards |= mixed;
+                out.push(line("discard;"));
+            }
+            _ => {}
+        }
+    }
+
+    /// The body of a loop. Where threads may leave it alone, what it stores to may differ.
+    fn body(&mut self, mixed: bool) -> Vec<Stmt> {
+        let writes = self.writes.len();
+        let uniform = !mixed && !self.mixed();
+        self.levels.push(Level { is_loop: true, broke: false, continued: false, uniform });
+        let body = self.branched(mixed, |g| {
+            let vars = g.vars.len();
+            let body = g.block_of(|_, _| {});
+            g.close(vars);
+            body
+        });
+        let level = self.levels.pop();
+        if mixed || level.is_some_and(|level| level.broke) {
+            for i in self.writes[writes..].to_vec() {
+                if let Some(v) = self.vars.get_mut(i) {
+                    v.mixed = true;
+                }
+            }
+        }
+        body
+    }
+
+    /// A loop whose number of iterations depends on something: a number that goes up to 3 at most.
+    fn for_loop(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.due();
+        let i = self.fresh("i");
+        let (bound, mixed) = match self.percent(35) {
+            true => (Expr::text(Kind::Uint, "2u"), false),
+            false => {
+                let (e, mixed) = self.uint(1, uniform);
+                (Expr::new(Kind::Uint, "($ & 3u)", [e]), mixed)
+            }
+        };
+        let vars = self.vars.len();
+        self.var(&i, Shape::Scalar, mixed, false);
+        let step = self.random.pick(&["++", " += 1u", "++"]);
+        let body = self.body(mixed);
+        self.close(vars);
+        let endless = self.slips > 0 && self.random.permille(6);
+        let head = if endless { format!("for (uint {i} = 0u; {i} < $; ) ") } else { format!("for (uint {i} = 0u; {i} < $; {i}{step}) ") };
+        out.push(headed(&head, [bound], body));
+    }
+
+    fn while_loop(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.due();
+        let w = self.fresh("w");
+        out.push(line(format!("uint {w} = 0u;")));
+        let (c, mixed) = self.condition(1, uniform);
+        let mut body = self.body(mixed);
+        body.insert(0, line(format!("{w}++;")));
+        out.push(headed(&format!("while (({w} < 3u) && $) "), [c], body));
+        self.var(w, Shape::Scalar, mixed || self.mixed(), false);
+    }
+
+    fn do_loop(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.due();
+        let w = self.fresh("w");
+        out.push(line(format!("uint {w} = 0u;")));
+        let mut body = self.body(!uniform);
+        let (c, mixed) = self.condition(1, uniform);
+        body.insert(0, line(format!("{w}++;")));
+        let mut stmt = headed("do ", [], body);
+        stmt.0.push(Part::Text(format!(" while (({w} < 3u) && ")));
+        stmt.0.push(Part::Expr(c));
+        stmt.0.push(Part::Text(");".into()));
+        out.push(stmt);
+        self.var(w, Shape::Scalar, mixed || !uniform || self.mixed(), false);
+    }
+
+    fn switch(&mut self, out: &mut Vec<Stmt>) {
+        let uniform = self.due();
+        let (e, mixed) = self.uint(1, uniform);
+        let mut all = parts("switch ($ & 3u) {", [e]);
+        let cases = 2 + self.random.below(2);
+        let is_uniform = !mixed && !self.mixed();
+        self.levels.push(Level { is_loop: false, broke: false, continued: false, uniform: is_uniform });
+        for case in 0..=cases {
+            let label = if case == cases { " default: ".to_string() } else { format!(" case {case}u: ") };
+            all.push(Part::Text(label));
+            let body = self.branched(mixed, |g| {
+                let vars = g.vars.len();
+                let mut body = g.block_of(|_, _| {});
+                body.push(line(if case < cases && g.percent(35) { "fallthrough;" } else { "break;" }));
+                g.close(vars);
+                body
+            });
+            all.push(Part::Body(body));
+        }
+        self.levels.pop();
+        all.push(Part::Text(" }".into()));
+        out.push(Stmt(all));
+    }
+}

@@ -1,0 +1,273 @@
+//! A generated program as a tree of text with places for expressions and bodies, and the smaller
+//! trees that shrinking tries.
+//!
+//! The tree knows as much of the language as shrinking needs: what is a statement, what is an
+//! expression, and of which kind. A smaller tree may not be valid; who shrinks asks the validation.
+
+use std::fmt::Write;
+
+/// The kind of an expression: one may stand for another of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Of type `uint`.
+    Uint,
+    /// Of type `bool`.
+    Bool,
+    /// Of another type, or a place: nothing stands for it.
+    Other,
+}
+
+/// A piece of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// An expression.
+    Expr(Expr),
+    /// Statements between braces.
+    Body(Vec<Stmt>),
+}
+
+/// An expression, which holds no bodies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its pieces.
+    pub parts: Vec<Part>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stmt(pub Vec<Part>);
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// What stands before its body.
+    pub head: String,
+    /// Its body.
+    pub body: Vec<Stmt>,
+}
+
+/// A program. The last function is the entry point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// Declarations of types, and functions that shrinking leaves alone: each with a text by which
+    /// it is known that the functions need it.
+    pub prelude: Vec<(&'static str, String)>,
+    /// The functions, each before those that call it.
+    pub functions: Vec<Function>,
+}
+
+/// Pieces from a template: each `$` is the next expression.
+pub(super) fn parts<const N: usize>(template: &str, exprs: [Expr; N]) -> Vec<Part> {
+    let mut out = Vec::new();
+    let mut exprs = exprs.into_iter();
+    for (i, text) in template.split('$').enumerate() {
+        if i > 0 {
+            out.extend(exprs.next().map(Part::Expr));
+        }
+        if !text.is_empty() {
+            out.push(Part::Text(text.into()));
+        }
+    }
+    out
+}
+
+impl Expr {
+    pub(super) fn new<const N: usize>(kind: Kind, template: &str, exprs: [Expr; N]) -> Expr {
+        Expr { kind, parts: parts(template, exprs) }
+    }
+
+    pub(super) fn text(kind: Kind, text: impl Into<String>) -> Expr {
+        Expr { kind, parts: vec![Part::Text(text.into())] }
+    }
+
+    /// Whether it is one of the texts that shrinking ends with.
+    fn is_literal(&self) -> bool {
+        matches!(&self.parts[..], [Part::Text(text)] if LITERALS.iter().any(|(_, all)| all.contains(&text.as_str())))
+    }
+
+    /// Whether it is a number.
+    pub(super) fn is_number(&self) -> bool {
+        matches!(&self.parts[..], [Part::Text(text)] if text.starts_with(|c: char| c.is_ascii_digit()))
+    }
+
+    fn subs(&self) -> impl Iterator<Item = &Expr> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Expr(e) => Some(e),
+            _ => None,
+        })
+    }
+
+    fn write(&self, out: &mut String) {
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Expr(e) => e.write(out),
+                Part::Body(_) => {}
+            }
+        }
+    }
+}
+
+const LITERALS: [(Kind, &[&str]); 2] = [(Kind::Uint, &["0u", "1u"]), (Kind::Bool, &["true", "false"])];
+
+fn write_body(body: &[Stmt], indent: usize, out: &mut String) {
+    for stmt in body {
+        out.extend(std::iter::repeat_n("    ", indent));
+        for part in &stmt.0 {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Expr(e) => e.write(out),
+                Part::Body(body) => {
+                    out.push_str("{\n");
+                    write_body(body, indent + 1, out);
+                    out.extend(std::iter::repeat_n("    ", indent));
+                    out.push('}');
+                }
+            }
+        }
+        out.push('\n');
+    }
+}
+
+impl Tree {
+    /// The program's text.
+    pub fn text(&self) -> String {
+        let mut functions = String::new();
+        for function in &self.functions {
+            let _ = writeln!(functions, "{} {{", function.head);
+            write_body(&function.body, 1, &mut functions);
+            functions.push_str("}\n");
+        }
+        let needed = self.prelude.iter().filter(|(sign, _)| functions.contains(sign));
+        needed.map(|(_, text)| text.as_str()).chain([functions.as_str()]).collect()
+    }
+
+    /// How many statements there are.
+    pub fn statements(&self) -> usize {
+        fn count(body: &[Stmt]) -> usize {
+            let inner = |stmt: &Stmt| stmt.0.iter().map(|part| if let Part::Body(body) = part { count(body) } else { 0 }).sum::<usize>();
+            body.iter().map(|stmt| 1 + inner(stmt)).sum()
+        }
+        self.functions.iter().map(|f| count(&f.body)).sum()
+    }
+
+    /// The smallest tree that `keeps` holds of, as far as single edits lead there. It is asked about
+    /// at most `most` trees, valid or not.
+    pub fn shrunk(&self, most: usize, keeps: &mut dyn FnMut(&Tree) -> bool) -> Tree {
+        let mut tree = self.clone();
+        let mut left = most;
+        loop {
+            let (mut at, mut changed) = (0, false);
+            while let Some(smaller) = tree.edited(at) {
+                if left == 0 {
+                    return tree;
+                }
+                left -= 1;
+                if keeps(&smaller) {
+                    tree = smaller;
+                    changed = true;
+                } else {
+                    at += 1;
+                }
+            }
+            if !changed {
+                return tree;
+            }
+        }
+    }
+
+    /// The tree with one edit that makes it smaller, by its number; none beyond the last.
+    fn edited(&self, number: usize) -> Option<Tree> {
+        let mut tree = self.clone();
+        let mut left = Left(number);
+        if number + 1 < tree.functions.len() {
+            tree.functions.remove(number);
+            return Some(tree);
+        }
+        left.0 -= tree.functions.len().saturating_sub(1);
+        let done = tree.functions.iter_mut().rev().any(|f| left.statements(&mut f.body))
+            || tree.functions.iter_mut().rev().any(|f| left.expressions(&mut f.body));
+        done.then_some(tree)
+    }
+}
+
+/// How many edits are passed over before one is made.
+struct Left(usize);
+
+impl Left {
+    /// Whether it is this edit's turn.
+    fn turn(&mut self) -> bool {
+        let turn = self.0 == 0;
+        self.0 = self.0.wrapping_sub(1);
+        turn
+    }
+
+    /// Leaves out a statement, or puts what it holds in its place. Whether an edit was made.
+    fn statements(&mut self, body: &mut Vec<Stmt>) -> bool {
+        for i in 0..body.len() {
+            if self.turn() {
+                body.remove(i);
+                return true;
+            }
+            let bodies = body[i].0.iter().filter(|part| matches!(part, Part::Body(_))).count();
+            for n in 0..bodies {
+                if self.turn() {
+                    let stmt = body.remove(i);
+                    let inner = stmt.0.into_iter().filter_map(|part| if let Part::Body(inner) = part { Some(inner) } else { None }).nth(n);
+                    body.splice(i..i, inner.unwrap_or_default());
+                    return true;
+                }
+            }
+            // An empty body at the end of an `if` is left out with its `else`.
+            if let [.., Part::Text(text), Part::Body(last)] = &body[i].0[..]
+                && text.starts_with(" else")
+                && last.is_empty()
+                && self.turn()
+            {
+                let parts = &mut body[i].0;
+                parts.truncate(parts.len() - 2);
+                return true;
+            }
+            for part in &mut body[i].0 {
+                if let Part::Body(inner) = part
+                    && self.statements(inner)
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn expressions(&mut self, body: &mut [Stmt]) -> bool {
+        body.iter_mut().flat_map(|stmt| &mut stmt.0).any(|part| match part {
+            Part::Expr(e) => self.expression(e),
+            Part::Body(inner) => self.expressions(inner),
+            Part::Text(_) => false,
+        })
+    }
+
+    /// Puts a part of an expression, or a literal, in its place. Whether an edit was made.
+    fn expression(&mut self, e: &mut Expr) -> bool {
+        if e.kind != Kind::Other && !e.is_literal() {
+            for n in 0..e.subs().filter(|sub| sub.kind == e.kind).count() {
+                if self.turn() {
+                    let sub = e.subs().filter(|sub| sub.kind == e.kind).nth(n).cloned();
+                    *e = sub.unwrap_or_else(|| e.clone());
+                    return true;
+                }
+            }
+            for literal in LITERALS.iter().filter(|(kind, _)| *kind == e.kind).flat_map(|(_, all)| *all) {
+                if self.turn() {
+                    *e = Expr::text(e.kind, *literal);
+                    return true;
+                }
+            }
+        }
+        e.parts.iter_mut().any(|part| if let Part::Expr(sub) = part { self.expression(sub) } else { false })
+    }
+}

@@ -1,0 +1,282 @@
+//! Generated programs, each judged by an analysis and by executions.
+
+use super::execution::{Executions, Observed, observe};
+use super::{Analysis, Verdict, relation};
+use crate::generate::uniformity::{Generated, Tree, program};
+use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::validate::validate;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The most cases of a kind that are kept and shrunk.
+pub const MAX_CASES: usize = 5;
+/// The most trees that are tried while one is shrunk.
+const MAX_TREES: usize = 20_000;
+
+/// What a campaign does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The seed of the first program; program i has the seed `seed + i`.
+    pub seed: u64,
+    /// How many programs.
+    pub count: u64,
+    /// On so many threads; at least one.
+    pub threads: usize,
+    /// How each program is run.
+    pub executions: Executions,
+    /// Of one program in so many the reference interpreter is asked too; 0: of none.
+    pub references: u64,
+    /// Of so many causes, the most frequent first, an example is shrunk.
+    pub examples: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan { seed: 1, count: 10_000, threads: 1, executions: Executions::default(), references: 200, examples: MAX_CASES }
+    }
+}
+
+/// A program that shows something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Its seed.
+    pub seed: u64,
+    /// Its text, made as small as shows the same.
+    pub text: String,
+    /// What it shows.
+    pub what: String,
+}
+
+/// Programs that no run shows apart, and that are rejected for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The reason.
+    pub cause: String,
+    /// How many.
+    pub count: u64,
+    /// The one with the least seed.
+    pub seed: u64,
+    /// That one, shrunk, if the plan asks for so many.
+    pub example: Option<Case>,
+}
+
+/// What a campaign found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Programs that were judged.
+    pub programs: u64,
+    /// Of these: those whose threads are apart in some run.
+    pub apart: u64,
+    /// Those that the analysis accepts.
+    pub accepted: u64,
+    /// Those whose threads meet together at least once, and are never apart.
+    pub met: u64,
+    /// Those that no run shows apart and that are accepted.
+    pub accepted_together: u64,
+    /// Those with a thread that did not end.
+    pub cut: u64,
+    /// Those that are accepted and whose threads are apart: there must be none.
+    pub unsound: u64,
+    /// The first of them, shrunk.
+    pub unsound_cases: Vec<Case>,
+    /// Those that no run shows apart and that are rejected, by cause, the most frequent first.
+    pub causes: Vec<Cause>,
+    /// Programs that were not judged, as invalid or unsupported ones: there must be none.
+    pub failures: u64,
+    /// The first of them.
+    pub failure_cases: Vec<Case>,
+    /// How many programs the reference interpreter was asked about.
+    pub references: u64,
+}
+
+impl Found {
+    /// Those that no run shows apart.
+    pub fn together(&self) -> u64 {
+        self.programs - self.apart
+    }
+
+    /// Of a hundred programs that no run shows apart, how many are accepted.
+    pub fn precision(&self) -> f64 {
+        100.0 * self.accepted_together as f64 / self.together().max(1) as f64
+    }
+
+    /// Of a hundred programs, how many have threads that are apart in some run.
+    pub fn apart_percent(&self) -> f64 {
+        100.0 * self.apart as f64 / self.programs.max(1) as f64
+    }
+
+    fn add(&mut self, other: &Found) {
+        self.programs += other.programs;
+        self.apart += other.apart;
+        self.accepted += other.accepted;
+        self.met += other.met;
+        self.accepted_together += other.accepted_together;
+        self.cut += other.cut;
+        self.unsound += other.unsound;
+        self.failures += other.failures;
+        self.references += other.references;
+        self.unsound_cases.extend_from_slice(&other.unsound_cases);
+        self.failure_cases.extend_from_slice(&other.failure_cases);
+    }
+
+    fn fail(&mut self, seed: u64, text: String, what: String) {
+        self.failures += 1;
+        keep(&mut self.failure_cases, Case { seed, text, what });
+    }
+}
+
+/// Keeps those with the least seeds.
+fn keep(cases: &mut Vec<Case>, case: Case) {
+    cases.push(case);
+    cases.sort_by_key(|case| case.seed);
+    cases.truncate(MAX_CASES);
+}
+
+/// What one worker counted.
+#[derive(Default)]
+struct Counted {
+    found: Found,
+    /// How many are rejected for a reason, and the least seed.
+    causes: BTreeMap<String, (u64, u64)>,
+}
+
+impl Counted {
+    fn judge(&mut self, plan: &Plan, seed: u64, is_sampled: bool, analysis: Analysis) {
+        let Generated { tree, groups } = program(seed);
+        let text = tree.text();
+        let validated = validate(&text);
+        let found = &mut self.found;
+        let Some(typed) = validated.program else {
+            let errors: Vec<String> = validated.errors.iter().map(|e| format!("[{}] {}", e.rule, e.message)).collect();
+            return found.fail(seed, text, format!("it is not valid: {}", errors.join("; ")));
+        };
+        let observed = observe(&typed, groups, seed, &plan.executions);
+        if is_sampled {
+            found.references += 1;
+            if let Some(what) = relation::disagreement(&text, &typed, groups, seed, &plan.executions) {
+                found.fail(seed, text.clone(), format!("the interpreters do not agree: {what}"));
+            }
+        }
+        let apart = match observed {
+            Observed::Unjudged(why) => return found.fail(seed, text, format!("it is not judged: {why}")),
+            Observed::Apart { .. } => true,
+            Observed::Together { met, cut } => {
+                found.met += u64::from(met > 0);
+                found.cut += u64::from(cut);
+                false
+            }
+        };
+        found.programs += 1;
+        found.apart += u64::from(apart);
+        match (analysis(&typed), apart) {
+            (Verdict::Accepts, true) => {
+                found.accepted += 1;
+                found.unsound += 1;
+                keep(&mut found.unsound_cases, Case { seed, text, what: String::new() });
+            }
+            (Verdict::Accepts, false) => {
+                found.accepted += 1;
+                found.accepted_together += 1;
+            }
+            (Verdict::Rejects(_), true) => {}
+            (Verdict::Rejects(cause), false) => {
+                let (count, first) = self.causes.entry(cause).or_insert((0, seed));
+                *count += 1;
+                *first = seed.min(*first);
+            }
+        }
+    }
+}
+
+/// Judges the programs of a plan. `progress` is told of each program that is done.
+pub fn campaign(plan: &Plan, analysis: Analysis, progress: &(dyn Fn() + Sync)) -> Found {
+    let next = AtomicU64::new(0);
+    let all = Mutex::new(Counted::default());
+    std::thread::scope(|scope| {
+        for _ in 0..plan.threads.max(1) {
+            scope.spawn(|| {
+                let mut counted = Counted::default();
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= plan.count {
+                        break;
+                    }
+                    let is_sampled = plan.references > 0 && i % plan.references == 0;
+                    counted.judge(plan, plan.seed.wrapping_add(i), is_sampled, analysis);
+                    progress();
+                }
+                let mut all = all.lock().unwrap_or_else(|e| e.into_inner());
+                all.found.add(&counted.found);
+                for (cause, (count, seed)) in counted.causes {
+                    let (of_all, first) = all.causes.entry(cause).or_insert((0, seed));
+                    *of_all += count;
+                    *first = seed.min(*first);
+                }
+            });
+        }
+    });
+    let Counted { mut found, causes } = all.into_inner().unwrap_or_else(|e| e.into_inner());
+    for cases in [&mut found.unsound_cases, &mut found.failure_cases] {
+        cases.sort_by_key(|case| case.seed);
+        cases.truncate(MAX_CASES);
+    }
+    found.unsound_cases = found.unsound_cases.iter().map(|case| unsound(plan, case.seed, analysis)).collect();
+    found.causes = causes.into_iter().map(|(cause, (count, seed))| Cause { cause, count, seed, example: None }).collect();
+    found.causes.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.cause.cmp(&b.cause)));
+    for cause in found.causes.iter_mut().take(plan.examples) {
+        cause.example = Some(imprecise(plan, cause, analysis));
+    }
+    found
+}
+
+/// The typed program of a tree that is valid.
+fn typed(tree: &Tree) -> Option<Program> {
+    validate(&tree.text()).program
+}
+
+/// An accepted program whose threads are apart, shrunk.
+fn unsound(plan: &Plan, seed: u64, analysis: Analysis) -> Case {
+    let Generated { tree, groups } = program(seed);
+    let observed = |tree: &Tree| typed(tree).map(|typed| (observe(&typed, groups, seed, &plan.executions), typed));
+    let small = tree.shrunk(MAX_TREES, &mut |tree| {
+        matches!(observed(tree), Some((Observed::Apart { .. }, typed)) if analysis(&typed) == Verdict::Accepts)
+    });
+    let what = match observed(&small) {
+        Some((Observed::Apart { run, first, other }, _)) => shown(&small.text(), run, [first, other]),
+        _ => String::new(),
+    };
+    Case { seed, text: small.text(), what }
+}
+
+/// Where two threads are, for people.
+fn shown(text: &str, run: u32, threads: [smallstep_semantics::wsl::machine::Waiting; 2]) -> String {
+    let of = |w: smallstep_semantics::wsl::machine::Waiting| match w.place {
+        None => format!("thread {} has ended", w.thread),
+        Some(place) => {
+            let (line, column) = smallstep_semantics::text::line_column(text, place.start);
+            format!("thread {} waits at {line}:{column}", w.thread)
+        }
+    };
+    let instance = if threads[0].place == threads[1].place { ", of different iterations or calls" } else { "" };
+    format!("run {run}: {} and {}{instance}", of(threads[0]), of(threads[1]))
+}
+
+/// A program that is rejected for a reason and that no run shows apart, shrunk. Its threads go on
+/// meeting if they do.
+fn imprecise(plan: &Plan, cause: &Cause, analysis: Analysis) -> Case {
+    let Generated { tree, groups } = program(cause.seed);
+    let meets = |tree: &Tree| -> Option<bool> {
+        let typed = typed(tree)?;
+        if analysis(&typed) != Verdict::Rejects(cause.cause.clone()) {
+            return None;
+        }
+        match observe(&typed, groups, cause.seed, &plan.executions) {
+            Observed::Together { met, .. } => Some(met > 0),
+            _ => None,
+        }
+    };
+    let due = meets(&tree) == Some(true);
+    let small = tree.shrunk(MAX_TREES, &mut |tree| meets(tree).is_some_and(|met| met || !due));
+    Case { seed: cause.seed, text: small.text(), what: cause.cause.clone() }
+}

@@ -1,0 +1,93 @@
+//! Whether the threads of a program stay together, by running it.
+//!
+//! Every run has other contents of the constant buffer `c` and of the device buffer `data`. In
+//! every second run the last thread of a group runs first, so that what threads see of one
+//! another's stores differs. What is unspecified is chosen as its first value.
+
+use crate::generate::uniformity::contents;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::entry::EntryPoint;
+use smallstep_semantics::wsl::group::Resource;
+use smallstep_semantics::wsl::machine::{Traced, Waiting};
+use smallstep_semantics::wsl::traces::{How, Traces};
+use smallstep_semantics::wsl::typing::program::Program;
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executions {
+    /// How often, each time with other contents of buffers.
+    pub runs: u32,
+    /// Iterations and calls of each thread.
+    pub fuel: u64,
+}
+
+impl Default for Executions {
+    fn default() -> Executions {
+        Executions { runs: 6, fuel: 4_000 }
+    }
+}
+
+/// What executions show of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observed {
+    /// In this run two threads of a group are apart.
+    Apart {
+        /// The run, counted from 0.
+        run: u32,
+        /// Where a thread waits, or that it has ended.
+        first: Waiting,
+        /// Where another one is.
+        other: Waiting,
+    },
+    /// No run shows threads apart.
+    Together {
+        /// How many barriers, derivatives and samples they passed together, over all runs.
+        met: u64,
+        /// Whether some thread did not end.
+        cut: bool,
+    },
+    /// It was not run to where that could be seen.
+    Unjudged(String),
+}
+
+/// The resources of an entry point in a run: the first two buffers are filled, `c` and `data` by
+/// name, any other as `data`.
+///
+/// # Errors
+/// If the entry point takes what dispatches do not bind.
+pub(super) fn resources(program: &Program, entry: &EntryPoint, seed: u64, run: u32) -> Result<Vec<Resource>, String> {
+    let [c, data] = contents(seed, run);
+    let mut resources = Resource::of(program, entry).map_err(|wrong| wrong.0)?;
+    for resource in &mut resources {
+        resource.fill(if resource.is_called("c") { &c } else { &data });
+    }
+    Ok(resources)
+}
+
+/// How threads run in that run.
+pub(super) fn how(executions: &Executions, run: u32) -> How {
+    How { strategy: Strategy::First, fuel: executions.fuel, reversed: run % 2 == 1 }
+}
+
+/// Runs a program's only entry point over these groups, with the contents of the seed.
+pub fn observe(program: &Program, groups: [u32; 3], seed: u64, executions: &Executions) -> Observed {
+    let [entry] = &program.entry_points[..] else { return Observed::Unjudged("it has not one entry point".into()) };
+    let traces = match Traces::new(program, entry) {
+        Ok(traces) => traces,
+        Err(why) => return Observed::Unjudged(why),
+    };
+    let (mut all, mut any_cut) = (0, false);
+    for run in 0..executions.runs {
+        let traced = resources(program, entry, seed, run).and_then(|bound| traces.run(groups, bound, &how(executions, run)));
+        match traced {
+            Ok(Traced::Same { met, cut }) => {
+                all += met;
+                any_cut |= cut;
+            }
+            Ok(Traced::Apart(first, other)) => return Observed::Apart { run, first, other },
+            Ok(Traced::Stopped { ending, .. }) => return Observed::Unjudged(format!("{ending:?}")),
+            Err(why) => return Observed::Unjudged(why),
+        }
+    }
+    Observed::Together { met: all, cut: any_cut }
+}
