@@ -3,7 +3,7 @@
 
 use smallstep::generate::uniformity::{program, Generated};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
-use smallstep::theorem::uniformity::{BASELINES, Executions, Found, Observed, Plan, Verdict, accept_all, branches, campaign, execution, reject_all};
+use smallstep::theorem::uniformity::{ANALYSES, Executions, Found, Observed, Plan, Verdict, accept_all, branches, campaign, execution, reject_all};
 use smallstep_semantics::wsl::execution::Planted;
 use smallstep_semantics::wsl::group::{Replacement, State};
 use smallstep_semantics::wsl::typing::program::Program;
@@ -176,7 +176,7 @@ fn what_is_rejected_needlessly_is_counted_by_cause() {
 
 #[test]
 fn campaigns_do_not_depend_on_threads() {
-    let on = |threads| campaign(&Plan { count: 120, threads, ..Plan::default() }, BASELINES[0].1, &|| ());
+    let on = |threads| campaign(&Plan { count: 120, threads, ..Plan::default() }, ANALYSES[0].1, &|| ());
     assert_eq!(on(1), on(2));
 }
 

@@ -4,13 +4,13 @@ use super::exit;
 use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
-use smallstep::theorem::uniformity::{self, BASELINES, Case, Executions, Named, Plan};
+use smallstep::theorem::uniformity::{self, ANALYSES, Case, Executions, Named, Plan};
 use smallstep::theorem::validation;
 
 /// The analysis of that name.
 fn analysis(name: &str) -> Result<Named, String> {
-    let names = || BASELINES.map(|(name, _)| name).join(", ");
-    BASELINES.into_iter().find(|(of, _)| *of == name).ok_or_else(|| format!("no analysis is called \"{name}\"; there are {}", names()))
+    let names = || ANALYSES.map(|(name, _)| name).join(", ");
+    ANALYSES.into_iter().find(|(of, _)| *of == name).ok_or_else(|| format!("no analysis is called \"{name}\"; there are {}", names()))
 }
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it

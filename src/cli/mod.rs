@@ -61,6 +61,7 @@ mod run;
 mod trace;
 mod translate;
 mod type_of;
+mod uniformity;
 mod vectors;
 mod worker;
 mod wsl;
@@ -81,6 +82,7 @@ enum Command {
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Desugar(desugar::Desugar),
+    Uniformity(uniformity::Uniformity),
     Call(call::Call),
     Trace(trace::Trace),
     Run(run::Run),
@@ -139,6 +141,7 @@ fn dispatch(command: Command) -> (Lines, exit::Ended) {
         Command::Check(command) => (to_stdout(command.json), command.run()),
         Command::Compare(command) => (to_stdout(command.json), command.run()),
         Command::TypeOf(command) => (to_stdout(command.json), command.run()),
+        Command::Uniformity(command) => (to_stdout(command.json), command.run()),
         Command::Desugar(command) => (to_stdout(command.json), command.run()),
         Command::Call(command) => (to_stdout(command.json), command.run()),
         Command::Trace(command) => (to_stdout(command.json), command.run()),

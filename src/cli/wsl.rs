@@ -1,6 +1,7 @@
 //! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
 
-use super::exit::{self, Ended};
+use super::exit::{self, Ended, Failure};
+use super::uniformity::Judged;
 use serde_json::json;
 use smallstep::diagnostic::Diagnostic;
 use smallstep_semantics::text::line_column;
@@ -22,12 +23,25 @@ pub(super) enum Checked {
     Refuted(String),
 }
 
-fn read(name: &str, text: &str) -> Result<Program, Checked> {
+fn read(name: &str, text: &str, judged: Option<&Judged>) -> Result<Program, Checked> {
     let found = validate(text);
-    match found.program {
+    let errors = match (&found.program, judged) {
+        (Some(program), Some(judged)) => judged.errors(name, text, program),
+        (Some(_), None) => Vec::new(),
+        (None, _) => found.errors,
+    };
+    match found.program.filter(|_| errors.is_empty()) {
         Some(program) => Ok(program),
-        None => Err(Checked::Invalid { errors: found.errors.clone(), text: rendered(name, text, found.errors) }),
+        None => Err(Checked::Invalid { errors: errors.clone(), text: rendered(name, text, errors) }),
     }
+}
+
+/// A valid program, whose uniformity is judged if it is to be.
+pub(super) fn program(name: &str, text: &str, judged: Option<&Judged>) -> Result<Program, Failure> {
+    read(name, text, judged).map_err(|wrong| match wrong {
+        Checked::Invalid { text, .. } => (exit::INVALID, text.trim_end().to_string()),
+        other => (other.code(), other.word().to_string()),
+    })
 }
 
 fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
@@ -38,8 +52,8 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
 
 /// Validates a program, and calls its functions on both engines.
-pub(super) fn check(name: &str, text: &str) -> Checked {
-    match read(name, text) {
+pub(super) fn check(name: &str, text: &str, judged: &Judged) -> Checked {
+    match read(name, text, Some(judged)) {
         Err(invalid) => invalid,
         Ok(program) => match recheck(&program) {
             Err(refutation) => Checked::Refuted(format!("the derivations do not check: {refutation}")),
@@ -137,8 +151,8 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
 
 /// Prints the functions of a program with their types and behaviours, and their derivations if
 /// asked for.
-pub(super) fn type_of(name: &str, text: &str, derivation: bool, as_json: bool) -> Ended {
-    let program = match read(name, text) {
+pub(super) fn type_of(name: &str, text: &str, judged: &Judged, derivation: bool, as_json: bool) -> Ended {
+    let program = match read(name, text, Some(judged)) {
         Ok(read) => read,
         Err(invalid) => {
             if as_json {

@@ -5,6 +5,7 @@ use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::environment::FunctionId;
 use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::error::Error;
 use crate::wsl::typing::program::{ExprId, Program};
 
 /// Which analysis.
@@ -137,4 +138,21 @@ pub fn alone(program: &Program) -> Vec<bool> {
         }
     }
     by_single.iter().zip(&by_other).map(|(single, other)| *single && !other).collect()
+}
+
+impl Rejection {
+    /// The rejection as an error of validation, with a note for each step.
+    pub fn error(&self) -> Error {
+        let (noun, scope) = (self.need.noun(), self.need.scope());
+        let message = format!("this {noun} needs control flow that is uniform in the {scope}, and some invocations may not come to it");
+        let error = Error::new(Rule::UniformityFlowNeed, self.span, message);
+        (1..).zip(&self.steps).fold(error, |error, (n, step)| error.note(Some(step.span), format!("{n}: {}", step.text)))
+    }
+}
+
+impl Analysis {
+    /// The rejections as errors of validation.
+    pub fn errors(&self) -> Vec<Error> {
+        crate::wsl::error::limited(self.rejections.iter().map(Rejection::error).collect())
+    }
 }

@@ -6,12 +6,12 @@
 //! program and says whether its threads stay together; [`campaign()`] does so for generated
 //! programs and counts; [`relation`] asks the reference interpreter the same.
 
-mod baselines;
+mod analyses;
 mod campaign;
 pub mod execution;
 pub mod relation;
 
-pub use baselines::{BASELINES, Named, accept_all, branches, reject_all};
+pub use analyses::{ANALYSES, Named, accept_all, branches, precise, reject_all, seed};
 pub use campaign::{Case, Cause, Found, MAX_CASES, Plan, campaign};
 pub use execution::{Executions, Observed};
 

@@ -1,6 +1,8 @@
-//! Analyses that need no thought, to compare others with and to see that the oracle says no.
+//! The analyses that are judged, and some that need no thought, to compare them with and to see that
+//! the oracle says no.
 
 use super::{Analysis, Verdict};
+use smallstep_semantics::uniformity;
 use smallstep_semantics::wsl::environment::access::Callee;
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::meaning::Derivative;
@@ -9,8 +11,31 @@ use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program, StmtForm,
 /// An analysis by its name.
 pub type Named = (&'static str, Analysis<'static>);
 
-/// The baselines, by name.
-pub const BASELINES: [Named; 3] = [("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
+/// The analyses that can be judged, by name.
+pub const ANALYSES: [Named; 5] =
+    [("precise", &precise), ("seed", &seed), ("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
+
+/// The precise analysis.
+pub fn precise(program: &Program) -> Verdict {
+    match uniformity::wsl::analyse(program) {
+        Ok(analysis) => verdict(&analysis),
+        Err(too_large) => Verdict::Rejects(too_large.to_string()),
+    }
+}
+
+/// The analysis of seed 001, mended where it is unsound.
+pub fn seed(program: &Program) -> Verdict {
+    verdict(&uniformity::seed::analyse(program))
+}
+
+/// The rules of the first rejection's explanation, each once in a row.
+fn verdict(analysis: &uniformity::Analysis) -> Verdict {
+    let Some(rejection) = analysis.rejections.first() else { return Verdict::Accepts };
+    let mut rules: Vec<&str> = rejection.steps.iter().filter_map(|step| step.rule).map(|rule| rule.name()).collect();
+    rules.dedup();
+    let last = rejection.steps.last().map_or("", |step| &step.text);
+    Verdict::Rejects(format!("{}; {last}", rules.join(", ")))
+}
 
 /// Accepts every program: as precise as can be, and unsound.
 pub fn accept_all(_: &Program) -> Verdict {

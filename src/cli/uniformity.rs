@@ -1,0 +1,251 @@
+//! `smallstep uniformity`: whether barriers and derivatives stand in uniform control flow, and why
+//! not.
+
+use super::exit::Ended;
+use super::{exit, input, wsl};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use smallstep::diagnostic::Diagnostic;
+use smallstep::program::Language;
+use smallstep_semantics::text::line_column;
+use smallstep_semantics::uniformity::picture::{MAX_DRAWN, Picture};
+use smallstep_semantics::uniformity::report::{Analysis, Exit, Metadata, Parameter, Rejection};
+use smallstep_semantics::uniformity::{self, Mode};
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::typing::program::Program;
+use std::path::PathBuf;
+
+/// What becomes of a barrier or derivative in control flow that may not be uniform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Level {
+    /// The program is invalid.
+    Error,
+    /// It is told, and the program is taken as it is.
+    Warn,
+    /// It is not looked for.
+    Off,
+}
+
+/// How WSL programs are judged where they are validated.
+#[derive(Args)]
+pub(super) struct Judged {
+    /// A barrier or derivative of a WSL program in control flow that may not be uniform: error,
+    /// warn (told, and the program is run as it is) or off.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value = "error")]
+    uniformity: Level,
+}
+
+impl Judged {
+    /// The errors that the analysis finds, if they are errors here. Warnings are told.
+    pub(super) fn errors(&self, name: &str, text: &str, program: &Program) -> Vec<Error> {
+        if self.uniformity == Level::Off {
+            return Vec::new();
+        }
+        let errors = match uniformity::wsl::analyse(program) {
+            Ok(analysis) => analysis.errors(),
+            Err(too_large) => {
+                tell!("warning: {name}: uniformity is not judged: {too_large}");
+                return Vec::new();
+            }
+        };
+        if self.uniformity == Level::Error {
+            return errors;
+        }
+        for error in errors {
+            tell_part!("{}", Diagnostic::from(error).render_warning(name, text));
+        }
+        Vec::new()
+    }
+}
+
+/// Say whether every barrier and derivative of a program stands in uniform control flow, what each
+/// function needs of its callers, and for what is rejected the way from the barrier or derivative
+/// to the value that differs.
+#[derive(Args)]
+pub(crate) struct Uniformity {
+    /// A WSL program, or - for standard input.
+    file: PathBuf,
+    #[command(flatten)]
+    reading: input::Reading,
+    /// The analysis: precise, or seed (seed 001, mended where it is unsound).
+    #[arg(long, value_parser = ["precise", "seed"], default_value = "precise")]
+    mode: String,
+    /// Write the graph of implications of one function, for Graphviz (.dot) or as a picture (.svg).
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// The function of --graph; the first entry point if not given.
+    #[arg(long, value_name = "NAME", requires = "graph")]
+    function: Option<String>,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Uniformity {
+    pub(crate) fn run(self) -> Ended {
+        let name = self.file.display().to_string();
+        let source = self.reading.program(&self.file)?;
+        let text = source.text();
+        if source.language != Language::Wsl {
+            let what = format!("{name}: this is {}, and uniformity is judged of WSL programs", source.language.words());
+            return input::fail(exit::INVALID, &what);
+        }
+        let program = wsl::program(&name, text, None)?;
+        let mode = if self.mode == "seed" { Mode::Seed } else { Mode::Precise };
+        let limit = |e: uniformity::wsl::TooLarge| (exit::LIMIT, format!("error: {name}: {e}"));
+        let (analysis, metadata) = match mode {
+            Mode::Seed => {
+                let mut analysis = uniformity::seed::analyse(&program);
+                let metadata = std::mem::take(&mut analysis.functions);
+                (analysis, metadata)
+            }
+            Mode::Precise => {
+                (uniformity::wsl::analyse(&program).map_err(limit)?, uniformity::wsl::metadata(&program).map_err(limit)?)
+            }
+        };
+        let picture = match &self.graph {
+            Some(file) => {
+                let function = self.function(&program)?;
+                let picture = match mode {
+                    Mode::Seed => uniformity::seed::picture(&program, text, function),
+                    Mode::Precise => uniformity::wsl::picture(&program, text, function).map_err(limit)?,
+                };
+                write(file, &picture)?;
+                Some((function, picture))
+            }
+            None => None,
+        };
+        let code = if analysis.accepts() { exit::DONE } else { exit::INVALID };
+        for (i, metadata) in metadata.iter().enumerate() {
+            let signature = program.env.signature(FunctionId(i as u32));
+            if self.json {
+                say!("{}", function_json(&program, i, &signature, metadata));
+            } else {
+                say!("{signature}: {}", said(&program, i, metadata));
+            }
+        }
+        for rejection in &analysis.rejections {
+            if self.json {
+                say!("{}", rejection_json(&program, text, rejection));
+            } else {
+                say_part!("{}", Diagnostic::from(rejection.error()).render(&name, text));
+            }
+        }
+        if let (Some((function, picture)), true) = (&picture, self.json) {
+            let nodes: Vec<_> = picture.nodes.iter().map(|(_, text)| text).collect();
+            let edges: Vec<_> = picture.edges.iter().map(|(from, to, rule)| json!({"from": from, "to": to, "rule": rule})).collect();
+            let signature = program.env.signature(*function);
+            say!("{}", json!({"schema": 1, "kind": "graph", "function": signature, "nodes": nodes, "edges": edges}));
+        }
+        self.summary(&name, &analysis, metadata.len(), code);
+        Ok(code)
+    }
+
+    fn summary(&self, name: &str, analysis: &Analysis, functions: usize, code: u8) {
+        let verdict = if analysis.accepts() { "accepted" } else { "rejected" };
+        if self.json {
+            let summary = json!({"schema": 1, "kind": "summary", "file": name, "mode": self.mode, "verdict": verdict,
+                "functions": functions, "rejections": analysis.rejections.len(), "nodes": analysis.nodes, "edges": analysis.edges,
+                "exit": code});
+            say!("{summary}");
+        } else {
+            say!("{verdict} by the {} analysis: {} nodes, {} edges", self.mode, analysis.nodes, analysis.edges);
+        }
+    }
+
+    /// The function whose graph is written.
+    fn function(&self, program: &Program) -> Result<FunctionId, exit::Failure> {
+        let all = || (0..program.bodies.len() as u32).map(FunctionId);
+        let found = match &self.function {
+            Some(name) => all().find(|f| program.env.names.name(program.env.function(*f).name.name) == name),
+            None => program.entry_points.first().map(|e| e.function).or_else(|| all().next()),
+        };
+        found.ok_or_else(|| match &self.function {
+            Some(name) => (exit::INVALID, format!("error: no function is called \"{name}\"")),
+            None => (exit::INVALID, "error: the program has no function".to_owned()),
+        })
+    }
+}
+
+/// Writes the picture as the ending of the file says.
+fn write(file: &std::path::Path, picture: &Picture) -> Result<(), exit::Failure> {
+    let text = match file.extension().and_then(|e| e.to_str()) {
+        Some("dot") => picture.dot(),
+        Some("svg") => picture.svg().ok_or_else(|| {
+            let what = format!("the graph has {} nodes, and at most {MAX_DRAWN} are drawn; write a .dot file", picture.nodes.len());
+            (exit::LIMIT, format!("error: {what}"))
+        })?,
+        _ => return Err((exit::INVALID, format!("error: {}: --graph takes a file that ends in .dot or .svg", file.display()))),
+    };
+    std::fs::write(file, text).map_err(|e| (exit::FAILED, format!("error: {}: {e}", file.display())))
+}
+
+fn parameter_name(program: &Program, function: usize, at: usize) -> &str {
+    program.env.names.name(program.env.functions[function].parameters[at].name)
+}
+
+/// What a function needs of its callers, in words.
+fn said(program: &Program, function: usize, metadata: &Metadata) -> String {
+    let mut parts = vec![match metadata.control {
+        Some(need) => format!("needs uniform control flow (a {})", need.noun()),
+        None => "may be called anywhere".to_owned(),
+    }];
+    for (at, parameter) in metadata.parameters.iter().enumerate() {
+        let name = parameter_name(program, function, at);
+        match parameter {
+            Parameter::MustBeUniform(need) => parts.push(format!("`{name}` must be uniform (a {})", need.noun())),
+            Parameter::Conditionally => parts.push(format!("the result is uniform only if `{name}` is")),
+            Parameter::Free => {}
+        }
+    }
+    if !metadata.result && program.env.functions[function].result != smallstep_semantics::wsl::types::TypeId::VOID {
+        parts.push("the result may differ".to_owned());
+    }
+    match &metadata.exit {
+        Exit::AsEntry => {}
+        Exit::IfUniform(_) => parts.push("discards uniformly if its arguments are uniform".to_owned()),
+        Exit::Varies => parts.push("some invocations may discard".to_owned()),
+    }
+    parts.join("; ")
+}
+
+fn function_json(program: &Program, function: usize, signature: &str, metadata: &Metadata) -> Value {
+    let parameters: Vec<_> = metadata
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(at, parameter)| {
+            let (kind, need) = match parameter {
+                Parameter::MustBeUniform(need) => ("must be uniform", Some(need.noun())),
+                Parameter::Conditionally => ("conditionally uniform", None),
+                Parameter::Free => ("free", None),
+            };
+            json!({"name": parameter_name(program, function, at), "use": kind, "need": need})
+        })
+        .collect();
+    let exit = match &metadata.exit {
+        Exit::AsEntry => json!("as entry"),
+        Exit::IfUniform(parameters) => json!({"if_uniform": parameters}),
+        Exit::Varies => json!("varies"),
+    };
+    json!({"schema": 1, "kind": "function", "signature": signature, "control": metadata.control.map(|need| need.noun()),
+        "parameters": parameters, "result_can_be_uniform": metadata.result, "exit": exit})
+}
+
+fn rejection_json(program: &Program, text: &str, rejection: &Rejection) -> Value {
+    let place = |at: u32| {
+        let (line, column) = line_column(text, at);
+        json!({"line": line, "column": column})
+    };
+    let steps: Vec<_> = rejection
+        .steps
+        .iter()
+        .map(|step| {
+            json!({"text": step.text, "rule": step.rule.map(|rule| rule.name()), "span": [step.span.start, step.span.end],
+                "at": place(step.span.start)})
+        })
+        .collect();
+    json!({"schema": 1, "kind": "rejection", "function": program.env.signature(rejection.function), "need": rejection.need.noun(),
+        "span": [rejection.span.start, rejection.span.end], "at": place(rejection.span.start), "steps": steps})
+}
