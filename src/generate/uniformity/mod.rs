@@ -358,10 +358,18 @@ impl Generator {
                 g.declaration(body);
             }
         });
-        let first: &[&str] = match fragment {
-            true => &["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
-            false => &["threadgroup uint[8] part;"],
+        let mut first: Vec<&str> = match fragment {
+            true => vec!["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
+            false => vec!["threadgroup uint[8] part;"],
         };
+        // Memory that invocations share is mostly shared: threads see of each other what has been
+        // stored so far.
+        if self.percent(75) {
+            first.extend(match fragment {
+                true => ["data[x & 7u] = y;", "data[y & 3u] = x;"],
+                false => ["part[lane & 7u] = lane + gid.x;", "data[tid.x & 7u] = lane;"],
+            });
+        }
         body.splice(0..0, first.iter().map(|text| Stmt(vec![Part::Text((*text).into())])));
         if fragment {
             body.push(Stmt(vec![Part::Text("return float4(0.0, 0.0, 0.0, 1.0);".into())]));
