@@ -3,7 +3,7 @@
 
 use smallstep::generate::uniformity::{program, Generated};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
-use smallstep::theorem::uniformity::{BASELINES, Executions, Found, Observed, Plan, Verdict, accept_all, branches, campaign, execution, reject_all};
+use smallstep::theorem::uniformity::{BASELINES, Executions, Found, Observed, Plan, Verdict, Wsl, accept_all, branches, campaign, execution, reject_all};
 use smallstep_semantics::wsl::execution::Planted;
 use smallstep_semantics::wsl::group::{Replacement, State};
 use smallstep_semantics::wsl::typing::program::Program;
@@ -17,7 +17,7 @@ fn typed(text: &str) -> Program {
 
 fn observed(text: &str) -> Observed {
     let program = typed(text);
-    let observed = execution::observe(&program, [2, 1, 1], 7, &Executions::default());
+    let observed = execution::observe(text, &program, [2, 1, 1], 7, &Executions::default());
     assert_eq!(disagreement(text, &program, [2, 1, 1], 7, &Executions::default()), None, "{text}");
     observed
 }
@@ -140,7 +140,7 @@ fn a_reference_interpreter_with_a_bug_does_not_agree() {
 }
 
 fn judged(analysis: fn(&Program) -> Verdict, count: u64, examples: usize) -> Found {
-    campaign(&Plan { count, threads: 2, references: 20, examples, ..Plan::default() }, &analysis, &|| ())
+    campaign::<Wsl>(&Plan { count, threads: 2, references: 20, examples, ..Plan::default() }, &analysis, &|| ())
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn an_analysis_that_accepts_everything_is_caught() {
     assert!(smallest.is_some_and(|lines| lines <= 8), "{smallest:?}");
     for case in &found.unsound_cases {
         let Generated { groups, .. } = program(case.seed);
-        let shown = execution::observe(&typed(&case.text), groups, case.seed, &Executions::default());
+        let shown = execution::observe(&case.text, &typed(&case.text), groups, case.seed, &Executions::default());
         assert!(matches!(shown, Observed::Apart { .. }), "{shown:?}\n{}", case.text);
         assert!(case.what.contains("thread"), "{}", case.what);
     }
@@ -176,7 +176,7 @@ fn what_is_rejected_needlessly_is_counted_by_cause() {
 
 #[test]
 fn campaigns_do_not_depend_on_threads() {
-    let on = |threads| campaign(&Plan { count: 120, threads, ..Plan::default() }, BASELINES[0].1, &|| ());
+    let on = |threads| campaign::<Wsl>(&Plan { count: 120, threads, ..Plan::default() }, BASELINES[0].1, &|| ());
     assert_eq!(on(1), on(2));
 }
 

@@ -61,6 +61,7 @@ mod run;
 mod trace;
 mod translate;
 mod type_of;
+mod uniformity;
 mod vectors;
 mod worker;
 mod wsl;

@@ -1,24 +1,28 @@
 //! Analyses that need no thought, to compare others with and to see that the oracle says no.
 
 use super::{Analysis, Verdict};
+use smallstep_semantics::spirv::Module;
 use smallstep_semantics::wsl::environment::access::Callee;
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::meaning::Derivative;
 use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program, StmtForm, StmtId};
 
 /// An analysis by its name.
-pub type Named = (&'static str, Analysis<'static>);
+pub type Named<P> = (&'static str, Analysis<'static, P>);
 
-/// The baselines, by name.
-pub const BASELINES: [Named; 3] = [("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
+/// The baselines of WSL, by name.
+pub const BASELINES: [Named<Program>; 3] = [("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
+
+/// The baselines of SPIR-V, by name.
+pub const SPIRV_BASELINES: [Named<Module>; 2] = [("accept-all", &accept_all), ("reject-all", &reject_all)];
 
 /// Accepts every program: as precise as can be, and unsound.
-pub fn accept_all(_: &Program) -> Verdict {
+pub fn accept_all<P>(_: &P) -> Verdict {
     Verdict::Accepts
 }
 
 /// Rejects every program: sound, and as imprecise as can be.
-pub fn reject_all(_: &Program) -> Verdict {
+pub fn reject_all<P>(_: &P) -> Verdict {
     Verdict::Rejects("everything is rejected".into())
 }
 
