@@ -7,7 +7,7 @@
 //! more orders more.
 
 use super::mix::{Limits, Mix};
-use super::tree::{Builtin, Expr, Module, Op, Stmt, Trip};
+use super::tree::{Builtin, Compare, Expr, Function, Module, Op, Stmt, Trip, Type};
 use super::{BufferContents, ComputeCase, Random, drawn};
 
 /// The version of these modules: another one may make another module of a seed.
@@ -19,7 +19,7 @@ const INPUT: u32 = 0;
 /// The module of a seed.
 pub fn module(seed: u64) -> Module {
     let mut random = Random::new(seed ^ 0x6261_7272_6965_7273);
-    let limits = Limits { executed: 70, shared_percent: 35, ..Limits::default() };
+    let limits = Limits { executed: 160, shared_percent: 35, ..Limits::default() };
     let mut mix = Mix::draw(&mut random, &limits);
     (mix.local_size, mix.groups) = random.pick(&[
         ([4, 1, 1], [2, 1, 1]),
@@ -30,13 +30,15 @@ pub fn module(seed: u64) -> Module {
         ([1, 1, 1], [2, 1, 1]),
     ]);
     mix.ifs = mix.ifs.max(12);
-    mix.functions = mix.functions.min(2);
+    mix.exits = mix.exits.max(30);
+    mix.returns = mix.returns.max(8);
     let barriers = random.pick(&[1, 2, 2, 3, 4]);
-    let (alike, decided) = (random.pick(&[0, 60, 90, 97, 100]), random.pick(&[0, 30, 60, 90]));
+    let (alike, decided) = (random.pick(&[0, 50, 80, 95, 100]), random.pick(&[0, 30, 60, 90]));
+    let apart = random.pick(&[0, 10, 20, 40]);
     let rest = Random::new(random.bits());
     let mut module = drawn(&mix, rest);
     make_alike(&mut module, &mut random, alike);
-    decide_alike(&mut module, &mut random, decided);
+    decide(&mut module, &mut random, decided, apart);
     for _ in 0..barriers {
         put_barrier(&mut module, &mut random);
     }
@@ -55,27 +57,36 @@ fn make_alike(module: &mut Module, random: &mut Random, percent: u32) {
 }
 
 /// What decides selections and the numbers of turns gives way to a word of the input, in so many of
-/// a hundred.
-fn decide_alike(module: &mut Module, random: &mut Random, percent: u32) {
+/// a hundred places, or to the number of the invocation, in so many.
+fn decide(module: &mut Module, random: &mut Random, alike: u32, apart: u32) {
     let words = module.input.len().max(1) as u32;
+    let other = |random: &mut Random| {
+        let index = Expr::uint(random.below(words));
+        let word = |op, args| Some(Expr::new(Type::UINT, op, args));
+        match random.below(100) {
+            n if n < alike => word(Op::Input, vec![index]),
+            n if n < alike + apart => word(Op::Builtin(Builtin::LocalIndex), Vec::new()),
+            _ => None,
+        }
+    };
     module.each_block(&mut |block| {
         for stmt in block {
-            let word = |random: &mut Random| {
-                let index = Expr::uint(random.below(words));
-                Expr::new(super::tree::Type::UINT, Op::Input, vec![index])
-            };
             match stmt {
-                Stmt::If(condition, ..) if random.percent(percent) => {
-                    let (compare, limit) = (random.pick(&[super::tree::Compare::ULessThan, super::tree::Compare::INotEqual]), random.below(4));
-                    let args = vec![word(random), Expr::uint(limit)];
-                    *condition = Expr::new(super::tree::Type::BOOL, Op::Compare(compare), args);
+                Stmt::If(condition, ..) => {
+                    let compare = random.pick(&[Compare::ULessThan, Compare::ULessThan, Compare::INotEqual]);
+                    let limit = Expr::uint(random.between(1, 3));
+                    if let Some(word) = other(random) {
+                        *condition = Expr::new(Type::BOOL, Op::Compare(compare), vec![word, limit]);
+                    }
                 }
-                Stmt::Switch(selector, ..) if selector.ty == super::tree::Type::UINT && random.percent(percent) => *selector = word(random),
+                Stmt::Switch(selector, ..) if selector.ty == Type::UINT => {
+                    if let Some(word) = other(random) {
+                        *selector = word;
+                    }
+                }
                 Stmt::Loop(l) => {
-                    if let Trip::Masked(e, _) = &mut l.trip
-                        && random.percent(percent)
-                    {
-                        *e = word(random);
+                    if let (Trip::Masked(e, _), Some(word)) = (&mut l.trip, other(random)) {
+                        *e = word;
                     }
                 }
                 _ => {}
@@ -84,11 +95,19 @@ fn decide_alike(module: &mut Module, random: &mut Random, percent: u32) {
     });
 }
 
-/// Puts a barrier into one of the lists of statements, before what leaves it.
+/// Puts a barrier into one of the lists of statements, before what leaves it: mostly not into the
+/// entry point's own, where it is late.
 fn put_barrier(module: &mut Module, random: &mut Random) {
     let mut blocks = 0u32;
     module.each_block(&mut |_| blocks += 1);
+    let mut own = 0;
+    let mut functions = Module { main: Function::default(), ..module.clone() };
+    functions.each_block(&mut |_| own += 1);
+    // The empty entry point was counted last.
+    let own = own - 1;
+    let late = random.percent(25);
     let (chosen, mut number) = (random.below(blocks), 0);
+    let chosen = if chosen == own && !late { (chosen + 1) % blocks } else { chosen };
     module.each_block(&mut |block| {
         if number == chosen {
             let leaves = block.last().is_some_and(|last| matches!(last, Stmt::Exit(..) | Stmt::Return(_)));
