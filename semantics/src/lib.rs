@@ -15,4 +15,5 @@ pub mod rule;
 pub mod spirv;
 pub mod text;
 pub mod undefined;
+pub mod uniformity;
 pub mod wsl;

@@ -49,11 +49,13 @@ pub enum Judgement {
     GroupExecution,
     /// D → D' (seed 004 "Graphics Pipeline"): what becomes of the vertices and fragments of a draw.
     Draw,
+    /// G, CF ⊢ s : B, C and G, CF ⊢ e : C, with the implications that they add (seed 001).
+    Uniformity,
 }
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 20] = [
+    pub const ALL: [Judgement; 21] = [
         Judgement::Typing,
         Judgement::RecMatch,
         Judgement::Reduction,
@@ -74,6 +76,7 @@ impl Judgement {
         Judgement::ExpressionExecution,
         Judgement::GroupExecution,
         Judgement::Draw,
+        Judgement::Uniformity,
     ];
 
     /// How the judgement is written.
@@ -99,10 +102,15 @@ impl Judgement {
             Judgement::ExpressionExecution => "ρ ⊢ e → e', events",
             Judgement::GroupExecution => "G → G'",
             Judgement::Draw => "D → D'",
+            Judgement::Uniformity => "G, CF ⊢ s : B, C",
         }
     }
 }
 
+#[macro_use]
+mod uniformity;
+#[macro_use]
+mod uniformity_flow;
 #[macro_use]
 mod wsl_execution;
 #[macro_use]
@@ -169,7 +177,7 @@ impl std::fmt::Display for Rule {
     }
 }
 
-wsl_syntax_rules! { wsl_typing_rules wsl_execution_rules wsl_library_rules rules
+uniformity_flow_rules! { uniformity_rules wsl_syntax_rules wsl_typing_rules wsl_execution_rules wsl_library_rules rules
     // Typing, report §5.
     LvTNum "lv/t-num" Typing "000 §5" "lambda_v::typing::rules::t_num" "R, ∅ ⊢ num : Num";
     LvTTrue "lv/t-true" Typing "000 §5" "lambda_v::typing::rules::t_true" "R, ∅ ⊢ true : Bool";

@@ -20,6 +20,7 @@ const MODULES: &[(&str, &str)] = &[
     ("spirv", "image interleavings number outcome raster rule text undefined"),
     ("text", ""),
     ("undefined", ""),
+    ("uniformity", "rule spirv text wsl"),
     ("wsl", "image interleavings number outcome raster rule text undefined"),
 ];
 

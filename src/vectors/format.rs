@@ -311,7 +311,8 @@ impl RulesLine {
                 | Judgement::StatementExecution
                 | Judgement::ExpressionExecution
                 | Judgement::GroupExecution
-                | Judgement::Draw => continue,
+                | Judgement::Draw
+                | Judgement::Uniformity => continue,
             };
             list.push(rule.name().into());
         }

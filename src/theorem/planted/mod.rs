@@ -147,7 +147,8 @@ impl Bug {
             | Judgement::StatementExecution
             | Judgement::ExpressionExecution
             | Judgement::GroupExecution
-            | Judgement::Draw => Family::Validation,
+            | Judgement::Draw
+                | Judgement::Uniformity => Family::Validation,
         };
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }

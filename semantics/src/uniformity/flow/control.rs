@@ -1,0 +1,210 @@
+//! The shape of the control flow: orders, loops, dominance frontiers, control dependence.
+
+use super::{Flow, NONE};
+use crate::spirv::cfg::Graph;
+
+/// The loops of a function, and where phis may stand.
+pub(super) struct Shape {
+    /// The reachable blocks, each before its successors but for the edges that go back.
+    pub order: Vec<u32>,
+    /// By block: the blocks that it dominates immediately, in that order.
+    pub dominated: Vec<Vec<u32>>,
+    /// By block: where its dominance ends.
+    pub frontier: Vec<Vec<u32>>,
+    /// By block: the innermost natural loop around it, or `NONE`.
+    pub loop_of: Vec<u32>,
+    /// By loop: the loop around it, or `NONE`.
+    pub outer: Vec<u32>,
+    /// By loop: how many loops are around it.
+    pub depth: Vec<u32>,
+    /// By block: whether an edge goes back to it.
+    pub header: Vec<bool>,
+}
+
+impl Shape {
+    pub(super) fn of(flow: &Flow) -> Shape {
+        let n = flow.blocks.len();
+        let successors: Vec<_> = flow.blocks.iter().map(|b| b.end.successors()).collect();
+        let graph = Graph::new(successors.iter().map(|s| s.iter().map(|b| b.0)));
+        let mut order = crate::spirv::cfg::postorder(0, |block| graph.successors(block).to_vec());
+        order.reverse();
+        let mut number = vec![NONE; n];
+        for (i, &block) in order.iter().enumerate() {
+            number[block as usize] = i as u32;
+        }
+        let mut dominated = vec![Vec::new(); n];
+        let mut frontier: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut header = vec![false; n];
+        for &block in &order {
+            let idom = graph.immediate_dominator(block);
+            if idom != crate::spirv::cfg::NONE {
+                dominated[idom as usize].push(block);
+            }
+            let live = || graph.predecessors(block).iter().copied().filter(|p| number[*p as usize] != NONE);
+            header[block as usize] = live().any(|p| number[p as usize] >= number[block as usize]);
+            if live().count() > 1 || header[block as usize] {
+                for p in live() {
+                    let mut at = p;
+                    while at != idom && at != crate::spirv::cfg::NONE {
+                        if frontier[at as usize].last() != Some(&block) {
+                            frontier[at as usize].push(block);
+                        }
+                        at = graph.immediate_dominator(at);
+                    }
+                }
+            }
+        }
+        let mut shape = Shape {
+            loop_of: vec![NONE; n],
+            outer: Vec::new(),
+            depth: Vec::new(),
+            order,
+            dominated,
+            frontier,
+            header,
+        };
+        shape.loops(&graph, &number);
+        shape
+    }
+
+    /// Natural loops, from the inside out.
+    fn loops(&mut self, graph: &Graph, number: &[u32]) {
+        let n = number.len();
+        // By block: its loop's header as far as is known, itself at first.
+        let mut parent: Vec<u32> = (0..n as u32).collect();
+        fn find(parent: &mut [u32], mut at: u32) -> u32 {
+            while parent[at as usize] != at {
+                let up = parent[parent[at as usize] as usize];
+                parent[at as usize] = up;
+                at = up;
+            }
+            at
+        }
+        // By header: its loop.
+        let mut loop_at = vec![NONE; n];
+        let mut stack = Vec::new();
+        for &header in self.order.clone().iter().rev() {
+            if !self.header[header as usize] {
+                continue;
+            }
+            let id = self.outer.len() as u32;
+            self.outer.push(NONE);
+            loop_at[header as usize] = id;
+            self.loop_of[header as usize] = id;
+            for &p in graph.predecessors(header) {
+                if number[p as usize] != NONE && graph.dominates(header, p) {
+                    stack.push(find(&mut parent, p));
+                }
+            }
+            while let Some(at) = stack.pop() {
+                if at == header || parent[at as usize] != at {
+                    continue;
+                }
+                parent[at as usize] = header;
+                match loop_at[at as usize] {
+                    NONE => self.loop_of[at as usize] = id,
+                    inner => self.outer[inner as usize] = id,
+                }
+                for &p in graph.predecessors(at) {
+                    if number[p as usize] != NONE {
+                        let p = find(&mut parent, p);
+                        if p != header {
+                            stack.push(p);
+                        }
+                    }
+                }
+            }
+        }
+        // Outer loops have higher numbers.
+        self.depth = vec![0; self.outer.len()];
+        for id in (0..self.outer.len()).rev() {
+            if let Some(depth) = self.depth.get(self.outer[id] as usize) {
+                self.depth[id] = depth + 1;
+            }
+        }
+    }
+
+    /// Whether the loop, or `NONE` for no loop, is around what has that innermost loop.
+    pub(super) fn encloses(&self, outer: u32, mut inner: u32) -> bool {
+        if outer == NONE {
+            return true;
+        }
+        while inner != NONE {
+            if inner == outer {
+                return true;
+            }
+            if self.depth[inner as usize] <= self.depth[outer as usize] {
+                return false;
+            }
+            inner = self.outer[inner as usize];
+        }
+        false
+    }
+}
+
+/// On what a block is control dependent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum On {
+    /// On being called.
+    Entry,
+    /// On the branch at the end of that block.
+    Branch(u32),
+}
+
+/// Says of each live block on what it is control dependent. `successors` are the live edges;
+/// `exits` says whether the invocation may end at the end of the block.
+pub(super) fn dependences(successors: &[Vec<u32>], live: &[bool], order: &[u32], exits: &[bool], mut depends: impl FnMut(u32, On)) {
+    let n = successors.len();
+    // Loops that are never left get an edge to the exit.
+    let mut ends = exits.to_vec();
+    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for &block in order {
+        for &to in &successors[block as usize] {
+            predecessors[to as usize].push(block);
+        }
+    }
+    let mut reaches = vec![false; n];
+    let mut stack: Vec<u32> = (0..n as u32).filter(|&b| live[b as usize] && ends[b as usize]).collect();
+    let mut rest = order.iter().rev();
+    loop {
+        while let Some(block) = stack.pop() {
+            if !std::mem::replace(&mut reaches[block as usize], true) {
+                stack.extend(predecessors[block as usize].iter().filter(|p| !reaches[**p as usize]));
+            }
+        }
+        match rest.find(|&&block| live[block as usize] && !reaches[block as usize]) {
+            Some(&block) => {
+                ends[block as usize] = true;
+                stack.push(block);
+            }
+            None => break,
+        }
+    }
+    // Node 0 is the exit, block b is node b + 1.
+    let exit: Vec<u32> = (0..n as u32).filter(|&b| live[b as usize] && ends[b as usize]).map(|b| b + 1).collect();
+    let reversed = Graph::new((0..n + 1).map(|node| match node {
+        0 => exit.clone(),
+        _ => predecessors[node - 1].iter().map(|p| p + 1).collect(),
+    }));
+    let up = |block: u32| reversed.immediate_dominator(block + 1);
+    let mut walk = |from: u32, until: u32, on: On| {
+        let mut at = from + 1;
+        while at != until && at != 0 && at != crate::spirv::cfg::NONE {
+            depends(at - 1, on);
+            at = up(at - 1);
+        }
+    };
+    if live.first() == Some(&true) {
+        walk(0, 0, On::Entry);
+    }
+    for &block in order {
+        let to = &successors[block as usize];
+        if !live[block as usize] || to.len() + usize::from(ends[block as usize]) < 2 {
+            continue;
+        }
+        let until = up(block);
+        for &successor in to {
+            walk(successor, until, On::Branch(block));
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Functions of values: what is folded, and what is the same whatever the operands are.
+
+/// A function whose result depends on its operands only. Integers have 32 bits; a truth value is 0
+/// or 1. Shift amounts are below 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "each is its name; U is unsigned, S signed")]
+pub enum Pure {
+    Add,
+    Sub,
+    Mul,
+    Neg,
+    DivU,
+    RemU,
+    DivS,
+    RemS,
+    And,
+    Or,
+    Xor,
+    /// Every bit inverted.
+    Complement,
+    /// 1 of zero, otherwise 0.
+    Not,
+    Shl,
+    ShrU,
+    ShrS,
+    Eq,
+    Ne,
+    LtU,
+    LeU,
+    LtS,
+    LeS,
+    MinU,
+    MaxU,
+    MinS,
+    MaxS,
+    /// The second operand where the first is not zero, else the third.
+    Select,
+    /// Any other function, by a number that the front end gives.
+    Other(u32),
+}
+
+/// What is known of an operand: its number, and its bits if it is a constant, and the largest
+/// unsigned number that it may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Operand {
+    pub value: u32,
+    pub bits: Option<u32>,
+    pub most: u32,
+}
+
+/// What a function of operands is, without computing it at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Simple {
+    /// These bits.
+    Bits(u32),
+    /// The value of that number.
+    Same(u32),
+}
+
+impl Pure {
+    /// Whether its two operands can be exchanged.
+    pub(super) fn commutes(self) -> bool {
+        use Pure::*;
+        matches!(self, Add | Mul | And | Or | Xor | Eq | Ne | MinU | MaxU | MinS | MaxS)
+    }
+
+    /// Whether two computations of the same operands give the same. A result that may be unspecified
+    /// is chosen at each computation.
+    pub(super) fn repeatable(self, operands: &[Operand]) -> bool {
+        match self {
+            Pure::DivU | Pure::RemU | Pure::DivS | Pure::RemS => operands.get(1).is_some_and(|o| o.bits.is_some_and(|bits| bits != 0)),
+            Pure::Other(_) => false,
+            _ => true,
+        }
+    }
+
+    /// The result, where it follows from what is known.
+    pub(super) fn simplify(self, operands: &[Operand]) -> Option<Simple> {
+        use Pure::*;
+        use Simple::{Bits, Same};
+        match *operands {
+            [a] => {
+                let bits = a.bits?;
+                match self {
+                    Neg => Some(Bits(bits.wrapping_neg())),
+                    Complement => Some(Bits(!bits)),
+                    Not => Some(Bits(u32::from(bits == 0))),
+                    _ => None,
+                }
+            }
+            [a, b] => {
+                if let (Some(x), Some(y)) = (a.bits, b.bits) {
+                    return self.fold(x, y).map(Bits);
+                }
+                if a.value == b.value {
+                    match self {
+                        Sub | Xor | Ne | LtU | LtS => return Some(Bits(0)),
+                        Eq | LeU | LeS => return Some(Bits(1)),
+                        And | Or | MinU | MaxU | MinS | MaxS => return Some(Same(a.value)),
+                        _ => {}
+                    }
+                }
+                match (self, a.bits, b.bits) {
+                    (And | Mul | MinU, Some(0), _) | (And | Mul | MinU, _, Some(0)) | (Shl | ShrU | ShrS, Some(0), _) => Some(Bits(0)),
+                    (Add | Or | Xor | MaxU, Some(0), _) | (Mul, Some(1), _) | (And, Some(u32::MAX), _) => Some(Same(b.value)),
+                    (Add | Sub | Or | Xor | MaxU | Shl | ShrU | ShrS, _, Some(0))
+                    | (Mul | DivU | DivS, _, Some(1))
+                    | (And, _, Some(u32::MAX)) => Some(Same(a.value)),
+                    (Or, Some(u32::MAX), _) | (Or, _, Some(u32::MAX)) => Some(Bits(u32::MAX)),
+                    (RemU | RemS, _, Some(1)) => Some(Bits(0)),
+                    (LeU, Some(0), _) => Some(Bits(1)),
+                    (LtU, _, Some(y)) if a.most < y => Some(Bits(1)),
+                    (LeU, _, Some(y)) if a.most <= y => Some(Bits(1)),
+                    (LtU, Some(x), _) if x >= b.most => Some(Bits(0)),
+                    (LeU, Some(x), _) if x > b.most => Some(Bits(0)),
+                    (LtU, _, Some(0)) => Some(Bits(0)),
+                    (Eq, _, Some(y)) if a.most < y => Some(Bits(0)),
+                    (Ne, _, Some(y)) if a.most < y => Some(Bits(1)),
+                    (Eq, Some(x), _) if b.most < x => Some(Bits(0)),
+                    (Ne, Some(x), _) if b.most < x => Some(Bits(1)),
+                    (RemU, _, Some(y)) if a.most < y => Some(Same(a.value)),
+                    _ => None,
+                }
+            }
+            [c, a, b] if self == Select => match c.bits {
+                Some(0) => Some(Same(b.value)),
+                Some(_) => Some(Same(a.value)),
+                None if a.value == b.value => Some(Same(a.value)),
+                None => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn fold(self, x: u32, y: u32) -> Option<u32> {
+        use Pure::*;
+        let (i, j) = (x as i32, y as i32);
+        Some(match self {
+            Add => x.wrapping_add(y),
+            Sub => x.wrapping_sub(y),
+            Mul => x.wrapping_mul(y),
+            DivU => x.checked_div(y)?,
+            RemU => x.checked_rem(y)?,
+            DivS => i.checked_div(j)? as u32,
+            RemS => i.checked_rem(j)? as u32,
+            And => x & y,
+            Or => x | y,
+            Xor => x ^ y,
+            Shl => x.checked_shl(y)?,
+            ShrU => x.checked_shr(y)?,
+            ShrS => i.checked_shr(y)? as u32,
+            Eq => u32::from(x == y),
+            Ne => u32::from(x != y),
+            LtU => u32::from(x < y),
+            LeU => u32::from(x <= y),
+            LtS => u32::from(i < j),
+            LeS => u32::from(i <= j),
+            MinU => x.min(y),
+            MaxU => x.max(y),
+            MinS => i.min(j) as u32,
+            MaxS => i.max(j) as u32,
+            _ => return None,
+        })
+    }
+
+    /// The largest unsigned number that the result may be.
+    pub(super) fn most(self, operands: &[Operand]) -> u32 {
+        use Pure::*;
+        let most = |i: usize| operands.get(i).map_or(u32::MAX, |o| o.most);
+        match self {
+            Not | Eq | Ne | LtU | LeU | LtS | LeS => 1,
+            And => most(0).min(most(1)),
+            MinU => most(0).min(most(1)),
+            MaxU => most(0).max(most(1)),
+            // By zero the result is unspecified.
+            DivU => match operands.get(1).and_then(|o| o.bits) {
+                Some(y) if y > 0 => most(0) / y,
+                _ => u32::MAX,
+            },
+            RemU => match operands.get(1).and_then(|o| o.bits) {
+                Some(y) if y > 0 => most(0).min(y - 1),
+                _ => u32::MAX,
+            },
+            ShrU => match operands.get(1).and_then(|o| o.bits) {
+                Some(y) => most(0).checked_shr(y).unwrap_or(0),
+                None => most(0),
+            },
+            Or | Xor => {
+                let either = most(0) | most(1);
+                u32::MAX.checked_shr(either.leading_zeros()).unwrap_or(0)
+            }
+            Add => most(0).checked_add(most(1)).unwrap_or(u32::MAX),
+            Mul => most(0).checked_mul(most(1)).unwrap_or(u32::MAX),
+            Select => most(1).max(most(2)),
+            _ => u32::MAX,
+        }
+    }
+}

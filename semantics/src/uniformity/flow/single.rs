@@ -1,0 +1,721 @@
+//! Static single assignment form, and the graph of implications over it.
+
+use super::control::{On, Shape, dependences};
+use super::pure::{Operand, Pure, Simple};
+use super::{Action, Block, Cell, Def, End, Flow, NONE, Value};
+use crate::rule::Rule;
+use crate::text::Span;
+use crate::uniformity::Need;
+use crate::uniformity::graph::{Graph, Node};
+use rustc_hash::FxHashMap;
+
+/// What a node of the graph stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cause {
+    /// What must be uniform.
+    Must,
+    /// What differs between invocations.
+    Cannot,
+    /// Control flow where the function is called.
+    Call,
+    /// Control flow at a block.
+    Control,
+    /// The branch whose condition stands there.
+    Branch(Span),
+    /// Leaving a loop.
+    Loop,
+    /// A value that is computed there.
+    Value(Span),
+    /// The value of a variable where control flow meets.
+    Merge(u32),
+    /// A value of a loop, seen after it.
+    After,
+    /// A constant, or another value that is the same everywhere.
+    Same,
+    /// A varying value: what it is, and where.
+    Varying(u32, Span),
+    /// An input of the function.
+    Input(u32),
+}
+
+/// A weakened analysis, to test what tests it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each says what is left out")]
+pub enum Planted {
+    ControlOfBranch,
+    ControlOfOuterBranch,
+    CallIsUniform,
+    MergeIgnoresEdges,
+    MergeIgnoresValues,
+    LoopExit,
+    LoopCarried,
+    Operands,
+    FirstOperandOnly,
+    Varying,
+    BoundsTooSmall,
+    RepeatsUnspecified,
+    ExitIsNoDependence,
+    Folding,
+}
+
+/// An operation that needs uniform control flow, where it may not have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What it needs.
+    pub need: Need,
+    /// Where it stands.
+    pub span: Span,
+    /// From the control flow of the operation to what differs.
+    pub path: Vec<Hop>,
+    /// What differs, at the end of the path.
+    pub what: String,
+}
+
+/// A node on the path of a [`Finding`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hop {
+    /// What it stands for.
+    pub cause: Cause,
+    /// The rule of the edge to the next node.
+    pub rule: Option<Rule>,
+    /// The variable that was given the value first, as the front end numbers it.
+    pub variable: Option<u32>,
+}
+
+/// What the analysis says of a function.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The graph.
+    pub graph: Graph<Cause>,
+    /// Its first node.
+    pub must_be_uniform: Node,
+    /// The rules that added an edge.
+    pub fired: Vec<Rule>,
+    /// What is in control flow that may not be uniform, once for each place.
+    pub findings: Vec<Finding>,
+    /// By place: what needs that the function is called in uniform control flow.
+    pub control: Vec<(Need, Span)>,
+    /// By input: what needs that it is uniform.
+    pub must: Vec<Option<(Need, Span)>>,
+    /// By output: whether it may be uniform, and the inputs that must be uniform for that.
+    pub outputs: Vec<Option<Vec<u32>>>,
+    /// Whether the invocations that come back are all that were there, likewise. An input of its
+    /// own stands for the call.
+    pub returns: Option<Vec<u32>>,
+}
+
+/// A value of the single assignment form.
+#[derive(Clone, Copy, Debug)]
+struct Single {
+    bits: Option<u32>,
+    most: u32,
+    /// The innermost loop in which it varies from one iteration to the next.
+    owner: u32,
+    node: Node,
+    /// The variable that was given it first, or `NONE`.
+    variable: u32,
+}
+
+struct State<'a> {
+    flow: &'a Flow,
+    shape: Shape,
+    planted: Option<Planted>,
+    graph: Graph<Cause>,
+    must: Node,
+    cannot: Node,
+    call: Node,
+    /// By block: its control flow. The branch at its end is the next node.
+    control: Node,
+    /// By loop: leaving it.
+    leaving: Node,
+    singles: Vec<Single>,
+    /// By value of the flow.
+    of_value: Vec<u32>,
+    /// By cell.
+    current: Vec<u32>,
+    /// The cells that were changed, and what they held.
+    undo: Vec<(u32, u32)>,
+    numbers: FxHashMap<(Pure, smallvec::SmallVec<[u32; 3]>), u32>,
+    constants: FxHashMap<u32, u32>,
+    after: FxHashMap<(u32, u32), u32>,
+    /// By block: the cells that have a phi there.
+    phis: Vec<Vec<u32>>,
+    /// By block: the edges that were met, each with what each phi's cell holds.
+    incoming: Vec<Vec<(Node, Vec<u32>)>>,
+    /// By block that was met: its phis.
+    merged: Vec<Vec<u32>>,
+    met: Vec<bool>,
+    live: Vec<bool>,
+    successors: Vec<Vec<u32>>,
+    needs: Vec<(Node, Need, Span)>,
+    outputs: Vec<u32>,
+    zero: u32,
+}
+
+/// Decides what is uniform.
+pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Solution {
+    let n = flow.blocks.len();
+    let mut graph = Graph::default();
+    let (must, cannot, call) = (graph.node(Cause::Must), graph.node(Cause::Cannot), graph.node(Cause::Call));
+    let shape = Shape::of(flow);
+    let control = Node(graph.nodes() as u32);
+    for block in &flow.blocks {
+        graph.node(Cause::Control);
+        graph.node(Cause::Branch(block.span.unwrap_or(flow.span)));
+    }
+    let leaving = Node(graph.nodes() as u32);
+    for _ in 0..shape.outer.len() {
+        graph.node(Cause::Loop);
+    }
+    let phis = place(flow, &shape);
+    let mut s = State {
+        planted,
+        graph,
+        must,
+        cannot,
+        call,
+        control,
+        leaving,
+        singles: Vec::with_capacity(flow.values.len() + n),
+        of_value: vec![NONE; flow.values.len()],
+        current: vec![NONE; flow.cells.len()],
+        undo: Vec::new(),
+        numbers: FxHashMap::default(),
+        constants: FxHashMap::default(),
+        after: FxHashMap::default(),
+        merged: vec![Vec::new(); n],
+        incoming: vec![Vec::new(); n],
+        met: vec![false; n],
+        live: vec![false; n],
+        successors: vec![Vec::new(); n],
+        needs: Vec::new(),
+        outputs: Vec::new(),
+        zero: 0,
+        phis,
+        shape,
+        flow,
+    };
+    s.zero = s.constant(0);
+    s.rename();
+    s.depend();
+    s.solve()
+}
+
+/// Where each cell needs a phi: in the iterated frontier of the blocks that change it, if a block
+/// reads it before it changes it.
+fn place(flow: &Flow, shape: &Shape) -> Vec<Vec<u32>> {
+    let cells = flow.cells.len();
+    let mut changed: Vec<smallvec::SmallVec<[u32; 4]>> = vec![smallvec::SmallVec::new(); cells];
+    let mut exposed = vec![false; cells];
+    for cell in &flow.outputs {
+        exposed[cell.0 as usize] = true;
+    }
+    let mut last = vec![NONE; cells];
+    for &block in &shape.order {
+        for action in flow.actions(block as usize) {
+            match action {
+                Action::Write(cell, _) => {
+                    let at = cell.0 as usize;
+                    if std::mem::replace(&mut last[at], block) != block {
+                        changed[at].push(block);
+                    }
+                }
+                Action::Define(value) => {
+                    if let Def::Read(cell) = flow.value(*value).def
+                        && last[cell.0 as usize] != block
+                    {
+                        exposed[cell.0 as usize] = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut phis = vec![Vec::new(); flow.blocks.len()];
+    let mut placed = vec![NONE; flow.blocks.len()];
+    let mut work = Vec::new();
+    for cell in (0..cells as u32).filter(|c| exposed[*c as usize]) {
+        work.extend_from_slice(&changed[cell as usize]);
+        while let Some(block) = work.pop() {
+            for &at in &shape.frontier[block as usize] {
+                if std::mem::replace(&mut placed[at as usize], cell) != cell {
+                    phis[at as usize].push(cell);
+                    work.push(at);
+                }
+            }
+        }
+    }
+    phis
+}
+
+impl State<'_> {
+    fn control_of(&self, block: u32) -> Node {
+        Node(self.control.0 + 2 * block)
+    }
+
+    fn branch_of(&self, block: u32) -> Node {
+        Node(self.control.0 + 2 * block + 1)
+    }
+
+    fn is(&self, planted: Planted) -> bool {
+        self.planted == Some(planted)
+    }
+
+    fn single(&mut self, bits: Option<u32>, most: u32, owner: u32, cause: Cause) -> u32 {
+        let node = self.graph.node(cause);
+        self.singles.push(Single { bits, most, owner, node, variable: NONE });
+        self.singles.len() as u32 - 1
+    }
+
+    fn constant(&mut self, bits: u32) -> u32 {
+        if let Some(&at) = self.constants.get(&bits) {
+            return at;
+        }
+        let at = self.single(Some(bits), bits, NONE, Cause::Same);
+        self.constants.insert(bits, at);
+        at
+    }
+
+    fn node(&self, single: u32) -> Node {
+        self.singles[single as usize].node
+    }
+
+    fn operand(&self, value: u32) -> Operand {
+        let single = &self.singles[value as usize];
+        Operand { value, bits: single.bits, most: single.most }
+    }
+
+    /// The value as it is seen in a block: of a loop that was left, it is the last iteration's.
+    fn seen(&mut self, mut value: u32, inside: u32) -> u32 {
+        loop {
+            let owner = self.singles[value as usize].owner;
+            if self.shape.encloses(owner, inside) {
+                return value;
+            }
+            value = match self.after.get(&(owner, value)) {
+                Some(&after) => after,
+                None => {
+                    let most = self.singles[value as usize].most;
+                    let after = self.single(None, most, self.shape.outer[owner as usize], Cause::After);
+                    flow_after(self, after, value, owner);
+                    self.after.insert((owner, value), after);
+                    after
+                }
+            };
+        }
+    }
+
+    fn use_of(&mut self, value: Value, inside: u32) -> u32 {
+        match self.of_value[value.0 as usize] {
+            NONE => self.zero,
+            at => self.seen(at, inside),
+        }
+    }
+
+    fn held(&mut self, cell: Cell, inside: u32) -> u32 {
+        match self.current[cell.0 as usize] {
+            NONE => self.zero,
+            at => self.seen(at, inside),
+        }
+    }
+
+    fn hold(&mut self, cell: u32, value: u32) {
+        let before = std::mem::replace(&mut self.current[cell as usize], value);
+        self.undo.push((cell, before));
+    }
+
+    /// Every block after the one that dominates it immediately.
+    fn rename(&mut self) {
+        if self.flow.blocks.is_empty() {
+            return;
+        }
+        self.live[0] = true;
+        // A block, and how long the undo log was before it; or where to go back to.
+        enum Work {
+            Visit(u32),
+            Undo(usize),
+        }
+        let mut work = vec![Work::Visit(0)];
+        while let Some(next) = work.pop() {
+            match next {
+                Work::Undo(length) => {
+                    while self.undo.len() > length {
+                        let Some((cell, before)) = self.undo.pop() else { break };
+                        self.current[cell as usize] = before;
+                    }
+                }
+                Work::Visit(block) => {
+                    if !self.live[block as usize] {
+                        continue;
+                    }
+                    work.push(Work::Undo(self.undo.len()));
+                    self.visit(block);
+                    for i in (0..self.shape.dominated[block as usize].len()).rev() {
+                        work.push(Work::Visit(self.shape.dominated[block as usize][i]));
+                    }
+                }
+            }
+        }
+    }
+
+    fn visit(&mut self, block: u32) {
+        let at = block as usize;
+        let inside = self.shape.loop_of[at];
+        self.met[at] = true;
+        let incoming = std::mem::take(&mut self.incoming[at]);
+        for i in 0..self.phis[at].len() {
+            let cell = self.phis[at][i];
+            let value = if self.shape.header[at] {
+                let phi = self.single(None, u32::MAX, inside, Cause::Merge(self.flow.cells[cell as usize]));
+                for (edge, held) in &incoming {
+                    flow_iterate(self, phi, held[i], (incoming.len() > 1).then_some(*edge));
+                }
+                phi
+            } else {
+                let first = incoming.first().map_or(self.zero, |(_, held)| held[i]);
+                if incoming.iter().all(|(_, held)| held[i] == first) {
+                    first
+                } else {
+                    let most = incoming.iter().map(|(_, held)| self.singles[held[i] as usize].most).max().unwrap_or(u32::MAX);
+                    let phi = self.single(None, most, inside, Cause::Merge(self.flow.cells[cell as usize]));
+                    for (edge, held) in &incoming {
+                        flow_merge(self, phi, held[i], *edge);
+                    }
+                    phi
+                }
+            };
+            self.merged[at].push(value);
+            self.hold(cell, value);
+        }
+        let flow = self.flow;
+        for action in flow.actions(at) {
+            match action {
+                Action::Define(value) => {
+                    let single = self.defined(*value, inside);
+                    self.of_value[value.0 as usize] = single;
+                }
+                Action::Write(cell, value) => {
+                    let value = self.use_of(*value, inside);
+                    let single = &mut self.singles[value as usize];
+                    if single.variable == NONE {
+                        single.variable = self.flow.cells[cell.0 as usize];
+                    }
+                    self.hold(cell.0, value);
+                }
+                Action::Need(need, span) => {
+                    let node = self.control_of(block);
+                    self.needs.push((node, *need, *span));
+                }
+                Action::Must(value, need, span) => {
+                    let value = self.use_of(*value, inside);
+                    let node = self.node(value);
+                    self.needs.push((node, *need, *span));
+                }
+            }
+        }
+        self.leave(block, inside);
+    }
+
+    fn defined(&mut self, value: Value, inside: u32) -> u32 {
+        let data = self.flow.value(value);
+        match &data.def {
+            Def::Constant(bits) => self.constant(*bits),
+            Def::Uniform(most) => self.single(None, *most, NONE, Cause::Same),
+            Def::Varying(text, most) => {
+                let single = self.single(None, *most, inside, Cause::Varying(*text, data.span));
+                flow_varying(self, single);
+                single
+            }
+            Def::Input(number) => self.single(None, u32::MAX, NONE, Cause::Input(*number)),
+            Def::Read(cell) => self.held(*cell, inside),
+            Def::Pure(pure, operands) => {
+                let flow = self.flow;
+                let operands: smallvec::SmallVec<[Operand; 4]> = flow
+                    .operands(operands)
+                    .iter()
+                    .map(|v| {
+                        let at = self.use_of(*v, inside);
+                        self.operand(at)
+                    })
+                    .collect();
+                self.computed(*pure, &operands, inside, data.span)
+            }
+        }
+    }
+
+    fn computed(&mut self, pure: Pure, operands: &[Operand], inside: u32, span: Span) -> u32 {
+        if !self.is(Planted::Folding) || operands.len() == 1 {
+            match pure.simplify(operands) {
+                Some(Simple::Bits(bits)) => return self.constant(bits),
+                Some(Simple::Same(value)) => return value,
+                None => {}
+            }
+        } else if let [first, ..] = operands {
+            return first.value;
+        }
+        let repeatable = pure.repeatable(operands) || self.is(Planted::RepeatsUnspecified);
+        let mut key: smallvec::SmallVec<[u32; 3]> = operands.iter().map(|o| o.value).collect();
+        if pure.commutes() {
+            key.sort_unstable();
+        }
+        let key = (pure, key);
+        if repeatable && let Some(&at) = self.numbers.get(&key) {
+            return at;
+        }
+        let most = if self.is(Planted::BoundsTooSmall) { pure.most(operands) / 2 } else { pure.most(operands) };
+        // It varies as the operand of the innermost loop; a result that may be unspecified is
+        // chosen in each iteration.
+        let owner = match repeatable {
+            false => inside,
+            true => operands.iter().map(|o| self.singles[o.value as usize].owner).fold(NONE, |a, b| match (a, b) {
+                (NONE, other) | (other, NONE) => other,
+                (a, b) if self.shape.depth[a as usize] >= self.shape.depth[b as usize] => a,
+                (_, b) => b,
+            }),
+        };
+        let single = self.single(None, most, owner, Cause::Value(span));
+        flow_operand(self, single, operands);
+        if repeatable {
+            self.numbers.insert(key, single);
+        }
+        single
+    }
+
+    /// The edges from a block.
+    fn leave(&mut self, block: u32, inside: u32) {
+        let flow = self.flow;
+        let mut to: Vec<u32> = Vec::new();
+        let mut condition = None;
+        match &flow.blocks[block as usize].end {
+            End::Exit | End::Unreachable => {}
+            End::Jump(next) => to.push(next.0),
+            End::Branch(value, then, or) => {
+                let value = self.use_of(*value, inside);
+                match self.singles[value as usize].bits {
+                    Some(0) => to.push(or.0),
+                    Some(_) => to.push(then.0),
+                    None if self.singles[value as usize].most == 0 => to.push(or.0),
+                    None => to.extend([then.0, or.0]),
+                }
+                condition = Some(value);
+            }
+            End::Switch(value, cases, other) => {
+                let value = self.use_of(*value, inside);
+                match self.singles[value as usize].bits {
+                    Some(bits) => to.extend(cases.iter().find(|(b, _)| *b == bits).map(|(_, b)| b).or(other.as_ref()).map(|b| b.0)),
+                    None => to.extend(cases.iter().map(|(_, b)| *b).chain(*other).map(|Block(b)| b)),
+                }
+                condition = Some(value);
+            }
+        }
+        to.sort_unstable();
+        to.dedup();
+        let split = to.len() > 1;
+        if let (true, Some(condition)) = (split, condition) {
+            flow_branch(self, block, condition);
+        }
+        let edge = if split { self.branch_of(block) } else { self.control_of(block) };
+        for &next in &to {
+            self.live[next as usize] = true;
+            let target = self.shape.loop_of[next as usize];
+            // Loops that this edge leaves.
+            let mut left = inside;
+            while left != NONE && !self.shape.encloses(left, target) {
+                flow_leave(self, left, edge);
+                left = self.shape.outer[left as usize];
+            }
+            let held: Vec<u32> =
+                (0..self.phis[next as usize].len()).map(|i| self.held(Cell(self.phis[next as usize][i]), target)).collect();
+            if self.met[next as usize] {
+                for (i, &value) in held.iter().enumerate() {
+                    let phi = self.merged[next as usize][i];
+                    flow_iterate(self, phi, value, None);
+                }
+            } else {
+                self.incoming[next as usize].push((edge, held));
+            }
+        }
+        if block == flow.returning.0 {
+            for i in 0..flow.outputs.len() {
+                let value = self.held(flow.outputs[i], NONE);
+                self.outputs.push(value);
+            }
+        }
+        self.successors[block as usize] = to;
+    }
+
+    fn depend(&mut self) {
+        let exits: Vec<bool> = self.flow.blocks.iter().map(|b| b.end == End::Exit && !self.is(Planted::ExitIsNoDependence)).collect();
+        let mut on: Vec<(u32, On)> = Vec::new();
+        dependences(&self.successors, &self.live, &self.shape.order, &exits, |block, what| on.push((block, what)));
+        for (block, what) in on {
+            match what {
+                On::Entry => flow_entry(self, block),
+                On::Branch(at) => flow_control(self, block, at),
+            }
+        }
+    }
+
+    /// Searches from what differs back to what needs uniform control flow.
+    fn solve(mut self) -> Solution {
+        for i in 0..self.needs.len() {
+            let (node, ..) = self.needs[i];
+            flow_need(&mut self, node);
+        }
+        let back = self.graph.back(self.cannot);
+        let (mut findings, mut control): (Vec<Finding>, Vec<(Need, Span)>) = (Vec::new(), Vec::new());
+        let mut must: Vec<Option<(Need, Span)>> = vec![None; self.flow.inputs as usize];
+        let mut inputs: Vec<Node> = vec![Node(NONE); self.flow.inputs as usize];
+        for single in &self.singles {
+            if let Cause::Input(number) = self.graph.label(single.node) {
+                inputs[*number as usize] = single.node;
+            }
+        }
+        for (node, need, span) in &self.needs {
+            if back.has(*node) && !findings.iter().any(|f| f.span == *span) {
+                let hop = |(node, rule): (Node, Option<Rule>)| {
+                    // The nodes of values are numbered as the values are.
+                    let single = self.singles.binary_search_by_key(&node, |s| s.node).ok().map(|at| self.singles[at].variable);
+                    Hop { cause: *self.graph.label(node), rule, variable: single.filter(|v| *v != NONE) }
+                };
+                let path: Vec<Hop> = back.way(*node).into_iter().map(hop).collect();
+                let text = path.iter().find_map(|hop| match hop.cause {
+                    Cause::Varying(text, _) => self.flow.texts.get(text as usize),
+                    _ => None,
+                });
+                findings.push(Finding { need: *need, span: *span, path, what: text.cloned().unwrap_or_default() });
+            }
+        }
+        // What a caller must know: only where something asks.
+        let metadata = self.flow.inputs > 0 || !self.flow.outputs.is_empty();
+        let (mut outputs, mut returns) = (Vec::new(), None);
+        if metadata {
+            for need in [Need::Barrier, Need::Derivative] {
+                let starts: Vec<Node> = self.needs.iter().filter(|(_, n, _)| *n == need).map(|(node, ..)| *node).collect();
+                let Some(&(_, _, span)) = self.needs.iter().find(|(_, n, _)| *n == need) else { continue };
+                let reached = self.graph.reach(&starts, None);
+                if reached.has(self.call) {
+                    control.push((need, span));
+                }
+                for (input, must) in inputs.iter().zip(&mut must) {
+                    if reached.has(*input) && must.is_none() {
+                        *must = Some((need, span));
+                    }
+                }
+            }
+            for &output in &self.outputs {
+                let node = self.node(output);
+                let reached = self.graph.reach(&[node], None);
+                outputs.push((!reached.has(self.cannot)).then(|| {
+                    (0..self.flow.inputs).filter(|i| reached.has(inputs[*i as usize])).collect()
+                }));
+            }
+            let end = self.control_of(self.flow.returning.0);
+            let reached = self.graph.reach(&[end], None);
+            returns = (!reached.has(self.cannot)).then(|| (0..self.flow.inputs).filter(|i| reached.has(inputs[*i as usize])).collect());
+        }
+        let fired = self.graph.rules();
+        Solution { graph: self.graph, must_be_uniform: self.must, fired, findings, control, must, outputs, returns }
+    }
+}
+
+/// an operation in block B that needs uniform control flow gives must ⇒ control(B)
+/// [uniformity/flow-need, 001 Function validation]
+fn flow_need(s: &mut State, node: Node) {
+    s.graph.imply(s.must, node, Rule::UniformityFlowNeed);
+}
+
+/// block B that every invocation of a call comes to gives control(B) ⇒ control of the call
+/// [uniformity/flow-entry, 001 Function validation; U-11]
+fn flow_entry(s: &mut State, block: u32) {
+    if !s.is(Planted::CallIsUniform) {
+        let node = s.control_of(block);
+        s.graph.imply(node, s.call, Rule::UniformityFlowEntry);
+    }
+}
+
+/// block B control dependent on the branch at the end of A gives control(B) ⇒ branch(A)
+/// [uniformity/flow-control, 001 Validating a statement; U-2, U-3, U-11]
+fn flow_control(s: &mut State, block: u32, at: u32) {
+    if !s.is(Planted::ControlOfBranch) {
+        let (node, branch) = (s.control_of(block), s.branch_of(at));
+        s.graph.imply(node, branch, Rule::UniformityFlowControl);
+    }
+}
+
+/// block A that ends in a branch on e gives branch(A) ⇒ {e, control(A)} [uniformity/flow-branch,
+/// 001 Validating a statement]
+fn flow_branch(s: &mut State, block: u32, condition: u32) {
+    let (branch, control, condition) = (s.branch_of(block), s.control_of(block), s.node(condition));
+    s.graph.imply(branch, condition, Rule::UniformityFlowBranch);
+    if !s.is(Planted::ControlOfOuterBranch) {
+        s.graph.imply(branch, control, Rule::UniformityFlowBranch);
+    }
+}
+
+/// v = f(e1, …, en) gives v ⇒ {e1, …, en} [uniformity/flow-operand, 001 Expressions]
+fn flow_operand(s: &mut State, value: u32, operands: &[Operand]) {
+    if s.is(Planted::Operands) {
+        return;
+    }
+    for operand in operands.iter().take(if s.is(Planted::FirstOperandOnly) { 1 } else { usize::MAX }) {
+        if operand.bits.is_none() {
+            let (node, to) = (s.node(value), s.node(operand.value));
+            s.graph.imply(node, to, Rule::UniformityFlowOperand);
+        }
+    }
+}
+
+/// v that may differ between invocations gives v ⇒ cannot [uniformity/flow-varying, 001
+/// Expressions; U-8, U-9]
+fn flow_varying(s: &mut State, value: u32) {
+    if !s.is(Planted::Varying) {
+        let node = s.node(value);
+        s.graph.imply(node, s.cannot, Rule::UniformityFlowVarying);
+    }
+}
+
+/// v = φ(v1 by the edge from A1, …, vn by the edge from An), not all the same value, gives v ⇒ {vi,
+/// branch(Ai)}, and control(Ai) for branch(Ai) where Ai has one edge [uniformity/flow-merge, 001
+/// Validating a statement; U-13]
+fn flow_merge(s: &mut State, phi: u32, value: u32, edge: Node) {
+    let (node, of) = (s.node(phi), s.node(value));
+    if !s.is(Planted::MergeIgnoresValues) && s.singles[value as usize].bits.is_none() {
+        s.graph.imply(node, of, Rule::UniformityFlowMerge);
+    }
+    if !s.is(Planted::MergeIgnoresEdges) {
+        s.graph.imply(node, edge, Rule::UniformityFlowMerge);
+    }
+}
+
+/// v = φ(v1 before a loop, v2 from its last iteration) gives v ⇒ {v1, v2} [uniformity/flow-iterate,
+/// 001 Validating a statement; U-13]
+fn flow_iterate(s: &mut State, phi: u32, value: u32, edge: Option<Node>) {
+    if s.is(Planted::LoopCarried) {
+        return;
+    }
+    let (node, of) = (s.node(phi), s.node(value));
+    if s.singles[value as usize].bits.is_none() && phi != value {
+        s.graph.imply(node, of, Rule::UniformityFlowIterate);
+    }
+    if let Some(edge) = edge {
+        s.graph.imply(node, edge, Rule::UniformityFlowIterate);
+    }
+}
+
+/// v of the loop L, seen after it as w, gives w ⇒ {v, left(L)} [uniformity/flow-after, 001
+/// Validating a statement; U-3]
+fn flow_after(s: &mut State, after: u32, value: u32, of: u32) {
+    let (node, inner, leaving) = (s.node(after), s.node(value), Node(s.leaving.0 + of));
+    s.graph.imply(node, inner, Rule::UniformityFlowAfter);
+    if !s.is(Planted::LoopExit) {
+        s.graph.imply(node, leaving, Rule::UniformityFlowAfter);
+    }
+}
+
+/// an edge from A that leaves the loop L gives left(L) ⇒ branch(A), and control(A) for branch(A)
+/// where A has one edge [uniformity/flow-leave, 001 Validating a statement; U-3]
+fn flow_leave(s: &mut State, of: u32, edge: Node) {
+    let node = Node(s.leaving.0 + of);
+    s.graph.imply(node, edge, Rule::UniformityFlowLeave);
+}

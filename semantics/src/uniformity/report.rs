@@ -1,0 +1,140 @@
+//! What an analysis finds: metadata of each function, and why a program is rejected.
+
+use super::table::{self, Need};
+use crate::rule::Rule;
+use crate::text::Span;
+use crate::wsl::environment::FunctionId;
+use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::typing::program::{ExprId, Program};
+
+/// Which analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// The algorithm of seed 001 with its unsound parts mended.
+    Seed,
+    /// The most precise one.
+    Precise,
+}
+
+/// What a function asks of the argument for a parameter, and what depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Parameter {
+    /// The function can only be called with a uniform value (`mustBeUniform_i`).
+    MustBeUniform(Need),
+    /// The result is uniform only if the value is (`conditionallyUniform_i`).
+    Conditionally,
+    /// Nothing depends on it.
+    Free,
+}
+
+/// Control flow behind a call, in uniform control flow before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Every invocation comes back: the function cannot discard.
+    AsEntry,
+    /// All invocations or none come back, if the arguments for these parameters are uniform.
+    IfUniform(Vec<u32>),
+    /// Some may discard and others not.
+    Varies,
+}
+
+/// What is known of a function where it is called: seed 001 "Function validation".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// Why it can only be called in uniform control flow, if so (`CF_mustBeUniform`).
+    pub control: Option<Need>,
+    /// Each parameter.
+    pub parameters: Vec<Parameter>,
+    /// Whether its result is uniform in some context (`canBeUniform_return`); false of `void`.
+    pub result: bool,
+    /// Control flow behind a call.
+    pub exit: Exit,
+}
+
+/// A step of an explanation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Where.
+    pub span: Span,
+    /// The rule by which it leads to the next step; none of the last.
+    pub rule: Option<Rule>,
+    /// What is there, in lower case without full stop.
+    pub text: String,
+}
+
+/// Why a program is rejected: a barrier or derivative whose control flow may differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejection {
+    /// The function in which it is found. The barrier or derivative may be in one that it calls.
+    pub function: FunctionId,
+    /// What needs uniform control flow.
+    pub need: Need,
+    /// The barrier or derivative.
+    pub span: Span,
+    /// From there to what differs between invocations.
+    pub steps: Vec<Step>,
+}
+
+/// What an analysis finds.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// The metadata of each function of the environment.
+    pub functions: Vec<Metadata>,
+    /// Why the program is rejected; it is accepted if there is nothing.
+    pub rejections: Vec<Rejection>,
+    /// The nodes of all graphs together.
+    pub nodes: usize,
+    /// Their edges.
+    pub edges: usize,
+    /// The rules that were used, in registry order.
+    pub fired: Vec<Rule>,
+    /// Where a rule is missing or a search does not end, and how: only of rules by the letter.
+    pub stuck: Option<(Span, String)>,
+}
+
+impl Analysis {
+    /// Whether the program is accepted.
+    pub fn accepts(&self) -> bool {
+        self.rejections.is_empty() && self.stuck.is_none()
+    }
+}
+
+impl Default for Metadata {
+    fn default() -> Metadata {
+        Metadata { control: None, parameters: Vec::new(), result: false, exit: Exit::AsEntry }
+    }
+}
+
+/// The function that a callee runs, if the program declares it: the address-taker, of an accessor
+/// generated from one.
+pub fn declared(callee: Callee) -> Option<FunctionId> {
+    match callee {
+        Callee::Declared(f) | Callee::Generated(Generated::Getter(f) | Generated::Setter(f)) => Some(f),
+        Callee::Library(_) | Callee::Generated(_) => None,
+    }
+}
+
+/// By function: whether it runs in groups of one invocation only ([`table::single`]), in which
+/// everything is uniform. A function that no entry point calls does not.
+pub fn alone(program: &Program) -> Vec<bool> {
+    let count = program.bodies.len();
+    let (mut by_single, mut by_other) = (vec![false; count], vec![false; count]);
+    for entry in &program.entry_points {
+        let of = if table::single(entry.stage) { &mut by_single } else { &mut by_other };
+        of[entry.function.0 as usize] = true;
+    }
+    if !by_single.contains(&true) {
+        return by_single;
+    }
+    // Callers stand behind what they call.
+    for &f in program.order.iter().rev() {
+        let (single, other) = (by_single[f.0 as usize], by_other[f.0 as usize]);
+        if single || other {
+            for callee in program.body(f).exprs.clone().flat_map(|e| program.callees(ExprId(e))).filter_map(declared) {
+                by_single[callee.0 as usize] |= single;
+                by_other[callee.0 as usize] |= other;
+            }
+        }
+    }
+    by_single.iter().zip(&by_other).map(|(single, other)| *single && !other).collect()
+}

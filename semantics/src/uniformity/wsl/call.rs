@@ -1,0 +1,149 @@
+//! Calls of the program's functions: seed 004 "Calls".
+
+use super::place::Place;
+use super::{Cells, Done, INLINED, Lower, TooLarge, Val, Varies};
+use crate::uniformity::flow::{Cell, End, Pure, Value};
+use crate::wsl::environment::FunctionId;
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::{Type, TypeId};
+use smallvec::SmallVec;
+
+impl Lower<'_> {
+    /// The first cell of what the function returns.
+    pub(super) fn result(&mut self, function: FunctionId) -> Cell {
+        if let Some(&cell) = self.results.get(&function) {
+            return cell;
+        }
+        let ty = self.program.env.function(function).result;
+        let n = self.size(ty);
+        let cell = self.flow.new_cells(u32::MAX, n);
+        self.results.insert(function, cell);
+        cell
+    }
+
+    /// Calls the function: inlined, or by what is known of it.
+    pub(super) fn call(&mut self, function: FunctionId, arguments: SmallVec<[Val; 4]>) -> Done<Val> {
+        let program = self.program;
+        let declared = program.env.function(function);
+        let weight = self.weights[function.0 as usize];
+        if weight > INLINED || weight > self.budget {
+            if program.env.types.is_reference(declared.result) {
+                return Err(TooLarge { function });
+            }
+            return self.summarized(function, &arguments);
+        }
+        self.budget -= weight;
+        let span = self.flow.span;
+        for (&store, value) in program.body(function).parameters.iter().zip(arguments) {
+            self.bind(store, value);
+        }
+        let saved = self.frame.clone();
+        self.body(function)?;
+        let frame = std::mem::replace(&mut self.frame, saved);
+        self.flow.span = span;
+        match frame.reference {
+            Some(reference) => Ok(reference),
+            None => {
+                let n = self.size(declared.result);
+                Ok(Val::Cells(self.read_all(frame.result, n)))
+            }
+        }
+    }
+
+    /// What a pointer or array reference into the thread's memory points to, and how many inputs
+    /// and outputs of a summary that is.
+    pub(super) fn pointee(&mut self, ty: TypeId) -> Option<(TypeId, u32)> {
+        match self.ty(ty) {
+            Type::Pointer(AddressSpace::Thread, to) => Some((to, self.size(to))),
+            Type::ArrayReference(AddressSpace::Thread, to) => Some((to, 1)),
+            _ => None,
+        }
+    }
+
+    /// Calls the function by its summary.
+    fn summarized(&mut self, function: FunctionId, arguments: &[Val]) -> Done<Val> {
+        let program = self.program;
+        let summary = self.summary(function)?;
+        let span = self.flow.span;
+        let types: SmallVec<[_; 4]> = program.env.function(function).parameters.iter().map(|p| p.ty).collect();
+        // What each input is, in the order of the summary.
+        let mut inputs: Vec<Value> = Vec::new();
+        let mut pointees: SmallVec<[(Place, TypeId, u32); 2]> = SmallVec::new();
+        for (argument, &ty) in arguments.iter().zip(&types) {
+            match argument {
+                Val::Cells(cells) => inputs.extend(cells),
+                Val::Pointer(place) | Val::Reference(place, _) => {
+                    let depends = self.cells_of(argument);
+                    inputs.push(self.flow.pure(Pure::Other(0), &depends));
+                    if let Some((to, n)) = self.pointee(ty) {
+                        let place = match self.ty(ty) {
+                            Type::ArrayReference(..) => self.whole(place.clone()),
+                            _ => place.clone(),
+                        };
+                        let cells = self.load(&place, to);
+                        match n == cells.len() as u32 {
+                            true => inputs.extend(&cells),
+                            false => inputs.push(self.flow.pure(Pure::Other(0), &cells)),
+                        }
+                        pointees.push((place, to, n));
+                    }
+                }
+            }
+        }
+        for (need, _) in &summary.solution.control {
+            self.flow.need(*need, span);
+        }
+        for (input, must) in summary.solution.must.iter().enumerate() {
+            if let (Some((need, _)), Some(&value)) = (must, inputs.get(input)) {
+                self.flow.must(value, *need, span);
+            }
+        }
+        for finding in &summary.solution.findings {
+            self.findings.push(finding.clone());
+        }
+        let of = |lower: &mut Self, depends: &Option<Vec<u32>>, k: u32| match depends {
+            Some(list) => {
+                let operands: Cells = list.iter().filter_map(|i| inputs.get(*i as usize).copied()).collect();
+                lower.flow.pure(Pure::Other(k), &operands)
+            }
+            None => lower.varying(Varies::Result),
+        };
+        if summary.discards {
+            // Some invocations may not come back.
+            let condition = of(self, &summary.solution.returns, 0);
+            let (ends, goes_on) = (self.flow.block(), self.flow.block());
+            self.flow.end(End::Branch(condition, goes_on, ends));
+            self.flow.begin(ends);
+            self.flow.end(End::Exit);
+            self.flow.begin(goes_on);
+        }
+        let n = self.size(program.env.function(function).result);
+        let mut outputs = summary.solution.outputs.iter();
+        let result: Cells = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
+        // Two pointers may lead to the same place: then each may have been stored through.
+        let shared = pointees.iter().enumerate().any(|(i, (a, ..))| {
+            pointees.iter().skip(i + 1).any(|(b, ..)| match (a.root(), b.root()) {
+                (Some(a), Some(b)) => self.flow.same_variable(a, b),
+                _ => false,
+            })
+        });
+        let mut stored: Vec<(Place, Cells)> = Vec::new();
+        for (place, to, n) in pointees {
+            let size = self.size(to);
+            let cells: Cells = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
+            let cells = if n == size { cells } else { self.mixed(&cells, size) };
+            stored.push((place, cells));
+        }
+        if shared {
+            let all: Cells = stored.iter().flat_map(|(_, cells)| cells.iter().copied()).collect();
+            for (_, cells) in &mut stored {
+                let n = cells.len() as u32;
+                *cells = self.mixed(&all, n);
+            }
+        }
+        for (place, cells) in stored {
+            self.store_to(&place, &cells);
+        }
+        Ok(Val::Cells(result))
+    }
+}

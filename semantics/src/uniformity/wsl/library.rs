@@ -1,0 +1,223 @@
+//! Calls of the standard library: what is folded, what is done scalar by scalar, and what depends
+//! on all of its arguments.
+
+use super::place::Place;
+use super::{Cells, Done, Lower, Val, Varies};
+use crate::uniformity::flow::{Pure, Value};
+use crate::uniformity::table::{self, Given};
+use crate::wsl::library::{LibraryFunction, Meaning};
+use crate::wsl::types::{Scalar, Type, TypeId};
+
+/// How an operation is done scalar by scalar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scalarwise {
+    /// By this function.
+    By(Pure),
+    /// By this function of the operands in the other order.
+    Swapped(Pure),
+    /// It is its operand.
+    Same,
+    /// Compared with zero.
+    NotZero,
+    /// A shift by an amount modulo 32.
+    Shift(Pure),
+    /// By a function that is not folded.
+    Opaque,
+}
+
+/// How the operation is done on scalars of that kind, if it is done scalar by scalar.
+fn scalarwise(meaning: Meaning, kind: Scalar, result: Scalar) -> Option<Scalarwise> {
+    use Meaning as M;
+    use Scalar::{Bool, Float, Int, Uint};
+    use Scalarwise::{By, NotZero, Opaque, Same, Shift, Swapped};
+    let integer = matches!(kind, Int | Uint);
+    let exact = kind != Float;
+    let signed = |s, u| if kind == Int { s } else { u };
+    Some(match meaning {
+        M::Add if integer => By(Pure::Add),
+        M::Subtract if integer => By(Pure::Sub),
+        M::Multiply if integer => By(Pure::Mul),
+        M::Negate if integer => By(Pure::Neg),
+        M::Plus => Same,
+        M::Divide if integer => By(signed(Pure::DivS, Pure::DivU)),
+        M::Remainder if integer => By(signed(Pure::RemS, Pure::RemU)),
+        M::And if exact => By(Pure::And),
+        M::Or if exact => By(Pure::Or),
+        M::Xor if exact => By(Pure::Xor),
+        M::Not => By(Pure::Not),
+        M::Complement if kind == Bool => By(Pure::Not),
+        M::Complement if integer => By(Pure::Complement),
+        M::ShiftLeft if integer => Shift(Pure::Shl),
+        M::ShiftRight if integer => Shift(signed(Pure::ShrS, Pure::ShrU)),
+        M::Min if integer => By(signed(Pure::MinS, Pure::MinU)),
+        M::Max if integer => By(signed(Pure::MaxS, Pure::MaxU)),
+        M::Equal if exact => By(Pure::Eq),
+        M::NotEqual if exact => By(Pure::Ne),
+        M::Less if integer => By(signed(Pure::LtS, Pure::LtU)),
+        M::LessEqual if integer => By(signed(Pure::LeS, Pure::LeU)),
+        M::Greater if integer => Swapped(signed(Pure::LtS, Pure::LtU)),
+        M::GreaterEqual if integer => Swapped(signed(Pure::LeS, Pure::LeU)),
+        M::Identity | M::Reinterpret | M::EnumValue => Same,
+        M::Convert if kind == result => Same,
+        M::Convert if exact && result == Bool => NotZero,
+        M::Convert if exact && result != Float => Same,
+        M::Add
+        | M::Subtract
+        | M::Multiply
+        | M::Negate
+        | M::Divide
+        | M::Min
+        | M::Max
+        | M::Clamp
+        | M::Abs
+        | M::Sign
+        | M::Equal
+        | M::NotEqual
+        | M::Less
+        | M::LessEqual
+        | M::Greater
+        | M::GreaterEqual
+        | M::Convert
+        | M::EnumFrom
+        | M::CountBits
+        | M::ReverseBits
+        | M::FirstBitHigh
+        | M::FirstBitLow
+        | M::Cos
+        | M::Sin
+        | M::Tan
+        | M::Acos
+        | M::Asin
+        | M::Atan
+        | M::Cosh
+        | M::Sinh
+        | M::Tanh
+        | M::Ceil
+        | M::Floor
+        | M::Round
+        | M::Trunc
+        | M::Frac
+        | M::Exp
+        | M::Exp2
+        | M::Log
+        | M::Log2
+        | M::Log10
+        | M::Sqrt
+        | M::Rsqrt
+        | M::Rcp
+        | M::Degrees
+        | M::Radians
+        | M::Saturate
+        | M::Pow
+        | M::Step
+        | M::Ldexp
+        | M::Fmod
+        | M::Atan2
+        | M::Smoothstep
+        | M::Lerp
+        | M::Mad
+        | M::IsFinite
+        | M::IsInf
+        | M::IsNan => Opaque,
+        _ => return None,
+    })
+}
+
+impl Lower<'_> {
+    /// The scalar that a value of the type is made of.
+    fn kind(&self, ty: TypeId) -> Option<Scalar> {
+        match self.ty(ty) {
+            Type::Scalar(s) | Type::Vector(s, _) | Type::Matrix(s, ..) => Some(s),
+            Type::Enum(id) => match self.program.env.types.enum_bases.get(id.0 as usize) {
+                Some(&TypeId::UINT) => Some(Scalar::Uint),
+                _ => Some(Scalar::Int),
+            },
+            _ => None,
+        }
+    }
+
+    /// What a function of the library gives, after what it needs and does.
+    pub(super) fn library(&mut self, f: LibraryFunction, arguments: &[(Val, TypeId)], ty: TypeId) -> Done<Val> {
+        let meaning = f.meaning();
+        if let Some(need) = table::need(meaning) {
+            self.flow.need(need, self.flow.span);
+        }
+        let n = self.size(ty);
+        if let Some(given) = table::stored(meaning) {
+            let values: Cells = arguments.iter().filter(|(val, _)| matches!(val, Val::Cells(_))).flat_map(|(val, _)| self.cells_of(val)).collect();
+            let skip = usize::from(given == Given::Varies);
+            for (at, (val, of)) in arguments.iter().enumerate() {
+                let (Val::Pointer(place), Type::Pointer(_, to)) = (val, self.ty(*of)) else { continue };
+                if at < skip {
+                    continue;
+                }
+                let place: Place = place.clone();
+                let size = self.size(to);
+                let stored: Cells = match given {
+                    Given::AsArguments => self.mixed(&values, size),
+                    Given::Varies => (0..size).map(|_| self.varying(Varies::Atomic)).collect(),
+                };
+                self.store_to(&place, &stored);
+            }
+            return Ok(Val::Cells(self.mixed(&values, n)));
+        }
+        if table::result(&self.program.env.types, f) == Given::Varies {
+            return Ok(Val::Cells((0..n).map(|_| self.varying(Varies::Texture)).collect()));
+        }
+        if let (Meaning::ElementPointer, [(Val::Pointer(place), of), (Val::Cells(index), _)]) = (meaning, arguments)
+            && let (Type::Pointer(_, array), &[index]) = (self.ty(*of), index.as_slice())
+        {
+            return Ok(Val::Pointer(self.element_of(place.clone(), array, index)));
+        }
+        let operands: smallvec::SmallVec<[Cells; 4]> = arguments.iter().map(|(val, _)| self.cells_of(val)).collect();
+        Ok(Val::Cells(match meaning {
+            Meaning::Default => self.zeros(n),
+            Meaning::Vector | Meaning::MatrixColumns | Meaning::MatrixElements => {
+                let all: Cells = operands.into_iter().flatten().collect();
+                if all.len() as u32 == n { all } else { self.mixed(&all, n) }
+            }
+            Meaning::Swizzle => f.word().iter().map(|&letter| operands[0].get(letter as usize).copied().unwrap_or(operands[0][0])).collect(),
+            Meaning::Index if operands.len() == 2 && operands[1].len() == 1 => {
+                let index = operands[1][0];
+                self.element_of_value(&operands[0], arguments[0].1, index, ty)
+            }
+            Meaning::Increment | Meaning::Decrement => {
+                let one = self.flow.constant(1);
+                let pure = if meaning == Meaning::Increment { Pure::Add } else { Pure::Sub };
+                operands[0].iter().map(|&v| self.flow.pure(pure, &[v, one])).collect()
+            }
+            _ => {
+                let kind = arguments.first().and_then(|(_, ty)| self.kind(*ty));
+                let kinds = kind.zip(self.kind(ty));
+                match kinds.and_then(|(kind, result)| scalarwise(meaning, kind, result)) {
+                    Some(how) if operands.iter().all(|o| o.len() == 1 || o.len() as u32 == n) => {
+                        (0..n as usize).map(|k| self.by_scalar(how, &operands, k)).collect()
+                    }
+                    _ => {
+                        let all: Cells = operands.into_iter().flatten().collect();
+                        self.mixed(&all, n)
+                    }
+                }
+            }
+        }))
+    }
+
+    fn by_scalar(&mut self, how: Scalarwise, operands: &[Cells], k: usize) -> Value {
+        let part: Cells = operands.iter().map(|o| if o.len() == 1 { o[0] } else { o[k] }).collect();
+        match (how, part.as_slice()) {
+            (Scalarwise::Same, [a]) => *a,
+            (Scalarwise::NotZero, [a]) => {
+                let zero = self.flow.constant(0);
+                self.flow.pure(Pure::Ne, &[*a, zero])
+            }
+            (Scalarwise::Shift(pure), [a, b]) => {
+                let mask = self.flow.constant(31);
+                let amount = self.flow.pure(Pure::And, &[*b, mask]);
+                self.flow.pure(pure, &[*a, amount])
+            }
+            (Scalarwise::Swapped(pure), [a, b]) => self.flow.pure(pure, &[*b, *a]),
+            (Scalarwise::By(pure), operands) => self.flow.pure(pure, operands),
+            (_, operands) => self.flow.pure(Pure::Other(k as u32), operands),
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Typed WSL as a [`Flow`]: expressions become values, variables become cells, and calls are
+//! inlined.
+//!
+//! Variables are statically allocated (seed 004 "Annotations for execution"), so a function that
+//! is called twice has its cells once. Pointers are never assigned and are returned by one
+//! statement only, so every pointer is a known place. A structure, a vector or a small array has a
+//! cell for each scalar; a large array has one cell.
+//!
+//! A callee that is too large to inline is replaced by what an analysis of it alone says
+//! ([`summary`]).
+
+mod access;
+mod call;
+mod entry;
+mod explain;
+mod expression;
+mod library;
+mod place;
+mod statement;
+mod summary;
+
+pub use explain::TooLarge;
+pub use summary::Summary;
+
+use super::flow::{Block, Cell, Finding, Flow, Planted, Pure, Value};
+use super::picture::Picture;
+use super::report::{Analysis, Metadata};
+use super::table;
+use crate::rule::Rule;
+use crate::wsl::entry::EntryPoint;
+use crate::wsl::environment::FunctionId;
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::{Type, TypeId};
+use crate::wsl::typing::program::{ExprId, Program, StoreId};
+use place::Place;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// The most scalars of an array or structure that have cells of their own.
+const MAX_CELLS: u32 = 64;
+/// A function is inlined if it has at most so many expressions and statements, those of its callees
+/// counted at each call.
+pub const INLINED: u64 = 2_000;
+/// The most expressions and statements that a function has after inlining, beyond its own.
+pub const MAX_INLINED: u64 = 200_000;
+
+/// The scalars of a value.
+type Cells = SmallVec<[Value; 4]>;
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+enum Val {
+    /// A value, by its scalars.
+    Cells(Cells),
+    /// A pointer to a place.
+    Pointer(Place),
+    /// An array reference to a place with a number of elements.
+    Reference(Place, Value),
+}
+
+/// Where terminators lead.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    breaks: Option<Block>,
+    continues: Option<Block>,
+    fallthrough: Option<Block>,
+}
+
+/// The function that is being lowered.
+#[derive(Clone, Debug)]
+struct Frame {
+    function: FunctionId,
+    returns: Block,
+    result: Cell,
+    /// What a return of a pointer or array reference gave.
+    reference: Option<Val>,
+}
+
+/// What is varying, by its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Varies {
+    Device,
+    Threadgroup,
+    Texture,
+    Atomic,
+    Result,
+}
+
+struct Lower<'a> {
+    program: &'a Program,
+    flow: Flow,
+    /// By store: its first cell.
+    cells: FxHashMap<StoreId, Cell>,
+    /// By store of a pointer or array reference: what it is.
+    references: FxHashMap<StoreId, Val>,
+    results: FxHashMap<FunctionId, Cell>,
+    varies: FxHashMap<Varies, u32>,
+    /// By type: the number of its cells.
+    sizes: FxHashMap<TypeId, u32>,
+    around: Around,
+    frame: Frame,
+    /// How much may still be inlined.
+    budget: u64,
+    weights: &'a [u64],
+    summaries: &'a mut Summaries,
+    planted: Option<Planted>,
+    /// What callees that were not inlined never do right.
+    findings: Vec<Finding>,
+}
+
+/// What is known of functions that are not inlined.
+pub(super) type Summaries = FxHashMap<FunctionId, Rc<Summary>>;
+
+type Done<T = ()> = Result<T, TooLarge>;
+
+/// The number of expressions and statements of each function with all that it calls inlined.
+pub(super) fn weights(program: &Program) -> Vec<u64> {
+    let mut weights = vec![0u64; program.bodies.len()];
+    for &id in &program.order {
+        let body = program.body(id);
+        let mut weight = u64::from(body.exprs.end - body.exprs.start) + u64::from(body.stmts.end - body.stmts.start);
+        for e in body.exprs.clone() {
+            for callee in program.callees(ExprId(e)) {
+                if let Some(f) = super::report::declared(callee) {
+                    weight = weight.saturating_add(weights[f.0 as usize]);
+                }
+            }
+        }
+        weights[id.0 as usize] = weight;
+    }
+    weights
+}
+
+/// Analyses a program.
+///
+/// # Errors
+/// A function that is too large to inline where it must be.
+pub fn analyse(program: &Program) -> Result<Analysis, TooLarge> {
+    analyse_with(program, None)
+}
+
+/// Analyses a program by rules of which one may be weakened.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analysis, TooLarge> {
+    let weights = weights(program);
+    let mut summaries = Summaries::default();
+    let mut called = vec![false; program.bodies.len()];
+    for (f, body) in program.bodies.iter().enumerate() {
+        for callee in body.exprs.clone().flat_map(|e| program.callees(ExprId(e))).filter_map(super::report::declared) {
+            if callee.0 as usize != f {
+                called[callee.0 as usize] = true;
+            }
+        }
+    }
+    let mut analysis = Analysis::default();
+    let mut fired: FxHashSet<Rule> = FxHashSet::default();
+    for f in (0..program.bodies.len() as u32).map(FunctionId) {
+        let entry = program.entry_points.iter().find(|e| e.function == f);
+        if entry.is_none() && called[f.0 as usize] || entry.is_some_and(|e| table::single(e.stage)) {
+            continue;
+        }
+        let (flow, inner) = lower(program, f, entry, &weights, &mut summaries, planted)?;
+        let solution = super::flow::analyse(&flow, planted);
+        analysis.nodes += solution.graph.nodes();
+        analysis.edges += solution.graph.edges();
+        fired.extend(&solution.fired);
+        for finding in solution.findings.iter().chain(&inner) {
+            if !analysis.rejections.iter().any(|r| r.span == finding.span) {
+                analysis.rejections.push(explain::rejection(program, f, finding));
+            }
+        }
+    }
+    analysis.fired = Rule::ALL.iter().copied().filter(|r| fired.contains(r)).collect();
+    Ok(analysis)
+}
+
+/// The metadata of each function, from an analysis of it by itself.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn metadata(program: &Program) -> Result<Vec<Metadata>, TooLarge> {
+    let weights = weights(program);
+    let mut summaries = Summaries::default();
+    (0..program.bodies.len() as u32)
+        .map(|f| Ok(summary::summarize(program, FunctionId(f), &weights, &mut summaries, None)?.metadata()))
+        .collect()
+}
+
+/// The graph of an entry point, or of a function by itself: what must be uniform, and all that must
+/// be uniform for that. `text` is the program's.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn picture(program: &Program, text: &str, function: FunctionId) -> Result<Picture, TooLarge> {
+    let weights = weights(program);
+    let entry = program.entry_points.iter().find(|e| e.function == function);
+    let (flow, _) = lower(program, function, entry, &weights, &mut Summaries::default(), None)?;
+    let solution = super::flow::analyse(&flow, None);
+    Ok(Picture::of(&solution.graph, solution.must_be_uniform, |cause| explain::node(program, text, cause)))
+}
+
+/// An entry point as a flow, or a function that none calls: its arguments are the same in every
+/// invocation then.
+pub(super) fn lower(
+    program: &Program,
+    function: FunctionId,
+    entry: Option<&EntryPoint>,
+    weights: &[u64],
+    summaries: &mut Summaries,
+    planted: Option<Planted>,
+) -> Done<(Flow, Vec<Finding>)> {
+    let mut lower = Lower::new(program, function, weights, summaries, planted);
+    lower.bind_parameters(function, entry);
+    lower.body(function)?;
+    lower.flow.finish();
+    Ok((lower.flow, lower.findings))
+}
+
+impl<'a> Lower<'a> {
+    fn new(
+        program: &'a Program,
+        function: FunctionId,
+        weights: &'a [u64],
+        summaries: &'a mut Summaries,
+        planted: Option<Planted>,
+    ) -> Lower<'a> {
+        Lower {
+            program,
+            flow: Flow::default(),
+            cells: FxHashMap::default(),
+            references: FxHashMap::default(),
+            results: FxHashMap::default(),
+            varies: FxHashMap::default(),
+            sizes: FxHashMap::default(),
+            around: Around::default(),
+            frame: Frame { function, returns: Block(0), result: Cell(0), reference: None },
+            budget: MAX_INLINED,
+            weights,
+            summaries,
+            planted,
+            findings: Vec::new(),
+        }
+    }
+
+    fn ty(&self, id: TypeId) -> Type {
+        self.program.env.types.get(id)
+    }
+
+    /// The number of scalars of a value of that type, as far as they have cells of their own.
+    fn size(&mut self, id: TypeId) -> u32 {
+        if let Some(&size) = self.sizes.get(&id) {
+            return size;
+        }
+        let size = match self.ty(id) {
+            Type::Void => 0,
+            Type::Vector(_, n) => u32::from(n),
+            Type::Matrix(_, columns, rows) => u32::from(columns) * u32::from(rows),
+            Type::Array(of, n) => {
+                let one = crate::text::deep(|| self.size(of));
+                match one.checked_mul(n) {
+                    Some(size) if size <= MAX_CELLS => size,
+                    _ => 1,
+                }
+            }
+            Type::Struct(id) => {
+                let program = self.program;
+                let mut size = 0u32;
+                for field in &program.env.structure(id).fields {
+                    size = size.saturating_add(crate::text::deep(|| self.size(field.ty)));
+                }
+                if size <= MAX_CELLS { size } else { 1 }
+            }
+            _ => 1,
+        };
+        self.sizes.insert(id, size);
+        size
+    }
+
+    /// Whether a value of that type has one cell for all of its parts.
+    fn lumped(&mut self, id: TypeId) -> bool {
+        match self.ty(id) {
+            Type::Array(of, n) => n > 0 && self.size(of).checked_mul(n).is_none_or(|size| size > MAX_CELLS),
+            Type::Struct(s) => {
+                let program = self.program;
+                let sum = program.env.structure(s).fields.iter().fold(0u32, |sum, field| sum.saturating_add(self.size(field.ty)));
+                sum > MAX_CELLS
+            }
+            _ => false,
+        }
+    }
+
+    /// Where a field begins among the cells of a structure that is not lumped.
+    fn field_offset(&mut self, id: crate::wsl::types::StructId, field: u32) -> u32 {
+        let program = self.program;
+        program.env.structure(id).fields.iter().take(field as usize).map(|f| self.size(f.ty)).sum()
+    }
+
+    /// The first cell of a variable.
+    fn store(&mut self, id: StoreId) -> Cell {
+        if let Some(&cell) = self.cells.get(&id) {
+            return cell;
+        }
+        let n = self.size(self.program.store(id).ty);
+        let cell = self.flow.new_cells(id.0, n);
+        self.cells.insert(id, cell);
+        cell
+    }
+
+    fn write_all(&mut self, first: Cell, values: &[Value]) {
+        for (k, &value) in values.iter().enumerate() {
+            self.flow.write(Cell(first.0 + k as u32), value);
+        }
+    }
+
+    fn read_all(&mut self, first: Cell, n: u32) -> Cells {
+        (0..n).map(|k| self.flow.read(Cell(first.0 + k))).collect()
+    }
+
+    fn zeros(&mut self, n: u32) -> Cells {
+        if n == 0 {
+            return Cells::new();
+        }
+        let zero = self.flow.constant(0);
+        SmallVec::from_elem(zero, n as usize)
+    }
+
+    fn varying(&mut self, what: Varies) -> Value {
+        let text = match self.varies.get(&what) {
+            Some(&text) => text,
+            None => {
+                self.flow.texts.push(
+                    match what {
+                        Varies::Device => "what is loaded from device memory, which other invocations may change",
+                        Varies::Threadgroup => "what is loaded from threadgroup memory, which other invocations may change",
+                        Varies::Texture => "what is loaded from a texture that can be stored to",
+                        Varies::Atomic => "what an atomic operation gives, which depends on the order of the invocations",
+                        Varies::Result => "what a call gives, which varies",
+                    }
+                    .to_owned(),
+                );
+                let text = self.flow.texts.len() as u32 - 1;
+                self.varies.insert(what, text);
+                text
+            }
+        };
+        self.flow.varying(text, u32::MAX)
+    }
+
+    /// So many values that depend on all of the operands.
+    fn mixed(&mut self, operands: &[Value], n: u32) -> Cells {
+        (0..n).map(|k| self.flow.pure(Pure::Other(k), operands)).collect()
+    }
+
+    /// The scalars of a value; of a pointer or array reference what its place depends on.
+    fn cells_of(&mut self, val: &Val) -> Cells {
+        match val {
+            Val::Cells(cells) => cells.clone(),
+            Val::Pointer(place) => place.depends(),
+            Val::Reference(place, length) => {
+                let mut cells = place.depends();
+                cells.push(*length);
+                cells
+            }
+        }
+    }
+
+    fn loaded(&mut self, space: AddressSpace, address: &[Value], n: u32) -> Cells {
+        match table::load(space) {
+            table::Load::Uniform => self.mixed(address, n),
+            table::Load::Varies | table::Load::AsStored => {
+                let what = if space == AddressSpace::Threadgroup { Varies::Threadgroup } else { Varies::Device };
+                (0..n).map(|_| self.varying(what)).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Statements: seed 004 "Execution of statements".
+
+use super::{Done, Lower, Val};
+use crate::text::deep;
+use crate::uniformity::flow::{Block, End, Value};
+use crate::wsl::environment::FunctionId;
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
+
+impl Lower<'_> {
+    /// The function's body, and where its returns lead.
+    pub(super) fn body(&mut self, function: FunctionId) -> Done {
+        let program = self.program;
+        let returns = self.flow.block();
+        self.frame.function = function;
+        self.frame.returns = returns;
+        self.frame.reference = None;
+        self.frame.result = self.result(function);
+        let around = std::mem::take(&mut self.around);
+        self.statement(program.body(function).block)?;
+        self.flow.jump(returns);
+        self.around = around;
+        Ok(())
+    }
+
+    pub(super) fn statement(&mut self, id: StmtId) -> Done {
+        deep(|| self.statement_of(id))
+    }
+
+    /// Ends the block; what comes after cannot be reached.
+    fn terminate(&mut self, end: End) {
+        self.flow.end(end);
+        let after = self.flow.block();
+        self.flow.begin(after);
+    }
+
+    fn leave(&mut self, to: Option<Block>) {
+        self.terminate(to.map_or(End::Unreachable, End::Jump));
+    }
+
+    fn statement_of(&mut self, id: StmtId) -> Done {
+        let program = self.program;
+        let statement = program.stmt(id);
+        self.flow.span = statement.span;
+        match &statement.form {
+            StmtForm::Block(range) => {
+                for &s in program.block(range) {
+                    self.statement(s)?;
+                }
+            }
+            StmtForm::Declaration(_, store, initializer) => self.declaration(*store, *initializer)?,
+            StmtForm::If(e, then, or) => {
+                let condition = self.condition(*e)?;
+                let (yes, no, end) = (self.flow.block(), self.flow.block(), self.flow.block());
+                self.flow.end(End::Branch(condition, yes, no));
+                for (block, s) in [(yes, *then), (no, *or)] {
+                    self.flow.begin(block);
+                    self.statement(s)?;
+                    self.flow.end(End::Jump(end));
+                }
+                self.flow.begin(end);
+            }
+            StmtForm::DoWhile(body, e) => {
+                let (start, next, end) = (self.flow.block(), self.flow.block(), self.flow.block());
+                self.flow.jump(start);
+                self.looped(*body, end, next)?;
+                self.flow.jump(next);
+                let condition = self.condition(*e)?;
+                self.flow.end(End::Branch(condition, start, end));
+                self.flow.begin(end);
+            }
+            StmtForm::For(e, update, body) => {
+                let (start, inside, next, end) = (self.flow.block(), self.flow.block(), self.flow.block(), self.flow.block());
+                self.flow.jump(start);
+                let condition = self.condition(*e)?;
+                self.flow.end(End::Branch(condition, inside, end));
+                self.flow.begin(inside);
+                self.looped(*body, end, next)?;
+                self.flow.jump(next);
+                self.value(*update)?;
+                self.flow.end(End::Jump(start));
+                self.flow.begin(end);
+            }
+            StmtForm::Switch(e, cases) => self.switch(*e, cases)?,
+            StmtForm::Break => self.leave(self.around.breaks),
+            StmtForm::Continue => self.leave(self.around.continues),
+            StmtForm::Fallthrough => self.leave(self.around.fallthrough),
+            StmtForm::Discard => self.terminate(End::Exit),
+            StmtForm::Return(e) => {
+                if let Some(e) = e {
+                    match self.value(*e)? {
+                        Val::Cells(cells) => self.write_all(self.frame.result, &cells),
+                        reference => {
+                            self.frame.reference.get_or_insert(reference);
+                        }
+                    }
+                }
+                self.terminate(End::Jump(self.frame.returns));
+            }
+            StmtForm::Expr(e) => _ = self.value(*e)?,
+        }
+        Ok(())
+    }
+
+    /// A condition; the branch on it stands where it does.
+    fn condition(&mut self, e: ExprId) -> Done<Value> {
+        let value = self.scalar(e)?;
+        self.flow.span = self.program.expr(e).span;
+        Ok(value)
+    }
+
+    fn looped(&mut self, body: StmtId, breaks: Block, continues: Block) -> Done {
+        let saved = self.around;
+        self.around = super::Around { breaks: Some(breaks), continues: Some(continues), fallthrough: None };
+        self.statement(body)?;
+        self.around = saved;
+        Ok(())
+    }
+
+    /// The initialising value, or the default value, is stored whenever the declaration is reached.
+    fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
+        let store = *self.program.store(id);
+        let value = match initializer {
+            Some(e) => self.value(e)?,
+            None if store.space == AddressSpace::Threadgroup => return Ok(()),
+            None => {
+                let n = self.size(store.ty);
+                Val::Cells(self.zeros(n))
+            }
+        };
+        self.bind(id, value);
+        Ok(())
+    }
+
+    /// Gives a variable a value.
+    pub(super) fn bind(&mut self, id: StoreId, value: Val) {
+        match value {
+            Val::Cells(cells) if self.program.store(id).space != AddressSpace::Threadgroup => {
+                let cell = self.store(id);
+                self.write_all(cell, &cells);
+            }
+            Val::Cells(_) => {}
+            reference => _ = self.references.insert(id, reference),
+        }
+    }
+
+    fn switch(&mut self, e: ExprId, cases: &[Case]) -> Done {
+        let value = self.condition(e)?;
+        let ty = self.program.expr(e).ty.right();
+        let end = self.flow.block();
+        let blocks: Vec<Block> = cases.iter().map(|_| self.flow.block()).collect();
+        let mut table = Vec::new();
+        let mut other = None;
+        for (case, &block) in cases.iter().zip(&blocks) {
+            match case.value {
+                Some(constant) => table.push((self.bits(constant, ty), block)),
+                None => other = Some(block),
+            }
+        }
+        self.flow.end(End::Switch(value, table, other));
+        let saved = self.around;
+        self.around.breaks = Some(end);
+        for (i, (case, &block)) in cases.iter().zip(&blocks).enumerate() {
+            self.around.fallthrough = blocks.get(i + 1).copied();
+            self.flow.begin(block);
+            self.statement(case.body)?;
+            self.flow.end(End::Jump(end));
+        }
+        self.around = saved;
+        self.flow.begin(end);
+        Ok(())
+    }
+}

@@ -1,0 +1,6 @@
+//! The uniformity analysis.
+
+mod precise;
+mod programs;
+mod seed;
+mod table;

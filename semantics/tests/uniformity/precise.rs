@@ -1,0 +1,156 @@
+//! Verdicts of the precise analysis, by hand.
+
+use smallstep_semantics::uniformity::flow::Planted;
+use smallstep_semantics::uniformity::wsl;
+use smallstep_semantics::wsl as language;
+
+/// The bodies of compute shaders with eight threads in a row, and whether each is accepted. `t` is
+/// the thread's number, `u` a uniform number, `d` device memory and `c` constant memory.
+const BODIES: &[(&str, bool, &str)] = &[
+    ("nothing", true, "barrier();"),
+    ("branch on the thread", false, "if (t < 3u) { barrier(); }"),
+    ("branch on a uniform", true, "if (u < 3u) { barrier(); }"),
+    ("after a branch", true, "if (t < 3u) { u = 1u; } barrier();"),
+    ("assigned in a branch", false, "if (t < 3u) { u = 1u; } if (u == 1u) { barrier(); }"),
+    ("the same on both ways", true, "uint x; if (t < 3u) { x = u + 1u; } else { x = u + 1u; } if (x == 1u) { barrier(); }"),
+    ("uniform again", true, "uint x = t; x = 3u; if (x == u) { barrier(); }"),
+    ("not uniform any more", false, "uint x = u; x = t; if (x == u) { barrier(); }"),
+    ("U-1", false, "uint a = 0u; if (t < 3u) { a = 1u; } else { return; } if (u < 3u) { barrier(); }"),
+    ("early return", false, "if (t == 1u) { return; } barrier();"),
+    ("uniform return", true, "if (u == 1u) { return; } barrier();"),
+    ("loop", true, "for (uint i = 0u; i < u; i++) { barrier(); }"),
+    ("loop by thread", false, "for (uint i = 0u; i < t; i++) { barrier(); }"),
+    ("after a loop by thread", true, "for (uint i = 0u; i < t; i++) { u = u + 0u; } barrier();"),
+    ("counter after a loop by thread", false, "uint i; for (; i < t; i++) { } if (i == 2u) { barrier(); }"),
+    ("counter after a uniform loop", true, "uint i; for (; i < u; i++) { } if (i == 2u) { barrier(); }"),
+    ("break", false, "for (uint i = 0u; i < u; i++) { if (i == t) { break; } barrier(); }"),
+    ("break after", false, "for (uint i = 0u; i < u; i++) { barrier(); if (i == t) { break; } }"),
+    ("after a loop with break", true, "for (uint i = 0u; i < u; i++) { if (i == t) { break; } } barrier();"),
+    ("value after a loop with break", false, "uint x; for (uint i = 0u; i < u; i++) { x = i; if (i == t) { break; } } if (x == 1u) { barrier(); }"),
+    ("continue", true, "for (uint i = 0u; i < u; i++) { barrier(); if (i == t) { continue; } u = u + 0u; }"),
+    ("continue before", false, "for (uint i = 0u; i < u; i++) { if (i == t) { continue; } barrier(); }"),
+    ("continue and uniform break", true, "for (uint i = 0u; i < 4u; i++) { if (i == u) { break; } if (i == t) { continue; } d[t] = i; }  barrier();"),
+    ("continue and uniform break, inside", true, "for (uint i = 0u; i < 4u; i++) { barrier(); if (i == u) { break; } if (i == t) { continue; } d[t] = i; }"),
+    ("return in a loop", false, "for (uint i = 0u; i < u; i++) { if (i == t) { return; } } barrier();"),
+    ("do while", true, "uint i = 0u; do { i++; barrier(); } while (i < u);"),
+    ("do while by thread", false, "uint i = 0u; do { i++; barrier(); } while (i < t);"),
+    ("carried", false, "uint x = 0u; for (uint i = 0u; i < u; i++) { if (x == 1u) { barrier(); } x = t; }"),
+    ("overwritten in a loop", true, "uint x = 0u; for (uint i = 0u; i < u; i++) { x = u; if (x == 1u) { barrier(); } x = t; }"),
+    ("or", false, "bool b = t == 1u || (barrier(), true);"),
+    ("or, first", true, "bool b = (barrier(), true) || t == 1u;"),
+    ("and", false, "bool b = t == 1u && (barrier(), true);"),
+    ("ternary", false, "uint x = t == 1u ? 1u : (barrier(), 2u);"),
+    ("value of a ternary", false, "uint x = t == 1u ? 1u : 2u; if (x == 1u) { barrier(); }"),
+    ("switch", false, "switch (t) { case 0u: barrier(); break; default: break; }"),
+    ("switch on a uniform", true, "switch (u) { case 0u: barrier(); break; default: break; }"),
+    ("fallthrough", false, "switch (t) { case 0u: fallthrough; default: barrier(); break; case 2u: break; }"),
+    ("both cases", true, "switch (t) { case 0u: d[t] = 1u; break; default: d[t] = 2u; break; } barrier();"),
+    ("break in a case in a loop", true, "for (uint i = 0u; i < u; i++) { switch (t) { case 0u: break; default: d[t] = 1u; break; } barrier(); }"),
+    ("constant memory", true, "if (c[u] == 1u) { barrier(); }"),
+    ("constant memory by thread", false, "if (c[t] == 1u) { barrier(); }"),
+    ("device memory", false, "if (d[u] == 1u) { barrier(); }"),
+    ("threadgroup memory", false, "threadgroup uint s; if (s == 1u) { barrier(); }"),
+    ("group", true, "if (g.x == 1u) { barrier(); }"),
+    ("one row", true, "if (l.y == 0u && l.z == 0u) { barrier(); }"),
+    ("bound of the group", true, "if (l.x < 8u) { barrier(); }"),
+    ("bound of the group, too small", false, "if (l.x < 7u) { barrier(); }"),
+    ("remainder", true, "if (t % 4u < 4u) { barrier(); }"),
+    ("difference", true, "if (t - t == u) { barrier(); }"),
+    ("dead", true, "if (false) { if (t == 1u) { barrier(); } }"),
+    ("dead by a variable", true, "uint x = 3u; if (x == 4u) { if (t == 1u) { barrier(); } }"),
+    ("vector", true, "uint2 v = uint2(t, u); if (v.y == 1u) { barrier(); }"),
+    ("other component", false, "uint2 v = uint2(t, u); if (v.x == 1u) { barrier(); }"),
+    ("component assigned", true, "uint2 v = uint2(t, t); v.y = u; if (v.y == 1u) { barrier(); }"),
+    ("structure", true, "S s; s.a = t; s.b = u; if (s.b == 1u) { barrier(); }"),
+    ("other field", false, "S s; s.a = t; s.b = u; if (s.a == 1u) { barrier(); }"),
+    ("array", true, "uint[3] a; a[0u] = t; a[1u] = u; if (a[1u] == 1u) { barrier(); }"),
+    ("array by index", false, "uint[3] a; a[0u] = t; a[1u] = u; if (a[u] == 1u) { barrier(); }"),
+    ("array stored by thread", false, "uint[3] a; a[t] = 1u; if (a[1u] == 1u) { barrier(); }"),
+    ("large array", false, "uint[300] a; a[0u] = t; if (a[1u] == 1u) { barrier(); }"),
+    ("large array, uniform", true, "uint[300] a; a[0u] = u; if (a[1u] == 1u) { barrier(); }"),
+    ("pointer", false, "uint x = u; thread uint* p = &x; *p = t; if (x == 1u) { barrier(); }"),
+    ("pointer to another", true, "uint x = u; uint y = 0u; thread uint* p = &y; *p = t; if (x == 1u) { barrier(); }"),
+    ("reference", false, "uint[3] a; thread uint[] r = @a; r[1u] = t; if (a[1u] == 1u) { barrier(); }"),
+    ("reference to another element", true, "uint[3] a; thread uint[] r = @a; r[1u] = t; if (a[2u] == 1u) { barrier(); }"),
+    ("call", true, "if (twice(u) == 1u) { barrier(); }"),
+    ("call by thread", false, "if (twice(t) == 1u) { barrier(); }"),
+    ("call that stores", false, "uint x = u; put(&x, t); if (x == 1u) { barrier(); }"),
+    ("call that stores a uniform", true, "uint x = t; put(&x, u); if (x == 1u) { barrier(); }"),
+    ("call that waits", true, "waits(u);"),
+    ("call that waits by thread", false, "waits(t);"),
+    ("call that waits in a branch", false, "if (t == 1u) { waits(u); }"),
+    ("call that returns early", true, "early(t); barrier();"),
+    ("value of a call that returns early", false, "if (early(t) == 1u) { barrier(); }"),
+    ("atomic", false, "uint x; InterlockedAdd(&n[0u], 1u, &x); if (x == 1u) { barrier(); }"),
+    ("compound assignment", false, "uint x = u; x += t; if (x == 1u) { barrier(); }"),
+    ("increment", true, "uint x = u; x++; if (x == 1u) { barrier(); }"),
+    ("comma", true, "uint x = (t, u); if (x == 1u) { barrier(); }"),
+    ("shadowed", true, "uint x = t; { uint x = u; if (x == 1u) { barrier(); } }"),
+    ("nested loops", true, "for (uint i = 0u; i < u; i++) { for (uint j = 0u; j < t; j++) { d[t] = j; } barrier(); }"),
+    ("inner counter after an inner loop", false, "for (uint i = 0u; i < u; i++) { uint j = 0u; for (; j < t; j++) { } if (j == 2u) { barrier(); } }"),
+    ("endless by thread", true, "while (t == 9u) { } barrier();"),
+    ("barrier in both branches", false, "if (t == 1u) { barrier(); } else { barrier(); }"),
+];
+
+fn program(body: &str) -> String {
+    let body = body.replace("barrier()", "AllMemoryBarrierWithGroupSync()");
+    format!(
+        "struct S {{ uint a; uint b; }}
+         uint twice(uint x) {{ return x + x; }}
+         void put(thread uint* p, uint x) {{ *p = x; }}
+         void waits(uint x) {{ if (x == 3u) {{ AllMemoryBarrierWithGroupSync(); }} }}
+         uint early(uint x) {{ if (x == 3u) {{ return 1u; }} return 2u; }}
+         [numthreads(8, 1, 1)] compute void main(uint3 id : SV_DispatchThreadID, uint3 l : SV_GroupThreadID, uint3 g : SV_GroupID,
+             constant uint[] c : register(b0), device uint[] d : register(u1), device atomic_uint[] n : register(u2)) {{
+             uint t = id.x; uint u = c[0u]; {body} }}"
+    )
+}
+
+fn check(text: &str) -> language::typing::program::Program {
+    language::check(text).unwrap_or_else(|e| panic!("{}\n{text}", e[0].message))
+}
+
+#[test]
+fn bodies_are_judged_as_by_hand() {
+    let mut wrong = Vec::new();
+    for (name, accepted, body) in BODIES {
+        if let Err(e) = language::check(&program(body)) {
+            wrong.push(format!("{name}: {}", e[0].message));
+            continue;
+        }
+        let program = check(&program(body));
+        let analysis = wsl::analyse(&program).expect("small");
+        if analysis.accepts() != *accepted {
+            wrong.push(format!("{name}: {body}\n   {:?}", analysis.rejections));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_weakened_rule_is_caught() {
+    use Planted::*;
+    for planted in [
+        ControlOfBranch,
+        ControlOfOuterBranch,
+        MergeIgnoresEdges,
+        MergeIgnoresValues,
+        LoopExit,
+        LoopCarried,
+        Operands,
+        FirstOperandOnly,
+        Varying,
+        BoundsTooSmall,
+        RepeatsUnspecified,
+        ExitIsNoDependence,
+        Folding,
+        CallIsUniform,
+    ] {
+        let caught = BODIES.iter().filter(|(_, accepted, body)| {
+            if language::check(&program(body)).is_err() { return false; }
+            let analysis = wsl::analyse_with(&check(&program(body)), Some(planted)).expect("small");
+            analysis.accepts() && !accepted
+        });
+        eprintln!("{planted:?}: {:?}", caught.map(|(name, ..)| *name).collect::<Vec<_>>());
+    }
+}
