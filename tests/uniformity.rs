@@ -3,7 +3,13 @@
 
 use smallstep::generate::uniformity::{program, Generated};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
-use smallstep::theorem::uniformity::{ANALYSES, Executions, Found, Observed, Plan, Verdict, accept_all, branches, campaign, execution, reject_all};
+use smallstep::generate::spirv::barriers;
+use smallstep::theorem::uniformity::{
+    ANALYSES, Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, reject_all, spirv,
+};
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::step::{self, Env};
+use smallstep_semantics::spirv::{Config, Module, Next, Relation, Rules};
 use smallstep_semantics::wsl::execution::Planted;
 use smallstep_semantics::wsl::group::{Replacement, State};
 use smallstep_semantics::wsl::typing::program::Program;
@@ -17,7 +23,7 @@ fn typed(text: &str) -> Program {
 
 fn observed(text: &str) -> Observed {
     let program = typed(text);
-    let observed = execution::observe(&program, [2, 1, 1], 7, &Executions::default());
+    let observed = execution::observe(text, &program, [2, 1, 1], 7, &Executions::default());
     assert_eq!(disagreement(text, &program, [2, 1, 1], 7, &Executions::default()), None, "{text}");
     observed
 }
@@ -140,7 +146,7 @@ fn a_reference_interpreter_with_a_bug_does_not_agree() {
 }
 
 fn judged(analysis: fn(&Program) -> Verdict, count: u64, examples: usize) -> Found {
-    campaign(&Plan { count, threads: 2, references: 20, examples, ..Plan::default() }, &analysis, &|| ())
+    campaign::<Wsl>(&Plan { count, threads: 2, references: 20, examples, ..Plan::default() }, &analysis, &|| ())
 }
 
 #[test]
@@ -153,7 +159,7 @@ fn an_analysis_that_accepts_everything_is_caught() {
     assert!(smallest.is_some_and(|lines| lines <= 8), "{smallest:?}");
     for case in &found.unsound_cases {
         let Generated { groups, .. } = program(case.seed);
-        let shown = execution::observe(&typed(&case.text), groups, case.seed, &Executions::default());
+        let shown = execution::observe(&case.text, &typed(&case.text), groups, case.seed, &Executions::default());
         assert!(matches!(shown, Observed::Apart { .. }), "{shown:?}\n{}", case.text);
         assert!(case.what.contains("thread"), "{}", case.what);
     }
@@ -176,8 +182,49 @@ fn what_is_rejected_needlessly_is_counted_by_cause() {
 
 #[test]
 fn campaigns_do_not_depend_on_threads() {
-    let on = |threads| campaign(&Plan { count: 120, threads, ..Plan::default() }, ANALYSES[0].1, &|| ());
+    let on = |threads| campaign::<Wsl>(&Plan { count: 120, threads, ..Plan::default() }, &accept_all, &|| ());
     assert_eq!(on(1), on(2));
+}
+
+#[test]
+fn modules_with_barriers_anywhere_often_come_apart() {
+    let plan = Plan { count: 1500, threads: 2, references: 30, executions: Executions { runs: 4, ..Executions::default() }, ..Plan::default() };
+    let found = campaign::<Spirv>(&plan, &accept_all, &|| ());
+    assert_eq!((found.failures, found.programs, found.references), (0, 1500, 50), "{:?}", found.failure_cases);
+    assert!(found.apart_percent() >= 10.0, "{}", found.apart_percent());
+    assert!(found.met * 10 > found.together() * 6, "{} of {}", found.met, found.together());
+    for case in &found.unsound_cases {
+        assert!(case.what.contains("spirv/divergent-barrier") && case.text.lines().count() < 100, "{}\n{}", case.what, case.text);
+    }
+    let other = campaign::<Spirv>(&Plan { threads: 1, ..plan }, &accept_all, &|| ());
+    assert_eq!(found, other);
+    let none = campaign::<Spirv>(&Plan { count: 200, ..plan }, &reject_all, &|| ());
+    assert_eq!((none.unsound, none.accepted_together), (0, 0));
+    let [cause] = &none.causes[..] else { panic!("{:?}", none.causes) };
+    assert_eq!(cause.count, none.together());
+}
+
+#[test]
+fn a_relation_whose_barriers_do_not_wait_does_not_agree() {
+    fn passed<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+        match step::barrier::control_barrier(env, config)? {
+            Next::Waits(next, _) => Some(Next::Config(next)),
+            other => Some(other),
+        }
+    }
+    let rules = Rules::default().replace(Rule::SpirvControlBarrier, passed);
+    let relation = Relation { rules, ..Relation::default() };
+    let executions = Executions { runs: 4, ..Executions::default() };
+    let mut caught = 0;
+    for seed in 1..400 {
+        let case = barriers::module(seed).case();
+        let module = Module::load(&case.words).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        if let Observed::Apart { .. } = spirv::observe(&case, &module, seed, &executions) {
+            assert_eq!(spirv::disagreement(&case, &module, seed, &executions, &Relation::default()), None);
+            caught += u32::from(spirv::disagreement(&case, &module, seed, &executions, &relation).is_some());
+        }
+    }
+    assert!(caught > 10, "{caught}");
 }
 
 /// What programs are to be made of, and in how many of a thousand it is to be.

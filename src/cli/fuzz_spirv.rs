@@ -14,7 +14,8 @@ use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised}
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
-use smallstep_semantics::spirv::disassemble;
+use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_ANALYSES, Spirv};
+use smallstep_semantics::spirv::{Module, disassemble};
 
 use super::bar::Bar;
 use super::device::{DeviceArgs, say_unrepeated};
@@ -33,9 +34,10 @@ pub(crate) struct FuzzSpirv {
     /// Twins of each module, with one defect each
     #[arg(long, default_value_t = 2)]
     twins: u32,
-    /// One module in so many runs on the relation too; 0: none
-    #[arg(long, default_value_t = 1)]
-    references: u64,
+    /// One module in so many runs on the relation too; 0: none. Without this option 1, or 100 with
+    /// --uniformity
+    #[arg(long)]
+    references: Option<u64>,
     /// Instructions that an invocation executes at the median
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     executed: u32,
@@ -60,6 +62,13 @@ pub(crate) struct FuzzSpirv {
     /// With --only: the twin with this defect, by its name
     #[arg(long, requires = "only", value_parser = defect)]
     twin: Option<Defect>,
+    /// Judge this analysis of uniformity by executions of other modules, with barriers anywhere,
+    /// instead: none that it accepts may have invocations that are apart
+    #[arg(long, value_name = "ANALYSIS", value_parser = analysis, conflicts_with_all = ["only", "device", "optimiser", "known", "save"])]
+    uniformity: Option<Named<Module>>,
+    /// With --uniformity: how often each module runs, each time with another input
+    #[arg(long, default_value_t = 4, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
     /// At most so many findings are made minimal
     #[arg(long, default_value_t = 5)]
     shrink: usize,
@@ -75,6 +84,10 @@ pub(crate) struct FuzzSpirv {
     pub(crate) json: bool,
 }
 
+fn analysis(name: &str) -> Result<Named<Module>, String> {
+    super::analyses::named(&SPIRV_ANALYSES, name)
+}
+
 fn defect(name: &str) -> Result<Defect, String> {
     let named = |defect: &&Defect| format!("{defect:?}").eq_ignore_ascii_case(name);
     let names = || Defect::ALL.iter().map(|defect| format!("{defect:?}")).collect::<Vec<_>>().join(", ");
@@ -83,6 +96,14 @@ fn defect(name: &str) -> Result<Defect, String> {
 
 impl FuzzSpirv {
     pub(crate) fn run(self) -> Ended {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if self.threads == 0 { cores } else { self.threads };
+        if let Some(analysis) = self.uniformity {
+            let executions = Executions { runs: self.runs, ..Executions::default() };
+            let (references, examples) = (self.references.unwrap_or(100), self.shrink);
+            let plan = uniformity::Plan { seed: self.seed, count: self.count, threads, executions, references, examples };
+            return Ok(super::analyses::judge::<Spirv>(&plan, analysis, self.json));
+        }
         let quirks = match self.known.as_deref().map(DispatchQuirk::read_folder).transpose() {
             Ok(quirks) => quirks.unwrap_or_default(),
             Err(e) => return input::fail(exit::INVALID, &e),
@@ -96,14 +117,13 @@ impl FuzzSpirv {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let widths = self.widths;
         let plan = Plan {
             seed: self.seed,
             count: if self.only { 1 } else { self.count },
             twins: if self.only { 0 } else { self.twins },
-            references: self.references,
-            threads: if self.threads == 0 { cores } else { self.threads },
+            references: self.references.unwrap_or(1),
+            threads,
             limits: Limits { executed: self.executed, int8: widths, int16: widths, int64: widths, ..Limits::default() },
             engines: Engines::default(),
             optimiser,

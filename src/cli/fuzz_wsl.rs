@@ -4,13 +4,12 @@ use super::exit;
 use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
-use smallstep::theorem::uniformity::{self, ANALYSES, Case, Executions, Named, Plan};
+use smallstep::theorem::uniformity::{ANALYSES, Executions, Named, Plan, Wsl};
 use smallstep::theorem::validation;
+use smallstep_semantics::wsl::typing::program::Program;
 
-/// The analysis of that name.
-fn analysis(name: &str) -> Result<Named, String> {
-    let names = || ANALYSES.map(|(name, _)| name).join(", ");
-    ANALYSES.into_iter().find(|(of, _)| *of == name).ok_or_else(|| format!("no analysis is called \"{name}\"; there are {}", names()))
+fn analysis(name: &str) -> Result<Named<Program>, String> {
+    super::analyses::named(&ANALYSES, name)
 }
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it
@@ -32,7 +31,7 @@ pub(crate) struct FuzzWsl {
     /// Judge this analysis of uniformity by executions of other programs, full of barriers and
     /// derivatives, instead: none that it accepts may have threads that are apart.
     #[arg(long, value_name = "ANALYSIS", value_parser = analysis)]
-    uniformity: Option<Named>,
+    uniformity: Option<Named<Program>>,
     /// With --uniformity: how often each program runs, each time with other contents of buffers.
     #[arg(long, default_value_t = 6, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
@@ -94,48 +93,9 @@ impl FuzzWsl {
     }
 
     /// Judges an analysis of uniformity.
-    fn uniformity(&self, (name, analysis): Named, threads: usize) -> u8 {
+    fn uniformity(&self, analysis: Named<Program>, threads: usize) -> u8 {
         let executions = Executions { runs: self.runs, ..Executions::default() };
         let Self { seed, count, references, examples, .. } = *self;
-        let plan = Plan { seed, count, threads, executions, references, examples };
-        let bar = super::progress(Some(count), "{bar:30} {human_pos} programs, {per_sec}, {eta} left");
-        let start = std::time::Instant::now();
-        let found = uniformity::campaign(&plan, analysis, &|| bar.inc(1));
-        bar.finish_and_clear();
-        let seconds = start.elapsed().as_secs_f64();
-        let code = if found.unsound + found.failures == 0 { exit::DONE } else { exit::DISAGREE };
-        let case = |kind: &str, case: &Case| match self.json {
-            true => say!("{}", json!({"schema": 1, "kind": kind, "seed": case.seed, "what": case.what, "text": case.text})),
-            false => say!("{kind}, seed {}: {}\n{}", case.seed, case.what, case.text),
-        };
-        found.unsound_cases.iter().for_each(|unsound| case("unsound", unsound));
-        found.failure_cases.iter().for_each(|failure| case("failure", failure));
-        for cause in &found.causes {
-            match self.json {
-                true => {
-                    let example = cause.example.as_ref().map(|example| &example.text);
-                    say!("{}", json!({"schema": 1, "kind": "cause", "cause": cause.cause, "count": cause.count, "seed": cause.seed, "text": example}));
-                }
-                false => say!("{} rejected, and no run shows threads apart: {} (seed {})", cause.count, cause.cause, cause.seed),
-            }
-            if let (Some(example), false) = (&cause.example, self.json) {
-                say!("{}", example.text);
-            }
-        }
-        if self.json {
-            let summary = json!({"schema": 1, "kind": "summary", "analysis": name, "programs": found.programs, "apart": found.apart,
-                "met": found.met, "cut": found.cut, "accepted": found.accepted, "accepted_together": found.accepted_together,
-                "together": found.together(), "precision": found.precision(), "unsound": found.unsound, "references": found.references,
-                "failures": found.failures, "seconds": seconds, "exit": code});
-            say!("{summary}");
-            return code;
-        }
-        say!("{} programs in {seconds:.1} s: {} with threads apart in some run ({:.1} %)", found.programs, found.apart, found.apart_percent());
-        say!("{} of the others are live: threads meet in some run; in {} some thread does not end", found.met, found.cut);
-        say!("analysis {name}: {} accepted, {} of them unsound", found.accepted, found.unsound);
-        let (accepted, together) = (found.accepted_together, found.together());
-        say!("precision: {accepted} of {together} that no run shows apart are accepted ({:.1} %)", found.precision());
-        say!("{} asked of the reference interpreter; failures: {}", found.references, found.failures);
-        code
+        super::analyses::judge::<Wsl>(&Plan { seed, count, threads, executions, references, examples }, analysis, self.json)
     }
 }

@@ -35,6 +35,7 @@ macro_rules! tell_part {
 }
 
 mod adapters;
+mod analyses;
 mod amber;
 mod asm;
 mod bar;

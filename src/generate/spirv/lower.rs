@@ -360,6 +360,7 @@ impl<'m> Lower<'m> {
                 }
                 return false;
             }
+            Stmt::Barrier => self.barrier(WORKGROUP_ORDER),
             Stmt::Output(slot, e) => {
                 let value = self.value(e);
                 let word = self.slot(slot);

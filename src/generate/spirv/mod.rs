@@ -24,10 +24,12 @@
 //! | `mix` | size and features of one module |
 //! | `draw`, `compose` | statements; expressions |
 //! | `lower`, `express`, `emit`, `layout` | tree to words: code; expressions; sections; offsets |
+//! | `barriers` | modules with barriers anywhere, which may be divergent |
 //! | `twin`, `plant` | defects: where, and what must be said; their instructions |
 //! | `shrink`, `repair` | smaller modules that still show something |
 //! | `remedy` | modules without one construct |
 
+pub mod barriers;
 mod compose;
 mod draw;
 mod emit;

@@ -213,6 +213,9 @@ pub enum Stmt {
         /// The name of the old value.
         result: Local,
     },
+    /// Waits for the workgroup. Only the modules of [`mod@super::barriers`] have it, and there it
+    /// stands anywhere.
+    Barrier,
     /// One defect: see [`mod@super::twin`].
     Plant(Box<Plant>),
 }

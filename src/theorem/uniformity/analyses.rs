@@ -3,16 +3,17 @@
 
 use super::{Analysis, Verdict};
 use smallstep_semantics::uniformity;
+use smallstep_semantics::spirv::Module;
 use smallstep_semantics::wsl::environment::access::Callee;
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::meaning::Derivative;
 use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program, StmtForm, StmtId};
 
 /// An analysis by its name.
-pub type Named = (&'static str, Analysis<'static>);
+pub type Named<P> = (&'static str, Analysis<'static, P>);
 
 /// The analyses that can be judged, by name.
-pub const ANALYSES: [Named; 5] =
+pub const ANALYSES: [Named<Program>; 5] =
     [("precise", &precise), ("seed", &seed), ("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
 
 /// The precise analysis.
@@ -37,13 +38,16 @@ fn verdict(analysis: &uniformity::Analysis) -> Verdict {
     Verdict::Rejects(format!("{}; {last}", rules.join(", ")))
 }
 
+/// The analyses of SPIR-V, by name.
+pub const SPIRV_ANALYSES: [Named<Module>; 2] = [("accept-all", &accept_all), ("reject-all", &reject_all)];
+
 /// Accepts every program: as precise as can be, and unsound.
-pub fn accept_all(_: &Program) -> Verdict {
+pub fn accept_all<P>(_: &P) -> Verdict {
     Verdict::Accepts
 }
 
 /// Rejects every program: sound, and as imprecise as can be.
-pub fn reject_all(_: &Program) -> Verdict {
+pub fn reject_all<P>(_: &P) -> Verdict {
     Verdict::Rejects("everything is rejected".into())
 }
 

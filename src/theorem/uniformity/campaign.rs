@@ -1,10 +1,7 @@
 //! Generated programs, each judged by an analysis and by executions.
 
-use super::execution::{Executions, Observed, observe};
-use super::{Analysis, Verdict, relation};
-use crate::generate::uniformity::{Generated, Tree, program};
-use smallstep_semantics::wsl::typing::program::Program;
-use smallstep_semantics::wsl::validate::validate;
+use super::execution::{Executions, Observed};
+use super::{Analysis, Language, Verdict};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,24 +139,22 @@ struct Counted {
 }
 
 impl Counted {
-    fn judge(&mut self, plan: &Plan, seed: u64, is_sampled: bool, analysis: Analysis) {
-        let Generated { tree, groups } = program(seed);
-        let text = tree.text();
-        let validated = validate(&text);
+    fn judge<L: Language>(&mut self, plan: &Plan, seed: u64, is_sampled: bool, analysis: Analysis<L::Program>) {
+        let tree = L::generated(seed);
         let found = &mut self.found;
-        let Some(typed) = validated.program else {
-            let errors: Vec<String> = validated.errors.iter().map(|e| format!("[{}] {}", e.rule, e.message)).collect();
-            return found.fail(seed, text, format!("it is not valid: {}", errors.join("; ")));
+        let typed = match L::program(&tree) {
+            Ok(typed) => typed,
+            Err(why) => return found.fail(seed, L::text(&tree), format!("it is not valid: {why}")),
         };
-        let observed = observe(&typed, groups, seed, &plan.executions);
+        let observed = L::observed(&tree, &typed, seed, &plan.executions);
         if is_sampled {
             found.references += 1;
-            if let Some(what) = relation::disagreement(&text, &typed, groups, seed, &plan.executions) {
-                found.fail(seed, text.clone(), format!("the interpreters do not agree: {what}"));
+            if let Some(what) = L::disagreement(&tree, &typed, seed, &plan.executions) {
+                found.fail(seed, L::text(&tree), format!("the interpreters do not agree: {what}"));
             }
         }
         let apart = match observed {
-            Observed::Unjudged(why) => return found.fail(seed, text, format!("it is not judged: {why}")),
+            Observed::Unjudged(why) => return found.fail(seed, L::text(&tree), format!("it is not judged: {why}")),
             Observed::Apart { .. } => true,
             Observed::Together { met, cut } => {
                 found.met += u64::from(met > 0);
@@ -173,7 +168,7 @@ impl Counted {
             (Verdict::Accepts, true) => {
                 found.accepted += 1;
                 found.unsound += 1;
-                keep(&mut found.unsound_cases, Case { seed, text, what: String::new() });
+                keep(&mut found.unsound_cases, Case { seed, text: String::new(), what: String::new() });
             }
             (Verdict::Accepts, false) => {
                 found.accepted += 1;
@@ -190,7 +185,7 @@ impl Counted {
 }
 
 /// Judges the programs of a plan. `progress` is told of each program that is done.
-pub fn campaign(plan: &Plan, analysis: Analysis, progress: &(dyn Fn() + Sync)) -> Found {
+pub fn campaign<L: Language>(plan: &Plan, analysis: Analysis<L::Program>, progress: &(dyn Fn() + Sync)) -> Found {
     let next = AtomicU64::new(0);
     let all = Mutex::new(Counted::default());
     std::thread::scope(|scope| {
@@ -203,7 +198,7 @@ pub fn campaign(plan: &Plan, analysis: Analysis, progress: &(dyn Fn() + Sync)) -
                         break;
                     }
                     let is_sampled = plan.references > 0 && i % plan.references == 0;
-                    counted.judge(plan, plan.seed.wrapping_add(i), is_sampled, analysis);
+                    counted.judge::<L>(plan, plan.seed.wrapping_add(i), is_sampled, analysis);
                     progress();
                 }
                 let mut all = all.lock().unwrap_or_else(|e| e.into_inner());
@@ -221,62 +216,43 @@ pub fn campaign(plan: &Plan, analysis: Analysis, progress: &(dyn Fn() + Sync)) -
         cases.sort_by_key(|case| case.seed);
         cases.truncate(MAX_CASES);
     }
-    found.unsound_cases = found.unsound_cases.iter().map(|case| unsound(plan, case.seed, analysis)).collect();
+    found.unsound_cases = found.unsound_cases.iter().map(|case| unsound::<L>(plan, case.seed, analysis)).collect();
     found.causes = causes.into_iter().map(|(cause, (count, seed))| Cause { cause, count, seed, example: None }).collect();
     found.causes.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.cause.cmp(&b.cause)));
     for cause in found.causes.iter_mut().take(plan.examples) {
-        cause.example = Some(imprecise(plan, cause, analysis));
+        cause.example = Some(imprecise::<L>(plan, cause, analysis));
     }
     found
 }
 
-/// The typed program of a tree that is valid.
-fn typed(tree: &Tree) -> Option<Program> {
-    validate(&tree.text()).program
-}
-
 /// An accepted program whose threads are apart, shrunk.
-fn unsound(plan: &Plan, seed: u64, analysis: Analysis) -> Case {
-    let Generated { tree, groups } = program(seed);
-    let observed = |tree: &Tree| typed(tree).map(|typed| (observe(&typed, groups, seed, &plan.executions), typed));
-    let small = tree.shrunk(MAX_TREES, &mut |tree| {
-        matches!(observed(tree), Some((Observed::Apart { .. }, typed)) if analysis(&typed) == Verdict::Accepts)
-    });
-    let what = match observed(&small) {
-        Some((Observed::Apart { run, first, other }, _)) => shown(&small.text(), run, [first, other]),
-        _ => String::new(),
-    };
-    Case { seed, text: small.text(), what }
-}
-
-/// Where two threads are, for people.
-fn shown(text: &str, run: u32, threads: [smallstep_semantics::wsl::machine::Waiting; 2]) -> String {
-    let of = |w: smallstep_semantics::wsl::machine::Waiting| match w.place {
-        None => format!("thread {} has ended", w.thread),
-        Some(place) => {
-            let (line, column) = smallstep_semantics::text::line_column(text, place.start);
-            format!("thread {} waits at {line}:{column}", w.thread)
+fn unsound<L: Language>(plan: &Plan, seed: u64, analysis: Analysis<L::Program>) -> Case {
+    let apart = |tree: &L::Tree| {
+        let typed = L::program(tree).ok()?;
+        match (analysis(&typed), L::observed(tree, &typed, seed, &plan.executions)) {
+            (Verdict::Accepts, Observed::Apart { run, what }) => Some(format!("run {run}: {what}")),
+            _ => None,
         }
     };
-    let instance = if threads[0].place == threads[1].place { ", of different iterations or calls" } else { "" };
-    format!("run {run}: {} and {}{instance}", of(threads[0]), of(threads[1]))
+    let small = L::shrunk(&L::generated(seed), MAX_TREES, &mut |tree| apart(tree).is_some());
+    Case { seed, text: L::text(&small), what: apart(&small).unwrap_or_default() }
 }
 
 /// A program that is rejected for a reason and that no run shows apart, shrunk. Its threads go on
 /// meeting if they do.
-fn imprecise(plan: &Plan, cause: &Cause, analysis: Analysis) -> Case {
-    let Generated { tree, groups } = program(cause.seed);
-    let meets = |tree: &Tree| -> Option<bool> {
-        let typed = typed(tree)?;
+fn imprecise<L: Language>(plan: &Plan, cause: &Cause, analysis: Analysis<L::Program>) -> Case {
+    let meets = |tree: &L::Tree| -> Option<bool> {
+        let typed = L::program(tree).ok()?;
         if analysis(&typed) != Verdict::Rejects(cause.cause.clone()) {
             return None;
         }
-        match observe(&typed, groups, cause.seed, &plan.executions) {
+        match L::observed(tree, &typed, cause.seed, &plan.executions) {
             Observed::Together { met, .. } => Some(met > 0),
             _ => None,
         }
     };
+    let tree = L::generated(cause.seed);
     let due = meets(&tree) == Some(true);
-    let small = tree.shrunk(MAX_TREES, &mut |tree| meets(tree).is_some_and(|met| met || !due));
-    Case { seed: cause.seed, text: small.text(), what: cause.cause.clone() }
+    let small = L::shrunk(&tree, MAX_TREES, &mut |tree| meets(tree).is_some_and(|met| met || !due));
+    Case { seed: cause.seed, text: L::text(&small), what: cause.cause.clone() }
 }

@@ -5,6 +5,7 @@
 //! another's stores differs. What is unspecified is chosen as its first value.
 
 use crate::generate::uniformity::contents;
+use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::group::Resource;
@@ -34,10 +35,8 @@ pub enum Observed {
     Apart {
         /// The run, counted from 0.
         run: u32,
-        /// Where a thread waits, or that it has ended.
-        first: Waiting,
-        /// Where another one is.
-        other: Waiting,
+        /// Where one waits, and where the other one is.
+        what: String,
     },
     /// No run shows threads apart.
     Together {
@@ -69,8 +68,9 @@ pub(super) fn how(executions: &Executions, run: u32) -> How {
     How { strategy: Strategy::First, fuel: executions.fuel, reversed: run % 2 == 1 }
 }
 
-/// Runs a program's only entry point over these groups, with the contents of the seed.
-pub fn observe(program: &Program, groups: [u32; 3], seed: u64, executions: &Executions) -> Observed {
+/// Runs a program's only entry point over these groups, with the contents of the seed. The text is
+/// for places.
+pub fn observe(text: &str, program: &Program, groups: [u32; 3], seed: u64, executions: &Executions) -> Observed {
     let [entry] = &program.entry_points[..] else { return Observed::Unjudged("it has not one entry point".into()) };
     let traces = match Traces::new(program, entry) {
         Ok(traces) => traces,
@@ -84,10 +84,23 @@ pub fn observe(program: &Program, groups: [u32; 3], seed: u64, executions: &Exec
                 all += met;
                 any_cut |= cut;
             }
-            Ok(Traced::Apart(first, other)) => return Observed::Apart { run, first, other },
+            Ok(Traced::Apart(first, other)) => return Observed::Apart { run, what: shown(text, [first, other]) },
             Ok(Traced::Stopped { ending, .. }) => return Observed::Unjudged(format!("{ending:?}")),
             Err(why) => return Observed::Unjudged(why),
         }
     }
     Observed::Together { met: all, cut: any_cut }
+}
+
+/// Where two threads are, for people.
+fn shown(text: &str, threads: [Waiting; 2]) -> String {
+    let of = |w: Waiting| match w.place {
+        None => format!("thread {} has ended", w.thread),
+        Some(place) => {
+            let (line, column) = line_column(text, place.start);
+            format!("thread {} waits at {line}:{column}", w.thread)
+        }
+    };
+    let instance = if threads[0].place == threads[1].place { ", of different iterations or calls" } else { "" };
+    format!("{} and {}{instance}", of(threads[0]), of(threads[1]))
 }

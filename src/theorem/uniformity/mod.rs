@@ -3,19 +3,22 @@
 //! To this room an analysis is a function from a valid program to a [`Verdict`]. It is *sound* if
 //! no program that it accepts has an execution in which threads are apart at a barrier, a
 //! derivative or a sample. It is *precise* as far as it accepts the others. [`execution`] runs a
-//! program and says whether its threads stay together; [`campaign()`] does so for generated
-//! programs and counts; [`relation`] asks the reference interpreter the same.
+//! program and says whether its threads stay together; [`campaign()`] does so for the generated
+//! programs of a [`Language`] and counts; [`relation`] asks the reference interpreter the same.
+//! [`Wsl`] and [`Spirv`] are the languages.
 
 mod analyses;
 mod campaign;
 pub mod execution;
+mod language;
 pub mod relation;
+pub mod spirv;
 
-pub use analyses::{ANALYSES, Named, accept_all, branches, precise, reject_all, seed};
+pub use analyses::{ANALYSES, Named, SPIRV_ANALYSES, accept_all, branches, precise, reject_all, seed};
 pub use campaign::{Case, Cause, Found, MAX_CASES, Plan, campaign};
 pub use execution::{Executions, Observed};
-
-use smallstep_semantics::wsl::typing::program::Program;
+pub use language::{Language, Wsl};
+pub use spirv::Spirv;
 
 /// What an analysis says of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,5 +30,5 @@ pub enum Verdict {
     Rejects(String),
 }
 
-/// An analysis of programs.
-pub type Analysis<'a> = &'a (dyn Fn(&Program) -> Verdict + Sync);
+/// An analysis of programs, once they are valid.
+pub type Analysis<'a, P> = &'a (dyn Fn(&P) -> Verdict + Sync);

@@ -63,7 +63,7 @@ impl Stmt {
                 place.indices.iter_mut().for_each(&mut *f);
                 f(e);
             }
-            Stmt::Copy(..) => {}
+            Stmt::Copy(..) | Stmt::Barrier => {}
             Stmt::If(condition, arms, _) => {
                 f(condition);
                 arms.iter_mut().flat_map(|arm| &mut arm.values).for_each(f);

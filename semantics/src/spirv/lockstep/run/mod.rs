@@ -75,6 +75,8 @@ pub(super) struct Shared<'r> {
     pub(super) fuel: u64,
     /// Turns that were taken; how many may be is in the dispatch's limits.
     pub(super) turned: AtomicU64,
+    /// How often a workgroup left a barrier together.
+    pub(super) met: AtomicU64,
     pub(super) broken: AtomicBool,
     /// Whether workgroups run one after the other, so that what is reported is the first.
     pub(super) in_order: bool,
@@ -127,9 +129,21 @@ impl Program {
         // In order, so that what is reported is always the same. What a report says beside the
         // instruction is not kept while nothing is wrong: where something is, the dispatch is run
         // once more, and that is kept too.
-        match self.one_by_one(dispatch, groups, false) {
-            Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true),
+        match self.one_by_one(dispatch, groups, false).0 {
+            Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true).0,
             outcome => outcome,
+        }
+    }
+
+    /// Runs a dispatch on this thread, and counts how often a workgroup left a barrier together. A
+    /// report of undefined behaviour may name another step than that of [`Program::run`].
+    pub fn run_counting_barriers(&self, dispatch: &Dispatch<'_>) -> (Outcome<Observation>, u64) {
+        if let Some(refused) = self.refused(dispatch) {
+            return (refused, 0);
+        }
+        match dispatch.workgroups(self.invocations().max(1)) {
+            Ok(groups) => self.one_by_one(dispatch, groups, false),
+            Err(limit) => (Outcome::Limit(limit), 0),
         }
     }
 
@@ -163,26 +177,27 @@ impl Program {
     }
 
     /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
-    /// accesses of a race.
-    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> Outcome<Observation> {
+    /// accesses of a race. Also how often a workgroup left a barrier together.
+    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> (Outcome<Observation>, u64) {
         let shared = self.shared(dispatch, true);
         let mut warps = Vec::new();
         warps.resize_with(self.invocations().div_ceil(LANES as u64) as usize, || Warp::new(self, exact));
         let mut detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
             (false, _) => None,
             (true, Ok(topology)) => Some(Detector::new(topology)),
-            (true, Err(limit)) if self.synchronises => return Outcome::Limit(limit),
+            (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), 0),
             (true, Err(_)) => None,
         };
-        for number in 0..groups {
-            match self.workgroup(&shared, number, &mut warps, &mut detector) {
-                Ok(()) => {}
-                Err(Broken::OutOfFuel) => return Outcome::OutOfFuel,
-                Err(Broken::Stuck(why)) => return Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
-                Err(Broken::Undefined(met)) => return Outcome::Undefined(self.undefined(dispatch, *met)),
-            }
-        }
-        Outcome::Observed(shared.observation())
+        let broken = (0..groups).find_map(|number| {
+            let broken = self.workgroup(&shared, number, &mut warps, &mut detector).err()?;
+            Some(match broken {
+                Broken::OutOfFuel => Outcome::OutOfFuel,
+                Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
+                Broken::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
+            })
+        });
+        let met = shared.met.load(Ordering::Relaxed);
+        (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), met)
     }
 
     /// What is refused before anything runs.
@@ -214,9 +229,10 @@ impl Program {
         let lengths = lengths.collect();
         let shadow = Shadow::new(self, &buffers);
         let robust = dispatch.resources.robustness != Robustness::None;
-        let (executed, turned, broken) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        let [executed, turned, met] = [(); 3].map(|()| AtomicU64::new(0));
+        let broken = AtomicBool::new(false);
         let fuel = dispatch.limits.instructions;
-        Shared { program: self, dispatch, buffers, shadow, lengths, executed, fuel, turned, broken, in_order, robust }
+        Shared { program: self, dispatch, buffers, shadow, lengths, executed, fuel, turned, met, broken, in_order, robust }
     }
 
     fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {
@@ -262,6 +278,7 @@ impl Program {
                 return Err(Broken::Stuck("lanes wait where there is no barrier".into()));
             };
             warps.iter_mut().for_each(|warp| warp.release(self));
+            shared.met.fetch_add(1, Ordering::Relaxed);
             if let Some(detector) = &mut group.detector {
                 detector.workgroup_barrier(number, scope, &semantics);
             }

@@ -1,0 +1,119 @@
+//! SPIR-V compute modules whose invocations meet at control barriers.
+//!
+//! A module runs on the lockstep machine, which reports the first barrier that is divergent by its
+//! dynamic instance ([`Ub::DivergentBarrier`]). Every run has other contents of the input buffer.
+//! The relation is asked the same.
+
+use super::execution::{Executions, Observed};
+use super::language::Language;
+use crate::generate::spirv::barriers::{self, contents};
+use crate::generate::spirv::tree;
+use crate::generate::spirv::{BufferContents, ComputeCase, shrink};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
+use smallstep_semantics::spirv::{Buffer, Module, Relation, disassemble, grid, lockstep};
+use smallstep_semantics::undefined::Ub;
+
+/// SPIR-V: compute entry points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spirv;
+
+/// What a run shows of barriers.
+enum Run {
+    Together,
+    Apart(String),
+    Cut,
+    Other(String),
+}
+
+impl Run {
+    fn of(outcome: &Outcome<Observation>) -> Run {
+        match outcome {
+            Outcome::Observed(_) => Run::Together,
+            Outcome::Undefined(undefined) if undefined.ub == Ub::DivergentBarrier => Run::Apart(undefined.to_string()),
+            Outcome::Undefined(undefined) => Run::Other(undefined.to_string()),
+            Outcome::OutOfFuel => Run::Cut,
+            Outcome::Unsupported(what) => Run::Other(format!("unsupported: {what}")),
+            other => Run::Other(other.name().to_string()),
+        }
+    }
+}
+
+fn bound(buffers: &[BufferContents]) -> Vec<Buffer> {
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: bytes(&b.words) }).collect()
+}
+
+fn dispatched<T>(case: &ComputeCase, seed: u64, run: u32, go: impl FnOnce(&Dispatch) -> T) -> T {
+    let buffers = bound(&contents(case, seed, run));
+    let resources = Resources::of_buffers(&buffers);
+    go(&Dispatch { entry: &case.entry, groups: case.groups, resources, limits: Limits::default() })
+}
+
+/// Runs a module's case, with the contents of the seed.
+pub fn observe(case: &ComputeCase, module: &Module, seed: u64, executions: &Executions) -> Observed {
+    let program = match lockstep::Program::compile(module, &case.entry) {
+        Ok(program) => program,
+        Err(why) => return Observed::Unjudged(why.to_string()),
+    };
+    let (mut all, mut any_cut) = (0, false);
+    for run in 0..executions.runs {
+        let (outcome, met) = dispatched(case, seed, run, |dispatch| program.run_counting_barriers(dispatch));
+        match Run::of(&outcome) {
+            Run::Together => all += met,
+            Run::Apart(what) => return Observed::Apart { run, what },
+            Run::Cut => any_cut = true,
+            Run::Other(why) => return Observed::Unjudged(why),
+        }
+    }
+    Observed::Together { met: all, cut: any_cut }
+}
+
+/// What the relation says against the machine, if it does.
+pub fn disagreement(case: &ComputeCase, module: &Module, seed: u64, executions: &Executions, relation: &Relation) -> Option<String> {
+    let program = lockstep::Program::compile(module, &case.entry).ok()?;
+    for run in 0..executions.runs {
+        let (machine, reference) = dispatched(case, seed, run, |dispatch| {
+            (program.run_counting_barriers(dispatch).0, grid::run(module, dispatch, &Schedule::default(), relation, &mut ()))
+        });
+        let reference = match reference {
+            Ok(outcome) => outcome,
+            Err(why) => return Some(why.to_string()),
+        };
+        match (Run::of(&machine), Run::of(&reference)) {
+            (Run::Together, Run::Together) | (Run::Apart(_), Run::Apart(_)) | (Run::Cut, _) | (_, Run::Cut) => {}
+            _ => return Some(format!("run {run}: machine: {}; reference: {}", machine.name(), reference.name())),
+        }
+    }
+    None
+}
+
+impl Language for Spirv {
+    type Tree = tree::Module;
+    type Program = Module;
+
+    fn generated(seed: u64) -> tree::Module {
+        barriers::module(seed)
+    }
+
+    fn text(tree: &tree::Module) -> String {
+        disassemble(&tree.case().words).unwrap_or_default()
+    }
+
+    fn program(tree: &tree::Module) -> Result<Module, String> {
+        Module::load(&tree.case().words).map_err(|error| error.to_string())
+    }
+
+    fn observed(tree: &tree::Module, program: &Module, seed: u64, executions: &Executions) -> Observed {
+        observe(&tree.case(), program, seed, executions)
+    }
+
+    fn disagreement(tree: &tree::Module, program: &Module, seed: u64, executions: &Executions) -> Option<String> {
+        disagreement(&tree.case(), program, seed, executions, &Relation::default())
+    }
+
+    fn shrunk(tree: &tree::Module, most: usize, keeps: &mut dyn FnMut(&tree::Module) -> bool) -> tree::Module {
+        shrink::minimal(tree, keeps, most as u32)
+    }
+}
