@@ -23,6 +23,7 @@ pub mod refine;
 pub mod second;
 mod shape;
 pub mod validation;
+pub mod wsl;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;

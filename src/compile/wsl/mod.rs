@@ -179,29 +179,47 @@ pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Re
     let Stage::Compute(size) = entry.stage else {
         return Err(Refusal { what: format!("a {} entry point", entry.stage.keyword()), span });
     };
-    let results = program.env.functions.iter().map(|f| program.env.types.is_reference(f.result));
-    let escaping = results.enumerate().filter(|(_, is)| *is).map(|(i, _)| FunctionId(i as u32)).collect();
-    let mut c = Compiler {
-        program,
-        layouts: Layouts::default(),
-        e: Emitter::new(options.planted),
-        types: FxHashMap::default(),
-        stores: FxHashMap::default(),
-        globals: FxHashMap::default(),
-        group: Vec::new(),
-        inputs: FxHashMap::default(),
-        bindings: Vec::new(),
-        buffers: Vec::new(),
-        clones: Clones::default(),
-        todo: VecDeque::new(),
-        escaping,
-        around: Around::default(),
-        returns: Returns::Ends,
-        span,
-    };
+    let mut c = Compiler::new(program, span, options);
     let main = c.entry_point(entry)?;
     let name = program.env.names.name(function.name.name).to_string();
     c.finish(main, name, size, options)
+}
+
+/// Translates a function that is no entry point: a compute entry point `main` calls it once for each
+/// row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row after
+/// row; binding 1 gets the scalars of the results. Each workgroup is one invocation and one row.
+///
+/// # Errors
+/// What is not translated yet.
+pub fn translate_function(program: &Program, function: FunctionId, options: &Options) -> Result<Module, Refusal> {
+    let mut c = Compiler::new(program, program.env.function(function).span, options);
+    let main = c.wrapped(function)?;
+    c.finish(main, "main".into(), [1; 3], options)
+}
+
+impl<'a> Compiler<'a> {
+    fn new(program: &'a Program, span: Span, options: &Options<'a>) -> Compiler<'a> {
+        let results = program.env.functions.iter().map(|f| program.env.types.is_reference(f.result));
+        let escaping = results.enumerate().filter(|(_, is)| *is).map(|(i, _)| FunctionId(i as u32)).collect();
+        Compiler {
+            program,
+            layouts: Layouts::default(),
+            e: Emitter::new(options.planted),
+            types: FxHashMap::default(),
+            stores: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            group: Vec::new(),
+            inputs: FxHashMap::default(),
+            bindings: Vec::new(),
+            buffers: Vec::new(),
+            clones: Clones::default(),
+            todo: VecDeque::new(),
+            escaping,
+            around: Around::default(),
+            returns: Returns::Ends,
+            span,
+        }
+    }
 }
 
 impl Compiler<'_> {

@@ -2,15 +2,19 @@
 //! "Buffers" and "Storage class", todos there.
 
 use super::emit::Id;
-use super::place::{Bound, Extent, Place, Root, Value};
+use super::place::{Bound, Extent, Place, Root, Step, Value};
 use super::row::Row;
 use super::{Binding, Compiler, Done};
 use crate::dispatch::BufferKind;
 use rspirv::spirv::{BuiltIn, Decoration, MemorySemantics, Op, Scope, StorageClass};
+use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::entry::{EntryPoint, Item};
-use smallstep_semantics::wsl::environment::Semantic;
+use smallstep_semantics::wsl::environment::{FunctionId, Semantic};
 use smallstep_semantics::wsl::syntax::{AddressSpace, BuiltinSemantic};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+
+/// The most scalars of a row of arguments or results.
+const MAX_SCALARS: u32 = 1 << 12;
 
 impl Compiler<'_> {
     /// Emits everything that the entry point reaches; the id of the entry point.
@@ -132,6 +136,14 @@ impl Compiler<'_> {
         };
         let kind = if address_space == AddressSpace::Constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
         let binding = self.bindings.iter().filter(|b| b.set == set).count() as u32;
+        let id = self.declare_buffer(element, kind, (set, binding), name)?;
+        self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind, element });
+        self.buffers.push(id);
+        Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
+    }
+
+    /// A buffer of elements.
+    fn declare_buffer(&mut self, element: TypeId, kind: BufferKind, (set, binding): (u32, u32), name: &str) -> Done<Id> {
         let (of, stride) = (self.laid_out(element)?, self.stride(element)?);
         let saved = self.e.enter(Row::BufferType);
         let array = self.e.declare_new(Op::TypeRuntimeArray, None, &[of]);
@@ -153,9 +165,151 @@ impl Compiler<'_> {
         self.e.decorate(id, Decoration::DescriptorSet, &[set]);
         self.e.decorate(id, Decoration::Binding, &[binding]);
         self.e.row = saved;
-        self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind, element });
-        self.buffers.push(id);
-        Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
+        Ok(id)
+    }
+
+    /// Emits a function and everything that it reaches, around it an entry point that calls it once
+    /// for each row of a table: binding 0 holds the scalars of the arguments, row after row, and
+    /// binding 1 gets those of the results.
+    pub(super) fn wrapped(&mut self, f: FunctionId) -> Done<Id> {
+        let program = self.program;
+        let function = program.env.function(f);
+        if program.env.types.is_reference(function.result) {
+            return self.refuse("a pointer or array reference as the result of the program");
+        }
+        let mut roots = Vec::new();
+        for (binding, (name, kind)) in (0..).zip([("arguments", BufferKind::ReadOnly), ("results", BufferKind::ReadWrite)]) {
+            let id = self.declare_buffer(TypeId::UINT, kind, (0, binding), name)?;
+            roots.push(Root { id, class: StorageClass::StorageBuffer, ty: TypeId::UINT, buffer: true });
+            let register = name.to_string();
+            self.bindings.push(Binding { register, names: vec![name.into()], set: 0, binding, kind, element: TypeId::UINT });
+        }
+        let counts = |c: &Self, types: &mut dyn Iterator<Item = TypeId>| -> Done<u32> {
+            let mut n = 0u64;
+            for ty in types {
+                n += c.scalars(ty)?;
+            }
+            match u32::try_from(n).ok().filter(|n| *n <= MAX_SCALARS) {
+                Some(n) => Ok(n),
+                None => c.refuse(format!("arguments or results of more than {MAX_SCALARS} scalars")),
+            }
+        };
+        let taken = counts(self, &mut function.parameters.iter().map(|p| p.ty))?;
+        let given = counts(self, &mut std::iter::once(function.result))?;
+        let (main, void) = (self.e.fresh(), self.void());
+        self.emitted(main, void, &[], "main", |c| {
+            let (uint, uint3) = (c.uint(), c.vector(Scalar::Uint, 3));
+            let input = c.input(BuiltinSemantic::DispatchThreadId)?;
+            c.e.enter(Row::BuiltIn);
+            let thread = c.e.op(Op::Load, uint3, &[input]);
+            let row = c.e.op(Op::CompositeExtract, uint, &[thread, 0]);
+            let (taken, given) = (c.uint_constant(taken), c.uint_constant(given));
+            let first = [c.e.op(Op::IMul, uint, &[row, taken]), c.e.op(Op::IMul, uint, &[row, given])];
+            let mut at = 0;
+            let mut arguments = Vec::new();
+            for parameter in &function.parameters {
+                c.span = parameter.span;
+                arguments.push(Value::Id(c.from_words(roots[0], first[0], &mut at, parameter.ty)?));
+            }
+            if let Value::Id(result) = c.call(f, arguments)? {
+                c.to_words(roots[1], first[1], &mut 0, function.result, result)?;
+            }
+            Ok(())
+        })?;
+        // What the functions need of the group is known when they are emitted.
+        self.callees()?;
+        if !self.group.is_empty() {
+            return self.refuse("a threadgroup variable in a function that is called without an entry point");
+        }
+        Ok(main)
+    }
+
+    /// How many scalars a value of the type is made of.
+    fn scalars(&self, ty: TypeId) -> Done<u64> {
+        let program = self.program;
+        Ok(match program.env.types.get(ty) {
+            Type::Void => 0,
+            Type::Array(of, n) => deep(|| self.scalars(of))?.saturating_mul(n.into()),
+            Type::Struct(s) => {
+                let mut n = 0u64;
+                for field in &program.env.structure(s).fields {
+                    n = n.saturating_add(deep(|| self.scalars(field.ty))?);
+                }
+                n
+            }
+            _ => match self.shape(ty) {
+                Some(shape) => u64::from(shape.columns) * u64::from(shape.rows),
+                None => {
+                    let name = program.env.type_name(ty);
+                    return self.refuse(format!("a {name} as an argument of the program"));
+                }
+            },
+        })
+    }
+
+    /// The parts of a value, with their types; none of a scalar.
+    fn parts(&mut self, ty: TypeId) -> Option<Vec<TypeId>> {
+        let program = self.program;
+        match program.env.types.get(ty) {
+            Type::Vector(s, n) => Some(vec![TypeId::scalar(s); n.into()]),
+            Type::Matrix(s, n, m) => Some(vec![TypeId::vector(s, m); n.into()]),
+            Type::Array(of, n) => Some(vec![of; n as usize]),
+            Type::Struct(s) => Some(program.env.structure(s).fields.iter().map(|f| f.ty).collect()),
+            _ => None,
+        }
+    }
+
+    /// The address of a word of a table.
+    fn word(&mut self, root: Root, first: Id, at: &mut u32) -> Done<Place> {
+        let (uint, offset) = (self.uint(), self.uint_constant(*at));
+        *at += 1;
+        let index = self.e.op(Op::IAdd, uint, &[first, offset]);
+        Ok(Place { root, steps: smallvec::smallvec![Step::Index(index)], ty: TypeId::UINT })
+    }
+
+    /// A value of words of a table.
+    fn from_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId) -> Done<Id> {
+        let of = self.ty(ty)?;
+        if let Some(parts) = self.parts(ty) {
+            let mut ids = Vec::with_capacity(parts.len());
+            for part in parts {
+                ids.push(deep(|| self.from_words(root, first, at, part))?);
+            }
+            return Ok(self.e.op(Op::CompositeConstruct, of, &ids));
+        }
+        let place = self.word(root, first, at)?;
+        let word = self.load(&place)?;
+        Ok(match self.shape(ty).map(|shape| shape.scalar) {
+            Some(Scalar::Uint) => word,
+            Some(Scalar::Bool) => {
+                let zero = self.uint_constant(0);
+                self.e.op(Op::INotEqual, of, &[word, zero])
+            }
+            _ => self.e.op(Op::Bitcast, of, &[word]),
+        })
+    }
+
+    /// Stores a value as words of a table.
+    fn to_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId, value: Id) -> Done {
+        if let Some(parts) = self.parts(ty) {
+            for (k, part) in (0..).zip(parts) {
+                let of = self.ty(part)?;
+                let id = self.e.op(Op::CompositeExtract, of, &[value, k]);
+                deep(|| self.to_words(root, first, at, part, id))?;
+            }
+            return Ok(());
+        }
+        let place = self.word(root, first, at)?;
+        let uint = self.uint();
+        let word = match self.shape(ty).map(|shape| shape.scalar) {
+            Some(Scalar::Uint) => value,
+            Some(Scalar::Bool) => {
+                let (one, zero) = (self.uint_constant(1), self.uint_constant(0));
+                self.e.op(Op::Select, uint, &[value, one, zero])
+            }
+            _ => self.e.op(Op::Bitcast, uint, &[value]),
+        };
+        self.store(Row::BufferStore, &place, word)
     }
 
     /// One invocation gives the group's variables their default values, and the others wait.
