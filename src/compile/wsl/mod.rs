@@ -38,7 +38,7 @@ mod types;
 use crate::dispatch::BufferKind;
 use emit::{Emitter, Id, put, string};
 use function::{Clones, Key};
-use place::{Bound, Value};
+use place::{Bound, Root, Value};
 use planted::Planted;
 use row::Row;
 use rspirv::spirv::{
@@ -130,9 +130,16 @@ type Done<T = ()> = Result<T, Refusal>;
 struct Around {
     breaks: Option<Id>,
     continues: Option<Id>,
-    fallthrough: Option<Id>,
+    fallthrough: Option<Falls>,
     /// How many ifs, loops and switches are around.
     depth: u32,
+}
+
+/// Where `fallthrough` leads, and what it sets before.
+#[derive(Clone, Copy, Debug)]
+struct Falls {
+    to: Id,
+    flag: Option<Root>,
 }
 
 /// What `return` does.

@@ -32,7 +32,7 @@ impl Compiler<'_> {
                 self.stores.insert(body.parameters[parameter], Bound::Known(value));
             }
         }
-        let (shader, main, void) = (self.e.fresh(), self.e.fresh(), self.void());
+        let (shader, void) = (self.e.fresh(), self.void());
         let name = program.env.names.name(function.name.name);
         self.emitted(shader, void, &[], name, |c| {
             for (k, (parameter, &store)) in function.parameters.iter().zip(&body.parameters).enumerate() {
@@ -47,8 +47,15 @@ impl Compiler<'_> {
             }
             c.statement(body.block)
         })?;
+        self.around_shader(shader)
+    }
+
+    /// Emits what the shader calls, and the entry point around it: what it needs of the group is
+    /// known only then.
+    fn around_shader(&mut self, shader: Id) -> Done<Id> {
         self.callees()?;
         self.stores.clear();
+        let (main, void) = (self.e.fresh(), self.void());
         self.emitted(main, void, &[], "main", |c| {
             c.zero_group()?;
             c.e.enter(Row::Function);
@@ -62,6 +69,9 @@ impl Compiler<'_> {
     fn built<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Id> {
         let program = self.program;
         if let Type::Struct(s) = program.env.types.get(ty) {
+            if program.env.structure(s).fields.is_empty() {
+                return self.default_value(ty);
+            }
             let mut fields = Vec::new();
             for field in &program.env.structure(s).fields {
                 fields.push(self.built(field.ty, items)?);
@@ -196,8 +206,8 @@ impl Compiler<'_> {
         };
         let taken = counts(self, &mut function.parameters.iter().map(|p| p.ty))?;
         let given = counts(self, &mut std::iter::once(function.result))?;
-        let (main, void) = (self.e.fresh(), self.void());
-        self.emitted(main, void, &[], "main", |c| {
+        let (shader, void) = (self.e.fresh(), self.void());
+        self.emitted(shader, void, &[], "table", |c| {
             let (uint, uint3) = (c.uint(), c.vector(Scalar::Uint, 3));
             let input = c.input(BuiltinSemantic::DispatchThreadId)?;
             c.e.enter(Row::BuiltIn);
@@ -216,12 +226,7 @@ impl Compiler<'_> {
             }
             Ok(())
         })?;
-        // What the functions need of the group is known when they are emitted.
-        self.callees()?;
-        if !self.group.is_empty() {
-            return self.refuse("a threadgroup variable in a function that is called without an entry point");
-        }
-        Ok(main)
+        self.around_shader(shader)
     }
 
     /// How many scalars a value of the type is made of.
@@ -271,6 +276,9 @@ impl Compiler<'_> {
     fn from_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId) -> Done<Id> {
         let of = self.ty(ty)?;
         if let Some(parts) = self.parts(ty) {
+            if parts.is_empty() {
+                return self.default_value(ty);
+            }
             let mut ids = Vec::with_capacity(parts.len());
             for part in parts {
                 ids.push(deep(|| self.from_words(root, first, at, part))?);

@@ -8,7 +8,7 @@ use super::{Compiler, Done, Returns};
 use rspirv::spirv::Op;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::syntax::AddressSpace;
-use smallstep_semantics::wsl::types::Type;
+use smallstep_semantics::wsl::types::{Type, TypeId};
 use smallstep_semantics::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
 
 impl Compiler<'_> {
@@ -38,7 +38,7 @@ impl Compiler<'_> {
             StmtForm::Switch(e, cases) => self.switch(*e, cases),
             StmtForm::Break => self.jump(Row::Jump, self.around.breaks),
             StmtForm::Continue => self.jump(Row::Jump, self.around.continues),
-            StmtForm::Fallthrough => self.jump(Row::Fallthrough, self.around.fallthrough),
+            StmtForm::Fallthrough => self.fallthrough(),
             StmtForm::Discard => self.refuse("discard"),
             StmtForm::Return(e) => self.returned(*e),
             StmtForm::Expr(e) => self.evaluate(*e),
@@ -74,6 +74,16 @@ impl Compiler<'_> {
         self.e.branch(label);
         self.e.row = saved;
         Ok(())
+    }
+
+    /// To the next case; from inside an if by way of the end of this one.
+    fn fallthrough(&mut self) -> Done {
+        let Some(falls) = self.around.fallthrough else { return self.refuse("this terminator") };
+        if let Some(flag) = falls.flag {
+            let truth = self.truth_constant(true);
+            self.store(Row::Fallthrough, &Place::whole(flag), truth)?;
+        }
+        self.jump(Row::Fallthrough, Some(falls.to))
     }
 
     fn returned(&mut self, e: Option<ExprId>) -> Done {
@@ -192,9 +202,14 @@ impl Compiler<'_> {
         self.e.end(Op::Switch, &operands);
         let around = self.around;
         for (k, case) in cases.iter().enumerate() {
-            let fallthrough = labels.get(k + 1).copied();
-            self.around = super::Around { breaks: Some(merge), fallthrough, depth: around.depth + 1, ..around };
+            let next = labels.get(k + 1).copied();
             self.e.begin(labels[k]);
+            if self.falls_inside(case.body, false) {
+                self.case_with_exits(case, merge, next, around)?;
+                continue;
+            }
+            let fallthrough = next.map(|to| super::Falls { to, flag: None });
+            self.around = super::Around { breaks: Some(merge), fallthrough, depth: around.depth + 1, ..around };
             self.statement(case.body)?;
             self.e.enter(Row::Switch);
             self.e.branch(merge);
@@ -202,6 +217,45 @@ impl Compiler<'_> {
         self.around = around;
         self.merge(merge);
         self.e.row = saved;
+        Ok(())
+    }
+
+    /// Whether a case falls through inside an if: only its own end may branch to the next case.
+    fn falls_inside(&self, id: StmtId, inside: bool) -> bool {
+        deep(|| match &self.program.stmt(id).form {
+            StmtForm::Fallthrough => inside,
+            StmtForm::Block(range) => self.program.block(range).iter().any(|&s| self.falls_inside(s, inside)),
+            StmtForm::If(_, then, or) => self.falls_inside(*then, true) || self.falls_inside(*or, true),
+            _ => false,
+        })
+    }
+
+    /// A case that falls through inside an if: its body is a construct that is left for one block,
+    /// where a flag says where to go on.
+    fn case_with_exits(&mut self, case: &Case, merge: u32, next: Option<u32>, around: super::Around) -> Done {
+        let flag = self.local(TypeId::BOOL)?;
+        let no = self.truth_constant(false);
+        self.store(Row::Fallthrough, &Place::whole(flag), no)?;
+        let (inner, end, zero) = (self.e.fresh(), self.e.fresh(), self.uint_constant(0));
+        self.e.enter(Row::Fallthrough);
+        self.e.effect(Op::SelectionMerge, &[end, 0]);
+        self.e.end(Op::Switch, &[zero, inner]);
+        self.e.begin(inner);
+        let fallthrough = Some(super::Falls { to: end, flag: Some(flag) });
+        self.around = super::Around { breaks: Some(end), fallthrough, depth: around.depth + 1, ..around };
+        self.statement(case.body)?;
+        self.e.enter(Row::Fallthrough);
+        self.e.branch(end);
+        self.merge(end);
+        if self.e.body.open {
+            let falls = self.load(&Place::whole(flag))?;
+            self.e.body.reached.insert(merge);
+            match next {
+                Some(next) => self.e.end(Op::BranchConditional, &[falls, next, merge]),
+                None => self.e.branch(merge),
+            }
+        }
+        self.e.enter(Row::Switch);
         Ok(())
     }
 }

@@ -146,10 +146,14 @@ impl Compiler<'_> {
         let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("this structure") };
         let program = self.program;
         let fields = &program.env.structure(s).fields;
-        if fields.is_empty() {
-            return self.refuse("a structure without fields");
-        }
         let mut members = Vec::with_capacity(fields.len());
+        if fields.is_empty() {
+            if laid_out {
+                return self.refuse("a structure without fields in a buffer");
+            }
+            // It has a member that nobody sees.
+            members.push(self.uint());
+        }
         for field in fields {
             members.push(deep(|| self.type_of(field.ty, laid_out))?);
         }
