@@ -1,4 +1,4 @@
-//! WSL to SPIR-V: what a translated module shows is among what the program allows.
+//! Generated programs. `SMALLSTEP_WSL_PROGRAMS` says how many.
 
 use smallstep::compile::wsl::Options;
 use smallstep::theorem::wsl::{Found, Programs, campaign};
@@ -15,24 +15,28 @@ fn run(programs: Programs, count: u64) -> Found {
     for (seed, text, why) in &found.wrong {
         println!("seed {seed}: {why}\n{text}");
     }
+    assert_eq!(found.count("disagree"), 0, "{:?}", found.wrong.first());
     found
 }
 
 #[test]
 fn generated_dispatches_show_what_the_program_allows() {
-    let count = programs(2000);
+    let count = programs(1000);
     let found = run(Programs::Dispatches, count);
-    assert_eq!(found.count("disagree"), 0);
+    assert_eq!(found.count("refused"), 0, "the generator makes nothing that is refused");
+    assert!(found.count("agree") * 100 >= count * 98, "{:?}", found.verdicts);
+    assert!(found.open * 20 >= count, "few of them met something unspecified: {}", found.open);
 }
 
 #[test]
 fn entry_points_of_typed_programs_show_what_the_program_allows() {
     let found = run(Programs::EntryPoints, programs(1000));
-    assert_eq!(found.count("disagree"), 0);
+    assert!(found.count("agree") > 0);
 }
 
 #[test]
 fn functions_give_what_the_program_allows() {
     let found = run(Programs::Functions, programs(300));
-    assert_eq!(found.count("disagree"), 0);
+    let judged: u64 = found.verdicts.values().sum();
+    assert!(found.count("agree") * 100 >= judged * 75, "{:?}", found.verdicts);
 }

@@ -1,0 +1,62 @@
+//! Every planted mistake is caught: by a case, or by generated programs.
+
+use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
+use smallstep::compile::wsl::Options;
+use smallstep::compile::wsl::planted::{BUGS, Planted};
+use smallstep::theorem::wsl::{Found, Judged, Programs, judge};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// By what the bug is caught.
+fn caught(bug: &Planted) -> Option<String> {
+    let options = Options { planted: Some(bug), ..Options::default() };
+    let is_wrong = |judged: &Judged| matches!(judged, Judged::Disagree(_));
+    for case in CALLS {
+        if calls(case, &options).any(|judged| is_wrong(&judged)) {
+            return Some(format!("a case: {}", case.text));
+        }
+    }
+    for (text, buffers) in DISPATCHES {
+        let judged = dispatched(text, buffers, &options);
+        if is_wrong(&judged) {
+            return Some(format!("a dispatch: {text}"));
+        }
+    }
+    let mut found = Found::default();
+    for seed in 0..200 {
+        for programs in [Programs::Dispatches, Programs::Functions] {
+            judge(programs, seed, &options, &mut found);
+        }
+        if !found.wrong.is_empty() {
+            return Some(format!("seed {seed}"));
+        }
+    }
+    None
+}
+
+#[test]
+fn every_planted_bug_is_caught() {
+    let (next, missed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(bug) = BUGS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match caught(bug) {
+                        Some(how) => println!("{}: {}", bug.name, how.lines().next().unwrap_or_default()),
+                        None => missed.lock().expect("no panic").push(bug.name),
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().expect("no panic");
+    assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), BUGS.len());
+}
+
+#[test]
+fn bugs_have_names_of_their_own() {
+    let names: BTreeSet<&str> = BUGS.iter().map(|bug| bug.name).collect();
+    assert_eq!(names.len(), BUGS.len());
+    assert!(BUGS.len() >= 60);
+}
