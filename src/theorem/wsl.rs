@@ -9,6 +9,7 @@
 //! The module must have no undefined behaviour and show no undefined value. Only a race or a
 //! divergent barrier that WSL's relation reports too is excused, and has a verdict of its own.
 
+use crate::compile::wsl::row::Row;
 use crate::compile::wsl::{Binding, Module, Options, Refusal, translate, translate_function};
 use smallstep_semantics::number::{Profile, Real};
 use smallstep_semantics::outcome::Outcome;
@@ -64,6 +65,8 @@ impl Judged {
 
 /// The fuel of WSL's machine, of its relation, and of SPIR-V's machine.
 const FUEL: (u64, u64, u64) = (1 << 16, 1 << 20, 1 << 22);
+/// The fuel of SPIR-V's machine where the source ends.
+const MUCH: u64 = 1 << 28;
 /// The most ways of the relation.
 const WAYS: usize = 64;
 
@@ -87,7 +90,8 @@ pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
         Ok(buffers) => buffers,
         Err(why) => return Judged::Unchecked(why),
     };
-    let shown = match target(&module, dispatch.groups, &buffers) {
+    let ends = || matches!(machine(dispatch), Source::Shown { .. });
+    let shown = match target(&module, dispatch.groups, &buffers, ends) {
         Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
         Ok(Outcome::Observed(shown)) => shown,
         Ok(Outcome::Undefined(undefined)) => {
@@ -101,7 +105,8 @@ pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
                 Source::Shown { .. } => Judged::Disagree(format!("the module has undefined behaviour: {what} at {}", undefined.at)),
             };
         }
-        Ok(Outcome::OutOfFuel) => return Judged::Unchecked("the target is out of fuel".into()),
+        Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
+        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
         Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
     };
     if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
@@ -118,7 +123,7 @@ pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
         Source::Unknown(_) => {}
     }
     let mut last = String::new();
-    for precision in [None, Some(options.profile)] {
+    for precision in precisions(&module, options) {
         match relation(dispatch, precision) {
             Source::Shown { races: true, .. } => return Judged::Undefined("the source has a race".into()),
             Source::Shown { words, open, complete, .. } => match compare(&words) {
@@ -131,6 +136,16 @@ pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
         }
     }
     Judged::Disagree(last)
+}
+
+/// Why neither side shows anything.
+const BOTH_OUT: &str = "neither side ends within its fuel";
+
+/// By which precisions the source is run: by the profile only if the module approximates what WSL's
+/// definite results are.
+fn precisions(module: &Module, options: &Options) -> Vec<Option<Profile>> {
+    let approximates = module.rows.iter().any(|(row, _)| *row == Row::Approximate);
+    [Some(None), approximates.then_some(Some(options.profile))].into_iter().flatten().collect()
 }
 
 /// The buffers of a module, with what is bound to them.
@@ -148,11 +163,26 @@ fn buffers_of(bindings: &[Binding], resources: &[Resource]) -> Result<Vec<Buffer
     Ok(buffers)
 }
 
-/// Runs the module.
-fn target(module: &Module, groups: [u32; 3], buffers: &[Buffer]) -> Result<Outcome<Observation>, LoadError> {
+/// Runs the module. Where it is out of fuel and the source ends, it gets more.
+fn target(
+    module: &Module,
+    groups: [u32; 3],
+    buffers: &[Buffer],
+    source_ends: impl FnOnce() -> bool,
+) -> Result<Outcome<Observation>, LoadError> {
+    match target_with(module, groups, buffers, FUEL.2)? {
+        Outcome::OutOfFuel if source_ends() => match target_with(module, groups, buffers, MUCH)? {
+            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
+            other => Ok(other),
+        },
+        other => Ok(other),
+    }
+}
+
+fn target_with(module: &Module, groups: [u32; 3], buffers: &[Buffer], fuel: u64) -> Result<Outcome<Observation>, LoadError> {
     let loaded = spirv::Module::load(&module.words)?;
     let resources = environment::Resources::of_buffers(buffers);
-    let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(FUEL.2) };
+    let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(fuel) };
     match lockstep::Program::compile(&loaded, &module.entry) {
         Ok(program) => Ok(program.run(&dispatch, 1)),
         Err(LoadError::Unsupported { .. }) => {
@@ -334,6 +364,9 @@ impl Found {
     }
 }
 
+/// The most threads of a group of a typed program that are run.
+const MAX_THREADS: u32 = 512;
+
 /// Which programs are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Programs {
@@ -368,16 +401,18 @@ pub fn judge(programs: Programs, seed: u64, options: &Options, found: &mut Found
             let Some(program) = validate(&text).program else { return };
             for entry in &program.entry_points {
                 let Stage::Compute(size) = entry.stage else { continue };
-                if size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).is_none_or(|n| n > 256) {
-                    found.note(seed, &text, Judged::Unchecked("more than 256 threads".into()));
+                let threads = size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS);
+                let Some(threads) = threads else {
+                    found.note(seed, &text, Judged::Unchecked(format!("more than {MAX_THREADS} threads")));
                     continue;
-                }
+                };
+                let groups = if threads <= 64 { 2 } else { 1 };
                 let Ok(mut resources) = Resource::of(&program, entry) else { continue };
                 if !bound::bind(&program, &mut resources, 2048, seed) {
                     found.note(seed, &text, Judged::Unchecked("an element of more than 2048 words".into()));
                     continue;
                 }
-                let dispatch = Dispatch { program: &program, text: &text, entry, groups: [2, 1, 1], resources };
+                let dispatch = Dispatch { program: &program, text: &text, entry, groups: [groups, 1, 1], resources };
                 found.note(seed, &text, check(&dispatch, options));
             }
         }
@@ -429,11 +464,21 @@ pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[
         Buffer { set: 0, binding: 0, bytes: bytes(&given) },
         Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; shown_leaves.len() + 1]) },
     ];
-    let shown = match target(&module, [1, 1, 1], &buffers) {
+    let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
+    let returned = || {
+        let compiled = Compiled::new(program, f).ok()?;
+        let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
+        match compiled.call(&flat, &mut [], &settings) {
+            Ok((Ending::Returned(returned), _)) => Some(returned),
+            _ => None,
+        }
+    };
+    let shown = match target(&module, [1, 1, 1], &buffers, || returned().is_some()) {
         Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
         Ok(Outcome::Observed(shown)) => shown,
         Ok(Outcome::Undefined(u)) => return Judged::Disagree(format!("the module has undefined behaviour: {}: {}", u.ub.id(), u.what)),
-        Ok(Outcome::OutOfFuel) => return Judged::Unchecked("the target is out of fuel".into()),
+        Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
+        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
         Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
     };
     let Some(buffer) = shown.buffers.iter().find(|b| b.binding == 1) else {
@@ -443,18 +488,14 @@ pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[
         return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
     }
     let words: Vec<u32> = buffer.bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-    let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
-    if let Ok(compiled) = Compiled::new(program, f) {
-        let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
-        if let Ok((Ending::Returned(returned), _)) = compiled.call(&flat, &mut [], &settings) {
-            let possible: Vec<Possible> = returned.into_iter().map(|word| Possible::Values(vec![word])).collect();
-            if compare_result(&shown_leaves, &possible, &words).is_ok() {
-                return Judged::Agree { open: false };
-            }
+    if let Some(returned) = returned() {
+        let possible: Vec<Possible> = returned.into_iter().map(|word| Possible::Values(vec![word])).collect();
+        if compare_result(&shown_leaves, &possible, &words).is_ok() {
+            return Judged::Agree { open: false };
         }
     }
     let mut last = String::new();
-    for precision in [None, Some(options.profile)] {
+    for precision in precisions(&module, options) {
         let values = function.parameters.iter().zip(arguments);
         let values = values.map(|(p, words)| execution::term::Value {
             ty: p.ty,

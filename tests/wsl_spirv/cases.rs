@@ -158,6 +158,12 @@ pub const CALLS: &[Case] = &[
     case("uint f(uint a) { return reversebits(a) + countbits(a); }", &[&[40]]),
     case("float f(float a) { return floor(a) * 100.0 + trunc(a) * 10.0 + frac(a) + ceil(a); }", &[&[f(2.5)], &[f(-2.5)]]),
     case("float f(float a) { return sqrt(a) + rsqrt(a); }", &[&[f(4.0)], &[f(-4.0)], &[f(0.0)]]),
+    case("int f(int a) { return abs(a) * 10 + sign(a); }", &[&[5], &[-5i32 as u32], &[MIN]]),
+    case("bool f(bool a, bool b) { return all(bool2(a, b)) == any(bool2(a, b)); }", &[&[0, 1], &[1, 1], &[0, 0]]),
+    case("float f(float a, float b) { return step(a, b); }", &[&[f(1.0), f(2.0)], &[f(2.0), f(2.0)], &[f(3.0), f(2.0)]]),
+    case("bool f(float a) { return isnan(a) || isinf(a) && !isfinite(a); }", &[&[NAN], &[f(f32::INFINITY)], &[f(1.0)]]),
+    case("float f(float a) { float s; float c; sincos(a, &s, &c); return s * 10.0 + c; }", &[&[f(1.25)]]),
+    case("float f(float a) { return log10(a) + lerp(1.0, 3.0, a) + smoothstep(1.0, 4.0, a) + mad(a, a, a); }", &[&[f(2.5)], &[f(100.0)]]),
     case("float f(float a) { float i; float b = modf(a, &i); return i * 10.0 + b; }", &[&[f(2.75)], &[f(-2.75)]]),
     case("float f(float a) { return dot(float3(a, 2.0, 3.0), float3(4.0, 5.0, a)) + mul(float2x2(1.0, 2.0, 3.0, a), float2(a, 2.0)).y; }", &[&[f(1.5)]]),
     case("float f(float a) { return determinant(float3x3(a, 1.0, 2.0, 3.0, a, 1.0, 2.0, 3.0, a)) + transpose(float2x3(1.0, 2.0, 3.0, a, 5.0, 6.0))[0].y; }", &[&[f(1.5)]]),
@@ -285,7 +291,7 @@ fn what_is_not_translated_is_named() {
     let refused = [
         ("[numthreads(1, 1, 1)] compute void main(Texture2D<float4> t : register(t0)) {}", "Texture2D<float4>"),
         ("[numthreads(1, 1, 1)] compute void main(sampler s : register(s0)) {}", "sampler"),
-        ("struct S { device int[] b : register(u0); } [numthreads(1, 1, 1)] compute void main(S s) {}", "a resource inside a structure"),
+        ("struct S { sampler b : register(s0); } [numthreads(1, 1, 1)] compute void main(S s) {}", "a resource inside a structure"),
         ("[numthreads(1, 1, 1)] compute void main(device int[] a : register(u0), device uint[] b : register(u0)) { a[0] = 1; b[0] = 2u; }", "two types"),
         ("vertex float4 main() : SV_Position { return float4(); }", "a vertex entry point"),
     ];

@@ -10,6 +10,8 @@ use smallstep_semantics::wsl::library::{Argument, Key, Meaning, Name, Overload, 
 use smallstep_semantics::wsl::types::{BUILT_IN, Scalar, Type, TypeId};
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is not called with values, or only by fragment shaders.
 const OTHERS: &[Meaning] = &[
@@ -136,16 +138,17 @@ fn all_calls() -> Vec<Call> {
         let counts: BTreeSet<usize> = row.signatures.iter().map(|s| s.parameters.len()).collect();
         for count in counts {
             let mut lists: Vec<Vec<TypeId>> = vec![Vec::new()];
-            for place in 0..count {
+            for _ in 0..count {
                 let choices = |first: Option<TypeId>| -> Vec<TypeId> {
-                    let all = fixed.iter().chain(&pointers).copied();
-                    // Beyond two, arguments are like the first, scalars, or pointers to such.
-                    all.filter(|&t| match (place, first) {
-                        (0, _) | (1, _) => !pointers.contains(&t) || place > 0,
-                        (_, Some(first)) => t == first || t.0 <= TypeId::FLOAT.0 || pointers.contains(&t),
-                        _ => false,
-                    })
-                    .collect()
+                    match first {
+                        None => fixed.clone(),
+                        Some(_) if count == 2 => fixed.iter().chain(&pointers).copied().collect(),
+                        // Beyond two, arguments are like the first, scalars, or pointers to such.
+                        Some(first) => {
+                            let pointer = fixed.iter().position(|&t| t == first).map(|k| pointers[k]);
+                            Scalar::ALL.iter().map(|&s| TypeId::scalar(s)).filter(|&t| t != first).chain([first]).chain(pointer).collect()
+                        }
+                    }
                 };
                 lists = lists.into_iter().flat_map(|list| choices(list.first().copied()).into_iter().map(move |t| [&list[..], &[t]].concat())).collect();
             }
@@ -244,18 +247,27 @@ fn judged(text: &str, times: u64) -> Vec<Judged> {
 #[test]
 fn every_function_of_values_gives_what_wsl_allows() {
     let calls = all_calls();
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut meanings: BTreeMap<Meaning, u64> = BTreeMap::new();
-    let mut wrong = Vec::new();
-    for call in &calls {
-        for judged in judged(&call.text, 4) {
-            *counts.entry(judged.name()).or_default() += 1;
-            match judged {
-                Judged::Agree { .. } => *meanings.entry(call.meaning).or_default() += 1,
-                other => wrong.push(format!("{}: {other:?}", call.text)),
-            }
+    println!("{} calls", calls.len());
+    let next = AtomicUsize::new(0);
+    let all = Mutex::new((BTreeMap::<&str, u64>::new(), BTreeMap::<Meaning, u64>::new(), Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(call) = calls.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let judged = judged(&call.text, 3);
+                    let mut all = all.lock().expect("no panic");
+                    for judged in judged {
+                        *all.0.entry(judged.name()).or_default() += 1;
+                        match judged {
+                            Judged::Agree { .. } => *all.1.entry(call.meaning).or_default() += 1,
+                            other => all.2.push(format!("{}: {other:?}", call.text)),
+                        }
+                    }
+                }
+            });
         }
-    }
+    });
+    let (counts, meanings, wrong) = all.into_inner().expect("no panic");
     println!("{} calls: {counts:?}", calls.len());
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
     for row in TABLE.iter().flat_map(|section| section.rows).filter(|row| matches!(row.name, Name::Function(_) | Name::Cast)) {

@@ -126,7 +126,6 @@ impl<'p> Emitter<'p> {
             Some(Change::ForwardGlsl(of, i)) if glsl(of) && operands.len() > i + 2 => {
                 (op, operands) = (Op::CopyObject, SmallVec::from_slice(&[operands[i + 2]]));
             }
-            Some(Change::Repeat(of, i, j)) if is(of) && operands.len() > i.max(j) => operands[i] = operands[j],
             Some(Change::Add(of, i, more)) if is(of) && operands.len() > i => operands[i] += more,
             Some(Change::Drop(of)) if is(of) && result.is_none() => return None,
             _ => {}

@@ -354,8 +354,8 @@ impl Compiler<'_> {
             }
             (M::Log10, &[x]) => {
                 let factor = k(self, std::f32::consts::LOG10_2);
-                let log = self.function_of(row, Glsl::Log2, Float, n, &[x]);
-                self.plain(row, Op::FMul, Float, n, &[log, factor])
+                let log = self.function_of(Row::Approximate, Glsl::Log2, Float, n, &[x]);
+                self.plain(Row::Approximate, Op::FMul, Float, n, &[log, factor])
             }
             (M::Ldexp, &[x, y]) => {
                 let two = k(self, 2.0);

@@ -17,8 +17,6 @@ pub enum Change {
     Forward(Op, usize),
     /// The result of this function of GLSL.std.450 is this one of its arguments.
     ForwardGlsl(Glsl, usize),
-    /// An operand is the one at another place.
-    Repeat(Op, usize, usize),
     /// A literal operand is so much more.
     Add(Op, usize, u32),
     /// An instruction without result is left out.
@@ -119,8 +117,19 @@ pub const BUGS: &[Planted] = &[
     bug("the root of a negative number is taken", Row::FloatGuard, Change::Forward(Op::Select, 2)),
     bug("if takes the other branch", Row::If, Change::Swap(Op::BranchConditional, 1, 2)),
     bug("loops go on while the condition is false", Row::Loop, Change::Swap(Op::BranchConditional, 1, 2)),
-    bug("elements of a buffer overlap", Row::BufferLayout, Change::Add(Op::MemberDecorate, 3, 4)),
+    bug("what is in a buffer is 4 bytes further", Row::BufferLayout, Change::Add(Op::MemberDecorate, 3, 4)),
     bug("GroupID is the thread's place in its group", Row::BuiltIn, Change::Add(Op::Decorate, 2, 1)),
-    bug("a column of letters is the next one", Row::Swizzle, Change::Add(Op::CompositeExtract, 1, 1)),
-    bug("the wrong letter is assigned to", Row::SwizzleSet, Change::Repeat(Op::CompositeInsert, 0, 1)),
+    bug("a letter is the next one", Row::Swizzle, Change::Add(Op::CompositeExtract, 1, 1)),
+    bug("the next letter is assigned to", Row::SwizzleSet, Change::Add(Op::CompositeInsert, 2, 1)),
+    bug("fallthrough from inside an if ends the switch", Row::Fallthrough, Change::Swap(Op::BranchConditional, 1, 2)),
+    bug("abs of ints negates what is positive", Row::Magnitude, Change::Swap(Op::Select, 1, 2)),
+    bug("all is any", Row::AllAny, Change::Opcode(Op::All, Op::Any)),
+    bug("any is all", Row::AllAny, Change::Opcode(Op::Any, Op::All)),
+    bug("step has its sides the other way round", Row::FloatFormula, Change::Opcode(Op::FOrdGreaterThanEqual, Op::FOrdLessThan)),
+    bug("isnan is isinf", Row::FloatTest, Change::Opcode(Op::IsNan, Op::IsInf)),
+    bug("sincos stores the cosine as the sine", Row::StoredResult, Change::Glsl(Glsl::Sin, Glsl::Cos)),
+    bug("false is stored in a buffer as 1", Row::BufferBool, Change::Swap(Op::Select, 1, 2)),
+    bug("a bool in a buffer is true where it is 0", Row::BufferBool, Change::Opcode(Op::INotEqual, Op::IEqual)),
+    bug("the last index of a buffer is its length", Row::IndexClamp, Change::Forward(Op::ISub, 0)),
+    bug("a layout has strides of 4 bytes more", Row::BufferLayout, Change::Add(Op::Decorate, 2, 4)),
 ];

@@ -91,7 +91,8 @@ rows! {
     AllAny "Intrinsic functions" "all and any";
     FloatFunction "Intrinsic functions" "float functions are those of GLSL.std.450";
     FloatGuard "Intrinsic functions" "an argument for which a float function is undefined is replaced";
-    FloatFormula "Intrinsic functions" "step, lerp, smoothstep, mad, ldexp and log10 are their formulas";
+    FloatFormula "Intrinsic functions" "step, lerp, smoothstep, mad, ldexp and rcp are their formulas";
+    Approximate "Intrinsic functions" "log10 is log2 times the logarithm of 2, within the bounds of the profile";
     FloatTest "Intrinsic functions" "isnan, isinf, isfinite";
     Product "Intrinsic functions" "dot and mul are products and sums from the left";
     Geometry "Intrinsic functions" "length, normalize, distance, cross, reflect, refract, faceforward, dst, lit";
