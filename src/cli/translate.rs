@@ -49,9 +49,12 @@ pub(crate) struct Translate {
     #[arg(long)]
     buffer: Option<PathBuf>,
     /// List the witness on standard output, instead of the assembly: each subexpression with its
-    /// place, type, result id, and the rule that made the id.
+    /// place, type, result id, and the rule that made the id; of WSL the row of the mapping.
     #[arg(long)]
     witness: bool,
+    /// Of a WSL program: say with OpLine which line each statement is from.
+    #[arg(long)]
+    lines: bool,
     /// One JSON object a line on standard output: the witness, if it is asked for, then a summary.
     #[arg(long)]
     pub(crate) json: bool,
@@ -145,15 +148,16 @@ impl Translate {
     /// Of a WSL program, a compute entry point or a function.
     fn wsl(&self, name: &str, text: &str) -> Result<(), (u8, String)> {
         let invalid = |e: String| (exit::INVALID, format!("error: {name}: {e}"));
-        if self.witness || self.buffer.is_some() || self.constants == Constants::Opaque {
-            return Err(invalid("--witness, --buffer and opaque constants are of λV programs".into()));
+        if self.buffer.is_some() || self.constants == Constants::Opaque {
+            return Err(invalid("--buffer and opaque constants are of λV programs".into()));
         }
         let found = validate(text);
         let Some(program) = found.program else {
             let errors: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
             return Err((exit::INVALID, errors.trim_end().into()));
         };
-        let options = wsl::Options { profile: self.profile, ..wsl::Options::default() };
+        let source = Some((name, text)).filter(|_| self.lines);
+        let options = wsl::Options { profile: self.profile, witness: self.witness, source, ..wsl::Options::default() };
         let translated = match entry_of(&program, WslStage::Compute([1; 3]), self.entry.as_deref()) {
             Ok(entry) => wsl::translate(&program, entry, &options),
             Err(no_entry) => {
@@ -176,8 +180,25 @@ impl Translate {
             (exit::UNSUPPORTED, format!("{name}:{line}:{column}: unsupported: {refusal}"))
         })?;
         let assembly = || spirv::disassemble(&module.words).map_err(|e| (exit::DISAGREE, format!("error: a bug of ours: {e}")));
+        for w in &module.witness {
+            let (line, column) = line_column(text, w.span.start);
+            let (ty, row) = (program.env.type_name(w.ty), format!("{:?}", w.row));
+            let expression: String = text.get(w.span.start as usize..w.span.end as usize).unwrap_or_default().chars().take(100).collect();
+            let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
+            if self.json {
+                let section = w.row.section();
+                say!(
+                    "{}",
+                    json!({"schema": 1, "kind": "witness", "line": line, "column": column, "expression": expression, "type": ty, "id": w.id,
+                        "row": row, "section": section})
+                );
+            } else {
+                let (place, id) = (format!("{line}:{column}"), format!("%{}", w.id));
+                say!("{place:>8}  {ty:<9} {id:>6}  {row:<16} {expression}");
+            }
+        }
         match &self.out {
-            None if self.json => {}
+            None if self.witness || self.json => {}
             None => say_part!("{}", assembly()?),
             Some(path) if self.asm || ends_in(path, "spvasm") => output::write(path, assembly()?.as_bytes()).map_err(invalid)?,
             Some(path) => output::write(path, &spirv::bytes_of_words(&module.words)).map_err(invalid)?,

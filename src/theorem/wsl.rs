@@ -212,12 +212,9 @@ fn machine(dispatch: &Dispatch) -> Source {
 fn relation(dispatch: &Dispatch, precision: Option<Profile>) -> Source {
     let settings = group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..group::Settings::default() };
     match dispatch.run(&settings) {
-        group::Ending::Shown(shown) => Source::Shown {
-            words: shown.buffers,
-            open: shown.unspecified,
-            complete: shown.complete,
-            races: !shown.races.is_empty(),
-        },
+        group::Ending::Shown(shown) => {
+            Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }
+        }
         group::Ending::Diverged(_) => Source::Diverged,
         group::Ending::OutOfFuel(_) => Source::Unknown("the relation is out of fuel".into()),
         group::Ending::Other(other) => Source::Unknown(format!("the relation: {other:?}")),
@@ -399,34 +396,48 @@ pub fn judge(programs: Programs, seed: u64, options: &Options, found: &mut Found
         Programs::EntryPoints => {
             let text = typed::program(seed);
             let Some(program) = validate(&text).program else { return };
-            for entry in &program.entry_points {
-                let Stage::Compute(size) = entry.stage else { continue };
-                let threads = size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS);
-                let Some(threads) = threads else {
-                    found.note(seed, &text, Judged::Unchecked(format!("more than {MAX_THREADS} threads")));
-                    continue;
-                };
-                let groups = if threads <= 64 { 2 } else { 1 };
-                let Ok(mut resources) = Resource::of(&program, entry) else { continue };
-                if !bound::bind(&program, &mut resources, 2048, seed) {
-                    found.note(seed, &text, Judged::Unchecked("an element of more than 2048 words".into()));
-                    continue;
-                }
-                let dispatch = Dispatch { program: &program, text: &text, entry, groups: [groups, 1, 1], resources };
-                found.note(seed, &text, check(&dispatch, options));
-            }
+            check_entry_points(&program, &text, seed, options, found);
         }
         Programs::Functions => {
             let text = typed::program(seed);
             let Some(program) = validate(&text).program else { return };
-            for (k, f) in program.env.functions.iter().enumerate() {
-                if f.kind.is_entry_point() {
-                    continue;
-                }
-                if let Some(judged) = check_function(&program, &text, FunctionId(k as u32), seed, options) {
-                    found.note(seed, &text, judged);
-                }
-            }
+            check_functions(&program, &text, seed, options, found);
+        }
+    }
+}
+
+/// The compute entry points of a program, each over one group or two with resources drawn by a seed.
+pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
+    for entry in &program.entry_points {
+        let Stage::Compute(size) = entry.stage else { continue };
+        let threads = size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS);
+        let Some(threads) = threads else {
+            found.note(seed, text, Judged::Unchecked(format!("more than {MAX_THREADS} threads")));
+            continue;
+        };
+        let groups = if threads <= 64 { 2 } else { 1 };
+        let Ok(mut resources) = Resource::of(program, entry) else {
+            found.note(seed, text, Judged::Unchecked("resources that are not bound".into()));
+            continue;
+        };
+        if !bound::bind(program, &mut resources, 2048, seed) {
+            found.note(seed, text, Judged::Unchecked("an element of more than 2048 words".into()));
+            continue;
+        }
+        let dispatch = Dispatch { program, text, entry, groups: [groups, 1, 1], resources };
+        found.note(seed, text, check(&dispatch, options));
+    }
+}
+
+/// The functions of a program that are no entry points, each called with arguments drawn by a seed.
+/// Those whose arguments are not drawn are left out.
+pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
+    for (k, f) in program.env.functions.iter().enumerate() {
+        if f.kind.is_entry_point() {
+            continue;
+        }
+        if let Some(judged) = check_function(program, text, FunctionId(k as u32), seed, options) {
+            found.note(seed, text, judged);
         }
     }
 }

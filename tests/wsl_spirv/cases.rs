@@ -1,7 +1,9 @@
 //! Programs written for one row of the mapping each, on chosen arguments.
 
-use smallstep::compile::wsl::{Options, translate};
+use smallstep::compile::wsl::row::Row;
+use smallstep::compile::wsl::{Options, translate, translate_function};
 use smallstep::theorem::wsl::{Judged, call_both, check};
+use smallstep_semantics::spirv;
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
@@ -150,6 +152,7 @@ pub const CALLS: &[Case] = &[
          int f(int v) { S s; s.x = v; s.x += 3; s.x++; return s.x; }",
         &[&[0], &[5]],
     ),
+    case("int f(int x) { int y = x; int* thread p = &y; int* thread* thread q = &p; **q += 2; int* thread r = *q; *r *= 3; return y; }", &[&[1]]),
     case("int g(int a) { a += 1; return a; } int f(int a) { return g(a) * 10 + g(g(a)) + a; }", &[&[1]]),
     // The library.
     case("int f(int a, int b) { return min(a, b) * 100 + max(a, b) * 10 + clamp(a, b, 4); }", &[&[1, 2], &[-3i32 as u32, 2], &[9, 7]]),
@@ -292,7 +295,10 @@ fn what_is_not_translated_is_named() {
         ("[numthreads(1, 1, 1)] compute void main(Texture2D<float4> t : register(t0)) {}", "Texture2D<float4>"),
         ("[numthreads(1, 1, 1)] compute void main(sampler s : register(s0)) {}", "sampler"),
         ("struct S { sampler b : register(s0); } [numthreads(1, 1, 1)] compute void main(S s) {}", "a resource inside a structure"),
-        ("[numthreads(1, 1, 1)] compute void main(device int[] a : register(u0), device uint[] b : register(u0)) { a[0] = 1; b[0] = 2u; }", "two types"),
+        (
+            "[numthreads(1, 1, 1)] compute void main(device int[] a : register(u0), device uint[] b : register(u0)) { a[0] = 1; b[0] = 2u; }",
+            "two types",
+        ),
         ("vertex float4 main() : SV_Position { return float4(); }", "a vertex entry point"),
     ];
     for (text, what) in refused {
@@ -308,10 +314,63 @@ fn what_is_not_translated_is_named() {
 #[test]
 fn only_what_is_reached_is_emitted() {
     let entry = "[numthreads(1, 1, 1)] compute void main(device int[] a : register(u0)) { a[0] = 1; }";
-    let more = format!("float4 unused(Texture2D<float4> t, sampler s) {{ return Sample(t, s, float2()); }} int other(int x) {{ return x; }} {entry}");
+    let more = format!(
+        "float4 unused(Texture2D<float4> t, sampler s) {{ return Sample(t, s, float2()); }} int other(int x) {{ return x; }} {entry}"
+    );
     let words = |text: &str| {
         let program = validate(text).program.expect("valid");
         translate(&program, &program.entry_points[0], &Options::default()).expect("translated").words
     };
     assert_eq!(words(entry), words(&more));
+}
+
+/// The witness says of each expression its place, its id and the row that made the id; OpLine says
+/// of each statement its line.
+#[test]
+fn expressions_have_witnesses_and_statements_have_lines() {
+    let text = "int f(int a) {\n    int b = a * 3;\n    return b - 1;\n}";
+    let program = validate(text).program.expect("valid");
+    let options = Options { witness: true, source: Some(("f.wsl", text)), ..Options::default() };
+    let module = translate_function(&program, FunctionId(0), &options).expect("translated");
+    let of = |expression: &str| {
+        let found = module.witness.iter().find(|w| &text[w.span.start as usize..w.span.end as usize] == expression);
+        found.unwrap_or_else(|| panic!("{expression}: {:?}", module.witness)).row
+    };
+    assert_eq!([of("a * 3"), of("b - 1"), of("a"), of("3")], [Row::Arithmetic, Row::Arithmetic, Row::Load, Row::Constant]);
+    let assembly = spirv::disassemble(&module.words).expect("words");
+    for line in ["OpLine %2 2 5", "OpLine %2 3 5"] {
+        assert!(assembly.contains(line), "{assembly}");
+    }
+    assert!(spirv::Module::load(&module.words).is_ok());
+}
+
+/// Rows cite sections of the seed, and each is stated.
+#[test]
+fn rows_cite_their_sections() {
+    for row in Row::ALL {
+        assert!(!row.section().is_empty() && !row.statement().is_empty() && !row.statement().ends_with('.'), "{row:?}");
+    }
+}
+
+/// Long and deep programs are translated or refused, whatever the stack is.
+#[test]
+fn deep_and_long_programs_end() {
+    let texts = [
+        format!("int f(int a) {{ return a{}; }}", " + a".repeat(20_000)),
+        format!("bool f(bool a) {{ return a{}; }}", " && a".repeat(20_000)),
+        format!("int f(int a) {{ return {}a{}; }}", "(".repeat(2_000), ")".repeat(2_000)),
+        format!("int f(int a) {{ {} a++; {} return a; }}", "if (a > 1) {".repeat(2_000), "}".repeat(2_000)),
+        format!("float f(float a) {{ float4 v; v{} = float4(a, a, a, a); return v.x; }}", ".xyzw".repeat(300)),
+        format!("float f(float a) {{ float4 v; v{} = float4(a, a, a, a); return v.x; }}", ".xyzw".repeat(5_000)),
+        format!("int f(int a) {{ int[2]{} x; return a; }}", "[2]".repeat(10)),
+    ];
+    for text in texts {
+        let found = validate(&text);
+        let start = text.get(..60).unwrap_or(&text);
+        let Some(program) = found.program else { panic!("{start}: {:?}", found.errors) };
+        match translate_function(&program, FunctionId(0), &Options::default()) {
+            Ok(module) => assert!(spirv::Module::load(&module.words).is_ok(), "{start}"),
+            Err(refusal) => assert!(refusal.what.contains("words of SPIR-V"), "{start}: {refusal}"),
+        }
+    }
 }

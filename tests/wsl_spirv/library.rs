@@ -117,10 +117,8 @@ fn call_text(env: &Environment, overload: &Overload, write: &dyn Fn(&[&str]) -> 
 fn all_calls() -> Vec<Call> {
     let mut env = Environment::default();
     let fixed: Vec<TypeId> = (1..BUILT_IN).map(TypeId).filter(|&t| !matches!(env.types.get(t), Type::Atomic(_) | Type::Sampler)).collect();
-    let pointers: Vec<TypeId> = fixed
-        .iter()
-        .map(|&t| env.types.intern(Type::Pointer(smallstep_semantics::wsl::syntax::AddressSpace::Thread, t)))
-        .collect();
+    let pointers: Vec<TypeId> =
+        fixed.iter().map(|&t| env.types.intern(Type::Pointer(smallstep_semantics::wsl::syntax::AddressSpace::Thread, t))).collect();
     let mut calls = Vec::new();
     let mut seen = BTreeSet::new();
     let mut add = |env: &Environment, overload: &Overload, write: &dyn Fn(&[&str]) -> Option<String>| {
@@ -150,7 +148,10 @@ fn all_calls() -> Vec<Call> {
                         }
                     }
                 };
-                lists = lists.into_iter().flat_map(|list| choices(list.first().copied()).into_iter().map(move |t| [&list[..], &[t]].concat())).collect();
+                lists = lists
+                    .into_iter()
+                    .flat_map(|list| choices(list.first().copied()).into_iter().map(move |t| [&list[..], &[t]].concat()))
+                    .collect();
             }
             for list in lists {
                 let arguments: Vec<Argument> = list.iter().map(|&t| Argument::Of(t)).collect();
@@ -286,7 +287,13 @@ fn accessors_give_what_wsl_allows() {
             Type::Vector(s, n) => {
                 let letters = &"xyzw"[..usize::from(n)];
                 let (first, last) = (&letters[..1], &letters[letters.len() - 1..]);
-                for word in [first.to_string(), last.into(), format!("{last}{first}"), format!("{first}{last}{first}"), letters.chars().rev().collect()] {
+                for word in [
+                    first.to_string(),
+                    last.into(),
+                    format!("{last}{first}"),
+                    format!("{first}{last}{first}"),
+                    letters.chars().rev().collect(),
+                ] {
                     let of = if word.len() == 1 { s.name().to_string() } else { format!("{}{}", s.name(), word.len()) };
                     texts.push(format!("{of} f({name} a) {{ return a.{word}; }}"));
                     if word.len() != 3 || n == 3 && word == "zyx" {

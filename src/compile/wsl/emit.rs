@@ -55,6 +55,8 @@ pub(super) struct Emitter<'p> {
     pub arithmetic: Vec<Id>,
     declared: FxHashMap<(u32, Operands), Id>,
     integers: FxHashMap<Id, u32>,
+    /// By id, the row that made it.
+    rows: Vec<Row>,
 }
 
 /// A string literal: UTF-8, ended by a zero byte and padded to words.
@@ -91,6 +93,7 @@ impl<'p> Emitter<'p> {
             arithmetic: Vec::new(),
             declared: FxHashMap::default(),
             integers: FxHashMap::default(),
+            rows: Vec::new(),
         }
     }
 
@@ -103,6 +106,11 @@ impl<'p> Emitter<'p> {
     /// The bound of the module's ids.
     pub(super) fn bound(&self) -> u32 {
         self.next
+    }
+
+    /// How many words there are so far.
+    pub(super) fn words(&self) -> usize {
+        self.body.code.len() + self.functions.len() + self.globals.len()
     }
 
     /// The row is this one from now on; returns the one before.
@@ -135,6 +143,10 @@ impl<'p> Emitter<'p> {
         if let Some((ty, id)) = result {
             words.extend(ty);
             words.push(id);
+            if self.rows.len() <= id as usize {
+                self.rows.resize(id as usize + 1, Row::Header);
+            }
+            self.rows[id as usize] = self.row;
         }
         words.extend(operands);
         words[0] = (words.len() as u32) << 16 | op as u32;
@@ -225,6 +237,16 @@ impl<'p> Emitter<'p> {
         if let Some(words) = self.write(Op::MemberDecorate, None, operands) {
             self.decorations.extend(words);
         }
+    }
+
+    /// The row that made an id.
+    pub(super) fn row_of(&self, id: Id) -> Row {
+        self.rows.get(id as usize).copied().unwrap_or(Row::Header)
+    }
+
+    /// Says which line of the source what follows is from.
+    pub(super) fn line(&mut self, file: Id, line: u32, column: u32) {
+        put(&mut self.body.code, Op::Line, &[file, line, column]);
     }
 
     /// A name for people.

@@ -13,16 +13,18 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::program::{Access, Coercion, Constant, ExprId, Form};
 
 /// What an expression that can be assigned to is reduced to, once.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Target {
     /// A left-value.
     Place(Place),
     /// A part of another one, which a setter changes as a whole and a getter reads.
     Part(Box<Part>),
+    /// What a part was of that is dropped.
+    Gone,
 }
 
 /// Such a part.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Part {
     whole: Target,
     whole_ty: TypeId,
@@ -32,10 +34,26 @@ pub(super) struct Part {
     ty: TypeId,
 }
 
+impl Drop for Part {
+    fn drop(&mut self) {
+        // One inside the other they are as deep as the program says.
+        let mut rest = std::mem::replace(&mut self.whole, Target::Gone);
+        while let Target::Part(mut part) = rest {
+            rest = std::mem::replace(&mut part.whole, Target::Gone);
+        }
+    }
+}
+
 impl Compiler<'_> {
     /// The right-value.
     pub(super) fn value(&mut self, id: ExprId) -> Done<Value> {
-        deep(|| self.value_of(id))
+        self.room()?;
+        let value = deep(|| self.value_of(id))?;
+        if let (Some(witness), Value::Id(result)) = (&mut self.witness, &value) {
+            let expr = self.program.expr(id);
+            witness.push(super::Witness { span: expr.span, ty: expr.ty.right(), id: *result, row: self.e.row_of(*result) });
+        }
+        Ok(value)
     }
 
     /// The right-value, which is no pointer and no array reference.
@@ -43,8 +61,29 @@ impl Compiler<'_> {
         match self.value(id)? {
             Value::Id(id) => Ok(id),
             Value::Void => self.refuse("an expression without value here"),
-            Value::Pointer(_) | Value::Reference(..) => self.refuse("a pointer or array reference here"),
+            Value::Pointer(_) | Value::Reference(..) | Value::Address(_) => self.refuse("a pointer or array reference here"),
         }
+    }
+
+    /// The pointer or array reference that a left-value holds, if it holds one.
+    fn known(&mut self, mut e: ExprId) -> Done<Option<Value>> {
+        while let Form::Parens(inner) = self.program.expr(e).form {
+            e = inner;
+        }
+        if !self.program.env.types.is_reference(self.program.expr(e).ty.right()) {
+            return Ok(None);
+        }
+        Ok(match self.program.expr(e).form {
+            Form::Variable(store) => match self.bound(store)? {
+                Bound::Known(value) => Some(value),
+                Bound::Variable(_) => None,
+            },
+            Form::Dereference(pointer) => match self.value(pointer)? {
+                Value::Address(value) => Some(*value),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     fn value_of(&mut self, id: ExprId) -> Done<Value> {
@@ -73,7 +112,10 @@ impl Compiler<'_> {
                 self.assign(&target, value)?;
                 Ok(Value::Id(value))
             }
-            Form::AddressOf(e) => self.place(*e).map(Value::Pointer),
+            Form::AddressOf(e) => match self.known(*e)? {
+                Some(value) => Ok(Value::Address(Box::new(value))),
+                None => self.place(*e).map(Value::Pointer),
+            },
             Form::MakeReference(e, size) => {
                 let place = self.place(*e)?;
                 Ok(Value::Reference(place, size.map_or(Extent::Single, Extent::Array)))
@@ -170,13 +212,7 @@ impl Compiler<'_> {
     /// A left-value reduced to what it holds.
     fn left_to_right(&mut self, e: ExprId, ty: TypeId) -> Done<Value> {
         let program = self.program;
-        let mut inner = e;
-        while let Form::Parens(e) = program.expr(inner).form {
-            inner = e;
-        }
-        if let Form::Variable(store) = program.expr(inner).form
-            && let Bound::Known(value) = self.bound(store)?
-        {
+        if let Some(value) = self.known(e)? {
             return Ok(value);
         }
         if program.env.types.is_reference(ty) {
@@ -221,7 +257,7 @@ impl Compiler<'_> {
             match value {
                 Value::Void => {}
                 Value::Id(id) => sides.extend([id, self.e.body.block]),
-                Value::Pointer(_) | Value::Reference(..) => return self.refuse("a choice between pointers or array references"),
+                _ => return self.refuse("a choice between pointers or array references"),
             }
             self.e.branch(merge);
         }
@@ -266,6 +302,7 @@ impl Compiler<'_> {
 
     /// The value of what can be assigned to.
     pub(super) fn read(&mut self, target: &Target) -> Done<Id> {
+        self.room()?;
         deep(|| match target {
             Target::Place(place) => {
                 let value = self.load(place)?;
@@ -275,6 +312,7 @@ impl Compiler<'_> {
                 let whole = self.read(&part.whole)?;
                 self.get(part.getter, whole, part.whole_ty, part.index, part.ty)
             }
+            Target::Gone => self.refuse("this left-value"),
         })
     }
 
@@ -287,6 +325,7 @@ impl Compiler<'_> {
                 let whole = self.set(part, whole, value)?;
                 self.assign(&part.whole, whole)
             }
+            Target::Gone => self.refuse("this left-value"),
         })
     }
 
@@ -355,8 +394,7 @@ impl Compiler<'_> {
             }
             (Callee::Library(f), index) => {
                 let entries = [Some((whole, part.whole_ty)), index.map(|i| (i, TypeId::UINT)), Some((value, part.ty))];
-                let (values, types): (Vec<Value>, Vec<TypeId>) =
-                    entries.into_iter().flatten().map(|(id, ty)| (Value::Id(id), ty)).unzip();
+                let (values, types): (Vec<Value>, Vec<TypeId>) = entries.into_iter().flatten().map(|(id, ty)| (Value::Id(id), ty)).unzip();
                 let value = self.library(f, &values, &types, part.whole_ty)?;
                 self.only_id(value)
             }

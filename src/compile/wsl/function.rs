@@ -69,6 +69,7 @@ impl Compiler<'_> {
         for (argument, parameter) in arguments.into_iter().zip(&function.parameters) {
             let (place, extent) = match argument {
                 Value::Void => return self.refuse("an argument without value"),
+                Value::Address(_) => return self.refuse("the address of a pointer as an argument"),
                 Value::Id(id) => {
                     let root = self.local(parameter.ty)?;
                     self.store(Row::Call, &Place::whole(root), id)?;
@@ -189,10 +190,8 @@ impl Compiler<'_> {
         types.extend(std::iter::repeat_n(uint, count));
         ids.extend(types.iter().map(|_| self.e.fresh()));
         let (mut values, mut rest) = (ids.iter().copied(), ids.iter().copied().skip(key.ways.iter().filter(|w| w.is_none()).count()));
-        let passed: Vec<Root> = objects
-            .iter()
-            .map(|&ty| Root { id: rest.next().unwrap_or(0), class: StorageClass::Function, ty, buffer: false })
-            .collect();
+        let passed: Vec<Root> =
+            objects.iter().map(|&ty| Root { id: rest.next().unwrap_or(0), class: StorageClass::Function, ty, buffer: false }).collect();
         for ((parameter, way), &store) in function.parameters.iter().zip(&key.ways).zip(&body.parameters) {
             let bound = match way {
                 None => {

@@ -41,9 +41,7 @@ use function::{Clones, Key};
 use place::{Bound, Root, Value};
 use planted::Planted;
 use row::Row;
-use rspirv::spirv::{
-    AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MAGIC_NUMBER, MemoryModel, Op,
-};
+use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MAGIC_NUMBER, MemoryModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::float_controls;
@@ -68,11 +66,15 @@ pub struct Options<'p> {
     pub profile: Profile,
     /// A mistake in the mapping.
     pub planted: Option<&'p Planted>,
+    /// Whether a witness is kept.
+    pub witness: bool,
+    /// The name of the program's file and its text: then each statement has an OpLine.
+    pub source: Option<(&'p str, &'p str)>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { profile: Profile::Strict, planted: None }
+        Options { profile: Profile::Strict, planted: None, witness: false, source: None }
     }
 }
 
@@ -93,6 +95,20 @@ pub struct Binding {
     pub element: TypeId,
 }
 
+/// An expression and its value in the module. An expression of a function that is emitted several
+/// times has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// Where the expression stands.
+    pub span: Span,
+    /// Its type.
+    pub ty: TypeId,
+    /// The result id.
+    pub id: u32,
+    /// The row that made the id.
+    pub row: Row,
+}
+
 /// A translated program.
 #[derive(Clone, Debug)]
 pub struct Module {
@@ -104,6 +120,8 @@ pub struct Module {
     pub bindings: Vec<Binding>,
     /// How many instructions each row of the mapping has emitted.
     pub rows: Vec<(Row, u32)>,
+    /// The expressions in the order in which they are evaluated, if a witness is kept.
+    pub witness: Vec<Witness>,
 }
 
 /// What is not translated yet, and where: a sentence.
@@ -174,6 +192,9 @@ struct Compiler<'a> {
     around: Around,
     returns: Returns,
     span: Span,
+    witness: Option<Vec<Witness>>,
+    /// The file's name, and where each line begins.
+    lines: Option<(Id, Vec<u32>)>,
 }
 
 /// Translates a compute entry point of a program.
@@ -208,10 +229,17 @@ impl<'a> Compiler<'a> {
     fn new(program: &'a Program, span: Span, options: &Options<'a>) -> Compiler<'a> {
         let results = program.env.functions.iter().map(|f| program.env.types.is_reference(f.result));
         let escaping = results.enumerate().filter(|(_, is)| *is).map(|(i, _)| FunctionId(i as u32)).collect();
+        let mut e = Emitter::new(options.planted);
+        let lines = options.source.map(|(_, text)| {
+            let begins = text.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n').map(|(_, next)| next);
+            (e.fresh(), std::iter::once(0).chain(begins).collect())
+        });
         Compiler {
             program,
             layouts: Layouts::default(),
-            e: Emitter::new(options.planted),
+            e,
+            witness: options.witness.then(Vec::new),
+            lines,
             types: FxHashMap::default(),
             stores: FxHashMap::default(),
             globals: FxHashMap::default(),
@@ -232,6 +260,25 @@ impl<'a> Compiler<'a> {
 impl Compiler<'_> {
     fn refuse<T>(&self, what: impl Into<String>) -> Done<T> {
         Err(Refusal { what: what.into(), span: self.span })
+    }
+
+    fn too_large<T>(&self) -> Done<T> {
+        self.refuse(format!("a program of more than {MAX_WORDS} words of SPIR-V"))
+    }
+
+    /// That there is room for more code.
+    fn room(&self) -> Done {
+        if self.e.words() > MAX_WORDS { self.too_large() } else { Ok(()) }
+    }
+
+    /// Notes which line of the source is emitted from here on.
+    fn line(&mut self) {
+        if let Some((file, begins)) = &self.lines {
+            let at = self.span.start;
+            let line = begins.partition_point(|begin| *begin <= at);
+            let column = at - begins[line.saturating_sub(1)] + 1;
+            self.e.line(*file, line as u32, column);
+        }
     }
 
     /// The module around what was emitted.
@@ -264,13 +311,18 @@ impl Compiler<'_> {
         for control in controls.modes() {
             put(&mut words, Op::ExecutionMode, &[main, control.mode as u32, 32]);
         }
+        if let (Some((file, _)), Some((name, _))) = (&self.lines, options.source) {
+            let mut operands = vec![*file];
+            operands.extend(string(name));
+            put(&mut words, Op::String, &operands);
+        }
         for section in [&self.e.names, &self.e.decorations, &self.e.globals, &self.e.functions] {
             words.extend_from_slice(section);
         }
         if words.len() > MAX_WORDS {
-            return self.refuse(format!("a program of more than {MAX_WORDS} words of SPIR-V"));
+            return self.too_large();
         }
         let counts = Row::ALL.iter().copied().zip(self.e.counts).filter(|(_, n)| *n > 0).collect();
-        Ok(Module { words, entry: name, bindings: self.bindings, rows: counts })
+        Ok(Module { words, entry: name, bindings: self.bindings, rows: counts, witness: self.witness.unwrap_or_default() })
     }
 }

@@ -392,7 +392,8 @@ impl Compiler<'_> {
                 self.select(row, Float, n, [under, zero, between])
             }
             (M::IsFinite, &[x]) => {
-                let (nan, inf) = (self.plain(Row::FloatTest, Op::IsNan, Bool, n, &[x]), self.plain(Row::FloatTest, Op::IsInf, Bool, n, &[x]));
+                let (nan, inf) =
+                    (self.plain(Row::FloatTest, Op::IsNan, Bool, n, &[x]), self.plain(Row::FloatTest, Op::IsInf, Bool, n, &[x]));
                 let either = self.plain(Row::FloatTest, Op::LogicalOr, Bool, n, &[nan, inf]);
                 self.plain(Row::FloatTest, Op::LogicalNot, Bool, n, &[either])
             }

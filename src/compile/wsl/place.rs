@@ -69,6 +69,8 @@ pub(super) enum Value {
     Pointer(Place),
     /// An array reference.
     Reference(Place, Extent),
+    /// The address of a variable that is a pointer or array reference, which is this.
+    Address(Box<Value>),
 }
 
 /// What a variable or parameter is.

@@ -24,6 +24,9 @@ impl Compiler<'_> {
         let program = self.program;
         let statement = program.stmt(id);
         self.span = statement.span;
+        if !matches!(statement.form, StmtForm::Block(_)) {
+            self.line();
+        }
         match &statement.form {
             StmtForm::Block(range) => {
                 for &s in program.block(range) {
@@ -102,7 +105,9 @@ impl Compiler<'_> {
         match value {
             Value::Void => self.e.end(Op::Return, &[]),
             Value::Id(id) => self.e.end(Op::ReturnValue, &[id]),
-            Value::Pointer(_) | Value::Reference(..) => return self.refuse("a pointer or array reference that is returned here"),
+            Value::Pointer(_) | Value::Reference(..) | Value::Address(_) => {
+                return self.refuse("a pointer or array reference that is returned here");
+            }
         }
         self.e.row = saved;
         Ok(())
