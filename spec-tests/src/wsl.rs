@@ -6,7 +6,7 @@ use smallstep::run::{grid, stages};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::{Span, line_column};
-use smallstep_semantics::uniformity::seed;
+use smallstep_semantics::uniformity::{self, seed};
 use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::call::{self};
 use smallstep_semantics::wsl::choice::Strategy;
@@ -306,13 +306,21 @@ pub struct Analysed {
     pub explanation: Vec<String>,
 }
 
-/// Analyses the uniformity of a program by the rules of seed 001.
+/// Analyses the uniformity of a program: by the rules of seed 001 with these settings, or by the
+/// precise ones.
 ///
 /// Errors: what is wrong with the program.
-pub fn uniform(text: &str, settings: &seed::Settings) -> Result<Analysed, String> {
+pub fn uniform(text: &str, settings: Option<&seed::Settings>) -> Result<Analysed, String> {
     let validated = validate::validate(text);
     let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
-    let analysis = seed::analyse_with(&program, settings);
+    let analysis = match settings {
+        Some(settings) => seed::analyse_with(&program, settings),
+        None => {
+            let mut analysis = uniformity::wsl::analyse(&program).map_err(|e| e.to_string())?;
+            analysis.functions = uniformity::wsl::metadata(&program).map_err(|e| e.to_string())?;
+            analysis
+        }
+    };
     let place = |span: Span| {
         let (line, column) = line_column(text, span.start);
         format!("{line}:{column}")

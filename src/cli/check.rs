@@ -45,7 +45,7 @@ pub(crate) struct Check {
     #[command(flatten)]
     judged: Judged,
     #[command(flatten)]
-    uniformity: super::uniformity::Judged,
+    uniformity: super::uniformity::Strictness,
     /// The most steps of the source on one pixel.
     #[arg(long, default_value_t = 200_000)]
     fuel: u64,

@@ -99,7 +99,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     reading: input::Reading,
     #[command(flatten)]
-    uniformity: super::uniformity::Judged,
+    uniformity: super::uniformity::Strictness,
     #[command(flatten)]
     script: ScriptArgs,
     #[command(flatten)]

@@ -55,7 +55,7 @@ pub(crate) struct Trace {
     #[command(flatten)]
     reading: input::Reading,
     #[command(flatten)]
-    uniformity: super::uniformity::Judged,
+    uniformity: super::uniformity::Strictness,
     /// The size of the screen that a fragment module is drawn on.
     #[arg(long, default_value = "4x4", value_parser = input::size)]
     size: (u32, u32),

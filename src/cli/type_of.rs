@@ -20,7 +20,7 @@ pub(crate) struct TypeOf {
     #[command(flatten)]
     reading: input::Reading,
     #[command(flatten)]
-    uniformity: super::uniformity::Judged,
+    uniformity: super::uniformity::Strictness,
     /// Print the derivation: a line for each node, premises indented under their conclusion, each
     /// node once.
     #[arg(long)]

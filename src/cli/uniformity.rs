@@ -29,14 +29,14 @@ pub(super) enum Level {
 
 /// How WSL programs are judged where they are validated.
 #[derive(Args)]
-pub(super) struct Judged {
+pub(super) struct Strictness {
     /// A barrier or derivative of a WSL program in control flow that may not be uniform: error,
     /// warn (told, and the program is run as it is) or off.
     #[arg(long, value_name = "LEVEL", value_enum, default_value = "error")]
     uniformity: Level,
 }
 
-impl Judged {
+impl Strictness {
     /// The errors that the analysis finds, if they are errors here. Warnings are told.
     pub(super) fn errors(&self, name: &str, text: &str, program: &Program) -> Vec<Error> {
         if self.uniformity == Level::Off {
@@ -187,27 +187,9 @@ fn parameter_name(program: &Program, function: usize, at: usize) -> &str {
 
 /// What a function needs of its callers, in words.
 fn said(program: &Program, function: usize, metadata: &Metadata) -> String {
-    let mut parts = vec![match metadata.control {
-        Some(need) => format!("needs uniform control flow (a {})", need.noun()),
-        None => "may be called anywhere".to_owned(),
-    }];
-    for (at, parameter) in metadata.parameters.iter().enumerate() {
-        let name = parameter_name(program, function, at);
-        match parameter {
-            Parameter::MustBeUniform(need) => parts.push(format!("`{name}` must be uniform (a {})", need.noun())),
-            Parameter::Conditionally => parts.push(format!("the result is uniform only if `{name}` is")),
-            Parameter::Free => {}
-        }
-    }
-    if !metadata.result && program.env.functions[function].result != smallstep_semantics::wsl::types::TypeId::VOID {
-        parts.push("the result may differ".to_owned());
-    }
-    match &metadata.exit {
-        Exit::AsEntry => {}
-        Exit::IfUniform(_) => parts.push("discards uniformly if its arguments are uniform".to_owned()),
-        Exit::Varies => parts.push("some invocations may discard".to_owned()),
-    }
-    parts.join("; ")
+    let declared = &program.env.functions[function];
+    let parameters: Vec<&str> = (0..declared.parameters.len()).map(|at| parameter_name(program, function, at)).collect();
+    metadata.text(&parameters, declared.result == smallstep_semantics::wsl::types::TypeId::VOID)
 }
 
 fn function_json(program: &Program, function: usize, signature: &str, metadata: &Metadata) -> Value {

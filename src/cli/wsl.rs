@@ -1,7 +1,7 @@
 //! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
 
 use super::exit::{self, Ended, Failure};
-use super::uniformity::Judged;
+use super::uniformity::Strictness;
 use serde_json::json;
 use smallstep::compile::wsl::Options;
 use smallstep::diagnostic::Diagnostic;
@@ -25,7 +25,7 @@ pub(super) enum Checked {
     Refuted(String),
 }
 
-fn read(name: &str, text: &str, judged: Option<&Judged>) -> Result<Program, Checked> {
+fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Checked> {
     let found = validate(text);
     let errors = match (&found.program, judged) {
         (Some(program), Some(judged)) => judged.errors(name, text, program),
@@ -39,7 +39,7 @@ fn read(name: &str, text: &str, judged: Option<&Judged>) -> Result<Program, Chec
 }
 
 /// A valid program, whose uniformity is judged if it is to be.
-pub(super) fn program(name: &str, text: &str, judged: Option<&Judged>) -> Result<Program, Failure> {
+pub(super) fn program(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Failure> {
     read(name, text, judged).map_err(|wrong| match wrong {
         Checked::Invalid { text, .. } => (exit::INVALID, text.trim_end().to_string()),
         other => (other.code(), other.word().to_string()),
@@ -54,7 +54,7 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
 
 /// Validates a program, and calls its functions on both engines.
-pub(super) fn check(name: &str, text: &str, judged: &Judged) -> Checked {
+pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
     match read(name, text, Some(judged)) {
         Err(invalid) => invalid,
         Ok(program) => match recheck(&program) {
@@ -181,7 +181,7 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
 
 /// Prints the functions of a program with their types and behaviours, and their derivations if
 /// asked for.
-pub(super) fn type_of(name: &str, text: &str, judged: &Judged, derivation: bool, as_json: bool) -> Ended {
+pub(super) fn type_of(name: &str, text: &str, judged: &Strictness, derivation: bool, as_json: bool) -> Ended {
     let program = match read(name, text, Some(judged)) {
         Ok(read) => read,
         Err(invalid) => {

@@ -109,7 +109,7 @@ impl Run<'_> {
 
     /// The analysis of uniformity, and the metadata of each function.
     pub(super) fn uniform(&mut self) -> Ran<Found> {
-        let Mode::Seed = self.choice("mode", &[("seed", Mode::Seed)])? else { return Err("only the mode of the seed is there".into()) };
+        let mode = self.choice("mode", &[("seed", Mode::Seed), ("precise", Mode::Precise)])?;
         let mut letter = seed::Letter::default();
         if let Some(number) = self.literal.and_then(|l| l.uniformity) {
             *letter.flag(number).ok_or("this erratum has no variant")? = true;
@@ -121,7 +121,11 @@ impl Run<'_> {
                 _ => return Err(format!("mended={name}: nothing of that erratum is by the letter")),
             }
         }
-        let analysed = wsl::uniform(&self.file.text, &seed::Settings { letter, ..self.engines.uniformity })?;
+        if mode == Mode::Precise && letter != seed::Letter::default() {
+            return Err("only the seed's rules are run by the letter".into());
+        }
+        let settings = seed::Settings { letter, ..self.engines.uniformity };
+        let analysed = wsl::uniform(&self.file.text, (mode == Mode::Seed).then_some(&settings))?;
         self.report.fired.extend(analysed.fired);
         self.blocks.push((BlockKind::Explanation, analysed.explanation));
         Ok(analysed.found)
