@@ -1,5 +1,6 @@
 //! The uniformity analysis.
 
+mod executed;
 mod programs;
 mod seed;
 mod table;

@@ -23,15 +23,24 @@ const fn fragment(what: &'static str, functions: &'static str, body: &'static st
     Case { what, functions, body, fragment: true }
 }
 
+impl Case {
+    /// Whether [`crate::executed`] can run it.
+    pub fn is_dispatch(&self) -> bool {
+        !self.fragment && !self.body.contains("rw")
+    }
+}
+
 /// The text and the typed program of a case.
 pub fn program(case: &Case) -> (String, Program) {
     const COMPUTE: &str = "[numthreads(8, 1, 1)] compute void main(uint tid : SV_GroupIndex, uint3 gid : SV_GroupID, \
-        constant uint[] c : register(b0), device uint[] d : register(u0), RWTexture1D<uint> rw : register(u1), \
-        device atomic_uint[] at : register(u2), constant S[] cs : register(b1))";
+        constant uint[] c : register(b0), device uint[] d : register(u0), \
+        device atomic_uint[] at : register(u2), constant S[] cs : register(b1)";
     const FRAGMENT: &str = "fragment void main(float x : attribute(0), constant float[] k : register(b0), device float[] d : register(u0), \
-        Texture2D<float4> t : register(t0), sampler s : register(s0))";
+        Texture2D<float4> t : register(t0), sampler s : register(s0)";
     let head = if case.fragment { FRAGMENT } else { COMPUTE };
-    let text = format!("struct S {{ uint a; uint b; }}\n{}\n{head} {{ {} }}\n", case.functions, case.body);
+    // Only what needs a texture is not run.
+    let more = if case.body.contains("rw") { ", RWTexture1D<uint> rw : register(u1)" } else { "" };
+    let text = format!("struct S {{ uint a; uint b; }}\n{}\n{head}{more}) {{ {} }}\n", case.functions, case.body);
     let text = text.replace("BAR", "GroupMemoryBarrierWithGroupSync();");
     let validated = validate::validate(&text);
     let program = validated.program.unwrap_or_else(|| panic!("{}: {:?}\n{text}", case.what, validated.errors));
