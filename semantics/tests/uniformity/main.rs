@@ -1,6 +1,7 @@
 //! The uniformity analysis.
 
 mod executed;
+mod generated;
 mod programs;
 mod seed;
 mod table;
