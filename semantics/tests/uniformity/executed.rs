@@ -1,5 +1,5 @@
-//! The programs written by hand, run: what is accepted never diverges, and most of what is rejected
-//! does.
+//! The programs written by hand, run: what is accepted never diverges. Most of what is rejected
+//! does so in some run.
 
 use crate::programs::{ACCEPTED, Case, REJECTED, program};
 use smallstep_semantics::uniformity::seed::{self, Planted, Settings};
