@@ -5,7 +5,7 @@ use smallstep::generate::uniformity::{program, Generated};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
 use smallstep::generate::spirv::barriers;
 use smallstep::theorem::uniformity::{
-    BASELINES, Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, reject_all, spirv,
+    WSL_ANALYSES, Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, reject_all, spirv,
 };
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{self, Env};
@@ -182,7 +182,7 @@ fn what_is_rejected_needlessly_is_counted_by_cause() {
 
 #[test]
 fn campaigns_do_not_depend_on_threads() {
-    let on = |threads| campaign::<Wsl>(&Plan { count: 120, threads, ..Plan::default() }, BASELINES[0].1, &|| ());
+    let on = |threads| campaign::<Wsl>(&Plan { count: 120, threads, ..Plan::default() }, WSL_ANALYSES[0].1, &|| ());
     assert_eq!(on(1), on(2));
 }
 
@@ -228,12 +228,14 @@ fn a_relation_whose_barriers_do_not_wait_does_not_agree() {
 }
 
 /// What programs are to be made of, and in how many of a thousand it is to be.
-const FORMS: [(&str, u32); 32] = [
+const FORMS: [(&str, u32); 44] = [
     ("if (", 600), (" else ", 300), ("while (", 200), ("do {", 100), ("for (", 300), ("switch (", 150), ("fallthrough;", 60),
     ("break;", 150), ("continue;", 50), ("return;", 10), ("discard;", 5), ("&&", 200), ("||", 100), (" ? ", 200), ("++", 200),
     ("--", 20), ("+=", 100), ("thread uint* p", 50), ("thread uint* a", 80), ("(&v", 20), ("threadgroup uint[8] part", 500),
     ("@part", 80), ("data[", 400), ("c[", 500), ("gid.x", 200), ("tid.x", 200), ("Pair v", 80), ("uint4(", 80), ("uint[4] v", 80),
     (".sum", 10), (".met", 5), ("AllMemoryBarrierWithGroupSync(), ", 10),
+    ("bool b", 100), ("thread Pair* p", 10), ("->", 5), ("thread uint[] p", 10), ("thread uint[] a", 20), ("constant uint* p", 20),
+    ("device uint* p", 20), ("InterlockedAdd(", 20), (".half ", 5), (".first ", 5), ("*same(&", 5), ("*second(&", 1),
 ];
 
 #[test]

@@ -14,7 +14,7 @@ use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised}
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
-use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_BASELINES, Spirv};
+use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_ANALYSES, Spirv};
 use smallstep_semantics::spirv::{Module, disassemble};
 
 use super::bar::Bar;
@@ -85,7 +85,7 @@ pub(crate) struct FuzzSpirv {
 }
 
 fn analysis(name: &str) -> Result<Named<Module>, String> {
-    super::uniformity::named(&SPIRV_BASELINES, name)
+    super::uniformity::named(&SPIRV_ANALYSES, name)
 }
 
 fn defect(name: &str) -> Result<Defect, String> {

@@ -4,12 +4,12 @@ use super::exit;
 use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
-use smallstep::theorem::uniformity::{BASELINES, Executions, Named, Plan, Wsl};
+use smallstep::theorem::uniformity::{WSL_ANALYSES, Executions, Named, Plan, Wsl};
 use smallstep::theorem::validation;
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
-    super::uniformity::named(&BASELINES, name)
+    super::uniformity::named(&WSL_ANALYSES, name)
 }
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it

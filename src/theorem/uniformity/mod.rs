@@ -7,14 +7,14 @@
 //! programs of a [`Language`] and counts; [`relation`] asks the reference interpreter the same.
 //! [`Wsl`] and [`Spirv`] are the languages.
 
-mod baselines;
+mod analyses;
 mod campaign;
 pub mod execution;
 mod language;
 pub mod relation;
 pub mod spirv;
 
-pub use baselines::{BASELINES, Named, SPIRV_BASELINES, accept_all, branches, reject_all};
+pub use analyses::{Named, SPIRV_ANALYSES, WSL_ANALYSES, accept_all, branches, precise, reject_all, seed};
 pub use campaign::{Case, Cause, Found, MAX_CASES, Plan, campaign};
 pub use execution::{Executions, Observed};
 pub use language::{Language, Wsl};
