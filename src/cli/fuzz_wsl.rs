@@ -33,7 +33,7 @@ pub(crate) struct FuzzWsl {
     #[arg(long, value_name = "ANALYSIS", value_parser = analysis)]
     uniformity: Option<Named<Program>>,
     /// With --uniformity: how often each program runs, each time with other contents of buffers.
-    #[arg(long, default_value_t = 6, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 8, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
     /// With --uniformity: one program in so many runs on the reference interpreter too; 0: none.
     #[arg(long, default_value_t = 200, requires = "uniformity")]

@@ -167,7 +167,7 @@ impl Generator {
                 (Expr::new(Kind::Uint, &format!("{name}[$]"), [index]), mixed || other)
             }
             Shape::Group { .. } | Shape::Device => {
-                let (uniform, mask) = (self.percent(40), self.mask(i));
+                let (uniform, mask) = (self.percent(20), self.mask(i));
                 let (index, _) = self.index(mask, uniform);
                 (Expr::new(Kind::Uint, &format!("{name}[$]"), [index]), true)
             }
@@ -205,7 +205,8 @@ impl Generator {
             (a, mixed) = self.uint(depth + 1, uniform);
         }
         if self.percent(75) {
-            let n = self.random.pick(&[1, 1, 2, 2, 3, 4]);
+            // Few values are larger.
+            let n = self.random.pick(if self.fragment { &[1, 1, 1, 1, 2] } else { &[1, 1, 1, 2, 2, 3] });
             return (Expr::new(Kind::Bool, &format!("($ {op} {n}u)"), [a]), mixed);
         }
         let (b, other) = self.uint(depth.saturating_sub(1), uniform);

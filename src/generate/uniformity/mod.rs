@@ -181,7 +181,7 @@ impl Generator {
     fn new(seed: u64) -> Generator {
         let mut random = Random::new(seed);
         let fragment = random.percent(25);
-        let slips = random.pick(&[0, 3, 8, 14, 22, 30]);
+        let slips = random.pick(&[0, 2, 6, 11, 18, 26]);
         Generator {
             random,
             fragment,
@@ -399,6 +399,11 @@ impl Generator {
             }
             for _ in 0..1 + g.random.below(3) {
                 g.declaration(body);
+            }
+            // Otherwise threadgroup memory holds zeros.
+            if !fragment && g.percent(75) {
+                let (e, _) = g.uint(1, false);
+                body.push(Stmt(tree::parts("part[lane & 7u] = $;", [e])));
             }
         });
         let first: &[&str] = match fragment {

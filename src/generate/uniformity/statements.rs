@@ -153,7 +153,7 @@ impl Generator {
         let Some(target) = self.pick(&fit) else { return };
         let (name, of, mixed) = (self.fresh("p"), self.vars[target].name.clone(), self.mixed());
         let into = |g: &mut Self, ty: &str, out: &mut Vec<Stmt>| {
-            let uniform = g.percent(60);
+            let uniform = g.percent(if ty == "constant" { 60 } else { 20 });
             let (e, differs) = g.uint(0, uniform);
             out.push(Stmt(parts(&format!("{ty} uint* {name} = &{of}[$ & 7u];"), [e])));
             differs
