@@ -6,13 +6,13 @@ use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
 use smallstep::compile::wsl::Options;
-use smallstep::theorem::uniformity::{ANALYSES, Executions, Named, Plan, Wsl};
+use smallstep::theorem::uniformity::{Executions, Named, Plan, WSL_ANALYSES, Wsl};
 use smallstep::theorem::validation;
 use smallstep::theorem::wsl::{self, Programs};
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
-    super::analyses::named(&ANALYSES, name)
+    super::analyses::named(&WSL_ANALYSES, name)
 }
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it
@@ -42,7 +42,7 @@ pub(crate) struct FuzzWsl {
     #[arg(long, value_name = "ANALYSIS", value_parser = analysis)]
     uniformity: Option<Named<Program>>,
     /// With --uniformity: how often each program runs, each time with other contents of buffers.
-    #[arg(long, default_value_t = 6, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, default_value_t = 8, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
     /// With --uniformity: one program in so many runs on the reference interpreter too; 0: none.
     #[arg(long, default_value_t = 200, requires = "uniformity")]

@@ -112,9 +112,10 @@ impl Generator {
         let uniform = uniform != self.slip();
         let fits = |g: &Self, v: &Var| -> bool {
             let mixed = match v.shape {
-                Shape::Group { .. } | Shape::Device => true,
+                Shape::Group { .. } | Shape::Device | Shape::SharedPointer => true,
                 Shape::Constant => return uniform,
-                Shape::Pointer(target) => g.vars[target].mixed,
+                Shape::Bool | Shape::Atomic => return false,
+                Shape::Pointer(target) | Shape::Reference(target) | Shape::PairPointer(target) => g.vars[target].mixed,
                 _ => v.mixed,
             };
             mixed != uniform
@@ -151,16 +152,22 @@ impl Generator {
         let text = |text: String| Expr::text(Kind::Uint, text);
         match shape {
             Shape::Scalar => (text(name), mixed),
-            Shape::Pair => (text(format!("{name}.{}", self.random.pick(&["a", "b", "a", "b", "sum"]))), mixed),
+            Shape::Pair => (text(format!("{name}.{}", self.random.pick(&["a", "b", "a", "b", "sum", "half", "first"]))), mixed),
+            Shape::PairPointer(target) => (text(format!("{name}->{}", self.random.pick(&["a", "b"]))), self.vars[target].mixed),
+            // Nothing reads them so.
+            Shape::Bool | Shape::Atomic => (self.literal(), false),
+            Shape::ConstantPointer => (text(format!("(*{name})")), mixed),
+            Shape::SharedPointer => (text(format!("(*{name})")), true),
             Shape::Vector => (text(format!("{name}.{}", self.random.pick(&["x", "y", "z", "w"]))), mixed),
             Shape::Parameter => (text(format!("(*{name})")), mixed),
             Shape::Pointer(target) => (text(format!("(*{name})")), self.vars[target].mixed),
-            Shape::Array => {
+            Shape::Array | Shape::Reference(_) | Shape::ReferenceParameter => {
+                let mixed = if let Shape::Reference(target) = shape { self.vars[target].mixed } else { mixed };
                 let (index, other) = self.index(3, true);
                 (Expr::new(Kind::Uint, &format!("{name}[$]"), [index]), mixed || other)
             }
             Shape::Group { .. } | Shape::Device => {
-                let (uniform, mask) = (self.percent(40), self.mask(i));
+                let (uniform, mask) = (self.percent(20), self.mask(i));
                 let (index, _) = self.index(mask, uniform);
                 (Expr::new(Kind::Uint, &format!("{name}[$]"), [index]), true)
             }
@@ -172,7 +179,7 @@ impl Generator {
     }
 
     fn mask(&self, i: usize) -> u32 {
-        if self.vars[i].shape == Shape::Array { 3 } else { 7 }
+        if matches!(self.vars[i].shape, Shape::Group { .. } | Shape::Device) { 7 } else { 3 }
     }
 
     /// A condition, made so that it differs or does not.
@@ -185,6 +192,12 @@ impl Generator {
             let (open, close) = if self.percent(20) { ("!(", ")") } else { ("(", ")") };
             return (Expr::new(Kind::Bool, &format!("{open}$ {op} ${close}"), [a, b]), first || second);
         }
+        let bools = self.fitting(|v| v.shape == Shape::Bool && v.mixed != uniform);
+        if let Some(i) = self.pick(&bools)
+            && self.percent(35)
+        {
+            return (Expr::text(Kind::Bool, self.vars[i].name.clone()), self.vars[i].mixed);
+        }
         let op = self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
         let (mut a, mut mixed) = self.uint(depth, uniform);
         // What decides is seldom known from the outset.
@@ -192,7 +205,8 @@ impl Generator {
             (a, mixed) = self.uint(depth + 1, uniform);
         }
         if self.percent(75) {
-            let n = self.random.pick(&[1, 1, 2, 2, 3, 4]);
+            // Few values are larger.
+            let n = self.random.pick(if self.fragment { &[1, 1, 1, 1, 2] } else { &[1, 1, 1, 2, 2, 3] });
             return (Expr::new(Kind::Bool, &format!("($ {op} {n}u)"), [a]), mixed);
         }
         let (b, other) = self.uint(depth.saturating_sub(1), uniform);
@@ -201,8 +215,11 @@ impl Generator {
 
     /// A variable or part of one that can be stored to; and whether all of it is.
     pub(super) fn place(&mut self) -> Option<(Expr, usize, bool)> {
-        let own = self.fitting(|v| v.writable || v.shape == Shape::Parameter);
-        let shared = self.fitting(|v| matches!(v.shape, Shape::Group { .. } | Shape::Device));
+        let own = self.fitting(|v| {
+            v.writable && !matches!(v.shape, Shape::Bool | Shape::ConstantPointer | Shape::SharedPointer)
+                || matches!(v.shape, Shape::Parameter | Shape::ReferenceParameter)
+        });
+        let shared = self.fitting(|v| matches!(v.shape, Shape::Group { .. } | Shape::Device | Shape::SharedPointer));
         let i = match self.percent(70) && !own.is_empty() {
             true => self.pick(&own)?,
             false => self.pick(&shared)?,
@@ -210,8 +227,22 @@ impl Generator {
         let name = self.vars[i].name.clone();
         let text = |text: String| Expr::text(Kind::Other, text);
         Some(match self.vars[i].shape {
-            Shape::Scalar => (text(name), i, true),
-            Shape::Pair => (text(format!("{name}.{}", self.random.pick(&["a", "b"]))), i, false),
+            Shape::Scalar => match self.random.below(20) {
+                0 => (text(format!("*same(&{name})")), i, true),
+                1 => match self.fitting(|v| v.shape == Shape::Scalar && v.writable)[..] {
+                    // The one before is stored to as well.
+                    [first, ..] if first != i => {
+                        let mixed = self.vars[i].mixed;
+                        self.store(first, mixed, true);
+                        (text(format!("*second(&{}, &{name})", self.vars[first].name)), i, true)
+                    }
+                    _ => (text(name), i, true),
+                },
+                _ => (text(name), i, true),
+            },
+            Shape::Pair => (text(format!("{name}.{}", self.random.pick(&["a", "b", "a", "b", "half", "first"]))), i, false),
+            Shape::PairPointer(_) => (text(format!("{name}->{}", self.random.pick(&["a", "b"]))), i, false),
+            Shape::SharedPointer => (text(format!("*{name}")), i, false),
             Shape::Vector => (text(format!("{name}.{}", self.random.pick(&["x", "y", "z", "w"]))), i, false),
             Shape::Parameter | Shape::Pointer(_) => (text(format!("*{name}")), i, true),
             _ => {
@@ -228,7 +259,10 @@ impl Generator {
     /// The account of a store.
     pub(super) fn store(&mut self, i: usize, mixed: bool, whole: bool) {
         let mixed = mixed || self.mixed();
-        let i = if let Shape::Pointer(target) = self.vars[i].shape { target } else { i };
+        let i = match self.vars[i].shape {
+            Shape::Pointer(target) | Shape::Reference(target) | Shape::PairPointer(target) => target,
+            _ => i,
+        };
         self.vars[i].mixed = mixed || self.vars[i].mixed && !whole;
         self.writes.push(i);
     }
@@ -307,6 +341,15 @@ impl Generator {
                         Shape::Pair => format!("&{name}.a"),
                         _ => name.clone(),
                     })
+                }
+                Parameter::Reference => {
+                    let fit = self.fitting(|v| {
+                        (!v.mixed || takes_mixed) && matches!(v.shape, Shape::Array | Shape::Reference(_) | Shape::ReferenceParameter)
+                    });
+                    let i = self.pick(&fit)?;
+                    pointed.push(i);
+                    let name = &self.vars[i].name;
+                    text(if self.vars[i].shape == Shape::Array { format!("@{name}") } else { name.clone() })
                 }
                 Parameter::Group => {
                     let fit = self.fitting(|v| matches!(v.shape, Shape::Group { .. }));

@@ -66,6 +66,20 @@ enum Shape {
     Pointer(usize),
     /// A pointer that is a parameter; what differs is what it points at.
     Parameter,
+    /// A `bool`.
+    Bool,
+    /// A reference to this array.
+    Reference(usize),
+    /// A reference to an array that is a parameter.
+    ReferenceParameter,
+    /// A pointer to this `Pair`.
+    PairPointer(usize),
+    /// A pointer into the constant buffer.
+    ConstantPointer,
+    /// A pointer into threadgroup or device memory.
+    SharedPointer,
+    /// An atomic of threadgroup memory.
+    Atomic,
     /// An array of threadgroup memory, or a reference to it.
     Group { reference: bool },
     /// The device buffer.
@@ -92,6 +106,7 @@ enum Parameter {
     Value,
     Pair,
     Pointer,
+    Reference,
     Group,
     Device,
     Constant,
@@ -166,7 +181,7 @@ impl Generator {
     fn new(seed: u64) -> Generator {
         let mut random = Random::new(seed);
         let fragment = random.percent(25);
-        let slips = random.pick(&[0, 3, 8, 14, 22, 30]);
+        let slips = random.pick(&[0, 2, 6, 11, 18, 26]);
         Generator {
             random,
             fragment,
@@ -241,6 +256,7 @@ impl Generator {
         }
         let groups = if self.percent(70) { [2, 1, 1] } else { [1, 1, 1] };
         self.entry();
+        self.drop_uncalled();
         let met = match self.fragment {
             false => "AllMemoryBarrierWithGroupSync(); return p.a;",
             true => "return uint(fwidth(float(p.a)));",
@@ -249,12 +265,28 @@ impl Generator {
             ("Pair", "struct Pair { uint a; uint b; }\n".to_string()),
             (".sum", "uint operator.sum(Pair p) { return p.a + p.b; }\n".into()),
             (".met", format!("uint operator.met(Pair p) {{ {met} }}\n")),
+            (".half", "uint operator.half(Pair p) { return p.b; }\n".into()),
+            (".half", "Pair operator.half=(Pair p, uint v) { p.b = v; return p; }\n".into()),
+            (".first", "thread uint* operator&.first(thread Pair* p) { return &p->a; }\n".into()),
+            ("same(", "thread uint* same(thread uint* p) { return p; }\n".into()),
+            ("second(", "thread uint* second(thread uint* p, thread uint* q) { *p = *q; return q; }\n".into()),
             ("Pair", "Pair operator+(Pair p, Pair q) { p.a = p.a + q.a; return p; }\n".into()),
         ];
         if !self.fragment {
             prelude.push(("sync()", "void sync() { AllMemoryBarrierWithGroupSync(); }\n".into()));
         }
         Generated { tree: Tree { prelude, functions: self.made }, groups }
+    }
+
+    /// Leaves out what the entry point never calls, and so never runs.
+    fn drop_uncalled(&mut self) {
+        for at in (0..self.made.len().saturating_sub(1)).rev() {
+            let call = format!("{}(", self.functions[at].name);
+            let later = Tree { prelude: Vec::new(), functions: self.made[at + 1..].to_vec() };
+            if !later.text().contains(&call) {
+                self.made.remove(at);
+            }
+        }
     }
 
     /// Begins a function.
@@ -281,14 +313,24 @@ impl Generator {
         for i in 0..1 + self.random.below(3) {
             let name = format!("a{i}");
             let mixed = self.percent(40);
-            let parameter = self.random.pick(&[Parameter::Value, Parameter::Value, Parameter::Value, Parameter::Pointer, Parameter::Pair]);
+            let parameter = self.random.pick(&[
+                Parameter::Value,
+                Parameter::Value,
+                Parameter::Value,
+                Parameter::Value,
+                Parameter::Pointer,
+                Parameter::Pointer,
+                Parameter::Pair,
+                Parameter::Reference,
+            ]);
             let (ty, shape) = match parameter {
                 Parameter::Pointer => ("thread uint*", Shape::Parameter),
                 Parameter::Pair => ("Pair", Shape::Pair),
+                Parameter::Reference => ("thread uint[]", Shape::ReferenceParameter),
                 _ => ("uint", Shape::Scalar),
             };
             texts.push(format!("{ty} {name}"));
-            self.var(name, shape, mixed, parameter != Parameter::Pointer);
+            self.var(name, shape, mixed, !matches!(parameter, Parameter::Pointer | Parameter::Reference));
             parameters.push((parameter, mixed));
         }
         let outer = [
@@ -313,7 +355,7 @@ impl Generator {
         }
         let ty = if returns { "uint" } else { "void" };
         self.made.push(Function { head: format!("{ty} {name}({})", texts.join(", ")), body });
-        let leaves_mixed = self.vars.iter().any(|v| v.shape == Shape::Parameter && v.mixed);
+        let leaves_mixed = self.vars.iter().any(|v| matches!(v.shape, Shape::Parameter | Shape::ReferenceParameter) && v.mixed);
         let (mixed, meets, discards) = (self.returned_mixed, self.meets, self.discards);
         self.functions.push(Signature { name, parameters, returns, mixed, leaves_mixed, meets, discards });
     }
@@ -352,24 +394,22 @@ impl Generator {
             if !fragment {
                 g.depth += 1;
                 g.var("part", Shape::Group { reference: false }, false, false);
+                g.var("number", Shape::Atomic, false, false);
                 g.depth -= 1;
             }
             for _ in 0..1 + g.random.below(3) {
                 g.declaration(body);
             }
+            // Otherwise threadgroup memory holds zeros.
+            if !fragment && g.percent(75) {
+                let (e, _) = g.uint(1, false);
+                body.push(Stmt(tree::parts("part[lane & 7u] = $;", [e])));
+            }
         });
-        let mut first: Vec<&str> = match fragment {
-            true => vec!["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
-            false => vec!["threadgroup uint[8] part;"],
+        let first: &[&str] = match fragment {
+            true => &["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
+            false => &["threadgroup uint[8] part;", "threadgroup atomic_uint number;"],
         };
-        // Memory that invocations share is mostly shared: threads see of each other what has been
-        // stored so far.
-        if self.percent(75) {
-            first.extend(match fragment {
-                true => ["data[x & 7u] = y;", "data[y & 3u] = x;"],
-                false => ["part[lane & 7u] = lane + gid.x;", "data[tid.x & 7u] = lane;"],
-            });
-        }
         body.splice(0..0, first.iter().map(|text| Stmt(vec![Part::Text((*text).into())])));
         if fragment {
             body.push(Stmt(vec![Part::Text("return float4(0.0, 0.0, 0.0, 1.0);".into())]));

@@ -63,9 +63,9 @@ impl Generator {
 
     fn statement(&mut self, out: &mut Vec<Stmt>) {
         let nested = self.depth < 6;
-        let weights: [u32; 13] = match nested {
-            true => [14, 16, 8, 20, 5, 9, 5, 24, 8, 4, 3, 3, 3],
-            false => [14, 16, 8, 0, 0, 0, 0, 24, 8, 0, 3, 3, 3],
+        let weights: [u32; 14] = match nested {
+            true => [14, 16, 8, 20, 5, 9, 5, 24, 8, 4, 3, 6, 3, 3],
+            false => [14, 16, 8, 0, 0, 0, 0, 24, 8, 0, 3, 6, 3, 3],
         };
         match self.random.weighted(&weights) {
             0 => self.declaration(out),
@@ -85,15 +85,9 @@ impl Generator {
                 }
             }
             9 => self.switch(out),
-            10 => {
-                let pairs = self.fitting(|v| v.shape == Shape::Pair && v.writable);
-                let (Some(i), Some(j)) = (self.pick(&pairs), self.pick(&pairs)) else { return };
-                let mixed = self.vars[i].mixed || self.vars[j].mixed;
-                self.store(i, mixed, true);
-                let (x, y) = (&self.vars[i].name, &self.vars[j].name);
-                out.push(line(format!("{x} = {x} + {y};")));
-            }
+            10 => self.pairs(out),
             11 => self.pointer(out),
+            12 => self.atomic(out),
             _ => {
                 let body = if nested { self.block() } else { return };
                 out.push(headed("", [], body));
@@ -110,7 +104,21 @@ impl Generator {
 
     pub(super) fn declaration(&mut self, out: &mut Vec<Stmt>) {
         let uniform = self.percent(60);
-        let shape = self.random.pick(&[0, 0, 0, 0, 0, 1, 2, 3]);
+        let shape = self.random.pick(&[0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5]);
+        if shape == 4 {
+            let (e, mixed) = self.condition(1, uniform);
+            let name = self.fresh("b");
+            out.push(Stmt(parts(&format!("bool {name} = $;"), [e])));
+            let mixed = mixed || self.mixed();
+            return self.var(name, Shape::Bool, mixed, true);
+        }
+        if shape == 5 {
+            // It begins with 0.
+            let name = self.fresh("v");
+            out.push(line(format!("uint {name};")));
+            let mixed = self.mixed();
+            return self.var(name, Shape::Scalar, mixed, true);
+        }
         let (e, mixed) = self.uint(2, uniform);
         let mixed = mixed || self.mixed();
         let name = if shape == 0 { self.name() } else { self.fresh("v") };
@@ -136,13 +144,68 @@ impl Generator {
         }
     }
 
-    /// A pointer to a variable.
+    /// A pointer or reference to a variable, or into memory.
     fn pointer(&mut self, out: &mut Vec<Stmt>) {
+        let fit = self.fitting(|v| {
+            v.writable && matches!(v.shape, Shape::Scalar | Shape::Pair | Shape::Array)
+                || matches!(v.shape, Shape::Constant | Shape::Group { .. } | Shape::Device)
+        });
+        let Some(target) = self.pick(&fit) else { return };
+        let (name, of, mixed) = (self.fresh("p"), self.vars[target].name.clone(), self.mixed());
+        let into = |g: &mut Self, ty: &str, out: &mut Vec<Stmt>| {
+            let uniform = g.percent(if ty == "constant" { 60 } else { 20 });
+            let (e, differs) = g.uint(0, uniform);
+            out.push(Stmt(parts(&format!("{ty} uint* {name} = &{of}[$ & 7u];"), [e])));
+            differs
+        };
+        let (shape, mixed) = match self.vars[target].shape {
+            Shape::Scalar => {
+                out.push(line(format!("thread uint* {name} = &{of};")));
+                (Shape::Pointer(target), false)
+            }
+            Shape::Pair => {
+                out.push(line(format!("thread Pair* {name} = &{of};")));
+                (Shape::PairPointer(target), false)
+            }
+            Shape::Array => {
+                out.push(line(format!("thread uint[] {name} = @{of};")));
+                (Shape::Reference(target), false)
+            }
+            Shape::Constant => (Shape::ConstantPointer, into(self, "constant", out) || mixed),
+            Shape::Device => (Shape::SharedPointer, into(self, "device", out)),
+            _ => (Shape::SharedPointer, into(self, "threadgroup", out)),
+        };
+        self.var(name, shape, mixed, !matches!(shape, Shape::ConstantPointer | Shape::SharedPointer));
+    }
+
+    /// What a thread gets of an atomic that all threads count in; or a `bool` anew.
+    fn atomic(&mut self, out: &mut Vec<Stmt>) {
+        let bools = self.fitting(|v| v.shape == Shape::Bool);
+        if let Some(i) = self.pick(&bools)
+            && self.percent(60)
+        {
+            let uniform = self.percent(60);
+            let (e, mixed) = self.condition(1, uniform);
+            self.store(i, mixed, true);
+            return out.push(Stmt(parts(&format!("{} = $;", self.vars[i].name), [e])));
+        }
+        let atomics = self.fitting(|v| v.shape == Shape::Atomic);
         let scalars = self.fitting(|v| v.shape == Shape::Scalar && v.writable);
-        let Some(target) = self.pick(&scalars) else { return };
-        let name = self.fresh("p");
-        out.push(line(format!("thread uint* {name} = &{};", self.vars[target].name)));
-        self.var(name, Shape::Pointer(target), false, true);
+        let (Some(_), Some(i)) = (self.pick(&atomics), self.pick(&scalars)) else { return };
+        let (e, _) = self.uint(1, true);
+        out.push(Stmt(parts(&format!("InterlockedAdd(&number, $, &{});", self.vars[i].name), [e])));
+        self.store(i, true, true);
+    }
+
+    /// A `Pair` made of others.
+    fn pairs(&mut self, out: &mut Vec<Stmt>) {
+        let pairs = self.fitting(|v| v.shape == Shape::Pair && v.writable);
+        let (Some(i), Some(j)) = (self.pick(&pairs), self.pick(&pairs)) else { return };
+        let sum = self.percent(50);
+        let mixed = sum && self.vars[i].mixed || self.vars[j].mixed;
+        self.store(i, mixed, true);
+        let (x, y) = (&self.vars[i].name, &self.vars[j].name);
+        out.push(line(if sum { format!("{x} = {x} + {y};") } else { format!("{x} = {y};") }));
     }
 
     /// A barrier or derivative, as a statement.

@@ -222,6 +222,14 @@ impl Left {
                     return true;
                 }
             }
+            // A case of a switch is left out with its label.
+            let is_label = |part: &Part| matches!(part, Part::Text(text) if text.starts_with(" case "));
+            for n in 0..body[i].0.len() {
+                if is_label(&body[i].0[n]) && self.turn() {
+                    body[i].0.drain(n..n + 2);
+                    return true;
+                }
+            }
             // An empty body at the end of an `if` is left out with its `else`.
             if let [.., Part::Text(text), Part::Body(last)] = &body[i].0[..]
                 && text.starts_with(" else")

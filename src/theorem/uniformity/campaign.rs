@@ -239,20 +239,21 @@ fn unsound<L: Language>(plan: &Plan, seed: u64, analysis: Analysis<L::Program>) 
 }
 
 /// A program that is rejected for a reason and that no run shows apart, shrunk. Its threads go on
-/// meeting if they do.
+/// meeting, and ending, if they do.
 fn imprecise<L: Language>(plan: &Plan, cause: &Cause, analysis: Analysis<L::Program>) -> Case {
-    let meets = |tree: &L::Tree| -> Option<bool> {
+    // Whether threads meet, and whether all of them end.
+    let shown = |tree: &L::Tree| -> Option<(bool, bool)> {
         let typed = L::program(tree).ok()?;
         if analysis(&typed) != Verdict::Rejects(cause.cause.clone()) {
             return None;
         }
         match L::observed(tree, &typed, cause.seed, &plan.executions) {
-            Observed::Together { met, .. } => Some(met > 0),
+            Observed::Together { met, cut } => Some((met > 0, !cut)),
             _ => None,
         }
     };
     let tree = L::generated(cause.seed);
-    let due = meets(&tree) == Some(true);
-    let small = L::shrunk(&tree, MAX_TREES, &mut |tree| meets(tree).is_some_and(|met| met || !due));
+    let (meet, end) = shown(&tree).unwrap_or_default();
+    let small = L::shrunk(&tree, MAX_TREES, &mut |tree| shown(tree).is_some_and(|(met, ended)| (met || !meet) && (ended || !end)));
     Case { seed: cause.seed, text: L::text(&small), what: cause.cause.clone() }
 }

@@ -24,7 +24,7 @@ pub struct Executions {
 
 impl Default for Executions {
     fn default() -> Executions {
-        Executions { runs: 6, fuel: 4_000 }
+        Executions { runs: 8, fuel: 4_000 }
     }
 }
 
