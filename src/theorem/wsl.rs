@@ -92,6 +92,7 @@ pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
     };
     let ends = || matches!(machine(dispatch), Source::Shown { .. });
     let shown = match target(&module, dispatch.groups, &buffers, ends) {
+        Err(LoadError::Limit(limit)) => return Judged::Unchecked(format!("the target: {limit}")),
         Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
         Ok(Outcome::Observed(shown)) => shown,
         Ok(Outcome::Undefined(undefined)) => {
@@ -106,7 +107,7 @@ pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
             };
         }
         Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
-        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
+        Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return Judged::Disagree(format!("the module: {why}")),
         Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
     };
     if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
@@ -185,7 +186,7 @@ fn target_with(module: &Module, groups: [u32; 3], buffers: &[Buffer], fuel: u64)
     let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(fuel) };
     match lockstep::Program::compile(&loaded, &module.entry) {
         Ok(program) => Ok(program.run(&dispatch, 1)),
-        Err(LoadError::Unsupported { .. }) => {
+        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => {
             spirv::grid::run(&loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ())
         }
         Err(other) => Err(other),
@@ -406,7 +407,8 @@ pub fn judge(programs: Programs, seed: u64, options: &Options, found: &mut Found
     }
 }
 
-/// The compute entry points of a program, each over one group or two with resources drawn by a seed.
+/// The compute entry points of a program, each over one group or two with resources drawn by a
+/// seed.
 pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
     for entry in &program.entry_points {
         let Stage::Compute(size) = entry.stage else { continue };
@@ -485,11 +487,12 @@ pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[
         }
     };
     let shown = match target(&module, [1, 1, 1], &buffers, || returned().is_some()) {
+        Err(LoadError::Limit(limit)) => return Judged::Unchecked(format!("the target: {limit}")),
         Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
         Ok(Outcome::Observed(shown)) => shown,
         Ok(Outcome::Undefined(u)) => return Judged::Disagree(format!("the module has undefined behaviour: {}: {}", u.ub.id(), u.what)),
         Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
-        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
+        Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return Judged::Disagree(format!("the module: {why}")),
         Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
     };
     let Some(buffer) = shown.buffers.iter().find(|b| b.binding == 1) else {
