@@ -11,5 +11,5 @@ pub mod report;
 pub mod seed;
 pub mod table;
 
-pub use report::{Analysis, Exit, Metadata, Mode, Parameter, Rejection, Step};
+pub use report::{Analysis, Drawing, Exit, Metadata, Mode, Parameter, Rejection, Step};
 pub use table::Need;

@@ -92,6 +92,18 @@ pub struct Analysis {
     pub stuck: Option<(Span, String)>,
 }
 
+/// The graph of a function, to be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    /// The function.
+    pub function: FunctionId,
+    /// The nodes: where each stands, and what it is. The first two are what must be uniform, for
+    /// barriers and for derivatives; the third is what cannot be.
+    pub nodes: Vec<(Span, String)>,
+    /// The edges: if the first must be uniform, so must the second, by the rule.
+    pub edges: Vec<(u32, u32, Rule)>,
+}
+
 impl Analysis {
     /// Whether the program is accepted.
     pub fn accepts(&self) -> bool {

@@ -160,6 +160,28 @@ fn metadata_are_as_computed_by_hand() {
     );
 }
 
+/// What is shown of a graph is what is searched.
+#[test]
+fn drawings_have_every_node_and_edge() {
+    for case in ACCEPTED.iter().chain(REJECTED) {
+        let (_, program) = program(case);
+        let (analysis, drawings) = (seed::analyse(&program), seed::drawings(&program));
+        assert_eq!(drawings.len(), program.bodies.len());
+        assert_eq!(drawings.iter().map(|d| d.nodes.len()).sum::<usize>(), analysis.nodes);
+        assert_eq!(drawings.iter().map(|d| d.edges.len()).sum::<usize>(), analysis.edges);
+        for drawing in &drawings {
+            // What cannot be uniform is reached from what must be if the function is rejected.
+            let mut reached = vec![false; drawing.nodes.len()];
+            (reached[0], reached[1]) = (true, true);
+            for _ in 0..drawing.nodes.len() {
+                drawing.edges.iter().for_each(|&(a, b, _)| reached[b as usize] |= reached[a as usize]);
+            }
+            let rejected = analysis.rejections.iter().any(|r| r.function == drawing.function);
+            assert_eq!(reached[2], rejected, "{}", case.what);
+        }
+    }
+}
+
 /// In a group of one invocation everything is uniform, and a function that other groups run too is
 /// judged as theirs.
 #[test]

@@ -3,7 +3,7 @@
 use super::{Asked, Cx, Differs, Label, Origin, What};
 use crate::text::Span;
 use crate::uniformity::graph::{Graph, Node};
-use crate::uniformity::report::{Rejection, Step};
+use crate::uniformity::report::{Drawing, Rejection, Step};
 use crate::uniformity::table::Need;
 use crate::wsl::environment::{FunctionId, Semantic};
 use crate::wsl::syntax::AddressSpace;
@@ -39,6 +39,17 @@ impl Cx<'_> {
             Rejection { function: self.function, need, span: barrier, steps }
         };
         sites.into_iter().map(rejection).collect()
+    }
+
+    /// The graph, to be shown.
+    pub(super) fn drawing(&self) -> Drawing {
+        let all = || (0..self.graph.nodes() as u32).map(Node);
+        let nodes = all().map(|node| {
+            let Label { what, span } = *self.graph.label(node);
+            (span, self.says(what))
+        });
+        let edges = all().flat_map(|from| self.graph.implied(from).map(move |(to, rule)| (from.0, to.0, rule)));
+        Drawing { function: self.function, nodes: nodes.collect(), edges: edges.collect() }
     }
 
     /// The barrier or derivative, and the calls by which control flow comes to it, innermost first.
@@ -83,7 +94,8 @@ impl Cx<'_> {
         let names = &program.env.names;
         let parameter = |i: u32| names.name(program.env.function(self.function).parameters[i as usize].name);
         match what {
-            What::Must | What::Cannot => "what needs uniform control flow".into(),
+            What::Must(need) => format!("what must be uniform in the {} for each {}", need.scope(), need.noun()),
+            What::Cannot => "what differs between invocations".into(),
             What::Site(need, _) => format!("this {} or call of what has one", need.noun()),
             What::Start => format!("control flow at the beginning of `{}`", self.name(self.function)),
             What::Parameter(i) => format!("the parameter `{}`", parameter(i)),

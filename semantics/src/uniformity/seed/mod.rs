@@ -21,7 +21,7 @@ mod left;
 mod statement;
 
 use super::graph::{Graph, Node, Reached};
-use super::report::{Analysis, Exit, Metadata, Parameter, alone};
+use super::report::{Analysis, Drawing, Exit, Metadata, Parameter, alone};
 use super::table::{self, Need};
 use crate::rule::Rule;
 use crate::text::{Span, Symbol};
@@ -130,6 +130,17 @@ pub fn analyse(program: &Program) -> Analysis {
 
 /// Analyses a program by these rules.
 pub fn analyse_with(program: &Program, settings: &Settings) -> Analysis {
+    analyse_watched(program, settings, &mut |_| {})
+}
+
+/// The graph of each function, callees first.
+pub fn drawings(program: &Program) -> Vec<Drawing> {
+    let mut drawings = Vec::new();
+    analyse_watched(program, &Settings::default(), &mut |cx| drawings.push(cx.drawing()));
+    drawings
+}
+
+fn analyse_watched(program: &Program, settings: &Settings, on: &mut dyn FnMut(&Cx)) -> Analysis {
     let alone = alone(program);
     let mut out = Analysis { functions: vec![Metadata::default(); program.bodies.len()], ..Analysis::default() };
     let mut known: Vec<Known> = vec![Known::default(); program.bodies.len()];
@@ -142,6 +153,7 @@ pub fn analyse_with(program: &Program, settings: &Settings) -> Analysis {
         }
         let body = program.body(f).block;
         cx.body(body);
+        on(&cx);
         let (this, rejections) = function(&mut cx, alone[f.0 as usize]);
         out.nodes += cx.graph.nodes();
         out.edges += cx.graph.edges();
@@ -180,7 +192,7 @@ struct Known {
 /// What a node is, for explanations.
 #[derive(Clone, Copy, Debug)]
 enum What {
-    Must,
+    Must(Need),
     Cannot,
     /// A barrier or derivative, or a call of what has one.
     Site(Need, Option<(FunctionId, Asked)>),
@@ -254,7 +266,7 @@ impl<'a> Cx<'a> {
         let span = declared.name.span;
         let mut graph = Graph::default();
         let mut node = |what| graph.node(Label { what, span });
-        let (must, cannot, start) = ([node(What::Must), node(What::Must)], node(What::Cannot), node(What::Start));
+        let (must, cannot, start) = (Need::ALL.map(|need| node(What::Must(need))), node(What::Cannot), node(What::Start));
         let mut stores = vec![None; body.stores.len()];
         let mut parameters = Vec::with_capacity(body.parameters.len());
         for (i, store) in body.parameters.iter().enumerate() {
