@@ -8,6 +8,8 @@ use smallstep_semantics::uniformity::report::{Exit, Metadata, Parameter};
 use smallstep_semantics::uniformity::seed::behaviour::Behaviour;
 use smallstep_semantics::uniformity::seed::{self, Letter, Planted, Settings};
 use smallstep_semantics::uniformity::table::Need;
+use smallstep_semantics::uniformity::picture::Kind;
+use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::typing::program::Program;
 use std::collections::BTreeSet;
 
@@ -158,6 +160,21 @@ fn metadata_are_as_computed_by_hand() {
         derivative,
         Metadata { control: Some(Need::Derivative), parameters: vec![conditionally], result: true, exit: Exit::AsEntry }
     );
+}
+
+/// What cannot be uniform is in the picture of a function if the function is rejected.
+#[test]
+fn pictures_show_why() {
+    for case in ACCEPTED.iter().chain(REJECTED) {
+        let (text, program) = program(case);
+        let analysis = seed::analyse(&program);
+        for f in (0..program.bodies.len() as u32).map(FunctionId) {
+            let picture = seed::picture(&program, &text, f);
+            let rejected = analysis.rejections.iter().any(|r| r.function == f);
+            assert_eq!(picture.nodes.iter().any(|(kind, _)| *kind == Kind::Cannot), rejected, "{}", case.what);
+            assert!(picture.edges.iter().all(|(a, b, _)| (*a.max(b) as usize) < picture.nodes.len()));
+        }
+    }
 }
 
 /// In a group of one invocation everything is uniform, and a function that other groups run too is

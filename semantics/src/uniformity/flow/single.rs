@@ -54,8 +54,28 @@ pub enum Planted {
     Varying,
     BoundsTooSmall,
     RepeatsUnspecified,
-    ExitIsNoDependence,
+    SharedPointees,
     Folding,
+}
+
+impl Planted {
+    /// Every one.
+    pub const ALL: [Planted; 14] = [
+        Planted::ControlOfBranch,
+        Planted::ControlOfOuterBranch,
+        Planted::CallIsUniform,
+        Planted::MergeIgnoresEdges,
+        Planted::MergeIgnoresValues,
+        Planted::LoopExit,
+        Planted::LoopCarried,
+        Planted::Operands,
+        Planted::FirstOperandOnly,
+        Planted::Varying,
+        Planted::BoundsTooSmall,
+        Planted::RepeatsUnspecified,
+        Planted::SharedPointees,
+        Planted::Folding,
+    ];
 }
 
 /// An operation that needs uniform control flow, where it may not have it.
@@ -545,7 +565,7 @@ impl State<'_> {
     }
 
     fn depend(&mut self) {
-        let exits: Vec<bool> = self.flow.blocks.iter().map(|b| b.end == End::Exit && !self.is(Planted::ExitIsNoDependence)).collect();
+        let exits: Vec<bool> = self.flow.blocks.iter().map(|b| b.end == End::Exit).collect();
         let mut on: Vec<(u32, On)> = Vec::new();
         dependences(&self.successors, &self.live, &self.shape.order, &exits, |block, what| on.push((block, what)));
         for (block, what) in on {

@@ -78,12 +78,13 @@ impl Cx<'_> {
         env.key_name(env.function(f).key)
     }
 
-    fn says(&self, what: What) -> String {
+    pub(super) fn says(&self, what: What) -> String {
         let program = self.program;
         let names = &program.env.names;
         let parameter = |i: u32| names.name(program.env.function(self.function).parameters[i as usize].name);
         match what {
-            What::Must | What::Cannot => "what needs uniform control flow".into(),
+            What::Must(need) => format!("what must be uniform in the {} for each {}", need.scope(), need.noun()),
+            What::Cannot => "what differs between invocations".into(),
             What::Site(need, _) => format!("this {} or call of what has one", need.noun()),
             What::Start => format!("control flow at the beginning of `{}`", self.name(self.function)),
             What::Parameter(i) => format!("the parameter `{}`", parameter(i)),

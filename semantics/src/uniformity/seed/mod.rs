@@ -133,6 +133,10 @@ pub fn analyse(program: &Program) -> Analysis {
 
 /// Analyses a program by these rules.
 pub fn analyse_with(program: &Program, settings: &Settings) -> Analysis {
+    analyse_watched(program, settings, &mut |_| {})
+}
+
+fn analyse_watched(program: &Program, settings: &Settings, on: &mut dyn FnMut(&Cx)) -> Analysis {
     let alone = alone(program);
     let mut out = Analysis { functions: vec![Metadata::default(); program.bodies.len()], ..Analysis::default() };
     let mut known: Vec<Known> = vec![Known::default(); program.bodies.len()];
@@ -145,6 +149,7 @@ pub fn analyse_with(program: &Program, settings: &Settings) -> Analysis {
         }
         let body = program.body(f).block;
         cx.body(body);
+        on(&cx);
         let (this, rejections) = function(&mut cx, alone[f.0 as usize]);
         out.nodes += cx.graph.nodes();
         out.edges += cx.graph.edges();
@@ -183,7 +188,7 @@ struct Known {
 /// What a node is, for explanations.
 #[derive(Clone, Copy, Debug)]
 enum What {
-    Must,
+    Must(Need),
     Cannot,
     /// A barrier or derivative, or a call of what has one.
     Site(Need, Option<(FunctionId, Asked)>),
@@ -257,7 +262,7 @@ impl<'a> Cx<'a> {
         let span = declared.name.span;
         let mut graph = Graph::default();
         let mut node = |what| graph.node(Label { what, span });
-        let (must, cannot, start) = ([node(What::Must), node(What::Must)], node(What::Cannot), node(What::Start));
+        let (must, cannot, start) = (Need::ALL.map(|need| node(What::Must(need))), node(What::Cannot), node(What::Start));
         let mut stores = vec![None; body.stores.len()];
         let mut parameters = Vec::with_capacity(body.parameters.len());
         for (i, store) in body.parameters.iter().enumerate() {

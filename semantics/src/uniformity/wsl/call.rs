@@ -2,7 +2,7 @@
 
 use super::place::Place;
 use super::{Cells, Done, INLINED, Lower, TooLarge, Val, Varies};
-use crate::uniformity::flow::{Cell, End, Pure, Value};
+use crate::uniformity::flow::{Cell, End, Planted, Pure, Value};
 use crate::wsl::environment::FunctionId;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{Type, TypeId};
@@ -134,7 +134,7 @@ impl Lower<'_> {
             let cells = if n == size { cells } else { self.mixed(&cells, size) };
             stored.push((place, cells));
         }
-        if shared {
+        if shared && self.planted != Some(Planted::SharedPointees) {
             let all: Cells = stored.iter().flat_map(|(_, cells)| cells.iter().copied()).collect();
             for (_, cells) in &mut stored {
                 let n = cells.len() as u32;
