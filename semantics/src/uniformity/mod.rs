@@ -9,6 +9,7 @@
 pub mod flow;
 pub mod graph;
 pub mod report;
+pub mod spirv;
 pub mod table;
 pub mod wsl;
 
