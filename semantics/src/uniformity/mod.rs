@@ -11,6 +11,7 @@ pub mod graph;
 pub mod picture;
 pub mod report;
 pub mod seed;
+pub mod spirv;
 pub mod table;
 pub mod wsl;
 

@@ -52,11 +52,11 @@ pub struct Metadata {
     pub exit: Exit,
 }
 
-/// A step of an explanation.
+/// A step of an explanation. A place is a span of a text in WSL; another language has its own.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct Step<P = Span> {
     /// Where.
-    pub span: Span,
+    pub span: P,
     /// The rule by which it leads to the next step; none of the last.
     pub rule: Option<Rule>,
     /// What is there, in lower case without full stop.
@@ -65,24 +65,24 @@ pub struct Step {
 
 /// Why a program is rejected: a barrier or derivative whose control flow may differ.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rejection {
+pub struct Rejection<F = FunctionId, P = Span> {
     /// The function in which it is found. The barrier or derivative may be in one that it calls.
-    pub function: FunctionId,
+    pub function: F,
     /// What needs uniform control flow.
     pub need: Need,
     /// The barrier or derivative.
-    pub span: Span,
+    pub span: P,
     /// From there to what differs between invocations.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Step<P>>,
 }
 
 /// What an analysis finds.
-#[derive(Clone, Debug, Default)]
-pub struct Analysis {
+#[derive(Clone, Debug)]
+pub struct Analysis<F = FunctionId, P = Span> {
     /// The metadata of each function of the environment.
     pub functions: Vec<Metadata>,
     /// Why the program is rejected; it is accepted if there is nothing.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Vec<Rejection<F, P>>,
     /// The nodes of all graphs together.
     pub nodes: usize,
     /// Their edges.
@@ -93,10 +93,16 @@ pub struct Analysis {
     pub stuck: Option<(Span, String)>,
 }
 
-impl Analysis {
+impl<F, P> Analysis<F, P> {
     /// Whether the program is accepted.
     pub fn accepts(&self) -> bool {
         self.rejections.is_empty() && self.stuck.is_none()
+    }
+}
+
+impl<F, P> Default for Analysis<F, P> {
+    fn default() -> Analysis<F, P> {
+        Analysis { functions: Vec::new(), rejections: Vec::new(), nodes: 0, edges: 0, fired: Vec::new(), stuck: None }
     }
 }
 

@@ -1,7 +1,9 @@
 //! The shape of the control flow: orders, loops, dominance frontiers, control dependence.
 
-use super::{Flow, NONE};
+use super::{Block, Flow, NONE};
 use crate::spirv::cfg::Graph;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The loops of a function, and where phis may stand.
 pub(super) struct Shape {
@@ -152,12 +154,43 @@ pub(super) enum On {
 }
 
 /// Says of each live block on what it is control dependent. `successors` are the live edges;
-/// `exits` says whether the invocation may end at the end of the block.
-pub(super) fn dependences(successors: &[Vec<u32>], live: &[bool], order: &[u32], exits: &[bool], mut depends: impl FnMut(u32, On)) {
+/// `exits` says whether the invocation may end at the end of the block. `loops` are those of
+/// [`Flow::looped`]: an edge back to the header may also lead to what comes after the loop.
+pub(super) fn dependences(
+    successors: &[Vec<u32>],
+    live: &[bool],
+    order: &[u32],
+    exits: &[bool],
+    loops: &[(Block, Block, Option<Block>)],
+    mut depends: impl FnMut(u32, On),
+) {
     let n = successors.len();
-    // Loops that are never left get an edge to the exit.
     let mut ends = exits.to_vec();
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); n];
+    let mut number = vec![0; if loops.is_empty() { 0 } else { n }];
+    let mut after = FxHashMap::default();
+    if !loops.is_empty() {
+        for (at, &block) in order.iter().enumerate() {
+            number[block as usize] = at;
+        }
+        let is_live = |block: &Block| live[block.0 as usize];
+        after.extend(loops.iter().map(|(header, after, returns)| (header.0, [Some(*after), *returns].into_iter().flatten().find(is_live))));
+    }
+    // Where else a block may lead: after the loops to whose headers it goes back.
+    let mut beside: FxHashMap<u32, SmallVec<[u32; 1]>> = FxHashMap::default();
+    for &block in order.iter().filter(|b| live[**b as usize] && !loops.is_empty()) {
+        for &to in successors[block as usize].iter().filter(|to| number[**to as usize] <= number[block as usize]) {
+            match after.get(&to) {
+                Some(Some(after)) => {
+                    beside.entry(block).or_default().push(after.0);
+                    predecessors[after.0 as usize].push(block);
+                }
+                Some(None) => ends[block as usize] = true,
+                None => {}
+            }
+        }
+    }
+    // Loops that are never left get an edge to the exit.
     for &block in order {
         for &to in &successors[block as usize] {
             predecessors[to as usize].push(block);
@@ -199,11 +232,12 @@ pub(super) fn dependences(successors: &[Vec<u32>], live: &[bool], order: &[u32],
     }
     for &block in order {
         let to = &successors[block as usize];
-        if !live[block as usize] || to.len() + usize::from(ends[block as usize]) < 2 {
+        let beside = beside.get(&block).map_or(&[][..], |b| b);
+        if !live[block as usize] || to.len() + beside.len() + usize::from(ends[block as usize]) < 2 {
             continue;
         }
         let until = up(block);
-        for &successor in to {
+        for &successor in to.iter().chain(beside) {
             walk(successor, until, On::Branch(block));
         }
     }

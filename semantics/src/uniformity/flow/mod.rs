@@ -10,6 +10,8 @@
 //!   is uniform if its condition is, and if its block runs uniformly.
 //! - A merge of different values is uniform if the values are, and if the edges that lead to it are
 //!   taken uniformly.
+//! - An operation in a loop belongs to an iteration. For control dependence a loop may therefore
+//!   end with each iteration ([`Flow::looped`]).
 //! - A value that varies within a loop and is used after it is uniform only if the loop is left
 //!   uniformly.
 //!
@@ -133,6 +135,8 @@ pub struct Flow {
     /// What the function gives, in order, at the end of the block that [`Flow::finish`] ends.
     pub outputs: Vec<Cell>,
     pub(super) returning: Block,
+    /// The loops whose iterations tell operations apart: [`Flow::looped`].
+    pub(super) loops: Vec<(Block, Block, Option<Block>)>,
 }
 
 impl Default for Flow {
@@ -149,6 +153,7 @@ impl Default for Flow {
             inputs: 0,
             outputs: Vec::new(),
             returning: Block(0),
+            loops: Vec::new(),
         }
     }
 }
@@ -179,6 +184,15 @@ impl Flow {
     pub fn jump(&mut self, to: Block) {
         self.end(End::Jump(to));
         self.begin(to);
+    }
+
+    /// A loop from its header to where control flow goes on after it, and where the function
+    /// returns if no way leads there.
+    ///
+    /// What is executed in the loop belongs to an iteration, also on the last way out of it. So a
+    /// block that every invocation comes to, but some in another iteration, is not uniform.
+    pub fn looped(&mut self, header: Block, after: Block, returns: Option<Block>) {
+        self.loops.push((header, after, returns));
     }
 
     /// Ends the current block, from which the function returns.

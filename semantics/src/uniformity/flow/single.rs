@@ -55,12 +55,13 @@ pub enum Planted {
     BoundsTooSmall,
     RepeatsUnspecified,
     SharedPointees,
+    IterationsAreAlike,
     Folding,
 }
 
 impl Planted {
     /// Every one.
-    pub const ALL: [Planted; 14] = [
+    pub const ALL: [Planted; 15] = [
         Planted::ControlOfBranch,
         Planted::ControlOfOuterBranch,
         Planted::CallIsUniform,
@@ -74,6 +75,7 @@ impl Planted {
         Planted::BoundsTooSmall,
         Planted::RepeatsUnspecified,
         Planted::SharedPointees,
+        Planted::IterationsAreAlike,
         Planted::Folding,
     ];
 }
@@ -567,7 +569,8 @@ impl State<'_> {
     fn depend(&mut self) {
         let exits: Vec<bool> = self.flow.blocks.iter().map(|b| b.end == End::Exit).collect();
         let mut on: Vec<(u32, On)> = Vec::new();
-        dependences(&self.successors, &self.live, &self.shape.order, &exits, |block, what| on.push((block, what)));
+        let loops = if self.is(Planted::IterationsAreAlike) { &[][..] } else { &self.flow.loops };
+        dependences(&self.successors, &self.live, &self.shape.order, &exits, loops, |block, what| on.push((block, what)));
         for (block, what) in on {
             match what {
                 On::Entry => flow_entry(self, block),
@@ -591,8 +594,9 @@ impl State<'_> {
                 inputs[*number as usize] = single.node;
             }
         }
+        let mut found = rustc_hash::FxHashSet::default();
         for (node, need, span) in &self.needs {
-            if back.has(*node) && !findings.iter().any(|f| f.span == *span) {
+            if back.has(*node) && found.insert((span.start, span.end)) {
                 let hop = |(node, rule): (Node, Option<Rule>)| {
                     // The nodes of values are numbered as the values are.
                     let single = self.singles.binary_search_by_key(&node, |s| s.node).ok().map(|at| self.singles[at].variable);
@@ -658,7 +662,9 @@ fn flow_entry(s: &mut State, block: u32) {
 /// [uniformity/flow-control, 001 Validating a statement; U-2, U-3, U-11]
 fn flow_control(s: &mut State, block: u32, at: u32) {
     if !s.is(Planted::ControlOfBranch) {
-        let (node, branch) = (s.control_of(block), s.branch_of(at));
+        // What goes back to a header in any case only ends an iteration.
+        let branch = if s.successors[at as usize].len() > 1 { s.branch_of(at) } else { s.control_of(at) };
+        let node = s.control_of(block);
         s.graph.imply(node, branch, Rule::UniformityFlowControl);
     }
 }

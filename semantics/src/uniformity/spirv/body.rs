@@ -1,0 +1,145 @@
+//! Functions: blocks, calls, and how blocks end (SPIR-V §3.3.9, §3.3.17).
+
+use super::explain::{NoVerdict, Why};
+use super::{Done, Frame, Lower, Planted};
+use crate::spirv::module::Function;
+use crate::spirv::words::Instruction;
+use crate::text::deep;
+use crate::uniformity::flow::{Block, Cell, End};
+use rspirv::spirv::Op;
+
+impl Lower<'_, '_> {
+    /// Runs the function from the current block on, and goes on where it returns.
+    pub(super) fn body(&mut self, function: &Function) -> Done {
+        let module = self.module;
+        let returns = self.flow.block();
+        let first = self.flow.blocks.len() as u32;
+        for _ in function.first_block..function.end_block {
+            self.flow.block();
+        }
+        let results = self.size_of(function.result_type);
+        let result = match self.results.get(&function.id) {
+            Some(&cell) => cell,
+            None => {
+                let variable = module.definition(function.id).unwrap_or(0) as u32;
+                let cell = self.flow.new_cells(variable, results);
+                self.results.insert(function.id, cell);
+                cell
+            }
+        };
+        let saved = std::mem::replace(&mut self.frame, Frame { first, first_block: function.first_block, returns, result });
+        self.flow.end(End::Jump(Block(first)));
+        for block in function.first_block..function.end_block {
+            if self.shared.reachable[block as usize] {
+                self.block(block)?;
+            }
+        }
+        self.frame = saved;
+        self.flow.begin(returns);
+        Ok(())
+    }
+
+    /// The block of the flow where a label leads.
+    fn target(&self, label: u32) -> Block {
+        let block = self.shared.blocks.get(&label).copied().unwrap_or(self.frame.first_block);
+        Block(self.frame.first + block - self.frame.first_block)
+    }
+
+    fn block(&mut self, number: u32) -> Done {
+        let module = self.module;
+        let block = module.blocks()[number as usize];
+        let header = Block(self.frame.first + number - self.frame.first_block);
+        self.flow.begin(header);
+        for (at, i) in (block.start..).zip(module.code(&block)) {
+            self.at(at);
+            if self.flow.values.len() + self.flow.operands.len() + self.arena.len() > self.limit {
+                return Err(NoVerdict { entry: self.name.to_owned(), why: Why::Values });
+            }
+            match i.op {
+                Op::FunctionCall => self.call(at, i)?,
+                Op::LoopMerge => {
+                    let merge = self.target(self.shared.operands(i)[0]);
+                    self.flow.looped(header, merge, Some(self.frame.returns));
+                }
+                Op::Branch
+                | Op::BranchConditional
+                | Op::Switch
+                | Op::Return
+                | Op::ReturnValue
+                | Op::Kill
+                | Op::TerminateInvocation
+                | Op::Unreachable => {
+                    self.moves(number);
+                    let end = self.end(i);
+                    self.flow.end(end);
+                }
+                _ => self.instruction(at, i)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the phis of the blocks behind a block their values: all are known before any is
+    /// given.
+    fn moves(&mut self, block: u32) {
+        let shared = self.shared;
+        for &(phi, id) in &shared.moves[block as usize] {
+            let n = self.size_of(self.module.instructions()[phi as usize].result_type);
+            let first = self.cells_of(phi, n);
+            let source = self.module.definition(id).unwrap_or(0);
+            let values = if self.is(Planted::PhisAreWrittenInOrder) && self.module.instructions()[source].is(Op::Phi) {
+                let from = self.cells_of(source as u32, n);
+                self.read_all(from, n)
+            } else {
+                self.value(id)
+            };
+            self.write_all(first, &values);
+        }
+    }
+
+    fn end(&mut self, i: &Instruction) -> End {
+        let operands = self.shared.operands(i);
+        match i.op {
+            Op::Branch => End::Jump(self.target(operands[0])),
+            Op::BranchConditional => {
+                let condition = self.scalar(operands[0]);
+                End::Branch(condition, self.target(operands[1]), self.target(operands[2]))
+            }
+            Op::Switch => {
+                let selector = self.scalar(operands[0]);
+                // Selectors of other widths have no bits that are known.
+                let cases = self.module.switch_cases(i).map(|(bits, label)| (bits as u32, self.target(label))).collect();
+                let other = (!self.is(Planted::SwitchesHaveNoDefault)).then(|| self.target(operands[1]));
+                End::Switch(selector, cases, other)
+            }
+            Op::ReturnValue => {
+                let values = self.value(operands[0]);
+                self.write_all(self.frame.result, &values);
+                End::Jump(self.frame.returns)
+            }
+            Op::Return => End::Jump(self.frame.returns),
+            Op::Kill | Op::TerminateInvocation if !self.is(Planted::KillGoesOn) => End::Exit,
+            _ => End::Unreachable,
+        }
+    }
+
+    /// OpFunctionCall: the function's blocks stand in its place.
+    fn call(&mut self, at: u32, i: &Instruction) -> Done {
+        let operands = self.shared.operands(i);
+        let module = self.module;
+        let Some(function) = module.function(operands[0]).copied() else {
+            return Err(NoVerdict { entry: self.name.to_owned(), why: Why::Pointer(operands[0]) });
+        };
+        for (parameter, &argument) in module.parameters(&function).iter().zip(&operands[1..]) {
+            let val = self.val(argument);
+            self.bind(parameter.id, val);
+        }
+        deep(|| self.body(&function))?;
+        self.at(at);
+        let n = self.size_of(function.result_type);
+        let result: Cell = self.results.get(&function.id).copied().unwrap_or(Cell(0));
+        let cells = self.read_all(result, n);
+        self.set(at, &cells);
+        Ok(())
+    }
+}

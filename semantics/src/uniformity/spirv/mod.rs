@@ -1,0 +1,440 @@
+//! A loaded SPIR-V module as a [`Flow`]: result ids become values, variables become cells, and
+//! calls are inlined.
+//!
+//! Judged are the OpControlBarrier, the derivatives and the samples of implicit level of detail
+//! that an entry point reaches. Loading refuses what the lowering could not follow: pointers that
+//! are chosen, joined or returned, recursion, and barriers whose execution scope is not the
+//! workgroup (those of a subgroup too). So every pointer is a known place, and every call can be
+//! inlined, up to [`MAX_INLINED`] and [`MAX_VALUES`].
+//!
+//! Decisions:
+//!
+//! - What a dynamic instance is, is that of `spirv::step`: the call path, the block, and of each
+//!   loop from its header to its merge block the number of the iteration.
+//! - OpUndef, uninitialised variables and components that a shuffle leaves undefined differ between
+//!   invocations. An operation whose result is undefined for some operands gives the same result
+//!   for uniform operands, but is never folded, and never taken for the same as another one.
+//! - OpUnreachable and divisions by zero are undefined behaviour: nothing follows them.
+//! - Memory that is declared NonWritable does not change, unless it is declared Aliased. Nor do
+//!   uniform buffers, push constants and sampled images ([`table`]).
+//! - A specialization constant has the value that loading gave it, unless [`Options::unknown`]
+//!   names it: then it is uniform, and otherwise unknown.
+
+mod body;
+mod compute;
+mod explain;
+mod input;
+mod instruction;
+mod place;
+pub mod table;
+mod values;
+
+pub use explain::{NoVerdict, Place, Why};
+
+use super::flow::{self, Block, Cell, Def, Flow, Value};
+use crate::rule::Rule;
+use crate::spirv::module::{EntryPoint, Function, Module};
+use crate::spirv::words::Instruction;
+use crate::text::Span;
+use place::Pointer;
+use rspirv::spirv::{ExecutionModel, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// The most scalars of an array or structure that have cells of their own.
+const MAX_CELLS: u32 = 64;
+/// The most instructions of an entry point with all calls inlined, beyond those of the module.
+pub const MAX_INLINED: u64 = 400_000;
+/// The most values and reads of an entry point, beyond 16 for each instruction of the module.
+pub const MAX_VALUES: usize = 8_000_000;
+
+/// What the analysis finds of a module. Functions are entry points, by name.
+pub type Analysis = super::report::Analysis<String, Place>;
+/// Why an entry point is rejected.
+pub type Rejection = super::report::Rejection<String, Place>;
+/// A step of an explanation.
+pub type Step = super::report::Step<Place>;
+
+/// A weakened analysis, to test what tests it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each says what is done wrong")]
+pub enum Planted {
+    Flow(flow::Planted),
+    LocalIdIsUniform,
+    GlobalIdOfOtherAxis,
+    BoundTooSmall,
+    StorageIsUniform,
+    WorkgroupIsUniform,
+    StorageImagesAreUniform,
+    AtomicsAreUniform,
+    UndefinedIsUniform,
+    FragmentInputsAreUniform,
+    PhisAreWrittenInOrder,
+    PhiOfOnePredecessor,
+    SwitchesHaveNoDefault,
+    DynamicIndexIsIgnored,
+    StoresHitFirstElement,
+    KillGoesOn,
+    VariablesKeepTheirValue,
+    PrivateIsUniform,
+    ShiftsWrap,
+    ImplicitLevelsNeedNothing,
+    LumpsAreOverwritten,
+    NonWritableOfAnyMember,
+    AliasedIsLikeAnyOther,
+    InsertIsIgnored,
+    NarrowIntegersFold,
+    WrapsAreDefined,
+}
+
+/// How a module is analysed.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The result ids of constants whose value is not known: see [`spec_constants`].
+    pub unknown: Vec<u32>,
+    /// The rule that is weakened, in tests.
+    pub planted: Option<Planted>,
+}
+
+/// The result ids of all specialization constants of words that are not frozen yet, composites and
+/// results of operations included: loading keeps the ids.
+///
+/// # Errors
+/// The words are malformed.
+pub fn spec_constants(words: &[u32]) -> Result<Vec<u32>, crate::spirv::WordsError> {
+    let is_spec =
+        |op| matches!(op, Op::SpecConstantTrue | Op::SpecConstantFalse | Op::SpecConstant | Op::SpecConstantComposite | Op::SpecConstantOp);
+    Ok(crate::spirv::decode(words)?.instructions.iter().filter(|i| is_spec(i.op)).map(|i| i.result).collect())
+}
+
+/// Analyses every entry point of a module.
+///
+/// # Errors
+/// An entry point is too large with its calls inlined.
+pub fn analyse(module: &Module) -> Result<Analysis, NoVerdict> {
+    analyse_with(module, &Options::default())
+}
+
+/// Analyses every entry point of a module, as the options say.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_with(module: &Module, options: &Options) -> Result<Analysis, NoVerdict> {
+    let shared = Shared::new(module, options);
+    let weights = shared.weights();
+    let mut analysis = Analysis::default();
+    let mut fired: FxHashSet<Rule> = FxHashSet::default();
+    let mut names = None;
+    for entry in module.entry_points() {
+        // Other stages have nothing that needs uniform control flow.
+        let size = match entry.model {
+            ExecutionModel::GLCompute => match shared.size(entry) {
+                Some([1, 1, 1]) => continue,
+                size => size,
+            },
+            ExecutionModel::Fragment => None,
+            _ => continue,
+        };
+        let function = module.function(entry.function).expect("load has checked that the function is there");
+        let weight = weights[shared.number(function)];
+        if weight > module.instructions().len() as u64 + MAX_INLINED {
+            return Err(NoVerdict { entry: entry.name.clone(), why: Why::Instructions(weight) });
+        }
+        let flow = Lower::new(&shared, entry, size).entry(function)?;
+        let planted = match options.planted {
+            Some(Planted::Flow(planted)) => Some(planted),
+            _ => None,
+        };
+        let solution = flow::analyse(&flow, planted);
+        analysis.nodes += solution.graph.nodes();
+        analysis.edges += solution.graph.edges();
+        fired.extend(&solution.fired);
+        for finding in &solution.findings {
+            let names = names.get_or_insert_with(|| explain::Names::new(module));
+            analysis.rejections.push(explain::rejection(&shared, names, entry, finding));
+        }
+    }
+    analysis.fired = Rule::ALL.iter().copied().filter(|r| fired.contains(r)).collect();
+    Ok(analysis)
+}
+
+/// An entry point as a flow: to look at, and to measure.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn lower(module: &Module, entry: &EntryPoint) -> Result<Flow, NoVerdict> {
+    let options = Options::default();
+    let shared = Shared::new(module, &options);
+    let function = module.function(entry.function).expect("load has checked that the function is there");
+    let size = if entry.model == ExecutionModel::GLCompute { shared.size(entry) } else { None };
+    Lower::new(&shared, entry, size).entry(function)
+}
+
+/// What all entry points share.
+struct Shared<'m> {
+    module: &'m Module,
+    options: &'m Options,
+    unknown: FxHashSet<u32>,
+    /// By block: whether its function can come to it.
+    reachable: Vec<bool>,
+    /// By block: what the phis of the blocks behind it become there, as the index of the phi and
+    /// the id of the value.
+    moves: Vec<Vec<(u32, u32)>>,
+    /// By label: the block.
+    blocks: FxHashMap<u32, u32>,
+    /// Whether anything is decorated so that an operation on integers may not wrap, or be exact.
+    inexact: bool,
+}
+
+impl<'m> Shared<'m> {
+    fn new(module: &'m Module, options: &'m Options) -> Shared<'m> {
+        let blocks: FxHashMap<u32, u32> = (0..).zip(module.blocks()).map(|(at, b)| (b.label, at)).collect();
+        let mut shared = Shared {
+            module,
+            options,
+            unknown: options.unknown.iter().copied().collect(),
+            reachable: vec![false; module.blocks().len()],
+            moves: vec![Vec::new(); module.blocks().len()],
+            blocks,
+            inexact: module.instructions().iter().any(|i| i.is(Op::Decorate) && table::inexact(i.operands(module.words())[1])),
+        };
+        let mut stack = Vec::new();
+        for function in module.functions() {
+            if function.first_block < function.end_block {
+                stack.push(function.first_block);
+            }
+            while let Some(block) = stack.pop() {
+                if !std::mem::replace(&mut shared.reachable[block as usize], true) {
+                    stack.extend(shared.successors(block).filter(|b| !shared.reachable[*b as usize]));
+                }
+            }
+        }
+        for block in module.blocks() {
+            for (at, i) in (block.start..).zip(module.code(block)).filter(|(_, i)| i.is(Op::Phi)) {
+                let parents = if options.planted == Some(Planted::PhiOfOnePredecessor) { 1 } else { usize::MAX };
+                for pair in i.operands(module.words()).chunks_exact(2).take(parents) {
+                    if let Some(&parent) = shared.blocks.get(&pair[1]) {
+                        shared.moves[parent as usize].push((at, pair[0]));
+                    }
+                }
+            }
+        }
+        shared
+    }
+
+    fn is(&self, planted: Planted) -> bool {
+        self.options.planted == Some(planted)
+    }
+
+    fn operands(&self, i: &Instruction) -> &'m [u32] {
+        i.operands(self.module.words())
+    }
+
+    /// Where a block leads to, within its function.
+    fn successors(&self, block: u32) -> impl Iterator<Item = u32> + '_ {
+        let code = self.module.code(&self.module.blocks()[block as usize]);
+        let end = code.last();
+        let labels: SmallVec<[u32; 4]> = match end {
+            Some(i) if i.is(Op::Branch) => SmallVec::from_slice(&self.operands(i)[..1]),
+            Some(i) if i.is(Op::BranchConditional) => SmallVec::from_slice(&self.operands(i)[1..3]),
+            Some(i) if i.is(Op::Switch) => {
+                self.module.switch_cases(i).map(|(_, label)| label).chain(self.operands(i).get(1).copied()).collect()
+            }
+            _ => SmallVec::new(),
+        };
+        labels.into_iter().filter_map(|label| self.blocks.get(&label).copied())
+    }
+
+    /// The number of a function among the module's.
+    fn number(&self, function: &Function) -> usize {
+        self.module.functions().partition_point(|f| self.module.definition(f.id) < self.module.definition(function.id))
+    }
+
+    /// By function: its instructions, with those of what it calls at each call.
+    fn weights(&self) -> Vec<u64> {
+        let functions = self.module.functions();
+        let mut weights: Vec<Option<u64>> = vec![None; functions.len()];
+        let mut stack = Vec::new();
+        let own = |at: usize| -> u64 { self.module.function_blocks(&functions[at]).iter().map(|b| u64::from(b.end - b.start)).sum() };
+        // No function calls itself. A function stands on the stack until its callees are done.
+        for start in 0..functions.len() {
+            stack.push((start, false));
+            while let Some((at, met)) = stack.pop() {
+                if weights[at].is_some() {
+                    continue;
+                }
+                let callees = self.module.callees(&functions[at]).filter_map(|id| self.module.function(id)).map(|f| self.number(f));
+                if met {
+                    let sum = callees.fold(own(at), |sum, callee| sum.saturating_add(weights[callee].unwrap_or(u64::MAX)));
+                    weights[at] = Some(sum);
+                } else {
+                    stack.push((at, true));
+                    let open: Vec<usize> = callees.filter(|callee| weights[*callee].is_none()).collect();
+                    stack.extend(open.into_iter().map(|callee| (callee, false)));
+                }
+            }
+        }
+        weights.into_iter().map(|w| w.unwrap_or(u64::MAX)).collect()
+    }
+
+    /// The size of a compute entry point's workgroups, as far as it is known.
+    fn size(&self, entry: &EntryPoint) -> Option<[u32; 3]> {
+        let by_unknown = || {
+            let module = self.module;
+            module.instructions().iter().any(|i| {
+                let operands = self.operands(i);
+                match i.op {
+                    Op::ExecutionModeId => operands[0] == entry.function && operands[2..].iter().any(|id| self.unknown.contains(id)),
+                    Op::Decorate => {
+                        operands[1] == rspirv::spirv::Decoration::BuiltIn as u32
+                            && operands.get(2) == Some(&(rspirv::spirv::BuiltIn::WorkgroupSize as u32))
+                            && self.unknown.contains(&operands[0])
+                    }
+                    _ => false,
+                }
+            })
+        };
+        if !self.unknown.is_empty() && by_unknown() {
+            return None;
+        }
+        self.module.modes(entry).workgroup_size
+    }
+}
+
+/// The scalars of a value.
+type Cells = SmallVec<[Value; 4]>;
+
+/// What an id is.
+#[derive(Clone, Copy, Debug)]
+enum Val {
+    /// Not known yet.
+    None,
+    /// These of [`Lower::arena`].
+    Cells(u32, u32),
+    /// That of [`Lower::pointers`].
+    Pointer(u32),
+}
+
+/// The function that is being lowered.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// The block of the flow of its first block.
+    first: u32,
+    /// Its first block in the module.
+    first_block: u32,
+    returns: Block,
+    result: Cell,
+}
+
+struct Lower<'a, 'm> {
+    shared: &'a Shared<'m>,
+    module: &'m Module,
+    model: ExecutionModel,
+    size: Option<[u32; 3]>,
+    name: &'a str,
+    flow: Flow,
+    /// By instruction: what its result is.
+    vals: Vec<Val>,
+    arena: Vec<Value>,
+    pointers: Vec<Pointer>,
+    /// Values of the first block of the flow, which is filled last.
+    hoisted: Vec<Value>,
+    /// What the cells of module-scope variables hold at first.
+    initial: Vec<(Cell, Value)>,
+    /// By instruction of a phi or a variable of a function: its first cell.
+    cells: FxHashMap<u32, Cell>,
+    /// By function: the first cell of its result.
+    results: FxHashMap<u32, Cell>,
+    /// By type: the number of its scalars.
+    sizes: FxHashMap<u32, u32>,
+    lumped: FxHashMap<u32, bool>,
+    /// By constant: whether a part of it is undefined.
+    undefined: FxHashMap<u32, bool>,
+    texts: FxHashMap<&'static str, u32>,
+    /// Places in memory that does not change, by what they are a part of and their index.
+    parts: FxHashMap<(u32, u32), u32>,
+    /// By such place: what it holds.
+    held: FxHashMap<u32, Val>,
+    frame: Frame,
+    limit: usize,
+}
+
+type Done<T = ()> = Result<T, NoVerdict>;
+
+impl<'a, 'm> Lower<'a, 'm> {
+    fn new(shared: &'a Shared<'m>, entry: &'a EntryPoint, size: Option<[u32; 3]>) -> Lower<'a, 'm> {
+        let module = shared.module;
+        Lower {
+            shared,
+            module,
+            model: entry.model,
+            size,
+            name: &entry.name,
+            flow: Flow::default(),
+            vals: vec![Val::None; module.instructions().len()],
+            arena: Vec::new(),
+            pointers: Vec::new(),
+            hoisted: Vec::new(),
+            initial: Vec::new(),
+            cells: FxHashMap::default(),
+            results: FxHashMap::default(),
+            sizes: FxHashMap::default(),
+            lumped: FxHashMap::default(),
+            undefined: FxHashMap::default(),
+            texts: FxHashMap::default(),
+            parts: FxHashMap::default(),
+            held: FxHashMap::default(),
+            frame: Frame { first: 0, first_block: 0, returns: Block(0), result: Cell(0) },
+            limit: MAX_VALUES + 16 * module.instructions().len(),
+        }
+    }
+
+    /// The entry point as a flow.
+    fn entry(mut self, function: &Function) -> Done<Flow> {
+        let start = self.flow.block();
+        self.flow.begin(start);
+        self.body(function)?;
+        self.flow.finish();
+        // What stands before everything else is known only now.
+        self.flow.begin(Block(0));
+        for value in std::mem::take(&mut self.hoisted) {
+            self.flow.actions.push(flow::Action::Define(value));
+        }
+        for (cell, value) in std::mem::take(&mut self.initial) {
+            self.flow.write(cell, value);
+        }
+        self.flow.end(flow::End::Jump(start));
+        Ok(self.flow)
+    }
+
+    fn is(&self, planted: Planted) -> bool {
+        self.shared.is(planted)
+    }
+
+    /// A value of the first block.
+    fn hoist(&mut self, def: Def) -> Value {
+        let value = Value(self.flow.values.len() as u32);
+        self.flow.values.push(flow::ValueData { def, span: self.flow.span });
+        self.hoisted.push(value);
+        value
+    }
+
+    /// What an explanation says of a varying value.
+    fn text(&mut self, text: &'static str) -> u32 {
+        let flow = &mut self.flow;
+        *self.texts.entry(text).or_insert_with(|| {
+            flow.texts.push(text.to_owned());
+            flow.texts.len() as u32 - 1
+        })
+    }
+
+    /// So many values that differ between invocations.
+    fn varying(&mut self, text: &'static str, n: u32) -> Cells {
+        let text = self.text(text);
+        (0..n).map(|_| self.flow.varying(text, u32::MAX)).collect()
+    }
+
+    fn at(&mut self, instruction: u32) {
+        self.flow.span = Span { start: instruction, end: instruction + 1 };
+    }
+}
