@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use smallstep::diagnostic::Diagnostic;
 use smallstep::program::Language;
+use smallstep_semantics::spirv;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::uniformity::picture::{MAX_DRAWN, Picture};
 use smallstep_semantics::uniformity::report::{Analysis, Exit, Metadata, Parameter, Rejection};
@@ -64,7 +65,7 @@ impl Strictness {
 /// to the value that differs.
 #[derive(Args)]
 pub(crate) struct Uniformity {
-    /// A WSL program, or - for standard input.
+    /// A WSL program, a SPIR-V module as words, assembly or WGSL, or - for standard input.
     file: PathBuf,
     #[command(flatten)]
     reading: input::Reading,
@@ -86,11 +87,15 @@ impl Uniformity {
     pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
         let source = self.reading.program(&self.file)?;
-        let text = source.text();
-        if source.language != Language::Wsl {
-            let what = format!("{name}: this is {}, and uniformity is judged of WSL programs", source.language.words());
-            return input::fail(exit::INVALID, &what);
+        match source.language {
+            Language::Wsl => {}
+            Language::Words | Language::Assembly | Language::Wgsl => return self.module(&name, &source),
+            Language::LambdaV | Language::Amber => {
+                let what = format!("{name}: this is {}, and uniformity is judged of WSL programs and SPIR-V modules", source.language.words());
+                return input::fail(exit::INVALID, &what);
+            }
         }
+        let text = source.text();
         let program = wsl::program(&name, text, None)?;
         let mode = if self.mode == "seed" { Mode::Seed } else { Mode::Precise };
         let limit = |e: uniformity::wsl::TooLarge| (exit::LIMIT, format!("error: {name}: {e}"));
@@ -142,7 +147,43 @@ impl Uniformity {
         Ok(code)
     }
 
-    fn summary(&self, name: &str, analysis: &Analysis, functions: usize, code: u8) {
+    /// A SPIR-V module, by the precise analysis.
+    fn module(&self, name: &str, source: &smallstep::program::Program) -> Ended {
+        if self.mode == "seed" || self.graph.is_some() {
+            let what = format!("{name}: this is a SPIR-V module; --mode seed and --graph are for WSL programs");
+            return input::fail(exit::INVALID, &what);
+        }
+        let read = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
+        let words = source.words().map_err(read)?;
+        let wrong = |e: &spirv::LoadError| read(smallstep::source::ReadError::of_module(name, e));
+        let module = spirv::load(&words).map_err(|e| wrong(&e))?;
+        let unknown = uniformity::spirv::spec_constants(&words).map_err(|e| wrong(&e.into()))?;
+        let options = uniformity::spirv::Options { unknown, ..uniformity::spirv::Options::default() };
+        let analysis =
+            uniformity::spirv::analyse_with(&module, &options).map_err(|e| (exit::LIMIT, format!("error: {name}: {e}")))?;
+        let code = if analysis.accepts() { exit::DONE } else { exit::INVALID };
+        for rejection in &analysis.rejections {
+            let (need, entry) = (rejection.need, &rejection.function);
+            if self.json {
+                let step = |s: &uniformity::spirv::Step| json!({"text": s.text, "rule": s.rule.map(|r| r.name()), "at": s.span.to_string()});
+                let steps: Vec<_> = rejection.steps.iter().map(step).collect();
+                say!(
+                    "{}",
+                    json!({"schema": 1, "kind": "rejection", "function": entry, "need": need.noun(), "at": rejection.span.to_string(), "steps": steps})
+                );
+                continue;
+            }
+            say!("error: {name}: in entry point `{entry}`, this {} needs control flow that is uniform in the {}:", need.noun(), need.scope());
+            say!("  {}", rejection.span);
+            for (n, step) in (1..).zip(&rejection.steps) {
+                say!("  {n}: {}: {}", step.text, step.span);
+            }
+        }
+        self.summary(name, &analysis, module.functions().len(), code);
+        Ok(code)
+    }
+
+    fn summary<F, P>(&self, name: &str, analysis: &Analysis<F, P>, functions: usize, code: u8) {
         let verdict = if analysis.accepts() { "accepted" } else { "rejected" };
         if self.json {
             let summary = json!({"schema": 1, "kind": "summary", "file": name, "mode": self.mode, "verdict": verdict,

@@ -17,7 +17,16 @@ pub const WSL_ANALYSES: [Named<Program>; 5] =
     [("precise", &precise), ("seed", &seed), ("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
 
 /// The analyses of SPIR-V.
-pub const SPIRV_ANALYSES: [Named<Module>; 2] = [("accept-all", &accept_all), ("reject-all", &reject_all)];
+pub const SPIRV_ANALYSES: [Named<Module>; 3] =
+    [("precise", &precise_spirv), ("accept-all", &accept_all), ("reject-all", &reject_all)];
+
+/// The analysis of [`uniformity::spirv`].
+pub fn precise_spirv(module: &Module) -> Verdict {
+    match uniformity::spirv::analyse(module) {
+        Ok(analysis) => verdict(&analysis),
+        Err(_) => Verdict::Rejects("there is no verdict".into()),
+    }
+}
 
 /// The analysis of [`uniformity::wsl`].
 pub fn precise(program: &Program) -> Verdict {
@@ -34,7 +43,7 @@ pub fn seed(program: &Program) -> Verdict {
 
 /// What an analysis comes to. Its cause is where the first explanation ends: what differs, with
 /// names left out.
-fn verdict(analysis: &uniformity::Analysis) -> Verdict {
+fn verdict<F, P>(analysis: &uniformity::Analysis<F, P>) -> Verdict {
     if analysis.accepts() {
         return Verdict::Accepts;
     }

@@ -126,22 +126,29 @@ impl Names {
 pub(super) fn rejection(shared: &Shared, names: &Names, entry: &EntryPoint, finding: &Finding) -> Rejection {
     let module = shared.module;
     let mut steps: Vec<Step> = Vec::new();
-    for (cause, rule) in &finding.path {
-        let (at, text) = match cause {
-            Cause::Branch(span) => (span.start, "it runs only as this branch chooses".to_owned()),
-            Cause::Loop(span) => (span.start, "the loop is left as this branch chooses".to_owned()),
+    let mut after_loop = false;
+    for hop in &finding.path {
+        let (at, text) = match hop.cause {
+            Cause::Branch(span) if std::mem::take(&mut after_loop) => {
+                (span.start, "which iteration was the last is decided by this branch".to_owned())
+            }
+            Cause::Branch(span) => (span.start, "which way is taken is decided by this branch".to_owned()),
             Cause::Value(span) => (span.start, "this depends on its operands".to_owned()),
             Cause::Merge(at) => {
-                let id = module.instructions().get(*at as usize).map_or(0, |i| i.result);
-                (*at, format!("{} has different values on different ways", names.id(id)))
+                let id = module.instructions().get(at as usize).map_or(0, |i| i.result);
+                (at, format!("{} depends on the way that was taken", names.id(id)))
             }
             Cause::Varying(_, span) => (span.start, format!("this is {}", finding.what)),
-            Cause::Must | Cause::Cannot | Cause::Call | Cause::Control | Cause::After | Cause::Same | Cause::Input(_) => continue,
+            Cause::After => {
+                after_loop = true;
+                continue;
+            }
+            Cause::Must | Cause::Cannot | Cause::Call | Cause::Control | Cause::Loop | Cause::Same | Cause::Input(_) => continue,
         };
         match steps.last_mut() {
             // One step for each place.
-            Some(last) if last.span.instruction == at && !matches!(cause, Cause::Varying(..)) => last.rule = *rule,
-            _ => steps.push(Step { span: names.place(module, at), rule: *rule, text }),
+            Some(last) if last.span.instruction == at && !matches!(hop.cause, Cause::Varying(..)) => last.rule = hop.rule,
+            _ => steps.push(Step { span: names.place(module, at), rule: hop.rule, text }),
         }
     }
     Rejection { function: entry.name.clone(), need: finding.need, span: names.place(module, finding.span.start), steps }
