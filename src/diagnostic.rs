@@ -45,6 +45,11 @@ impl Diagnostic {
         self.render_as(Report::error().with_code(&self.code), name, text)
     }
 
+    /// What is wrong, where the program is taken as it is.
+    pub fn render_warning(&self, name: &str, text: &str) -> String {
+        self.render_as(Report::warning().with_code(&self.code), name, text)
+    }
+
     /// The place and message as a note under another report.
     pub fn render_note(&self, name: &str, text: &str) -> String {
         self.render_as(Report::note().with_code(&self.code), name, text)

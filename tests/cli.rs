@@ -207,7 +207,11 @@ fn programs_are_read_in_their_own_language() {
     }
     assert_eq!(smallstep(&["type", &wsl, "--language", "wsl"], "").out, "int f(int) : {Return}\n");
     let translated = smallstep(&["translate", &wsl], "");
-    assert!(translated.code == 2 && translated.err.contains("this is WSL, and λV is needed here"), "{}", translated.err);
+    assert!(translated.code == 2 && translated.err.contains("says λV, and the text is WSL"), "{}", translated.err);
+    let translated = smallstep(&["translate", &wsl, "--language", "wsl"], "");
+    assert!(translated.code == 2 && translated.err.contains("the program has no compute entry point; --entry"), "{}", translated.err);
+    let translated = smallstep(&["translate", &wsl, "--language", "wsl", "--entry", "f"], "");
+    assert!(translated.code == 0 && translated.out.contains("OpEntryPoint GLCompute"), "{}", translated.err);
     let lambda_v = file("lambda.txt", "(vec2 1 2)");
     assert_eq!(smallstep(&["type", &lambda_v], "").out, "Vec(2,f)\n");
     assert!(smallstep(&["call", &lambda_v, "f(1)"], "").err.contains("this is λV, and WSL is needed here"));

@@ -48,7 +48,7 @@ impl Language {
         match self {
             Language::LambdaV => &[C::Parse, C::Typing, C::Reject, C::Step, C::Translate, C::Run, C::Agree],
             Language::Assembly => &[C::Parse, C::Reject, C::Run, C::Undefined],
-            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Call, C::Run],
+            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Call, C::Run, C::Uniform],
         }
     }
 }
@@ -165,6 +165,7 @@ words! {
         Agree "agree" "Checks the theorem.";
         Undefined "undefined" "Finds undefined behaviour.";
         Call "call" "Evaluates an expression beside the program.";
+        Uniform "uniform" "Analyses the uniformity of a WSL program.";
     }
 }
 
@@ -176,6 +177,7 @@ words! {
         Derivation "derivation" "The nodes of a typing derivation.";
         Spirv "spirv" "The entry point of a translation.";
         Module "module" "A whole translated module.";
+        Explanation "explanation" "Why control flow may differ at a barrier or derivative, step by step.";
     }
 }
 
@@ -195,6 +197,7 @@ fn keys(command: Command, language: Language) -> &'static [&'static str] {
         }
         Command::Agree => &["literal", "pixel", "output", "engines", "fuel", "theorem", "size", "constants", "profile"],
         Command::Call => &["literal", "strategy", "fuel", "ways"],
+        Command::Uniform => &["mode", "literal", "mended"],
         Command::Undefined => &["pixel", "fuel", "buffer", "groups", "words", "robustness", "schedule"],
     }
 }
@@ -206,6 +209,7 @@ fn blocks(command: Command) -> &'static [BlockKind] {
         Command::Typing => &[BlockKind::Derivation],
         Command::Step => &[BlockKind::Trace],
         Command::Translate => &[BlockKind::Spirv, BlockKind::Module],
+        Command::Uniform => &[BlockKind::Explanation],
         _ => &[],
     }
 }
@@ -482,7 +486,7 @@ mod tests {
         let cases = [
             (";@ tset run\n1", "lv/x.lv:1: unknown directive `tset run`"),
             (";@ expects: 1\n1", "lv/x.lv:1: unknown directive `expects`"),
-            ("\n;@ test uniform\n1", "lv/x.lv:2: unknown command `uniform`"),
+            ("\n;@ test unify\n1", "lv/x.lv:2: unknown command `unify`"),
             (";@ test run speed=3\n1", "lv/x.lv:1: `run` takes no `speed`"),
             (";@ test run fuel=3 fuel=4\n1", "lv/x.lv:1: `fuel` stands twice"),
             (";@ image 0.1: R8_UNORM 2\n1", "lv/x.lv:1: `2` is no size"),

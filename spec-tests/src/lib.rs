@@ -28,7 +28,7 @@ pub fn root() -> PathBuf {
 }
 
 /// The folders of cases, below [`root`].
-pub const FOLDERS: [&str; 5] = ["lv", "wsl", "spirv", "theorem", "reject"];
+pub const FOLDERS: [&str; 6] = ["lv", "wsl", "spirv", "theorem", "reject", "uniformity"];
 
 /// What became of many cases.
 #[derive(Debug, Default)]

@@ -37,6 +37,8 @@ pub struct Literal {
     pub premises: Option<fn(&mut Premises)>,
     /// What is planted in WSL's execution.
     pub execution: execution::Planted,
+    /// The rule of seed 001 that is taken by the letter, by the number of its erratum.
+    pub uniformity: Option<u32>,
 }
 
 impl Literal {
@@ -49,23 +51,43 @@ impl Literal {
 const NOTHING: execution::Planted = execution::Planted { rule: None, group: None, scalar: None, bound: None };
 
 const fn planted(name: &'static str, what: &'static str, plant: fn(&mut Planted)) -> Literal {
-    Literal { name, what, source: None, plant, premises: None, execution: NOTHING }
+    Literal { name, what, source: None, plant, premises: None, execution: NOTHING, uniformity: None }
 }
 
 const fn rewritten(name: &'static str, what: &'static str, source: fn(&Tree) -> Tree) -> Literal {
-    Literal { name, what, source: Some(source), plant: |_| {}, premises: None, execution: NOTHING }
+    Literal { name, what, source: Some(source), plant: |_| {}, premises: None, execution: NOTHING, uniformity: None }
 }
 
 const fn premised(name: &'static str, what: &'static str, premises: fn(&mut Premises)) -> Literal {
-    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises), execution: NOTHING }
+    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises), execution: NOTHING, uniformity: None }
 }
 
 const fn executed(name: &'static str, what: &'static str, rule: Rule, by: By) -> Literal {
-    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: execution::Planted { rule: Some((rule, by)), ..NOTHING } }
+    Literal {
+        name,
+        what,
+        source: None,
+        plant: |_| {},
+        premises: None,
+        execution: execution::Planted { rule: Some((rule, by)), ..NOTHING },
+        uniformity: None,
+    }
 }
 
 const fn computed(name: &'static str, what: &'static str, scalar: meaning::Replacement) -> Literal {
-    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: execution::Planted { scalar: Some(scalar), ..NOTHING } }
+    Literal {
+        name,
+        what,
+        source: None,
+        plant: |_| {},
+        premises: None,
+        execution: execution::Planted { scalar: Some(scalar), ..NOTHING },
+        uniformity: None,
+    }
+}
+
+const fn analysed(name: &'static str, what: &'static str, erratum: u32) -> Literal {
+    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: NOTHING, uniformity: Some(erratum) }
 }
 
 /// Every variant.
@@ -119,6 +141,16 @@ pub static LITERALS: &[Literal] = &[
         Rule::WslEBlockVdecl,
         By::Stmt(wsl::stored_by_each),
     ),
+    analysed("U-1", "return and expression statements go on into the case of break", 1),
+    analysed("U-2", "the test for a single behaviour looks at a set that nothing fills", 2),
+    analysed("U-4", "there is no rule for continue", 4),
+    analysed("U-5", "Return(C1) and Return(C2) are two behaviours", 5),
+    analysed("U-6", "there are no rules for the forms that the seed leaves out", 6),
+    analysed("U-7", "a declaration drops those before it", 7),
+    analysed("U-8", "the arguments of an entry point are like any other's", 8),
+    analysed("U-9", "array references and threadgroup variables are as any value and any variable", 9),
+    analysed("U-10", "the value of &e and @e does not depend on an index in e", 10),
+    analysed("U-12", "the search forgets where it was", 12),
     computed("WSL-E2", "atan2(y, x) has the tangent x/y", wsl::tangent_of_x_by_y),
 ];
 

@@ -34,7 +34,7 @@ pub fn rules_page(files: &[CaseFile]) -> String {
     let mut out = String::from(
         "# Rules\n\n\
          Printed from `semantics/src/rule.rs` and the cases of `spec-tests/`; `SPEC_BLESS=1 cargo test -p smallstep-spec-tests --test pages`\n\
-         writes it again. Sources: 000 is the λV report, 004 the WSL specification, LV-n and WSL-xn are entries of [ERRATA.md](ERRATA.md). A rule's Rust item is below\n\
+         writes it again. Sources: 000 is the λV report, 001 the uniformity analysis, 004 the WSL specification, LV-n, WSL-xn and U-n are entries of [ERRATA.md](ERRATA.md). A rule's Rust item is below\n\
          `semantics/src`, or, if it begins with `compile`, below `src`. Cases after a dash nearly fire the rule and do not.\n",
     );
     for judgement in Judgement::ALL {

@@ -34,6 +34,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv;
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::uniformity::seed;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,8 @@ pub struct Engines {
     pub planted: Planted,
     /// The rules of WSL, or such with a bug.
     pub wsl: wsl::Rules,
+    /// The rules of the uniformity analysis, or such with a bug.
+    pub uniformity: seed::Settings,
 }
 
 /// What became of a case file.
@@ -210,6 +213,7 @@ impl Run<'_> {
             Command::Agree => self.agree()?,
             Command::Undefined => self.run_module(None)?,
             Command::Call => self.call()?,
+            Command::Uniform => self.uniform()?,
         };
         self.compare(&found)?;
         if self.report.failures.len() == before {

@@ -6,6 +6,7 @@ use smallstep::run::{grid, stages};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::{Span, line_column};
+use smallstep_semantics::uniformity::{self, seed};
 use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::call::{self};
 use smallstep_semantics::wsl::choice::Strategy;
@@ -291,6 +292,62 @@ pub fn compare(text: &str, expression: &str, ty: &str, fuel: u64) -> Result<bool
         }
     }
     Ok(true)
+}
+
+/// What the uniformity analysis finds of a program.
+#[derive(Debug)]
+pub struct Analysed {
+    /// `accepts`, `rejects` with the places, or `stuck` with the place where no rule applies; and a
+    /// note of the metadata of each function.
+    pub found: Found,
+    /// The rules that were used.
+    pub fired: Vec<Rule>,
+    /// The steps of each rejection.
+    pub explanation: Vec<String>,
+}
+
+/// Analyses the uniformity of a program: by the rules of seed 001 with these settings, or by the
+/// precise ones.
+///
+/// Errors: what is wrong with the program.
+pub fn uniform(text: &str, settings: Option<&seed::Settings>) -> Result<Analysed, String> {
+    let validated = validate::validate(text);
+    let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
+    let analysis = match settings {
+        Some(settings) => seed::analyse_with(&program, settings),
+        None => {
+            let mut analysis = uniformity::wsl::analyse(&program).map_err(|e| e.to_string())?;
+            analysis.functions = uniformity::wsl::metadata(&program).map_err(|e| e.to_string())?;
+            analysis
+        }
+    };
+    let place = |span: Span| {
+        let (line, column) = line_column(text, span.start);
+        format!("{line}:{column}")
+    };
+    let mut found = match (&analysis.stuck, &analysis.rejections[..]) {
+        (Some((span, why)), _) => Found::ending("stuck", format!("{} {why}", place(*span))),
+        (None, []) => Found::ending("accepts", ""),
+        (None, rejections) => {
+            let places: Vec<String> = rejections.iter().map(|r| format!("{} {}", place(r.span), r.need.noun())).collect();
+            Found::ending("rejects", places.join(", "))
+        }
+    };
+    for (function, metadata) in program.env.functions.iter().zip(&analysis.functions) {
+        let parameters: Vec<&str> = function.parameters.iter().map(|p| program.env.names.name(p.name)).collect();
+        let text = metadata.text(&parameters, function.result == TypeId::VOID);
+        found.notes.push(format!("{}: {text}", program.env.key_name(function.key)));
+    }
+    let explanation = (analysis.rejections.iter().enumerate())
+        .flat_map(|(i, rejection)| {
+            let steps = rejection.steps.iter().map(|step| {
+                let rule = step.rule.map_or(String::new(), |rule| format!(" [{rule}]"));
+                format!("{} {}{rule}", place(step.span), step.text)
+            });
+            (i > 0).then(String::new).into_iter().chain(steps)
+        })
+        .collect();
+    Ok(Analysed { found, fired: analysis.fired, explanation })
 }
 
 /// What a dispatch of a compute entry point leaves in its buffers and textures in device memory,

@@ -53,7 +53,7 @@ fn the_errata_name_exhibits_that_exist() {
     let mut of_wsl: Vec<(char, u32)> = Vec::new();
     for entry in text.split("\n## ").skip(1) {
         let title = entry.lines().next().unwrap_or_default();
-        if title.starts_with("LV-") || title.starts_with("WSL-") {
+        if title.starts_with("LV-") || title.starts_with("WSL-") || title.starts_with("U-") {
             assert!(entry.contains("Exhibit"), "{title}: no exhibit");
         }
         if let Some(id) = title.strip_prefix("WSL-").and_then(|rest| rest.split_whitespace().next()) {
@@ -62,7 +62,14 @@ fn the_errata_name_exhibits_that_exist() {
         }
     }
     assert!(of_wsl.is_sorted_by(|a, b| a < b), "the entries of WSL are not in order: {of_wsl:?}");
+    let of_uniformity: Vec<u32> = text.lines().filter_map(|l| l.strip_prefix("## U-")?.split_whitespace().next()?.parse().ok()).collect();
+    let expected: Vec<u32> = (1..=of_uniformity.len() as u32).collect();
+    assert_eq!(of_uniformity, expected, "the entries of the uniformity analysis are numbered from 1 without gaps");
     for &rule in Rule::ALL {
+        for id in rule.source().split([';', ',', ' ']).filter_map(|word| word.strip_prefix("U-")) {
+            let known = id.parse().is_ok_and(|id| of_uniformity.contains(&id));
+            assert!(known, "{rule} names U-{id}, which is no entry");
+        }
         for id in rule.source().split([';', ',', ' ']).filter_map(|word| word.strip_prefix("WSL-")) {
             let known = of_wsl.iter().any(|(letter, number)| format!("{letter}{number}") == id);
             assert!(known, "{rule} names WSL-{id}, which is no entry");
@@ -83,12 +90,15 @@ fn the_errata_name_exhibits_that_exist() {
             assert!(source.contains(&format!("fn {test}(")), "{file} has no test {test}");
         }
     }
-    let entries = ids.len() + of_wsl.len();
+    let entries = ids.len() + of_wsl.len() + of_uniformity.len();
     assert!(exhibits >= entries, "{exhibits} exhibits for {entries} entries");
     for literal in LITERALS {
         assert!(text.contains(&format!("`literal={}`", literal.name)), "{} has no entry", literal.name);
     }
-    for file in files().iter().filter(|f| f.name.starts_with("theorem/lv-") || f.name.starts_with("wsl/wsl-")) {
+    for file in files()
+        .iter()
+        .filter(|f| f.name.starts_with("theorem/lv-") || f.name.starts_with("wsl/wsl-") || f.name.starts_with("uniformity/u-"))
+    {
         assert!(text.contains(&format!("`{}`", file.name)), "{} stands in no entry", file.name);
     }
 }

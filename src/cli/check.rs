@@ -44,6 +44,8 @@ pub(crate) struct Check {
     route: Option<Route>,
     #[command(flatten)]
     judged: Judged,
+    #[command(flatten)]
+    uniformity: super::uniformity::Strictness,
     /// The most steps of the source on one pixel.
     #[arg(long, default_value_t = 200_000)]
     fuel: u64,
@@ -255,7 +257,7 @@ impl Check {
                 continue;
             }
             if let Some(text) = written_in(Language::Wsl) {
-                let checked = wsl::check(&name, text);
+                let checked = wsl::check(&name, text, &self.uniformity);
                 all.count(checked.word(), Lanes::default(), None);
                 validation.count(checked.word(), Lanes::default(), None);
                 let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));

@@ -85,7 +85,7 @@ pub(crate) struct FuzzSpirv {
 }
 
 fn analysis(name: &str) -> Result<Named<Module>, String> {
-    super::uniformity::named(&SPIRV_ANALYSES, name)
+    super::analyses::named(&SPIRV_ANALYSES, name)
 }
 
 fn defect(name: &str) -> Result<Defect, String> {
@@ -102,7 +102,7 @@ impl FuzzSpirv {
             let executions = Executions { runs: self.runs, ..Executions::default() };
             let (references, examples) = (self.references.unwrap_or(100), self.shrink);
             let plan = uniformity::Plan { seed: self.seed, count: self.count, threads, executions, references, examples };
-            return Ok(super::uniformity::judge::<Spirv>(&plan, analysis, self.json));
+            return Ok(super::analyses::judge::<Spirv>(&plan, analysis, self.json));
         }
         let quirks = match self.known.as_deref().map(DispatchQuirk::read_folder).transpose() {
             Ok(quirks) => quirks.unwrap_or_default(),

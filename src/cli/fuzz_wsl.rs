@@ -1,19 +1,23 @@
-//! `smallstep fuzz-wsl`: generated WSL programs against their validation.
+//! `smallstep fuzz-wsl`: generated WSL programs against their validation, or through their
+//! translation.
 
 use super::exit;
 use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
-use smallstep::theorem::uniformity::{WSL_ANALYSES, Executions, Named, Plan, Wsl};
+use smallstep::compile::wsl::Options;
+use smallstep::theorem::uniformity::{ANALYSES, Executions, Named, Plan, Wsl};
 use smallstep::theorem::validation;
+use smallstep::theorem::wsl::{self, Programs};
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
-    super::uniformity::named(&WSL_ANALYSES, name)
+    super::analyses::named(&ANALYSES, name)
 }
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it
-/// is printed, and near-misses, each of which must be rejected by the rule that it breaks.
+/// is printed, and near-misses, each of which must be rejected by the rule that it breaks. With
+/// --through spirv: translate them, and compare what both sides show.
 #[derive(Args)]
 pub(crate) struct FuzzWsl {
     /// How many programs.
@@ -25,6 +29,11 @@ pub(crate) struct FuzzWsl {
     /// Threads; one for each core if 0.
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
+    /// Translate the programs to SPIR-V, and compare what the modules show with what the programs
+    /// allow. Three kinds of programs have the seed each: a dispatch with barriers and atomics, the
+    /// compute entry points of a typed program, and its functions, called with drawn arguments.
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["spirv"])]
+    through: Option<String>,
     /// Print the programs instead, and their near-misses not at all.
     #[arg(long)]
     show: bool,
@@ -64,6 +73,9 @@ impl FuzzWsl {
             }
             return Ok(exit::DONE);
         }
+        if self.through.is_some() {
+            return self.translated();
+        }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         if let Some(analysis) = self.uniformity {
@@ -96,6 +108,50 @@ impl FuzzWsl {
     fn uniformity(&self, analysis: Named<Program>, threads: usize) -> u8 {
         let executions = Executions { runs: self.runs, ..Executions::default() };
         let Self { seed, count, references, examples, .. } = *self;
-        super::uniformity::judge::<Wsl>(&Plan { seed, count, threads, executions, references, examples }, analysis, self.json)
+        super::analyses::judge::<Wsl>(&Plan { seed, count, threads, executions, references, examples }, analysis, self.json)
+    }
+
+    /// The theorem on generated programs.
+    fn translated(&self) -> Ended {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if self.threads == 0 { cores } else { self.threads };
+        let mut code = exit::DONE;
+        for (programs, what) in [
+            (Programs::Dispatches, "dispatches"),
+            (Programs::EntryPoints, "entry points of typed programs"),
+            (Programs::Functions, "functions of typed programs"),
+        ] {
+            let start = std::time::Instant::now();
+            let found = wsl::campaign(programs, self.seed, self.count, threads, &Options::default());
+            let seconds = start.elapsed().as_secs_f64();
+            if found.count("disagree") > 0 {
+                code = exit::DISAGREE;
+            }
+            if self.json {
+                for (seed, text, why) in &found.wrong {
+                    say!("{}", json!({"schema": 1, "kind": "finding", "of": what, "seed": seed, "what": why, "text": text}));
+                }
+                say!(
+                    "{}",
+                    json!({"schema": 1, "kind": "campaign", "of": what, "verdicts": found.verdicts, "open": found.open,
+                        "refused": found.refused, "unchecked": found.unchecked})
+                );
+                continue;
+            }
+            for (seed, text, why) in &found.wrong {
+                say!("seed {seed}: {why}\n{text}\n");
+            }
+            let counts: Vec<String> = found.verdicts.iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+            say!("{what}, in {seconds:.1} s: {}; {} of those that agree met something unspecified", counts.join(", "), found.open);
+            for (list, word) in [(&found.refused, "refused"), (&found.unchecked, "unchecked")] {
+                for (why, n) in list {
+                    say!("  {word}: {n} {why}");
+                }
+            }
+        }
+        if self.json {
+            say!("{}", json!({"schema": 1, "kind": "summary", "programs": 3 * self.count, "exit": code}));
+        }
+        Ok(code)
     }
 }

@@ -35,6 +35,7 @@ macro_rules! tell_part {
 }
 
 mod adapters;
+mod analyses;
 mod amber;
 mod asm;
 mod bar;
@@ -82,6 +83,7 @@ enum Command {
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Desugar(desugar::Desugar),
+    Uniformity(uniformity::Uniformity),
     Call(call::Call),
     Trace(trace::Trace),
     Run(run::Run),
@@ -140,6 +142,7 @@ fn dispatch(command: Command) -> (Lines, exit::Ended) {
         Command::Check(command) => (to_stdout(command.json), command.run()),
         Command::Compare(command) => (to_stdout(command.json), command.run()),
         Command::TypeOf(command) => (to_stdout(command.json), command.run()),
+        Command::Uniformity(command) => (to_stdout(command.json), command.run()),
         Command::Desugar(command) => (to_stdout(command.json), command.run()),
         Command::Call(command) => (to_stdout(command.json), command.run()),
         Command::Trace(command) => (to_stdout(command.json), command.run()),

@@ -11,7 +11,6 @@ use clap::Args;
 use serde_json::json;
 use smallstep::compute::given::Assignment;
 use smallstep::compute::told::Invocations;
-use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::program::Language;
 use smallstep::run::grid::compute_entry;
@@ -23,7 +22,6 @@ use smallstep::theorem::float_text;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::Limits;
 use smallstep_semantics::wsl::specialization::Specialization;
-use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
 
 /// Pixels times outputs that are printed one by one.
@@ -100,6 +98,8 @@ pub(crate) struct Run {
     keep_going: bool,
     #[command(flatten)]
     reading: input::Reading,
+    #[command(flatten)]
+    uniformity: super::uniformity::Strictness,
     #[command(flatten)]
     script: ScriptArgs,
     #[command(flatten)]
@@ -194,11 +194,7 @@ impl Run {
 
     /// An entry point of a WSL program: a grid, or a draw.
     fn run_wsl(&self, name: &str, text: &str, size: (u32, u32)) -> Result<u8, (u8, String)> {
-        let found = validate(text);
-        let Some(program) = &found.program else {
-            let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
-            return Err((exit::INVALID, text.trim_end().to_string()));
-        };
+        let program = &super::wsl::program(name, text, Some(&self.uniformity))?;
         if let Some(option) = self.given_beside_wsl() {
             return Err((exit::INVALID, format!("error: {name}: {option} is for SPIR-V modules, and this is a WSL program")));
         }
@@ -236,7 +232,7 @@ impl Run {
             };
             self.only(
                 "a draw of a WSL program",
-                &[PICTURE, &["entry", "input", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS, DrawArgs::OPTIONS],
+                &[PICTURE, &["uniformity", "entry", "input", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS, DrawArgs::OPTIONS],
             )?;
             return self.draw.run(&self.grid, running);
         }
@@ -245,7 +241,7 @@ impl Run {
         }
         self.only(
             "a compute entry point of a WSL program",
-            &[&["entry", "groups", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS],
+            &[&["uniformity", "entry", "groups", "set", "texture", "sampler", "spec"], GridArgs::OPTIONS],
         )?;
         if !self.compute.spec.is_empty() {
             let specialized = compute_entry(program, self.entry.as_deref())

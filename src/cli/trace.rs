@@ -17,7 +17,6 @@ use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::entry::Stage;
-use smallstep_semantics::wsl::validate::validate;
 use std::path::PathBuf;
 
 /// Print how a λV program reduces, how a WSL function is executed, what the invocations of a
@@ -55,6 +54,8 @@ pub(crate) struct Trace {
     pub(crate) json: bool,
     #[command(flatten)]
     reading: input::Reading,
+    #[command(flatten)]
+    uniformity: super::uniformity::Strictness,
     /// The size of the screen that a fragment module is drawn on.
     #[arg(long, default_value = "4x4", value_parser = input::size)]
     size: (u32, u32),
@@ -92,18 +93,14 @@ const FUEL: u64 = 10_000;
 impl Trace {
     /// A compute entry point of a WSL program.
     fn dispatch(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
-        let found = validate(text);
-        let Some(program) = &found.program else {
-            let text: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
-            return Err((exit::INVALID, text.trim_end().to_string()));
-        };
+        let program = &super::wsl::program(name, text, Some(&self.uniformity))?;
         if !program.entry_points.iter().any(|e| matches!(e.stage, Stage::Compute(_))) {
             let what = "a WSL program without compute entry point is traced by a call of one of its functions: --call 'foo(42)'";
             return Err((exit::INVALID, format!("error: {name}: {what}")));
         }
         self.only(
             "a compute entry point of a WSL program",
-            &[&["thread", "entry", "groups", "set", "texture", "sampler"], GridArgs::OPTIONS],
+            &[&["uniformity", "thread", "entry", "groups", "set", "texture", "sampler"], GridArgs::OPTIONS],
         )?;
         let running = grid::Running {
             name,

@@ -1,4 +1,4 @@
-//! `smallstep translate`: λV to SPIR-V.
+//! `smallstep translate`: λV and WSL to SPIR-V.
 
 use super::check::constants;
 use super::exit::Ended;
@@ -7,18 +7,31 @@ use clap::Args;
 use serde_json::json;
 use smallstep::compile::lambda_v::listing::listing;
 use smallstep::compile::lambda_v::{self as translation, Constants, Untranslatable};
+use smallstep::compile::wsl;
+use smallstep::diagnostic::Diagnostic;
 use smallstep::dispatch::words_hash;
 use smallstep::program::Language;
 use smallstep::source;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
+use smallstep_semantics::text::line_column;
+use smallstep_semantics::wsl::entry::{Stage as WslStage, entry_of};
+use smallstep_semantics::wsl::environment::{Function, FunctionId};
+use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
 
-/// Translate a λV program to SPIR-V, as assembly or as words.
+/// Translate a λV or WSL program to SPIR-V, as assembly or as words. Of WSL a compute entry point is
+/// translated with what it reaches, or a function, which the module then calls once for each row of
+/// a table of arguments.
 #[derive(Args)]
 pub(crate) struct Translate {
-    /// A λV program, or - for standard input.
+    /// A λV or WSL program, or - for standard input.
     file: PathBuf,
+    #[command(flatten)]
+    reading: input::Reading,
+    /// The entry point or function of a WSL program. Without it, the only compute entry point.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
     /// The float controls that the module declares: strict, or none: vulkan-default, and wgsl for
     /// the route through naga.
     #[arg(long, value_parser = profile, default_value = "strict")]
@@ -36,9 +49,12 @@ pub(crate) struct Translate {
     #[arg(long)]
     buffer: Option<PathBuf>,
     /// List the witness on standard output, instead of the assembly: each subexpression with its
-    /// place, type, result id, and the rule that made the id.
+    /// place, type, result id, and the rule that made the id; of WSL the row of the mapping.
     #[arg(long)]
     witness: bool,
+    /// Of a WSL program: say with OpLine which line each statement is from.
+    #[arg(long)]
+    lines: bool,
     /// One JSON object a line on standard output: the witness, if it is asked for, then a summary.
     #[arg(long)]
     pub(crate) json: bool,
@@ -70,8 +86,17 @@ impl Translate {
     fn try_run(&self) -> Result<(), (u8, String)> {
         let invalid = |e: String| (exit::INVALID, format!("error: {e}"));
         let name = self.file.display().to_string();
-        let source = input::only(&self.file, Language::LambdaV)?;
+        let source = self.reading.program(&self.file)?;
         let text = source.text();
+        match source.language {
+            Language::LambdaV if self.entry.is_none() => {}
+            Language::LambdaV => return Err((exit::INVALID, "error: --entry is of WSL programs; a λV program is one expression".into())),
+            Language::Wsl => return self.wsl(&name, text),
+            other => {
+                let what = format!("error: {name}: this is {}, and λV or WSL is needed here", other.words());
+                return Err((exit::INVALID, what));
+            }
+        }
         let (program, _) = source::lambda_v(&name, text).map_err(|e| (super::run::read_code(&e), e.text))?;
         let options = translation::Options {
             profile: self.profile,
@@ -115,6 +140,81 @@ impl Translate {
                 json!({"schema": 1, "kind": "summary", "file": name, "words": module.words.len(), "words_hash": hash, "entry": module.entry,
                     "outputs": outputs, "constants": module.constants.len(), "instructions": module.instructions, "rules": rules,
                     "exit": exit::DONE})
+            );
+        }
+        Ok(())
+    }
+
+    /// Of a WSL program, a compute entry point or a function.
+    fn wsl(&self, name: &str, text: &str) -> Result<(), (u8, String)> {
+        let invalid = |e: String| (exit::INVALID, format!("error: {name}: {e}"));
+        if self.buffer.is_some() || self.constants == Constants::Opaque {
+            return Err(invalid("--buffer and opaque constants are of λV programs".into()));
+        }
+        let found = validate(text);
+        let Some(program) = found.program else {
+            let errors: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
+            return Err((exit::INVALID, errors.trim_end().into()));
+        };
+        let source = Some((name, text)).filter(|_| self.lines);
+        let options = wsl::Options { profile: self.profile, witness: self.witness, source, ..wsl::Options::default() };
+        let translated = match entry_of(&program, WslStage::Compute([1; 3]), self.entry.as_deref()) {
+            Ok(entry) => wsl::translate(&program, entry, &options),
+            Err(no_entry) => {
+                let Some(wanted) = &self.entry else {
+                    return Err(invalid(format!("{no_entry}; --entry NAME translates a function, called with a table of arguments")));
+                };
+                let named = |f: &&(usize, &Function)| program.env.key_name(f.1.key) == *wanted;
+                let functions: Vec<(usize, &Function)> = program.env.functions.iter().enumerate().collect();
+                let all: Vec<&(usize, &Function)> = functions.iter().filter(named).collect();
+                match all[..] {
+                    [(k, f)] if !f.kind.is_entry_point() => wsl::translate_function(&program, FunctionId(*k as u32), &options),
+                    [_] => return Err((exit::UNSUPPORTED, format!("{name}: unsupported: only compute entry points are translated yet"))),
+                    [] => return Err(invalid(format!("there is no function called {wanted}"))),
+                    _ => return Err(invalid(format!("several functions are called {wanted}"))),
+                }
+            }
+        };
+        let module = translated.map_err(|refusal| {
+            let (line, column) = line_column(text, refusal.span.start);
+            (exit::UNSUPPORTED, format!("{name}:{line}:{column}: unsupported: {refusal}"))
+        })?;
+        let assembly = || spirv::disassemble(&module.words).map_err(|e| (exit::DISAGREE, format!("error: a bug of ours: {e}")));
+        for w in &module.witness {
+            let (line, column) = line_column(text, w.span.start);
+            let (ty, row) = (program.env.type_name(w.ty), format!("{:?}", w.row));
+            let expression: String = text.get(w.span.start as usize..w.span.end as usize).unwrap_or_default().chars().take(100).collect();
+            let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
+            if self.json {
+                let section = w.row.section();
+                say!(
+                    "{}",
+                    json!({"schema": 1, "kind": "witness", "line": line, "column": column, "expression": expression, "type": ty, "id": w.id,
+                        "row": row, "section": section})
+                );
+            } else {
+                let (place, id) = (format!("{line}:{column}"), format!("%{}", w.id));
+                say!("{place:>8}  {ty:<9} {id:>6}  {row:<16} {expression}");
+            }
+        }
+        match &self.out {
+            None if self.witness || self.json => {}
+            None => say_part!("{}", assembly()?),
+            Some(path) if self.asm || ends_in(path, "spvasm") => output::write(path, assembly()?.as_bytes()).map_err(invalid)?,
+            Some(path) => output::write(path, &spirv::bytes_of_words(&module.words)).map_err(invalid)?,
+        }
+        if self.json {
+            let bindings = module.bindings.iter().map(|b| {
+                json!({"set": b.set, "binding": b.binding, "register": b.register, "names": b.names, "kind": b.kind.name(),
+                    "element": program.env.type_name(b.element)})
+            });
+            let rows: serde_json::Map<String, serde_json::Value> =
+                module.rows.iter().map(|(row, n)| (format!("{row:?}"), json!(n))).collect();
+            let hash = format!("{:#018x}", words_hash(&module.words));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "file": name, "words": module.words.len(), "words_hash": hash, "entry": module.entry,
+                    "bindings": bindings.collect::<Vec<_>>(), "rows": rows, "exit": exit::DONE})
             );
         }
         Ok(())

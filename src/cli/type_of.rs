@@ -19,6 +19,8 @@ pub(crate) struct TypeOf {
     file: PathBuf,
     #[command(flatten)]
     reading: input::Reading,
+    #[command(flatten)]
+    uniformity: super::uniformity::Strictness,
     /// Print the derivation: a line for each node, premises indented under their conclusion, each
     /// node once.
     #[arg(long)]
@@ -35,7 +37,7 @@ impl TypeOf {
         let text = source.text();
         match source.language {
             Language::LambdaV => {}
-            Language::Wsl => return wsl::type_of(&name, text, self.derivation, self.json),
+            Language::Wsl => return wsl::type_of(&name, text, &self.uniformity, self.derivation, self.json),
             other => {
                 let what = format!("{name}: this is {}, and λV and WSL programs have types here", other.words());
                 return input::fail(exit::INVALID, &what);

@@ -1,53 +1,233 @@
-//! Analyses of uniformity, judged by campaigns: for `fuzz-wsl` and `fuzz-spirv`.
+//! `smallstep uniformity`: whether barriers and derivatives stand in uniform control flow, and why
+//! not.
 
-use super::exit;
-use serde_json::json;
-use smallstep::theorem::uniformity::{Case, Language, Named, Plan, campaign};
+use super::exit::Ended;
+use super::{exit, input, wsl};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use smallstep::diagnostic::Diagnostic;
+use smallstep::program::Language;
+use smallstep_semantics::text::line_column;
+use smallstep_semantics::uniformity::picture::{MAX_DRAWN, Picture};
+use smallstep_semantics::uniformity::report::{Analysis, Exit, Metadata, Parameter, Rejection};
+use smallstep_semantics::uniformity::{self, Mode};
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::error::Error;
+use smallstep_semantics::wsl::typing::program::Program;
+use std::path::PathBuf;
 
-/// The analysis of that name.
-pub(super) fn named<P>(all: &[Named<P>], name: &str) -> Result<Named<P>, String> {
-    let names = || all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    all.iter().find(|(of, _)| *of == name).copied().ok_or_else(|| format!("no analysis is called \"{name}\"; there are {}", names()))
+/// What becomes of a barrier or derivative in control flow that may not be uniform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Level {
+    /// The program is invalid.
+    Error,
+    /// It is told, and the program is taken as it is.
+    Warn,
+    /// It is not looked for.
+    Off,
 }
 
-/// Judges an analysis, and prints what is found.
-pub(super) fn judge<L: Language>(plan: &Plan, (name, analysis): Named<L::Program>, json: bool) -> u8 {
-    let bar = super::progress(Some(plan.count), "{bar:30} {human_pos} programs, {per_sec}, {eta} left");
-    let start = std::time::Instant::now();
-    let found = campaign::<L>(plan, analysis, &|| bar.inc(1));
-    bar.finish_and_clear();
-    let seconds = start.elapsed().as_secs_f64();
-    let code = if found.unsound + found.failures == 0 { exit::DONE } else { exit::DISAGREE };
-    let case = |kind: &str, case: &Case| match json {
-        true => say!("{}", json!({"schema": 1, "kind": kind, "seed": case.seed, "what": case.what, "text": case.text})),
-        false => say!("{kind}, seed {}: {}\n{}", case.seed, case.what, case.text),
+/// How WSL programs are judged where they are validated.
+#[derive(Args)]
+pub(super) struct Strictness {
+    /// A barrier or derivative of a WSL program in control flow that may not be uniform: error,
+    /// warn (told, and the program is run as it is) or off.
+    #[arg(long, value_name = "LEVEL", value_enum, default_value = "error")]
+    uniformity: Level,
+}
+
+impl Strictness {
+    /// The errors that the analysis finds, if they are errors here. Warnings are told.
+    pub(super) fn errors(&self, name: &str, text: &str, program: &Program) -> Vec<Error> {
+        if self.uniformity == Level::Off {
+            return Vec::new();
+        }
+        let errors = match uniformity::wsl::analyse(program) {
+            Ok(analysis) => analysis.errors(),
+            Err(too_large) => {
+                tell!("warning: {name}: uniformity is not judged: {too_large}");
+                return Vec::new();
+            }
+        };
+        if self.uniformity == Level::Error {
+            return errors;
+        }
+        for error in errors {
+            tell_part!("{}", Diagnostic::from(error).render_warning(name, text));
+        }
+        Vec::new()
+    }
+}
+
+/// Say whether every barrier and derivative of a program stands in uniform control flow, what each
+/// function needs of its callers, and for what is rejected the way from the barrier or derivative
+/// to the value that differs.
+#[derive(Args)]
+pub(crate) struct Uniformity {
+    /// A WSL program, or - for standard input.
+    file: PathBuf,
+    #[command(flatten)]
+    reading: input::Reading,
+    /// The analysis: precise, or seed (seed 001, mended where it is unsound).
+    #[arg(long, value_parser = ["precise", "seed"], default_value = "precise")]
+    mode: String,
+    /// Write the graph of implications of one function, for Graphviz (.dot) or as a picture (.svg).
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// The function of --graph; the first entry point if not given.
+    #[arg(long, value_name = "NAME", requires = "graph")]
+    function: Option<String>,
+    /// One JSON object a line on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Uniformity {
+    pub(crate) fn run(self) -> Ended {
+        let name = self.file.display().to_string();
+        let source = self.reading.program(&self.file)?;
+        let text = source.text();
+        if source.language != Language::Wsl {
+            let what = format!("{name}: this is {}, and uniformity is judged of WSL programs", source.language.words());
+            return input::fail(exit::INVALID, &what);
+        }
+        let program = wsl::program(&name, text, None)?;
+        let mode = if self.mode == "seed" { Mode::Seed } else { Mode::Precise };
+        let limit = |e: uniformity::wsl::TooLarge| (exit::LIMIT, format!("error: {name}: {e}"));
+        let (analysis, metadata) = match mode {
+            Mode::Seed => {
+                let mut analysis = uniformity::seed::analyse(&program);
+                let metadata = std::mem::take(&mut analysis.functions);
+                (analysis, metadata)
+            }
+            Mode::Precise => {
+                (uniformity::wsl::analyse(&program).map_err(limit)?, uniformity::wsl::metadata(&program).map_err(limit)?)
+            }
+        };
+        let picture = match &self.graph {
+            Some(file) => {
+                let function = self.function(&program)?;
+                let picture = match mode {
+                    Mode::Seed => uniformity::seed::picture(&program, text, function),
+                    Mode::Precise => uniformity::wsl::picture(&program, text, function).map_err(limit)?,
+                };
+                write(file, &picture)?;
+                Some((function, picture))
+            }
+            None => None,
+        };
+        let code = if analysis.accepts() { exit::DONE } else { exit::INVALID };
+        for (i, metadata) in metadata.iter().enumerate() {
+            let signature = program.env.signature(FunctionId(i as u32));
+            if self.json {
+                say!("{}", function_json(&program, i, &signature, metadata));
+            } else {
+                say!("{signature}: {}", said(&program, i, metadata));
+            }
+        }
+        for rejection in &analysis.rejections {
+            if self.json {
+                say!("{}", rejection_json(&program, text, rejection));
+            } else {
+                say_part!("{}", Diagnostic::from(rejection.error()).render(&name, text));
+            }
+        }
+        if let (Some((function, picture)), true) = (&picture, self.json) {
+            let nodes: Vec<_> = picture.nodes.iter().map(|(_, text)| text).collect();
+            let edges: Vec<_> = picture.edges.iter().map(|(from, to, rule)| json!({"from": from, "to": to, "rule": rule})).collect();
+            let signature = program.env.signature(*function);
+            say!("{}", json!({"schema": 1, "kind": "graph", "function": signature, "nodes": nodes, "edges": edges}));
+        }
+        self.summary(&name, &analysis, metadata.len(), code);
+        Ok(code)
+    }
+
+    fn summary(&self, name: &str, analysis: &Analysis, functions: usize, code: u8) {
+        let verdict = if analysis.accepts() { "accepted" } else { "rejected" };
+        if self.json {
+            let summary = json!({"schema": 1, "kind": "summary", "file": name, "mode": self.mode, "verdict": verdict,
+                "functions": functions, "rejections": analysis.rejections.len(), "nodes": analysis.nodes, "edges": analysis.edges,
+                "exit": code});
+            say!("{summary}");
+        } else {
+            say!("{verdict} by the {} analysis: {} nodes, {} edges", self.mode, analysis.nodes, analysis.edges);
+        }
+    }
+
+    /// The function whose graph is written.
+    fn function(&self, program: &Program) -> Result<FunctionId, exit::Failure> {
+        let all = || (0..program.bodies.len() as u32).map(FunctionId);
+        let found = match &self.function {
+            Some(name) => all().find(|f| program.env.names.name(program.env.function(*f).name.name) == name),
+            None => program.entry_points.first().map(|e| e.function).or_else(|| all().next()),
+        };
+        found.ok_or_else(|| match &self.function {
+            Some(name) => (exit::INVALID, format!("error: no function is called \"{name}\"")),
+            None => (exit::INVALID, "error: the program has no function".to_owned()),
+        })
+    }
+}
+
+/// Writes the picture as the ending of the file says.
+fn write(file: &std::path::Path, picture: &Picture) -> Result<(), exit::Failure> {
+    let text = match file.extension().and_then(|e| e.to_str()) {
+        Some("dot") => picture.dot(),
+        Some("svg") => picture.svg().ok_or_else(|| {
+            let what = format!("the graph has {} nodes, and at most {MAX_DRAWN} are drawn; write a .dot file", picture.nodes.len());
+            (exit::LIMIT, format!("error: {what}"))
+        })?,
+        _ => return Err((exit::INVALID, format!("error: {}: --graph takes a file that ends in .dot or .svg", file.display()))),
     };
-    found.unsound_cases.iter().for_each(|unsound| case("unsound", unsound));
-    found.failure_cases.iter().for_each(|failure| case("failure", failure));
-    for cause in &found.causes {
-        let example = cause.example.as_ref().map(|example| &example.text);
-        if json {
-            say!("{}", json!({"schema": 1, "kind": "cause", "cause": cause.cause, "count": cause.count, "seed": cause.seed, "text": example}));
-            continue;
-        }
-        say!("{} rejected, and no run shows threads apart: {} (seed {})", cause.count, cause.cause, cause.seed);
-        if let Some(text) = example {
-            say!("{text}");
-        }
-    }
-    if json {
-        let summary = json!({"schema": 1, "kind": "summary", "analysis": name, "programs": found.programs, "apart": found.apart,
-            "met": found.met, "cut": found.cut, "accepted": found.accepted, "accepted_together": found.accepted_together,
-            "together": found.together(), "precision": found.precision(), "unsound": found.unsound, "references": found.references,
-            "failures": found.failures, "seconds": seconds, "exit": code});
-        say!("{summary}");
-        return code;
-    }
-    say!("{} programs in {seconds:.1} s: {} with threads apart in some run ({:.1} %)", found.programs, found.apart, found.apart_percent());
-    say!("{} of the others are live: threads meet in some run; in {} some thread does not end", found.met, found.cut);
-    say!("analysis {name}: {} accepted, {} of them unsound", found.accepted, found.unsound);
-    let (accepted, together) = (found.accepted_together, found.together());
-    say!("precision: {accepted} of {together} that no run shows apart are accepted ({:.1} %)", found.precision());
-    say!("{} asked of the reference interpreter; failures: {}", found.references, found.failures);
-    code
+    std::fs::write(file, text).map_err(|e| (exit::FAILED, format!("error: {}: {e}", file.display())))
+}
+
+fn parameter_name(program: &Program, function: usize, at: usize) -> &str {
+    program.env.names.name(program.env.functions[function].parameters[at].name)
+}
+
+/// What a function needs of its callers, in words.
+fn said(program: &Program, function: usize, metadata: &Metadata) -> String {
+    let declared = &program.env.functions[function];
+    let parameters: Vec<&str> = (0..declared.parameters.len()).map(|at| parameter_name(program, function, at)).collect();
+    metadata.text(&parameters, declared.result == smallstep_semantics::wsl::types::TypeId::VOID)
+}
+
+fn function_json(program: &Program, function: usize, signature: &str, metadata: &Metadata) -> Value {
+    let parameters: Vec<_> = metadata
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(at, parameter)| {
+            let (kind, need) = match parameter {
+                Parameter::MustBeUniform(need) => ("must be uniform", Some(need.noun())),
+                Parameter::Conditionally => ("conditionally uniform", None),
+                Parameter::Free => ("free", None),
+            };
+            json!({"name": parameter_name(program, function, at), "use": kind, "need": need})
+        })
+        .collect();
+    let exit = match &metadata.exit {
+        Exit::AsEntry => json!("as entry"),
+        Exit::IfUniform(parameters) => json!({"if_uniform": parameters}),
+        Exit::Varies => json!("varies"),
+    };
+    json!({"schema": 1, "kind": "function", "signature": signature, "control": metadata.control.map(|need| need.noun()),
+        "parameters": parameters, "result_can_be_uniform": metadata.result, "exit": exit})
+}
+
+fn rejection_json(program: &Program, text: &str, rejection: &Rejection) -> Value {
+    let place = |at: u32| {
+        let (line, column) = line_column(text, at);
+        json!({"line": line, "column": column})
+    };
+    let steps: Vec<_> = rejection
+        .steps
+        .iter()
+        .map(|step| {
+            json!({"text": step.text, "rule": step.rule.map(|rule| rule.name()), "span": [step.span.start, step.span.end],
+                "at": place(step.span.start)})
+        })
+        .collect();
+    json!({"schema": 1, "kind": "rejection", "function": program.env.signature(rejection.function), "need": rejection.need.noun(),
+        "span": [rejection.span.start, rejection.span.end], "at": place(rejection.span.start), "steps": steps})
 }

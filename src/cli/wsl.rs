@@ -1,8 +1,11 @@
 //! WSL in `smallstep check` and `smallstep type`: validation, its errors, and derivations.
 
-use super::exit::{self, Ended};
+use super::exit::{self, Ended, Failure};
+use super::uniformity::Strictness;
 use serde_json::json;
+use smallstep::compile::wsl::Options;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::theorem::wsl::{self as theorem, Found};
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::beside::{self, Bounds, Fuel, Ran};
 use smallstep_semantics::wsl::error::Error;
@@ -14,7 +17,7 @@ use smallstep_semantics::wsl::validate::validate;
 /// What became of a program.
 pub(super) enum Checked {
     /// It is valid.
-    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran },
+    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Found },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
     /// It was found valid, and its derivations do not check, or the engines do not agree:
@@ -22,12 +25,25 @@ pub(super) enum Checked {
     Refuted(String),
 }
 
-fn read(name: &str, text: &str) -> Result<Program, Checked> {
+fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Checked> {
     let found = validate(text);
-    match found.program {
+    let errors = match (&found.program, judged) {
+        (Some(program), Some(judged)) => judged.errors(name, text, program),
+        (Some(_), None) => Vec::new(),
+        (None, _) => found.errors,
+    };
+    match found.program.filter(|_| errors.is_empty()) {
         Some(program) => Ok(program),
-        None => Err(Checked::Invalid { errors: found.errors.clone(), text: rendered(name, text, found.errors) }),
+        None => Err(Checked::Invalid { errors: errors.clone(), text: rendered(name, text, errors) }),
     }
+}
+
+/// A valid program, whose uniformity is judged if it is to be.
+pub(super) fn program(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Failure> {
+    read(name, text, judged).map_err(|wrong| match wrong {
+        Checked::Invalid { text, .. } => (exit::INVALID, text.trim_end().to_string()),
+        other => (other.code(), other.word().to_string()),
+    })
 }
 
 fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
@@ -38,22 +54,37 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
 
 /// Validates a program, and calls its functions on both engines.
-pub(super) fn check(name: &str, text: &str) -> Checked {
-    match read(name, text) {
+pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
+    match read(name, text, Some(judged)) {
         Err(invalid) => invalid,
         Ok(program) => match recheck(&program) {
             Err(refutation) => Checked::Refuted(format!("the derivations do not check: {refutation}")),
             Ok(()) => match beside::everything(&program, text, 0, &BOUNDS) {
                 Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
-                Ok(ran) => Checked::Valid {
-                    functions: program.bodies.len(),
-                    entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
-                    nodes: program.exprs.len() + program.stmts.len(),
-                    ran,
-                },
+                Ok(ran) => {
+                    let translated = through_spirv(&program, text);
+                    if let Some((_, _, why)) = translated.wrong.first() {
+                        return Checked::Refuted(format!("the translation does not show what the program allows: {why}"));
+                    }
+                    Checked::Valid {
+                        functions: program.bodies.len(),
+                        entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
+                        nodes: program.exprs.len() + program.stmts.len(),
+                        ran,
+                        translated,
+                    }
+                }
             },
         },
     }
+}
+
+/// The theorem: compute entry points and functions, translated and run on both sides.
+fn through_spirv(program: &Program, text: &str) -> Found {
+    let (mut found, options) = (Found::default(), Options::default());
+    theorem::check_entry_points(program, text, 0, &options, &mut found);
+    theorem::check_functions(program, text, 0, &options, &mut found);
+    found
 }
 
 fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint) -> String {
@@ -89,7 +120,7 @@ impl Checked {
 
     pub(super) fn print(&self, name: &str) {
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated } => {
                 let executed = match ran.same {
                     0 => "nothing executed".into(),
                     same => format!("{same} calls, dispatches and draws with drawn arguments alike on both engines"),
@@ -97,7 +128,18 @@ impl Checked {
                 let left: Vec<String> = ran.left().map(|(why, n)| format!("{n} {}", why.name())).collect();
                 let executed = if left.is_empty() { executed } else { format!("{executed}; left out: {}", left.join(", ")) };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
-                say!("{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}", self.word());
+                let through: Vec<String> = translated.verdicts.iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+                let through = if through.is_empty() { "nothing".to_string() } else { through.join(", ") };
+                say!(
+                    "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}; through SPIR-V: {through}",
+                    self.word()
+                );
+                for (why, n) in &translated.refused {
+                    say!("  refused: {n} for {why}, which is not translated to SPIR-V yet");
+                }
+                for (why, n) in &translated.unchecked {
+                    say!("  unchecked through SPIR-V: {n}, {why}");
+                }
             }
             Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
             Checked::Refuted(why) => say!("{:<10} {name}: {why}; this is a bug of ours", self.word()),
@@ -107,8 +149,10 @@ impl Checked {
     pub(super) fn json(&self, name: &str) -> serde_json::Value {
         let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word()});
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated } => {
                 object["compared"] = json!(ran.same);
+                object["through_spirv"] = json!({"verdicts": translated.verdicts, "open": translated.open,
+                    "refused": translated.refused, "unchecked": translated.unchecked});
                 object["left_out"] =
                     ran.left().map(|(why, n)| (why.name().to_string(), json!(n))).collect::<serde_json::Map<_, _>>().into();
                 object["functions"] = json!(functions);
@@ -137,8 +181,8 @@ fn errors_json(errors: &[Error], text: &str) -> serde_json::Value {
 
 /// Prints the functions of a program with their types and behaviours, and their derivations if
 /// asked for.
-pub(super) fn type_of(name: &str, text: &str, derivation: bool, as_json: bool) -> Ended {
-    let program = match read(name, text) {
+pub(super) fn type_of(name: &str, text: &str, judged: &Strictness, derivation: bool, as_json: bool) -> Ended {
+    let program = match read(name, text, Some(judged)) {
         Ok(read) => read,
         Err(invalid) => {
             if as_json {

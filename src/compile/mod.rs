@@ -10,6 +10,7 @@ pub mod probe;
 pub mod split_samplers;
 pub mod viewport;
 pub mod wgsl;
+pub mod wsl;
 
 /// Why a pass cannot adapt a module: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]

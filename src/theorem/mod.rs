@@ -24,6 +24,7 @@ pub mod second;
 mod shape;
 pub mod uniformity;
 pub mod validation;
+pub mod wsl;
 
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::types::Value;

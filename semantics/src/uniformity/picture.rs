@@ -19,7 +19,7 @@ pub enum Kind {
 /// A graph to be drawn: what must be uniform, and all that must be uniform for that.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The nodes, each with its text. The first must be uniform.
+    /// The nodes, each with its text; first those that must be uniform.
     pub nodes: Vec<(Kind, String)>,
     /// The edges: from, to, and the name of the rule.
     pub edges: Vec<(u32, u32, &'static str)>,
@@ -33,13 +33,13 @@ const MAX_TEXT: usize = 28;
 const CELL: (usize, usize) = (220, 70);
 
 impl Picture {
-    /// What a node implies, in one step or more.
-    pub fn of<L>(graph: &Graph<L>, from: Node, node: impl Fn(&L) -> (Kind, String)) -> Picture {
-        let reached = graph.reach(&[from], None);
+    /// What these nodes imply, in one step or more.
+    pub fn of<L>(graph: &Graph<L>, from: &[Node], node: impl Fn(&L) -> (Kind, String)) -> Picture {
+        let reached = graph.reach(from, None);
         let mut number = vec![u32::MAX; graph.nodes()];
         let mut picture = Picture::default();
-        let others = (0..graph.nodes() as u32).map(Node).filter(|n| *n != from && reached.has(*n));
-        let shown: Vec<Node> = std::iter::once(from).chain(others).collect();
+        let others = (0..graph.nodes() as u32).map(Node).filter(|n| !from.contains(n) && reached.has(*n));
+        let shown: Vec<Node> = from.iter().copied().chain(others).collect();
         for (at, shown) in shown.iter().enumerate() {
             number[shown.0 as usize] = at as u32;
             picture.nodes.push(node(graph.label(*shown)));
@@ -73,16 +73,17 @@ impl Picture {
         out + "}\n"
     }
 
-    /// By node: how many edges lead to it at least from the first.
+    /// By node: how many edges lead to it at least from what must be uniform.
     fn layers(&self) -> Vec<usize> {
         let mut to: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (from, next, _) in &self.edges {
             to[*from as usize].push(*next as usize);
         }
         let mut layer = vec![usize::MAX; self.nodes.len()];
-        let mut queue = std::collections::VecDeque::from_iter((!self.nodes.is_empty()).then_some(0));
-        if let Some(first) = layer.first_mut() {
-            *first = 0;
+        let mut queue = std::collections::VecDeque::new();
+        for (at, _) in self.nodes.iter().enumerate().filter(|(_, (kind, _))| *kind == Kind::Must) {
+            layer[at] = 0;
+            queue.push_back(at);
         }
         while let Some(at) = queue.pop_front() {
             for &next in &to[at] {

@@ -5,6 +5,7 @@ use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::environment::FunctionId;
 use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::error::Error;
 use crate::wsl::typing::program::{ExprId, Program};
 
 /// Which analysis.
@@ -105,6 +106,36 @@ impl Default for Metadata {
     }
 }
 
+impl Metadata {
+    /// What it says of a function of these parameters, in words.
+    pub fn text(&self, parameters: &[&str], is_void: bool) -> String {
+        let mut parts = Vec::new();
+        if let Some(need) = self.control {
+            parts.push(format!("called in uniform control flow ({})", need.noun()));
+        }
+        for (name, parameter) in parameters.iter().zip(&self.parameters) {
+            match parameter {
+                Parameter::MustBeUniform(need) => parts.push(format!("`{name}` must be uniform ({})", need.noun())),
+                Parameter::Conditionally if self.result => parts.push(format!("the result needs `{name}`")),
+                Parameter::Conditionally | Parameter::Free => {}
+            }
+        }
+        if !is_void {
+            parts.push(if self.result { "the result can be uniform".into() } else { "the result may differ".into() });
+        }
+        match &self.exit {
+            Exit::AsEntry => {}
+            Exit::IfUniform(of) if of.is_empty() => parts.push("all discard or none".into()),
+            Exit::IfUniform(of) => {
+                let names: Vec<String> = of.iter().map(|i| format!("`{}`", parameters[*i as usize])).collect();
+                parts.push(format!("all discard or none if {} is uniform", names.join(" and ")));
+            }
+            Exit::Varies => parts.push("some may discard".into()),
+        }
+        if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
+    }
+}
+
 /// The function that a callee runs, if the program declares it: the address-taker, of an accessor
 /// generated from one.
 pub fn declared(callee: Callee) -> Option<FunctionId> {
@@ -137,4 +168,21 @@ pub fn alone(program: &Program) -> Vec<bool> {
         }
     }
     by_single.iter().zip(&by_other).map(|(single, other)| *single && !other).collect()
+}
+
+impl Rejection {
+    /// The rejection as an error of validation, with a note for each step.
+    pub fn error(&self) -> Error {
+        let (noun, scope) = (self.need.noun(), self.need.scope());
+        let message = format!("this {noun} needs control flow that is uniform in the {scope}, and some invocations may not come to it");
+        let error = Error::new(Rule::UniformityFlowNeed, self.span, message);
+        (1..).zip(&self.steps).fold(error, |error, (n, step)| error.note(Some(step.span), format!("{n}: {}", step.text)))
+    }
+}
+
+impl Analysis {
+    /// The rejections as errors of validation.
+    pub fn errors(&self) -> Vec<Error> {
+        crate::wsl::error::limited(self.rejections.iter().map(Rejection::error).collect())
+    }
 }

@@ -241,6 +241,16 @@ pub const REJECTED: &[Case] = &[
     compute("a user operator in a compound assignment", "S operator+(S s, S r) { BAR return s; }", "S s; if (tid == 0) { s += s; }"),
     compute("a user cast", "operator S(uint x) { BAR S s; return s; }", "if (tid == 0) { S s = S(1u); }"),
     compute("a field of what a function returns", "S g(uint x) { S s; s.a = x; return s; }", "if (g(tid).a == 0) { BAR }"),
+    compute(
+        "the place of a compound assignment whose operator ignores its operands",
+        "S operator+(S s, S r) { S n; n.a = 1; return n; }",
+        "S[4] a; S n; a[tid] += n; if (a[0].a == 0) { BAR }",
+    ),
+    compute(
+        "the place of an increment whose operator ignores its operand",
+        "S operator++(S s) { S n; n.a = 1; return n; }",
+        "S[4] a; a[tid]++; if (a[0].a == 0) { BAR }",
+    ),
     // Calls.
     compute("a function with a barrier", "void f() { BAR }", "if (tid == 0) { f(); }"),
     compute("a function that calls one", "void f() { BAR } void g() { f(); }", "if (tid == 0) { g(); }"),
@@ -339,4 +349,44 @@ pub const REJECTED: &[Case] = &[
         "g(x); ddx(x);",
     ),
     fragment("a derivative in a switch in a branch", "", "if (x > 0.0) { switch (1) { default: ddx(x); break; } }"),
+    fragment(
+        "a setter that discards, in the condition of an if",
+        "bool operator.c(S s) { return true; } S operator.c=(S s, bool v) { if (s.a == 0) { discard; } return s; } bool e(float y) { return ddx(y) == 0.0; }",
+        "S s; s.a = uint(x); if ((s.c = true)) { ddx(x); }",
+    ),
+    fragment(
+        "a setter that discards, in what is switched on",
+        "bool operator.c(S s) { return true; } S operator.c=(S s, bool v) { if (s.a == 0) { discard; } return s; } bool e(float y) { return ddx(y) == 0.0; }",
+        "S s; s.a = uint(x); switch (((s.c = true), 1)) { default: ddx(x); break; }",
+    ),
+    fragment(
+        "a setter that discards, in the left operand of ||",
+        "bool operator.c(S s) { return true; } S operator.c=(S s, bool v) { if (s.a == 0) { discard; } return s; } bool e(float y) { return ddx(y) == 0.0; }",
+        "S s; s.a = uint(x); bool b = (s.c = true) || e(x);",
+    ),
+    fragment(
+        "a setter that discards, in the left operand of &&",
+        "bool operator.c(S s) { return true; } S operator.c=(S s, bool v) { if (s.a == 0) { discard; } return s; } bool e(float y) { return ddx(y) == 0.0; }",
+        "S s; s.a = uint(x); bool b = (s.c = true) && e(x);",
+    ),
+    fragment(
+        "a setter that discards, in the choice",
+        "bool operator.c(S s) { return true; } S operator.c=(S s, bool v) { if (s.a == 0) { discard; } return s; } bool e(float y) { return ddx(y) == 0.0; }",
+        "S s; s.a = uint(x); float b = (s.c = true) ? ddx(x) : 0.0;",
+    ),
+    fragment(
+        "a setter that discards, in the step of a for",
+        "bool operator.c(S s) { return true; } S operator.c=(S s, bool v) { if (s.a == 0) { discard; } return s; } bool e(float y) { return ddx(y) == 0.0; }",
+        "S s; s.a = uint(x); for (; true; s.c = true) { ddx(x); }",
+    ),
+    fragment(
+        "a setter that discards, in the condition of a do",
+        "bool operator.c(S s) { return true; } S operator.c=(S s, bool v) { if (s.a == 0) { discard; } return s; } bool e(float y) { return ddx(y) == 0.0; }",
+        "S s; s.a = uint(x); do { ddx(x); } while ((s.c = true));",
+    ),
+    fragment(
+        "a setter that discards, of the value of a switch",
+        "int operator.c(S s) { return 1; } S operator.c=(S s, int v) { if (s.a == 0) { discard; } return s; }",
+        "S s; s.a = uint(x); switch ((s.c = 1)) { default: ddx(x); break; }",
+    ),
 ];

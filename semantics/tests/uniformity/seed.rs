@@ -62,8 +62,6 @@ const REDUNDANT: &[(Rule, u8)] = &[
     (Rule::UniformityCallGenerated, 1),
     // Control flow behind the case before implies that in which the switch has chosen.
     (Rule::UniformityCase, 1),
-    // The condition is evaluated again in control flow behind the body.
-    (Rule::UniformityDoWhile, 2),
 ];
 
 /// The weakened rules: each edge of each rule left out, and the metadata and behaviours.

@@ -7,6 +7,7 @@ use crate::wsl;
 use crate::wsl::Until;
 use smallstep::run::stages;
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::uniformity::{Mode, seed};
 use smallstep_semantics::wsl::choice::Strategy as Unspecified;
 use smallstep_semantics::wsl::{call, draw, group};
 
@@ -104,6 +105,30 @@ impl Run<'_> {
             (_, Some(seed)) => Ok(group::Schedule::Random(seed)),
             _ => Err(format!("schedule={text} is none of in-order, round-robin, all and random:SEED")),
         }
+    }
+
+    /// The analysis of uniformity, and the metadata of each function.
+    pub(super) fn uniform(&mut self) -> Ran<Found> {
+        let mode = self.choice("mode", &[("seed", Mode::Seed), ("precise", Mode::Precise)])?;
+        let mut letter = seed::Letter::default();
+        if let Some(number) = self.literal.and_then(|l| l.uniformity) {
+            *letter.flag(number).ok_or("this erratum has no variant")? = true;
+        }
+        if let Some(name) = self.test.option("mended") {
+            let flag = name.strip_prefix("U-").and_then(|n| n.parse().ok()).and_then(|n| letter.flag(n));
+            match flag {
+                Some(flag) if *flag => *flag = false,
+                _ => return Err(format!("mended={name}: nothing of that erratum is by the letter")),
+            }
+        }
+        if mode == Mode::Precise && letter != seed::Letter::default() {
+            return Err("only the seed's rules are run by the letter".into());
+        }
+        let settings = seed::Settings { letter, ..self.engines.uniformity };
+        let analysed = wsl::uniform(&self.file.text, (mode == Mode::Seed).then_some(&settings))?;
+        self.report.fired.extend(analysed.fired);
+        self.blocks.push((BlockKind::Explanation, analysed.explanation));
+        Ok(analysed.found)
     }
 
     /// A fragment entry point over the whole screen, or behind a vertex entry point.

@@ -148,7 +148,7 @@ impl Bug {
             | Judgement::ExpressionExecution
             | Judgement::GroupExecution
             | Judgement::Draw
-                | Judgement::Uniformity => Family::Validation,
+            | Judgement::Uniformity => Family::Validation,
         };
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }

@@ -53,7 +53,10 @@ impl Cx<'_> {
                 AddressSpace::Threadgroup => left_threadgroup(self, *store, span),
                 _ => left_variable(self, *store, span),
             },
-            Form::Parens(e) => self.place(*e, cf),
+            Form::Parens(e) => {
+                self.fire(Rule::UniformityParens);
+                self.place(*e, cf)
+            }
             Form::Coerce(Coercion::LeftToAbstract, e) => self.place(*e, cf),
             Form::Dereference(e) => dereference(self, *e, cf),
             Form::Dot(e, _, Access::AddressTaker(c)) => self.part(*e, None, *c, cf, span),

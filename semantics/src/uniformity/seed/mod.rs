@@ -18,7 +18,10 @@ mod call;
 mod explain;
 mod expression;
 mod left;
+mod picture;
 mod statement;
+
+pub use picture::picture;
 
 use super::graph::{Graph, Node, Reached};
 use super::report::{Analysis, Exit, Metadata, Parameter, alone};

@@ -193,7 +193,7 @@ fn sequence(cx: &mut Cx, stmts: &[StmtId], cf: Node) -> Judged {
     (all, after)
 }
 
-/// x_id new and G' = G\[x ↦ LVal(τ, x_id)\\] and G', CF ⊢ e : C1 and x_id ⇒ {CF, C1} and G', CF ⊢
+/// x_id new and G' = G\[x ↦ LVal(τ, x_id)\] and G', CF ⊢ e : C1 and x_id ⇒ {CF, C1} and G', CF ⊢
 /// {s1 … sn} : B, C2 give G, CF ⊢ {τ x = e; s1 … sn} : B, C2 [uniformity/declaration, 001
 /// Validating a statement; U-7]
 fn declaration(cx: &mut Cx, (name, store): (Symbol, StoreId), e: Option<ExprId>, cf: Node, span: Span) -> Judged {

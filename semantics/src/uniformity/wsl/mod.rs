@@ -199,7 +199,7 @@ pub fn picture(program: &Program, text: &str, function: FunctionId) -> Result<Pi
     let entry = program.entry_points.iter().find(|e| e.function == function);
     let (flow, _) = lower(program, function, entry, &weights, &mut Summaries::default(), None)?;
     let solution = super::flow::analyse(&flow, None);
-    Ok(Picture::of(&solution.graph, solution.must_be_uniform, |cause| explain::node(program, text, cause)))
+    Ok(Picture::of(&solution.graph, &[solution.must_be_uniform], |cause| explain::node(program, text, cause)))
 }
 
 /// An entry point as a flow, or a function that none calls: its arguments are the same in every

@@ -1,0 +1,272 @@
+//! Instructions as words: sections of a module, declarations that are made once, and the function
+//! that is being emitted. Every instruction passes [`Emitter::write`], where a planted mistake may
+//! change it.
+
+use super::planted::{Change, Planted};
+use super::row::Row;
+use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// A SPIR-V id.
+pub(super) type Id = u32;
+
+/// Operands of an instruction.
+pub(super) type Operands = SmallVec<[u32; 8]>;
+
+/// The code of a function that is being emitted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Body {
+    /// Its OpVariable instructions.
+    pub variables: Vec<u32>,
+    /// What follows them, from the first block on.
+    pub code: Vec<u32>,
+    /// The label of the block that is being emitted.
+    pub block: Id,
+    /// Whether that block has no terminator yet.
+    pub open: bool,
+    /// The labels that some branch leads to.
+    pub reached: FxHashSet<Id>,
+}
+
+/// Sections of a module.
+#[derive(Debug)]
+pub(super) struct Emitter<'p> {
+    /// The next free id.
+    next: Id,
+    /// The row whose instructions are emitted.
+    pub row: Row,
+    /// How many instructions each row has emitted.
+    pub counts: Vec<u32>,
+    planted: Option<&'p Planted>,
+    /// OpName.
+    pub names: Vec<u32>,
+    /// Decorations.
+    pub decorations: Vec<u32>,
+    /// Types, constants, variables of the module.
+    pub globals: Vec<u32>,
+    /// Finished functions.
+    pub functions: Vec<u32>,
+    /// The function that is being emitted.
+    pub body: Body,
+    /// GLSL.std.450.
+    pub glsl: Id,
+    /// Results of float arithmetic, which NoContraction is for.
+    pub arithmetic: Vec<Id>,
+    declared: FxHashMap<(u32, Operands), Id>,
+    integers: FxHashMap<Id, u32>,
+    /// By id, the row that made it.
+    rows: Vec<Row>,
+}
+
+/// A string literal: UTF-8, ended by a zero byte and padded to words.
+pub(super) fn string(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(text.len() / 4 * 4 + 4, 0);
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// Appends an instruction.
+pub(super) fn put(to: &mut Vec<u32>, op: Op, operands: &[u32]) {
+    to.push((operands.len() as u32 + 1) << 16 | op as u32);
+    to.extend_from_slice(operands);
+}
+
+/// Whether NoContraction may decorate the instruction, of floats.
+fn is_contractible(op: Op) -> bool {
+    matches!(op, Op::FNegate | Op::FAdd | Op::FSub | Op::FMul | Op::FDiv)
+}
+
+impl<'p> Emitter<'p> {
+    pub(super) fn new(planted: Option<&'p Planted>) -> Emitter<'p> {
+        Emitter {
+            next: 2,
+            row: Row::Header,
+            counts: vec![0; Row::ALL.len()],
+            planted,
+            names: Vec::new(),
+            decorations: Vec::new(),
+            globals: Vec::new(),
+            functions: Vec::new(),
+            body: Body::default(),
+            glsl: 1,
+            arithmetic: Vec::new(),
+            declared: FxHashMap::default(),
+            integers: FxHashMap::default(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// A new id.
+    pub(super) fn fresh(&mut self) -> Id {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// The bound of the module's ids.
+    pub(super) fn bound(&self) -> u32 {
+        self.next
+    }
+
+    /// How many words there are so far.
+    pub(super) fn words(&self) -> usize {
+        self.body.code.len() + self.functions.len() + self.globals.len()
+    }
+
+    /// The row is this one from now on; returns the one before.
+    pub(super) fn enter(&mut self, row: Row) -> Row {
+        std::mem::replace(&mut self.row, row)
+    }
+
+    /// The words of an instruction with its result type and result; none if it is left out.
+    fn write(&mut self, mut op: Op, result: Option<(Option<Id>, Id)>, mut operands: Operands) -> Option<Operands> {
+        self.counts[self.row as usize] += 1;
+        let bug = self.planted.filter(|bug| bug.row == self.row);
+        let is = |of: Op| op == of;
+        let glsl = |of: Glsl| op == Op::ExtInst && operands.get(1) == Some(&(of as u32));
+        match bug.map(|bug| bug.change) {
+            Some(Change::Opcode(from, to)) if is(from) => op = to,
+            Some(Change::Glsl(from, to)) if glsl(from) => operands[1] = to as u32,
+            Some(Change::Swap(of, i, j)) if is(of) && operands.len() > i.max(j) => operands.swap(i, j),
+            Some(Change::Forward(of, i)) if is(of) && operands.len() > i => {
+                (op, operands) = (Op::CopyObject, SmallVec::from_slice(&[operands[i]]));
+            }
+            Some(Change::ForwardGlsl(of, i)) if glsl(of) && operands.len() > i + 2 => {
+                (op, operands) = (Op::CopyObject, SmallVec::from_slice(&[operands[i + 2]]));
+            }
+            Some(Change::Add(of, i, more)) if is(of) && operands.len() > i => operands[i] += more,
+            Some(Change::Drop(of)) if is(of) && result.is_none() => return None,
+            _ => {}
+        }
+        let mut words = Operands::new();
+        words.push(0);
+        if let Some((ty, id)) = result {
+            words.extend(ty);
+            words.push(id);
+            if self.rows.len() <= id as usize {
+                self.rows.resize(id as usize + 1, Row::Header);
+            }
+            self.rows[id as usize] = self.row;
+        }
+        words.extend(operands);
+        words[0] = (words.len() as u32) << 16 | op as u32;
+        Some(words)
+    }
+
+    /// Appends an instruction with a result to the block.
+    pub(super) fn op(&mut self, op: Op, ty: Id, operands: &[u32]) -> Id {
+        let id = self.fresh();
+        if is_contractible(op) {
+            self.arithmetic.push(id);
+        }
+        if let Some(words) = self.write(op, Some((Some(ty), id)), operands.into()) {
+            self.body.code.extend(words);
+        }
+        id
+    }
+
+    /// Appends a call of a function of GLSL.std.450.
+    pub(super) fn glsl(&mut self, function: Glsl, ty: Id, arguments: &[Id]) -> Id {
+        let mut operands = Operands::from_slice(&[self.glsl, function as u32]);
+        operands.extend_from_slice(arguments);
+        self.op(Op::ExtInst, ty, &operands)
+    }
+
+    /// Appends an instruction without result to the block.
+    pub(super) fn effect(&mut self, op: Op, operands: &[u32]) {
+        if let Some(words) = self.write(op, None, operands.into()) {
+            self.body.code.extend(words);
+        }
+    }
+
+    /// Begins a block.
+    pub(super) fn begin(&mut self, label: Id) {
+        put(&mut self.body.code, Op::Label, &[label]);
+        (self.body.block, self.body.open) = (label, true);
+    }
+
+    /// Ends the block.
+    pub(super) fn end(&mut self, op: Op, operands: &[u32]) {
+        self.effect(op, operands);
+        self.body.open = false;
+    }
+
+    /// Ends the block by a branch, unless it has ended.
+    pub(super) fn branch(&mut self, to: Id) {
+        if self.body.open {
+            self.body.reached.insert(to);
+            self.end(Op::Branch, &[to]);
+        }
+    }
+
+    /// A type, or another declaration that is made once.
+    pub(super) fn declare(&mut self, op: Op, ty: Option<Id>, operands: &[u32]) -> Id {
+        let mut key = Operands::from_slice(operands);
+        key.extend(ty);
+        let key = (op as u32, key);
+        if let Some(&id) = self.declared.get(&key) {
+            return id;
+        }
+        let id = self.declare_new(op, ty, operands);
+        self.declared.insert(key, id);
+        id
+    }
+
+    /// A declaration of its own.
+    pub(super) fn declare_new(&mut self, op: Op, ty: Option<Id>, operands: &[u32]) -> Id {
+        let id = self.fresh();
+        if let Some(words) = self.write(op, Some((ty, id)), operands.into()) {
+            self.globals.extend(words);
+        }
+        id
+    }
+
+    /// A decoration of an id.
+    pub(super) fn decorate(&mut self, id: Id, decoration: Decoration, more: &[u32]) {
+        let mut operands = Operands::from_slice(&[id, decoration as u32]);
+        operands.extend_from_slice(more);
+        if let Some(words) = self.write(Op::Decorate, None, operands) {
+            self.decorations.extend(words);
+        }
+    }
+
+    /// A decoration of a structure's member.
+    pub(super) fn decorate_member(&mut self, id: Id, member: u32, decoration: Decoration, more: &[u32]) {
+        let mut operands = Operands::from_slice(&[id, member, decoration as u32]);
+        operands.extend_from_slice(more);
+        if let Some(words) = self.write(Op::MemberDecorate, None, operands) {
+            self.decorations.extend(words);
+        }
+    }
+
+    /// The row that made an id.
+    pub(super) fn row_of(&self, id: Id) -> Row {
+        self.rows.get(id as usize).copied().unwrap_or(Row::Header)
+    }
+
+    /// Says which line of the source what follows is from.
+    pub(super) fn line(&mut self, file: Id, line: u32, column: u32) {
+        put(&mut self.body.code, Op::Line, &[file, line, column]);
+    }
+
+    /// A name for people.
+    pub(super) fn name(&mut self, id: Id, name: &str) {
+        let mut operands = vec![id];
+        operands.extend(string(name));
+        put(&mut self.names, Op::Name, &operands);
+    }
+
+    /// A constant of 32 bits of an integer or float type.
+    pub(super) fn constant(&mut self, ty: Id, bits: u32) -> Id {
+        let saved = self.enter(Row::Constant);
+        let id = self.declare(Op::Constant, Some(ty), &[bits]);
+        self.row = saved;
+        self.integers.insert(id, bits);
+        id
+    }
+
+    /// The bits of a constant of [`Emitter::constant`].
+    pub(super) fn bits(&self, id: Id) -> Option<u32> {
+        self.integers.get(&id).copied()
+    }
+}

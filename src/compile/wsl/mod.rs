@@ -1,0 +1,328 @@
+//! WSL to SPIR-V: a typed program's compute entry point becomes a module for Vulkan.
+//!
+//! The mapping is that of seed 003, row by row ([`row::Row`]); where WSL means something else than
+//! the seed's language, WSL's meaning wins. No instruction that is emitted has an undefined result
+//! or undefined behaviour: divisors, shift amounts, indices, conversions and arguments of functions
+//! are guarded. What WSL leaves unspecified becomes one value that it allows, computed once.
+//!
+//! Pointers and array references never become values. Each is known, while the program is
+//! compiled, as an object and a path whose indices are ids ([`place`]). A function that takes some
+//! is emitted once for each choice of objects and paths ([`function`]); one that returns one is
+//! emitted where it is called.
+//!
+//! | module | section of seed 003 |
+//! |---|---|
+//! | `types` | Types |
+//! | `resources` | Variables and resources, Interface variables |
+//! | `operators` | Arithmetic, bitwise, comparison, unary operators, Casts |
+//! | `expression` | Boolean math operators, Indexing operator, what is left of Expressions |
+//! | `place` | Indexing operator, of what has an address |
+//! | `statement` | Control flows |
+//! | `function` | Functions, Function parameter |
+//! | `library`, `algebra` | Intrinsic functions |
+//! | `emit`, `planted` | words; mistakes to be caught |
+
+mod algebra;
+mod emit;
+mod expression;
+mod function;
+mod library;
+mod operators;
+mod place;
+pub mod planted;
+mod resources;
+pub mod row;
+mod statement;
+mod types;
+
+use crate::dispatch::BufferKind;
+use emit::{Emitter, Id, put, string};
+use function::{Clones, Key};
+use place::{Bound, Root, Value};
+use planted::Planted;
+use row::Row;
+use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MAGIC_NUMBER, MemoryModel, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::spirv::float_controls;
+use smallstep_semantics::text::Span;
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::layout::Layouts;
+use smallstep_semantics::wsl::syntax::BuiltinSemantic;
+use smallstep_semantics::wsl::types::TypeId;
+use smallstep_semantics::wsl::typing::program::{Program, StoreId};
+use std::collections::VecDeque;
+
+/// SPIR-V 1.3, which Vulkan 1.1 reads.
+pub const VERSION: u32 = 0x0001_0300;
+/// The most words of a module.
+const MAX_WORDS: usize = 1 << 22;
+
+/// How a program is translated.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'p> {
+    /// The float controls that the module declares.
+    pub profile: Profile,
+    /// A mistake in the mapping.
+    pub planted: Option<&'p Planted>,
+    /// Whether a witness is kept.
+    pub witness: bool,
+    /// The name of the program's file and its text: then each statement has an OpLine.
+    pub source: Option<(&'p str, &'p str)>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { profile: Profile::Strict, planted: None, witness: false, source: None }
+    }
+}
+
+/// A resource of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Its register in the program, as `u0` or `u0, space1`.
+    pub register: String,
+    /// The names of the arguments that are bound to it.
+    pub names: Vec<String>,
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in the set.
+    pub binding: u32,
+    /// How it is bound.
+    pub kind: BufferKind,
+    /// The type of its elements.
+    pub element: TypeId,
+}
+
+/// An expression and its value in the module. An expression of a function that is emitted several
+/// times has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// Where the expression stands.
+    pub span: Span,
+    /// Its type.
+    pub ty: TypeId,
+    /// The result id.
+    pub id: u32,
+    /// The row that made the id.
+    pub row: Row,
+}
+
+/// A translated program.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// The words.
+    pub words: Vec<u32>,
+    /// The name of the entry point.
+    pub entry: String,
+    /// The resources, in the order of the entry point's arguments.
+    pub bindings: Vec<Binding>,
+    /// How many instructions each row of the mapping has emitted.
+    pub rows: Vec<(Row, u32)>,
+    /// The expressions in the order in which they are evaluated, if a witness is kept.
+    pub witness: Vec<Witness>,
+}
+
+/// What is not translated yet, and where: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The construct.
+    pub what: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is not translated to SPIR-V yet", self.what)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+type Done<T = ()> = Result<T, Refusal>;
+
+/// Where terminators lead, in the function that is emitted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Around {
+    breaks: Option<Id>,
+    continues: Option<Id>,
+    fallthrough: Option<Falls>,
+    /// How many ifs, loops and switches are around.
+    depth: u32,
+}
+
+/// Where `fallthrough` leads, and what it sets before.
+#[derive(Clone, Copy, Debug)]
+struct Falls {
+    to: Id,
+    flag: Option<Root>,
+}
+
+/// What `return` does.
+#[derive(Clone, Debug)]
+enum Returns {
+    /// It ends the function.
+    Ends,
+    /// It gives the value of a call that is emitted in place.
+    Gives(Option<Value>),
+}
+
+/// What is known while a program is compiled.
+struct Compiler<'a> {
+    program: &'a Program,
+    layouts: Layouts,
+    e: Emitter<'a>,
+    /// Types by number, without layout and with the layout of buffers.
+    types: FxHashMap<(TypeId, bool), Id>,
+    /// What the variables and parameters of the function are.
+    stores: FxHashMap<StoreId, Bound>,
+    /// Threadgroup variables and those that outlive their functions.
+    globals: FxHashMap<StoreId, Bound>,
+    /// Variables of storage class Workgroup, with the types of what they hold.
+    group: Vec<(Id, TypeId)>,
+    inputs: FxHashMap<BuiltinSemantic, Id>,
+    bindings: Vec<Binding>,
+    buffers: Vec<Id>,
+    clones: Clones,
+    todo: VecDeque<Key>,
+    /// Functions that return pointers or array references.
+    escaping: FxHashSet<FunctionId>,
+    around: Around,
+    returns: Returns,
+    span: Span,
+    witness: Option<Vec<Witness>>,
+    /// The file's name, and where each line begins.
+    lines: Option<(Id, Vec<u32>)>,
+}
+
+/// Translates a compute entry point of a program.
+///
+/// # Errors
+/// What is not translated yet.
+pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
+    let function = program.env.function(entry.function);
+    let span = function.span;
+    let Stage::Compute(size) = entry.stage else {
+        return Err(Refusal { what: format!("a {} entry point", entry.stage.keyword()), span });
+    };
+    let mut c = Compiler::new(program, span, options);
+    let main = c.entry_point(entry)?;
+    let name = program.env.names.name(function.name.name).to_string();
+    c.finish(main, name, size, options)
+}
+
+/// Translates a function that is no entry point: a compute entry point `main` calls it once for each
+/// row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row after
+/// row; binding 1 gets the scalars of the results. Each workgroup is one invocation and one row.
+///
+/// # Errors
+/// What is not translated yet.
+pub fn translate_function(program: &Program, function: FunctionId, options: &Options) -> Result<Module, Refusal> {
+    let mut c = Compiler::new(program, program.env.function(function).span, options);
+    let main = c.wrapped(function)?;
+    c.finish(main, "main".into(), [1; 3], options)
+}
+
+impl<'a> Compiler<'a> {
+    fn new(program: &'a Program, span: Span, options: &Options<'a>) -> Compiler<'a> {
+        let results = program.env.functions.iter().map(|f| program.env.types.is_reference(f.result));
+        let escaping = results.enumerate().filter(|(_, is)| *is).map(|(i, _)| FunctionId(i as u32)).collect();
+        let mut e = Emitter::new(options.planted);
+        let lines = options.source.map(|(_, text)| {
+            let begins = text.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n').map(|(_, next)| next);
+            (e.fresh(), std::iter::once(0).chain(begins).collect())
+        });
+        Compiler {
+            program,
+            layouts: Layouts::default(),
+            e,
+            witness: options.witness.then(Vec::new),
+            lines,
+            types: FxHashMap::default(),
+            stores: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            group: Vec::new(),
+            inputs: FxHashMap::default(),
+            bindings: Vec::new(),
+            buffers: Vec::new(),
+            clones: Clones::default(),
+            todo: VecDeque::new(),
+            escaping,
+            around: Around::default(),
+            returns: Returns::Ends,
+            span,
+        }
+    }
+}
+
+impl Compiler<'_> {
+    fn refuse<T>(&self, what: impl Into<String>) -> Done<T> {
+        Err(Refusal { what: what.into(), span: self.span })
+    }
+
+    fn too_large<T>(&self) -> Done<T> {
+        self.refuse(format!("a program of more than {MAX_WORDS} words of SPIR-V"))
+    }
+
+    /// That there is room for more code.
+    fn room(&self) -> Done {
+        if self.e.words() > MAX_WORDS { self.too_large() } else { Ok(()) }
+    }
+
+    /// Notes which line of the source is emitted from here on.
+    fn line(&mut self) {
+        if let Some((file, begins)) = &self.lines {
+            let at = self.span.start;
+            let line = begins.partition_point(|begin| *begin <= at);
+            let column = at - begins[line.saturating_sub(1)] + 1;
+            self.e.line(*file, line as u32, column);
+        }
+    }
+
+    /// The module around what was emitted.
+    fn finish(mut self, main: Id, name: String, size: [u32; 3], options: &Options) -> Done<Module> {
+        let controls = options.profile.controls();
+        if controls.no_contraction {
+            for id in std::mem::take(&mut self.e.arithmetic) {
+                self.e.decorate(id, Decoration::NoContraction, &[]);
+            }
+        }
+        let mut words = vec![MAGIC_NUMBER, VERSION, 0, self.e.bound(), 0];
+        put(&mut words, Op::Capability, &[Capability::Shader as u32]);
+        for control in controls.modes() {
+            put(&mut words, Op::Capability, &[control.capability as u32]);
+        }
+        if controls.modes().next().is_some() {
+            put(&mut words, Op::Extension, &string(float_controls::EXTENSION));
+        }
+        let mut import = vec![self.e.glsl];
+        import.extend(string("GLSL.std.450"));
+        put(&mut words, Op::ExtInstImport, &import);
+        put(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
+        let mut interface = vec![ExecutionModel::GLCompute as u32, main];
+        interface.extend(string(&name));
+        let mut inputs: Vec<Id> = self.inputs.values().copied().collect();
+        inputs.sort_unstable();
+        interface.extend(inputs);
+        put(&mut words, Op::EntryPoint, &interface);
+        put(&mut words, Op::ExecutionMode, &[main, ExecutionMode::LocalSize as u32, size[0], size[1], size[2]]);
+        for control in controls.modes() {
+            put(&mut words, Op::ExecutionMode, &[main, control.mode as u32, 32]);
+        }
+        if let (Some((file, _)), Some((name, _))) = (&self.lines, options.source) {
+            let mut operands = vec![*file];
+            operands.extend(string(name));
+            put(&mut words, Op::String, &operands);
+        }
+        for section in [&self.e.names, &self.e.decorations, &self.e.globals, &self.e.functions] {
+            words.extend_from_slice(section);
+        }
+        if words.len() > MAX_WORDS {
+            return self.too_large();
+        }
+        let counts = Row::ALL.iter().copied().zip(self.e.counts).filter(|(_, n)| *n > 0).collect();
+        Ok(Module { words, entry: name, bindings: self.bindings, rows: counts, witness: self.witness.unwrap_or_default() })
+    }
+}

@@ -1,0 +1,360 @@
+//! What has an address: objects and paths (seed 003 "Indexing operator", of variables), loads and
+//! stores.
+//!
+//! SPIR-V's logical addressing passes on no pointer to a part of an object. So a pointer is known
+//! while the program is compiled, as an object and the way to a part of it; only the indices on
+//! the way are values.
+
+use super::emit::{Id, Operands};
+use super::row::Row;
+use super::{Compiler, Done};
+use rspirv::spirv::{GlslStd450Op as Glsl, Op, StorageClass};
+use smallstep_semantics::text::deep;
+use smallstep_semantics::wsl::environment::access::{Callee, Generated};
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, ValueType};
+use smallstep_semantics::wsl::typing::program::{Access, ExprId, Form, StoreId};
+use smallvec::SmallVec;
+
+/// An object in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Root {
+    /// The variable, or the parameter that points at it.
+    pub id: Id,
+    /// Its storage class.
+    pub class: StorageClass,
+    /// The type of what it holds; of a buffer, of an element.
+    pub ty: TypeId,
+    /// Whether it is the block of a buffer.
+    pub buffer: bool,
+}
+
+/// A step from an object to a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Step {
+    /// A field of a structure.
+    Field(u32),
+    /// An element by its index, which is in bounds.
+    Index(Id),
+}
+
+/// A left-value: an object and the way to a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub root: Root,
+    pub steps: SmallVec<[Step; 4]>,
+    /// The type of the part.
+    pub ty: TypeId,
+}
+
+/// How many elements an array reference has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Extent {
+    /// The place is its only element.
+    Single,
+    /// The place is an array of so many.
+    Array(u32),
+    /// The place is a buffer.
+    Runtime,
+}
+
+/// A value while a program is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// None, of `void`.
+    Void,
+    /// A SPIR-V value.
+    Id(Id),
+    /// A pointer.
+    Pointer(Place),
+    /// An array reference.
+    Reference(Place, Extent),
+    /// The address of a variable that is a pointer or array reference, which is this.
+    Address(Box<Value>),
+}
+
+/// What a variable or parameter is.
+#[derive(Clone, Debug)]
+pub(super) enum Bound {
+    /// It has storage.
+    Variable(Root),
+    /// It is a pointer or array reference, which never changes.
+    Known(Value),
+}
+
+impl Place {
+    /// The whole of an object.
+    pub(super) fn whole(root: Root) -> Place {
+        Place { root, steps: SmallVec::new(), ty: root.ty }
+    }
+
+    fn step(mut self, step: Step, ty: TypeId) -> Place {
+        self.steps.push(step);
+        self.ty = ty;
+        self
+    }
+}
+
+impl Compiler<'_> {
+    /// A variable of the function, named for people.
+    pub(super) fn local(&mut self, ty: TypeId) -> Done<Root> {
+        let of = self.ty(ty)?;
+        let saved = self.e.enter(Row::Local);
+        let pointer = self.pointer(StorageClass::Function, of);
+        let id = self.e.fresh();
+        super::put(&mut self.e.body.variables, Op::Variable, &[pointer, id, StorageClass::Function as u32]);
+        self.e.row = saved;
+        Ok(Root { id, class: StorageClass::Function, ty, buffer: false })
+    }
+
+    /// A variable of the module.
+    pub(super) fn global(&mut self, class: StorageClass, ty: TypeId) -> Done<Root> {
+        let of = self.ty(ty)?;
+        let pointer = self.pointer(class, of);
+        let id = self.e.declare_new(Op::Variable, Some(pointer), &[class as u32]);
+        Ok(Root { id, class, ty, buffer: false })
+    }
+
+    /// The storage of a variable or parameter, or what it is bound to.
+    pub(super) fn bound(&mut self, store: StoreId) -> Done<Bound> {
+        if let Some(bound) = self.stores.get(&store).or_else(|| self.globals.get(&store)) {
+            return Ok(bound.clone());
+        }
+        let of = *self.program.store(store);
+        if self.program.env.types.is_reference(of.ty) {
+            return self.refuse("a pointer that is not initialised");
+        }
+        let escapes = self.escaping.iter().any(|f| self.program.body(*f).stores.contains(&store.0));
+        let bound = match of.space {
+            AddressSpace::Threadgroup => {
+                let saved = self.e.enter(Row::Threadgroup);
+                let root = self.global(StorageClass::Workgroup, of.ty)?;
+                self.e.row = saved;
+                self.group.push((root.id, of.ty));
+                Bound::Variable(root)
+            }
+            _ if escapes => {
+                let saved = self.e.enter(Row::Local);
+                let root = self.global(StorageClass::Private, of.ty)?;
+                self.e.row = saved;
+                Bound::Variable(root)
+            }
+            _ => {
+                let root = self.local(of.ty)?;
+                self.stores.insert(store, Bound::Variable(root));
+                return Ok(Bound::Variable(root));
+            }
+        };
+        self.globals.insert(store, bound.clone());
+        Ok(bound)
+    }
+
+    /// The place that a left-value is reduced to.
+    pub(super) fn place(&mut self, id: ExprId) -> Done<Place> {
+        deep(|| self.place_of(id))
+    }
+
+    fn place_of(&mut self, id: ExprId) -> Done<Place> {
+        let program = self.program;
+        let expr = program.expr(id);
+        self.span = expr.span;
+        let ValueType::Left(ty, _) = expr.ty else { return self.refuse("this expression as a left-value") };
+        match &expr.form {
+            Form::Parens(e) => self.place(*e),
+            Form::Variable(store) => match self.bound(*store)? {
+                Bound::Variable(root) => Ok(Place::whole(root)),
+                Bound::Known(_) => self.refuse("the address of a pointer or array reference"),
+            },
+            Form::Dereference(e) => match self.value(*e)? {
+                Value::Pointer(place) => Ok(place),
+                _ => self.refuse("this pointer"),
+            },
+            Form::Element(e1, e2) => {
+                let reference = self.value(*e1)?;
+                let index = self.id(*e2)?;
+                self.span = expr.span;
+                self.element_of_reference(reference, index, ty)
+            }
+            Form::Dot(e, _, Access::AddressTaker(callee)) => {
+                let whole = self.place(*e)?;
+                self.span = expr.span;
+                self.taken(*callee, whole, None, ty)
+            }
+            Form::Index(e1, e2, Access::AddressTaker(callee)) => {
+                let whole = self.place(*e1)?;
+                let index = self.id(*e2)?;
+                self.span = expr.span;
+                self.taken(*callee, whole, Some(index), ty)
+            }
+            _ => self.refuse("this expression as a left-value"),
+        }
+    }
+
+    /// `*operator&.f(&e)` or `*operator&[](&e, index)`.
+    pub(super) fn taken(&mut self, callee: Callee, whole: Place, index: Option<Id>, ty: TypeId) -> Done<Place> {
+        match (callee, index) {
+            (Callee::Generated(Generated::FieldAddress(_, field, _)), _) => Ok(whole.step(Step::Field(field), ty)),
+            (Callee::Generated(Generated::ElementAddress(..)), Some(index)) => self.element(whole, index, ty),
+            (Callee::Declared(f), index) => {
+                let arguments = [Some(Value::Pointer(whole)), index.map(Value::Id)].into_iter().flatten().collect();
+                match self.call(f, arguments)? {
+                    Value::Pointer(place) => Ok(place),
+                    _ => self.refuse("this address-taker"),
+                }
+            }
+            _ => self.refuse("this address-taker"),
+        }
+    }
+
+    /// An element of an array; out of bounds the last one.
+    pub(super) fn element(&mut self, whole: Place, index: Id, ty: TypeId) -> Done<Place> {
+        let Type::Array(_, n) = self.program.env.types.get(whole.ty) else { return self.refuse("elements of this") };
+        if n == 0 {
+            return self.refuse("an array of no elements");
+        }
+        let bound = self.uint_constant(n - 1);
+        let index = self.clamped(Row::IndexClamp, index, bound);
+        Ok(whole.step(Step::Index(index), ty))
+    }
+
+    /// The index, or the last one where it is greater.
+    pub(super) fn clamped(&mut self, row: Row, index: Id, last: Id) -> Id {
+        if let (Some(index_bits), Some(last_bits)) = (self.e.bits(index), self.e.bits(last)) {
+            return if index_bits <= last_bits { index } else { last };
+        }
+        let (uint, saved) = (self.uint(), self.e.enter(row));
+        let id = self.e.glsl(Glsl::UMin, uint, &[index, last]);
+        self.e.row = saved;
+        id
+    }
+
+    fn element_of_reference(&mut self, reference: Value, index: Id, ty: TypeId) -> Done<Place> {
+        let Value::Reference(place, extent) = reference else { return self.refuse("this array reference") };
+        match extent {
+            Extent::Single => Ok(place),
+            Extent::Array(_) => self.element(place, index, ty),
+            Extent::Runtime => {
+                let (length, uint, one) = (self.length(&place, extent)?, self.uint(), self.uint_constant(1));
+                let saved = self.e.enter(Row::IndexClamp);
+                let last = self.e.op(Op::ISub, uint, &[length, one]);
+                self.e.row = saved;
+                let index = self.clamped(Row::IndexClamp, index, last);
+                Ok(place.step(Step::Index(index), ty))
+            }
+        }
+    }
+
+    /// How many elements an array reference has.
+    pub(super) fn length(&mut self, place: &Place, extent: Extent) -> Done<Id> {
+        match extent {
+            Extent::Single => Ok(self.uint_constant(1)),
+            Extent::Array(n) => Ok(self.uint_constant(n)),
+            Extent::Runtime => {
+                let (uint, saved) = (self.uint(), self.e.enter(Row::ReferenceLength));
+                let id = self.e.op(Op::ArrayLength, uint, &[place.root.id, 0]);
+                self.e.row = saved;
+                Ok(id)
+            }
+        }
+    }
+
+    /// A SPIR-V pointer to the place, which is used at once.
+    pub(super) fn address(&mut self, place: &Place) -> Done<Id> {
+        if place.steps.is_empty() && !place.root.buffer {
+            return Ok(place.root.id);
+        }
+        let class = place.root.class;
+        let to = self.type_in(class, place.ty)?;
+        let mut operands = Operands::from_slice(&[place.root.id]);
+        if place.root.buffer {
+            operands.push(self.uint_constant(0));
+        }
+        for step in &place.steps {
+            operands.push(match *step {
+                Step::Field(field) => self.uint_constant(field),
+                Step::Index(index) => index,
+            });
+        }
+        let (pointer, saved) = (self.pointer(class, to), self.e.enter(Row::Access));
+        let id = self.e.op(Op::AccessChain, pointer, &operands);
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// What is at the place, valid if it is of an enum.
+    pub(super) fn load(&mut self, place: &Place) -> Done<Id> {
+        let (at, ty) = (self.address(place)?, self.type_in(place.root.class, place.ty)?);
+        let saved = self.e.enter(Row::Load);
+        let id = self.e.op(Op::Load, ty, &[at]);
+        self.e.row = saved;
+        if place.root.class != StorageClass::StorageBuffer {
+            return Ok(id);
+        }
+        let saved = self.e.enter(Row::BufferLoad);
+        let id = self.converted(place.ty, id, false);
+        self.e.row = saved;
+        id
+    }
+
+    /// Stores at the place.
+    pub(super) fn store(&mut self, row: Row, place: &Place, value: Id) -> Done {
+        let mut value = value;
+        if place.root.class == StorageClass::StorageBuffer {
+            let saved = self.e.enter(Row::BufferStore);
+            value = self.converted(place.ty, value, true)?;
+            self.e.row = saved;
+        }
+        let at = self.address(place)?;
+        let saved = self.e.enter(row);
+        self.e.effect(Op::Store, &[at, value]);
+        self.e.row = saved;
+        Ok(())
+    }
+
+    /// A value of the type of buffers, or from that the one without layout.
+    fn converted(&mut self, ty: TypeId, value: Id, laid_out: bool) -> Done<Id> {
+        let (plain, stored) = (self.ty(ty)?, self.laid_out(ty)?);
+        if plain == stored {
+            return Ok(value);
+        }
+        let to = if laid_out { stored } else { plain };
+        let program = self.program;
+        match program.env.types.get(ty) {
+            Type::Scalar(_) => Ok(self.truth_converted(1, value, laid_out)),
+            Type::Vector(_, n) => Ok(self.truth_converted(n, value, laid_out)),
+            Type::Matrix(_, columns, rows) => {
+                let column = self.vector(if laid_out { Scalar::Bool } else { Scalar::Uint }, rows);
+                let mut parts = Vec::new();
+                for k in 0..u32::from(columns) {
+                    let part = self.e.op(Op::CompositeExtract, column, &[value, k]);
+                    parts.push(self.truth_converted(rows, part, laid_out));
+                }
+                Ok(self.e.op(Op::CompositeConstruct, to, &parts))
+            }
+            Type::Struct(s) => {
+                let mut parts = Vec::new();
+                for (k, field) in (0..).zip(&program.env.structure(s).fields) {
+                    let of = if laid_out { self.ty(field.ty)? } else { self.laid_out(field.ty)? };
+                    let part = self.e.op(Op::CompositeExtract, of, &[value, k]);
+                    parts.push(deep(|| self.converted(field.ty, part, laid_out))?);
+                }
+                Ok(self.e.op(Op::CompositeConstruct, to, &parts))
+            }
+            _ => self.refuse("a value of this type in a buffer"),
+        }
+    }
+
+    fn truth_converted(&mut self, n: u8, value: Id, laid_out: bool) -> Id {
+        let saved = self.e.enter(Row::BufferBool);
+        let (zero, one) = (self.splat_constant(Scalar::Uint, n, 0), self.splat_constant(Scalar::Uint, n, 1));
+        let id = if laid_out {
+            let ty = self.vector(Scalar::Uint, n);
+            self.e.op(Op::Select, ty, &[value, one, zero])
+        } else {
+            let ty = self.vector(Scalar::Bool, n);
+            self.e.op(Op::INotEqual, ty, &[value, zero])
+        };
+        self.e.row = saved;
+        id
+    }
+}

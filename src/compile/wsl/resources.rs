@@ -1,0 +1,361 @@
+//! The entry point and what it is given: seed 003 "Variables and resources", "Interface variables",
+//! "Buffers" and "Storage class", todos there.
+
+use super::emit::Id;
+use super::place::{Bound, Extent, Place, Root, Step, Value};
+use super::row::Row;
+use super::{Binding, Compiler, Done};
+use crate::dispatch::BufferKind;
+use rspirv::spirv::{BuiltIn, Decoration, MemorySemantics, Op, Scope, StorageClass};
+use smallstep_semantics::text::deep;
+use smallstep_semantics::wsl::entry::{EntryPoint, Item};
+use smallstep_semantics::wsl::environment::{FunctionId, Semantic};
+use smallstep_semantics::wsl::syntax::{AddressSpace, BuiltinSemantic};
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+
+/// The most scalars of a row of arguments or results.
+const MAX_SCALARS: u32 = 1 << 12;
+
+impl Compiler<'_> {
+    /// Emits everything that the entry point reaches; the id of the entry point.
+    pub(super) fn entry_point(&mut self, entry: &EntryPoint) -> Done<Id> {
+        let program = self.program;
+        let (function, body) = (program.env.function(entry.function), program.body(entry.function));
+        for (item, &parameter) in entry.inputs.iter().zip(item_parameters(entry).iter()) {
+            self.span = item.span;
+            if !item.path.is_empty() && matches!(item.semantic, Some((Semantic::Register(..), _))) {
+                return self.refuse("a resource inside a structure");
+            }
+            if let Some((Semantic::Register(register, space), _)) = item.semantic {
+                let space = space.map(|s| program.env.names.name(s));
+                let value = self.buffer(item, program.env.names.name(register), space)?;
+                self.stores.insert(body.parameters[parameter], Bound::Known(value));
+            }
+        }
+        let (shader, void) = (self.e.fresh(), self.void());
+        let name = program.env.names.name(function.name.name);
+        self.emitted(shader, void, &[], name, |c| {
+            for (k, (parameter, &store)) in function.parameters.iter().zip(&body.parameters).enumerate() {
+                if program.env.types.is_reference(parameter.ty) {
+                    continue;
+                }
+                c.span = parameter.span;
+                let mut items = entry.inputs.iter().filter(|item| item.parameter == Some(k as u32));
+                let value = c.built(parameter.ty, &mut items)?;
+                let Bound::Variable(root) = c.bound(store)? else { return c.refuse("this parameter") };
+                c.store(Row::LocalInitial, &Place::whole(root), value)?;
+            }
+            c.statement(body.block)
+        })?;
+        self.around_shader(shader)
+    }
+
+    /// Emits what the shader calls, and the entry point around it: what it needs of the group is
+    /// known only then.
+    fn around_shader(&mut self, shader: Id) -> Done<Id> {
+        self.callees()?;
+        self.stores.clear();
+        let (main, void) = (self.e.fresh(), self.void());
+        self.emitted(main, void, &[], "main", |c| {
+            c.zero_group()?;
+            c.e.enter(Row::Function);
+            c.e.op(Op::FunctionCall, void, &[shader]);
+            Ok(())
+        })?;
+        Ok(main)
+    }
+
+    /// The value of a parameter, of built-in variables in the order of its fields.
+    fn built<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Id> {
+        let program = self.program;
+        if let Type::Struct(s) = program.env.types.get(ty) {
+            if program.env.structure(s).fields.is_empty() {
+                return self.default_value(ty);
+            }
+            let mut fields = Vec::new();
+            for field in &program.env.structure(s).fields {
+                fields.push(self.built(field.ty, items)?);
+            }
+            let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
+            let value = self.e.op(Op::CompositeConstruct, of, &fields);
+            self.e.row = saved;
+            return Ok(value);
+        }
+        match items.next().and_then(|item| item.semantic) {
+            Some((Semantic::Builtin(semantic), _)) => {
+                let id = self.input(semantic)?;
+                let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
+                let value = self.e.op(Op::Load, of, &[id]);
+                self.e.row = saved;
+                Ok(value)
+            }
+            _ => {
+                let name = program.env.type_name(ty);
+                self.refuse(format!("a {name} that the entry point is given"))
+            }
+        }
+    }
+
+    /// The variable of a built-in.
+    fn input(&mut self, semantic: BuiltinSemantic) -> Done<Id> {
+        if let Some(&id) = self.inputs.get(&semantic) {
+            return Ok(id);
+        }
+        let (built_in, n) = match semantic {
+            BuiltinSemantic::DispatchThreadId => (BuiltIn::GlobalInvocationId, 3),
+            BuiltinSemantic::GroupId => (BuiltIn::WorkgroupId, 3),
+            BuiltinSemantic::GroupThreadId => (BuiltIn::LocalInvocationId, 3),
+            BuiltinSemantic::GroupIndex => (BuiltIn::LocalInvocationIndex, 1),
+            other => return self.refuse(format!("the semantic {}", other.keyword())),
+        };
+        let of = self.vector(Scalar::Uint, n);
+        let (pointer, saved) = (self.pointer(StorageClass::Input, of), self.e.enter(Row::BuiltIn));
+        let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::Input as u32]);
+        self.e.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
+        self.e.name(id, semantic.keyword());
+        self.e.row = saved;
+        self.inputs.insert(semantic, id);
+        Ok(id)
+    }
+
+    /// The buffer of an array reference that the entry point is given.
+    fn buffer(&mut self, item: &Item, register: &str, space: Option<&str>) -> Done<Value> {
+        let program = self.program;
+        let Type::ArrayReference(address_space, element) = program.env.types.get(item.ty) else {
+            let name = program.env.type_name(item.ty);
+            return self.refuse(format!("a {name} as a resource"));
+        };
+        let text = space.map_or_else(|| register.to_string(), |space| format!("{register}, {space}"));
+        let name = item.name.map_or("", |n| program.env.names.name(n));
+        let root = |id| Root { id, class: StorageClass::StorageBuffer, ty: element, buffer: true };
+        if let Some(k) = self.bindings.iter().position(|b| b.register == text) {
+            if self.bindings[k].element != element {
+                return self.refuse("one register that holds elements of two types");
+            }
+            if !self.bindings[k].names.iter().any(|n| n == name) {
+                self.bindings[k].names.push(name.into());
+            }
+            return Ok(Value::Reference(Place::whole(root(self.buffers[k])), Extent::Runtime));
+        }
+        let set = match space {
+            None => 0,
+            Some(space) => match space.strip_prefix("space").and_then(|n| n.parse().ok()) {
+                Some(set) => set,
+                None => return self.refuse(format!("the register space {space}")),
+            },
+        };
+        let kind = if address_space == AddressSpace::Constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
+        let binding = self.bindings.iter().filter(|b| b.set == set).count() as u32;
+        let id = self.declare_buffer(element, kind, (set, binding), name)?;
+        self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind, element });
+        self.buffers.push(id);
+        Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
+    }
+
+    /// A buffer of elements.
+    fn declare_buffer(&mut self, element: TypeId, kind: BufferKind, (set, binding): (u32, u32), name: &str) -> Done<Id> {
+        let (of, stride) = (self.laid_out(element)?, self.stride(element)?);
+        let saved = self.e.enter(Row::BufferType);
+        let array = self.e.declare_new(Op::TypeRuntimeArray, None, &[of]);
+        let block = self.e.declare_new(Op::TypeStruct, None, &[array]);
+        let pointer = self.pointer(StorageClass::StorageBuffer, block);
+        let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::StorageBuffer as u32]);
+        self.e.name(id, name);
+        self.e.enter(Row::BufferLayout);
+        self.e.decorate(array, Decoration::ArrayStride, &[stride]);
+        self.e.decorate_member(block, 0, Decoration::Offset, &[0]);
+        self.matrix_layout(block, 0, element);
+        self.e.enter(Row::BufferType);
+        self.e.decorate(block, Decoration::Block, &[]);
+        if kind == BufferKind::ReadOnly {
+            self.e.enter(Row::BufferReadOnly);
+            self.e.decorate(id, Decoration::NonWritable, &[]);
+        }
+        self.e.enter(Row::BufferBinding);
+        self.e.decorate(id, Decoration::DescriptorSet, &[set]);
+        self.e.decorate(id, Decoration::Binding, &[binding]);
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// Emits a function and everything that it reaches, around it an entry point that calls it once
+    /// for each row of a table: binding 0 holds the scalars of the arguments, row after row, and
+    /// binding 1 gets those of the results.
+    pub(super) fn wrapped(&mut self, f: FunctionId) -> Done<Id> {
+        let program = self.program;
+        let function = program.env.function(f);
+        if program.env.types.is_reference(function.result) {
+            return self.refuse("a pointer or array reference as the result of the program");
+        }
+        let mut roots = Vec::new();
+        for (binding, (name, kind)) in (0..).zip([("arguments", BufferKind::ReadOnly), ("results", BufferKind::ReadWrite)]) {
+            let id = self.declare_buffer(TypeId::UINT, kind, (0, binding), name)?;
+            roots.push(Root { id, class: StorageClass::StorageBuffer, ty: TypeId::UINT, buffer: true });
+            let register = name.to_string();
+            self.bindings.push(Binding { register, names: vec![name.into()], set: 0, binding, kind, element: TypeId::UINT });
+        }
+        let counts = |c: &Self, types: &mut dyn Iterator<Item = TypeId>| -> Done<u32> {
+            let mut n = 0u64;
+            for ty in types {
+                n += c.scalars(ty)?;
+            }
+            match u32::try_from(n).ok().filter(|n| *n <= MAX_SCALARS) {
+                Some(n) => Ok(n),
+                None => c.refuse(format!("arguments or results of more than {MAX_SCALARS} scalars")),
+            }
+        };
+        let taken = counts(self, &mut function.parameters.iter().map(|p| p.ty))?;
+        let given = counts(self, &mut std::iter::once(function.result))?;
+        let (shader, void) = (self.e.fresh(), self.void());
+        self.emitted(shader, void, &[], "table", |c| {
+            let (uint, uint3) = (c.uint(), c.vector(Scalar::Uint, 3));
+            let input = c.input(BuiltinSemantic::DispatchThreadId)?;
+            c.e.enter(Row::BuiltIn);
+            let thread = c.e.op(Op::Load, uint3, &[input]);
+            let row = c.e.op(Op::CompositeExtract, uint, &[thread, 0]);
+            let (taken, given) = (c.uint_constant(taken), c.uint_constant(given));
+            let first = [c.e.op(Op::IMul, uint, &[row, taken]), c.e.op(Op::IMul, uint, &[row, given])];
+            let mut at = 0;
+            let mut arguments = Vec::new();
+            for parameter in &function.parameters {
+                c.span = parameter.span;
+                arguments.push(Value::Id(c.from_words(roots[0], first[0], &mut at, parameter.ty)?));
+            }
+            if let Value::Id(result) = c.call(f, arguments)? {
+                c.to_words(roots[1], first[1], &mut 0, function.result, result)?;
+            }
+            Ok(())
+        })?;
+        self.around_shader(shader)
+    }
+
+    /// How many scalars a value of the type is made of.
+    fn scalars(&self, ty: TypeId) -> Done<u64> {
+        let program = self.program;
+        Ok(match program.env.types.get(ty) {
+            Type::Void => 0,
+            Type::Array(of, n) => deep(|| self.scalars(of))?.saturating_mul(n.into()),
+            Type::Struct(s) => {
+                let mut n = 0u64;
+                for field in &program.env.structure(s).fields {
+                    n = n.saturating_add(deep(|| self.scalars(field.ty))?);
+                }
+                n
+            }
+            _ => match self.shape(ty) {
+                Some(shape) => u64::from(shape.columns) * u64::from(shape.rows),
+                None => {
+                    let name = program.env.type_name(ty);
+                    return self.refuse(format!("a {name} as an argument of the program"));
+                }
+            },
+        })
+    }
+
+    /// The parts of a value, with their types; none of a scalar.
+    fn parts(&mut self, ty: TypeId) -> Option<Vec<TypeId>> {
+        let program = self.program;
+        match program.env.types.get(ty) {
+            Type::Vector(s, n) => Some(vec![TypeId::scalar(s); n.into()]),
+            Type::Matrix(s, n, m) => Some(vec![TypeId::vector(s, m); n.into()]),
+            Type::Array(of, n) => Some(vec![of; n as usize]),
+            Type::Struct(s) => Some(program.env.structure(s).fields.iter().map(|f| f.ty).collect()),
+            _ => None,
+        }
+    }
+
+    /// The address of a word of a table.
+    fn word(&mut self, root: Root, first: Id, at: &mut u32) -> Done<Place> {
+        let (uint, offset) = (self.uint(), self.uint_constant(*at));
+        *at += 1;
+        let index = self.e.op(Op::IAdd, uint, &[first, offset]);
+        Ok(Place { root, steps: smallvec::smallvec![Step::Index(index)], ty: TypeId::UINT })
+    }
+
+    /// A value of words of a table.
+    fn from_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId) -> Done<Id> {
+        let of = self.ty(ty)?;
+        if let Some(parts) = self.parts(ty) {
+            if parts.is_empty() {
+                return self.default_value(ty);
+            }
+            let mut ids = Vec::with_capacity(parts.len());
+            for part in parts {
+                ids.push(deep(|| self.from_words(root, first, at, part))?);
+            }
+            return Ok(self.e.op(Op::CompositeConstruct, of, &ids));
+        }
+        let place = self.word(root, first, at)?;
+        let word = self.load(&place)?;
+        Ok(match self.shape(ty).map(|shape| shape.scalar) {
+            Some(Scalar::Uint) => word,
+            Some(Scalar::Bool) => {
+                let zero = self.uint_constant(0);
+                self.e.op(Op::INotEqual, of, &[word, zero])
+            }
+            _ => self.e.op(Op::Bitcast, of, &[word]),
+        })
+    }
+
+    /// Stores a value as words of a table.
+    fn to_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId, value: Id) -> Done {
+        if let Some(parts) = self.parts(ty) {
+            for (k, part) in (0..).zip(parts) {
+                let of = self.ty(part)?;
+                let id = self.e.op(Op::CompositeExtract, of, &[value, k]);
+                deep(|| self.to_words(root, first, at, part, id))?;
+            }
+            return Ok(());
+        }
+        let place = self.word(root, first, at)?;
+        let uint = self.uint();
+        let word = match self.shape(ty).map(|shape| shape.scalar) {
+            Some(Scalar::Uint) => value,
+            Some(Scalar::Bool) => {
+                let (one, zero) = (self.uint_constant(1), self.uint_constant(0));
+                self.e.op(Op::Select, uint, &[value, one, zero])
+            }
+            _ => self.e.op(Op::Bitcast, uint, &[value]),
+        };
+        self.store(Row::BufferStore, &place, word)
+    }
+
+    /// One invocation gives the group's variables their default values, and the others wait.
+    fn zero_group(&mut self) -> Done {
+        if self.group.is_empty() {
+            return Ok(());
+        }
+        let index = self.input(BuiltinSemantic::GroupIndex)?;
+        let (uint, truth, zero) = (self.uint(), self.scalar(Scalar::Bool), self.uint_constant(0));
+        let mut values = Vec::new();
+        for (id, ty) in self.group.clone() {
+            values.push([id, self.default_value(ty)?]);
+        }
+        let (first, merge) = (self.e.fresh(), self.e.fresh());
+        self.e.enter(Row::ThreadgroupZero);
+        let index = self.e.op(Op::Load, uint, &[index]);
+        let is_first = self.e.op(Op::IEqual, truth, &[index, zero]);
+        self.e.effect(Op::SelectionMerge, &[merge, 0]);
+        self.e.end(Op::BranchConditional, &[is_first, first, merge]);
+        self.e.begin(first);
+        for operands in values {
+            self.e.effect(Op::Store, &operands);
+        }
+        self.e.branch(merge);
+        self.e.begin(merge);
+        self.control_barrier(MemorySemantics::WORKGROUP_MEMORY);
+        Ok(())
+    }
+
+    /// The group meets, and its accesses to that memory are ordered.
+    pub(super) fn control_barrier(&mut self, memory: MemorySemantics) {
+        let scope = self.uint_constant(Scope::Workgroup as u32);
+        let semantics = self.uint_constant((MemorySemantics::ACQUIRE_RELEASE | memory).bits());
+        self.e.effect(Op::ControlBarrier, &[scope, scope, semantics]);
+    }
+}
+
+/// The parameter of each item.
+fn item_parameters(entry: &EntryPoint) -> Vec<usize> {
+    entry.inputs.iter().map(|item| item.parameter.unwrap_or(0) as usize).collect()
+}

@@ -1,0 +1,266 @@
+//! Statements: seed 003 "Control flows", a todo there. Each becomes structured control flow, with
+//! merge blocks and continue targets as SPIR-V asks for.
+
+use super::emit::Operands;
+use super::place::{Bound, Place, Value};
+use super::row::Row;
+use super::{Compiler, Done, Returns};
+use rspirv::spirv::Op;
+use smallstep_semantics::text::deep;
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::types::{Type, TypeId};
+use smallstep_semantics::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
+
+impl Compiler<'_> {
+    /// A statement. After a terminator nothing is emitted.
+    pub(super) fn statement(&mut self, id: StmtId) -> Done {
+        if !self.e.body.open || matches!(self.returns, Returns::Gives(Some(_))) {
+            return Ok(());
+        }
+        deep(|| self.statement_of(id))
+    }
+
+    fn statement_of(&mut self, id: StmtId) -> Done {
+        let program = self.program;
+        let statement = program.stmt(id);
+        self.span = statement.span;
+        if !matches!(statement.form, StmtForm::Block(_)) {
+            self.line();
+        }
+        match &statement.form {
+            StmtForm::Block(range) => {
+                for &s in program.block(range) {
+                    self.statement(s)?;
+                }
+                Ok(())
+            }
+            StmtForm::Declaration(_, store, initializer) => self.declaration(*store, *initializer),
+            StmtForm::If(e, then, or) => self.branches(*e, *then, *or),
+            StmtForm::DoWhile(body, e) => self.repeat(None, *body, None, *e),
+            StmtForm::For(e, update, body) => self.repeat(Some(*e), *body, Some(*update), *e),
+            StmtForm::Switch(e, cases) => self.switch(*e, cases),
+            StmtForm::Break => self.jump(Row::Jump, self.around.breaks),
+            StmtForm::Continue => self.jump(Row::Jump, self.around.continues),
+            StmtForm::Fallthrough => self.fallthrough(),
+            StmtForm::Discard => self.refuse("discard"),
+            StmtForm::Return(e) => self.returned(*e),
+            StmtForm::Expr(e) => self.evaluate(*e),
+        }
+    }
+
+    /// The initialising value, or the default value, is stored whenever the declaration is reached.
+    fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
+        let store = *self.program.store(id);
+        if self.program.env.types.is_reference(store.ty) {
+            let Some(e) = initializer else { return self.refuse("a pointer that is not initialised") };
+            let value = self.value(e)?;
+            self.stores.insert(id, Bound::Known(value));
+            return Ok(());
+        }
+        let value = match initializer {
+            Some(e) => Some(self.id(e)?),
+            None => None,
+        };
+        let Bound::Variable(root) = self.bound(id)? else { return self.refuse("this declaration") };
+        let (row, value) = match value {
+            Some(value) => (Row::LocalInitial, value),
+            // The group begins with the default values.
+            None if store.space == AddressSpace::Threadgroup => return Ok(()),
+            None => (Row::LocalDefault, self.default_value(store.ty)?),
+        };
+        self.store(row, &Place::whole(root), value)
+    }
+
+    fn jump(&mut self, row: Row, to: Option<u32>) -> Done {
+        let Some(label) = to else { return self.refuse("this terminator") };
+        let saved = self.e.enter(row);
+        self.e.branch(label);
+        self.e.row = saved;
+        Ok(())
+    }
+
+    /// To the next case; from inside an if by way of the end of this one.
+    fn fallthrough(&mut self) -> Done {
+        let Some(falls) = self.around.fallthrough else { return self.refuse("this terminator") };
+        if let Some(flag) = falls.flag {
+            let truth = self.truth_constant(true);
+            self.store(Row::Fallthrough, &Place::whole(flag), truth)?;
+        }
+        self.jump(Row::Fallthrough, Some(falls.to))
+    }
+
+    fn returned(&mut self, e: Option<ExprId>) -> Done {
+        let value = match e {
+            Some(e) => self.value(e)?,
+            None => Value::Void,
+        };
+        if let Returns::Gives(_) = self.returns {
+            if self.around.depth > 0 {
+                return self.refuse("a pointer or array reference that is returned inside a branch or loop");
+            }
+            self.returns = Returns::Gives(Some(value));
+            return Ok(());
+        }
+        let saved = self.e.enter(Row::Return);
+        match value {
+            Value::Void => self.e.end(Op::Return, &[]),
+            Value::Id(id) => self.e.end(Op::ReturnValue, &[id]),
+            Value::Pointer(_) | Value::Reference(..) | Value::Address(_) => {
+                return self.refuse("a pointer or array reference that is returned here");
+            }
+        }
+        self.e.row = saved;
+        Ok(())
+    }
+
+    /// Begins a merge block; one that nothing leads to is never executed.
+    fn merge(&mut self, label: u32) {
+        self.e.begin(label);
+        if !self.e.body.reached.contains(&label) {
+            self.e.end(Op::Unreachable, &[]);
+        }
+    }
+
+    fn branches(&mut self, e: ExprId, then: StmtId, or: StmtId) -> Done {
+        let condition = self.id(e)?;
+        let (yes, no, merge) = (self.e.fresh(), self.e.fresh(), self.e.fresh());
+        let saved = self.e.enter(Row::If);
+        self.e.effect(Op::SelectionMerge, &[merge, 0]);
+        self.e.end(Op::BranchConditional, &[condition, yes, no]);
+        self.around.depth += 1;
+        for (label, side) in [(yes, then), (no, or)] {
+            self.e.begin(label);
+            self.statement(side)?;
+            self.e.enter(Row::If);
+            self.e.branch(merge);
+        }
+        self.around.depth -= 1;
+        self.merge(merge);
+        self.e.row = saved;
+        Ok(())
+    }
+
+    /// A loop. `first` is evaluated before every round, `update` and then the condition after it;
+    /// of `for` the condition before the first round is the same.
+    fn repeat(&mut self, first: Option<ExprId>, body: StmtId, update: Option<ExprId>, again: ExprId) -> Done {
+        let [header, test, round, next, merge] = [(); 5].map(|()| self.e.fresh());
+        let saved = self.e.enter(Row::Loop);
+        self.e.branch(header);
+        self.e.begin(header);
+        self.e.effect(Op::LoopMerge, &[merge, next, 0]);
+        self.e.branch(if first.is_some() { test } else { round });
+        if let Some(e) = first {
+            self.e.begin(test);
+            let condition = self.id(e)?;
+            self.e.enter(Row::Loop);
+            self.e.body.reached.insert(merge);
+            self.e.end(Op::BranchConditional, &[condition, round, merge]);
+        }
+        self.e.begin(round);
+        let around = self.around;
+        self.around = super::Around { breaks: Some(merge), continues: Some(next), fallthrough: None, depth: around.depth + 1 };
+        self.statement(body)?;
+        self.around = around;
+        self.e.enter(Row::Loop);
+        self.e.branch(next);
+        self.e.begin(next);
+        self.around.depth += 1;
+        if let Some(update) = update {
+            self.evaluate(update)?;
+            self.e.enter(Row::Loop);
+            self.e.branch(header);
+        } else {
+            let condition = self.id(again)?;
+            self.e.enter(Row::Loop);
+            self.e.body.reached.insert(merge);
+            self.e.end(Op::BranchConditional, &[condition, header, merge]);
+        }
+        self.around.depth -= 1;
+        self.merge(merge);
+        self.e.row = saved;
+        Ok(())
+    }
+
+    fn switch(&mut self, e: ExprId, cases: &[Case]) -> Done {
+        let ty = self.program.expr(e).ty.right();
+        let value = self.id(e)?;
+        if cases.is_empty() {
+            return Ok(());
+        }
+        if !matches!(self.program.env.types.get(ty), Type::Scalar(_) | Type::Enum(_)) {
+            return self.refuse("a switch on this type");
+        }
+        let merge = self.e.fresh();
+        let labels: Vec<u32> = cases.iter().map(|_| self.e.fresh()).collect();
+        let default = cases.iter().position(|case| case.value.is_none()).map_or(merge, |k| labels[k]);
+        let mut operands = Operands::from_slice(&[value, default]);
+        for (case, &label) in cases.iter().zip(&labels) {
+            if let Some(constant) = case.value {
+                operands.extend([self.constant_bits(constant, ty), label]);
+            }
+        }
+        let saved = self.e.enter(Row::Switch);
+        if default == merge {
+            self.e.body.reached.insert(merge);
+        }
+        self.e.effect(Op::SelectionMerge, &[merge, 0]);
+        self.e.end(Op::Switch, &operands);
+        let around = self.around;
+        for (k, case) in cases.iter().enumerate() {
+            let next = labels.get(k + 1).copied();
+            self.e.begin(labels[k]);
+            if self.falls_inside(case.body, false) {
+                self.case_with_exits(case, merge, next, around)?;
+                continue;
+            }
+            let fallthrough = next.map(|to| super::Falls { to, flag: None });
+            self.around = super::Around { breaks: Some(merge), fallthrough, depth: around.depth + 1, ..around };
+            self.statement(case.body)?;
+            self.e.enter(Row::Switch);
+            self.e.branch(merge);
+        }
+        self.around = around;
+        self.merge(merge);
+        self.e.row = saved;
+        Ok(())
+    }
+
+    /// Whether a case falls through inside an if: only its own end may branch to the next case.
+    fn falls_inside(&self, id: StmtId, inside: bool) -> bool {
+        deep(|| match &self.program.stmt(id).form {
+            StmtForm::Fallthrough => inside,
+            StmtForm::Block(range) => self.program.block(range).iter().any(|&s| self.falls_inside(s, inside)),
+            StmtForm::If(_, then, or) => self.falls_inside(*then, true) || self.falls_inside(*or, true),
+            _ => false,
+        })
+    }
+
+    /// A case that falls through inside an if: its body is a construct that is left for one block,
+    /// where a flag says where to go on.
+    fn case_with_exits(&mut self, case: &Case, merge: u32, next: Option<u32>, around: super::Around) -> Done {
+        let flag = self.local(TypeId::BOOL)?;
+        let no = self.truth_constant(false);
+        self.store(Row::Fallthrough, &Place::whole(flag), no)?;
+        let (inner, end, zero) = (self.e.fresh(), self.e.fresh(), self.uint_constant(0));
+        self.e.enter(Row::Fallthrough);
+        self.e.effect(Op::SelectionMerge, &[end, 0]);
+        self.e.end(Op::Switch, &[zero, inner]);
+        self.e.begin(inner);
+        let fallthrough = Some(super::Falls { to: end, flag: Some(flag) });
+        self.around = super::Around { breaks: Some(end), fallthrough, depth: around.depth + 1, ..around };
+        self.statement(case.body)?;
+        self.e.enter(Row::Fallthrough);
+        self.e.branch(end);
+        self.merge(end);
+        if self.e.body.open {
+            let falls = self.load(&Place::whole(flag))?;
+            self.e.body.reached.insert(merge);
+            match next {
+                Some(next) => self.e.end(Op::BranchConditional, &[falls, next, merge]),
+                None => self.e.branch(merge),
+            }
+        }
+        self.e.enter(Row::Switch);
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Types: seed 003 "Types". Each WSL type has a type without layout, for values, and one with the
+//! layout of WSL's memory, for buffers.
+
+use super::emit::Id;
+use super::row::Row;
+use super::{Compiler, Done};
+use rspirv::spirv::{Decoration, Op, StorageClass};
+use smallstep_semantics::text::deep;
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+
+/// The elements of a scalar, vector or matrix; of an enum those of its base type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// What each element is.
+    pub scalar: Scalar,
+    /// How many columns; 1 but of a matrix.
+    pub columns: u8,
+    /// How many elements a column has.
+    pub rows: u8,
+}
+
+impl Compiler<'_> {
+    pub(super) fn void(&mut self) -> Id {
+        self.e.declare(Op::TypeVoid, None, &[])
+    }
+
+    pub(super) fn uint(&mut self) -> Id {
+        self.scalar(Scalar::Uint)
+    }
+
+    /// The scalar's type.
+    pub(super) fn scalar(&mut self, scalar: Scalar) -> Id {
+        let saved = self.e.enter(Row::ScalarType);
+        let id = match scalar {
+            Scalar::Bool => self.e.declare(Op::TypeBool, None, &[]),
+            Scalar::Int => self.e.declare(Op::TypeInt, None, &[32, 1]),
+            Scalar::Uint => self.e.declare(Op::TypeInt, None, &[32, 0]),
+            Scalar::Float => self.e.declare(Op::TypeFloat, None, &[32]),
+        };
+        self.e.row = saved;
+        id
+    }
+
+    /// A vector, or of one element the scalar.
+    pub(super) fn vector(&mut self, scalar: Scalar, n: u8) -> Id {
+        let component = self.scalar(scalar);
+        if n == 1 {
+            return component;
+        }
+        let saved = self.e.enter(Row::VectorType);
+        let id = self.e.declare(Op::TypeVector, None, &[component, n.into()]);
+        self.e.row = saved;
+        id
+    }
+
+    pub(super) fn pointer(&mut self, class: StorageClass, to: Id) -> Id {
+        self.e.declare(Op::TypePointer, None, &[class as u32, to])
+    }
+
+    /// The type's elements; none of types that are made of others.
+    pub(super) fn shape(&self, ty: TypeId) -> Option<Shape> {
+        let (scalar, columns, rows) = match self.program.env.types.get(ty) {
+            Type::Scalar(s) | Type::Atomic(s) => (s, 1, 1),
+            Type::Vector(s, n) => (s, 1, n),
+            Type::Matrix(s, n, m) => (s, n, m),
+            Type::Enum(id) => return self.shape(self.program.env.enumeration(id).base),
+            _ => return None,
+        };
+        Some(Shape { scalar, columns, rows })
+    }
+
+    /// The type of values.
+    pub(super) fn ty(&mut self, ty: TypeId) -> Done<Id> {
+        deep(|| self.type_of(ty, false))
+    }
+
+    /// The type in buffers.
+    pub(super) fn laid_out(&mut self, ty: TypeId) -> Done<Id> {
+        deep(|| self.type_of(ty, true))
+    }
+
+    /// The type of what a place of that storage class holds.
+    pub(super) fn type_in(&mut self, class: StorageClass, ty: TypeId) -> Done<Id> {
+        if class == StorageClass::StorageBuffer { self.laid_out(ty) } else { self.ty(ty) }
+    }
+
+    fn type_of(&mut self, ty: TypeId, laid_out: bool) -> Done<Id> {
+        if let Some(&id) = self.types.get(&(ty, laid_out)) {
+            return Ok(id);
+        }
+        let stored = |scalar: Scalar| if laid_out && scalar == Scalar::Bool { Scalar::Uint } else { scalar };
+        let id = match self.program.env.types.get(ty) {
+            Type::Void => self.void(),
+            Type::Scalar(s) | Type::Atomic(s) => self.scalar(stored(s)),
+            Type::Vector(s, n) => self.vector(stored(s), n),
+            Type::Matrix(Scalar::Float, columns, rows) => {
+                let column = self.vector(Scalar::Float, rows);
+                let saved = self.e.enter(Row::MatrixType);
+                let id = self.e.declare(Op::TypeMatrix, None, &[column, columns.into()]);
+                self.e.row = saved;
+                id
+            }
+            Type::Matrix(s, columns, rows) => {
+                let (column, count) = (self.vector(stored(s), rows), self.uint_constant(columns.into()));
+                let saved = self.e.enter(Row::BoolMatrixType);
+                let id = if laid_out {
+                    let id = self.e.declare_new(Op::TypeArray, None, &[column, count]);
+                    self.e.decorate(id, Decoration::ArrayStride, &[4 * u32::from(rows).next_power_of_two()]);
+                    id
+                } else {
+                    self.e.declare(Op::TypeArray, None, &[column, count])
+                };
+                self.e.row = saved;
+                id
+            }
+            Type::Enum(id) => {
+                let base = self.program.env.enumeration(id).base;
+                let saved = self.e.enter(Row::EnumType);
+                let id = self.type_of(base, laid_out)?;
+                self.e.row = saved;
+                id
+            }
+            Type::Array(_, 0) => return self.refuse("an array of no elements"),
+            Type::Array(of, n) => {
+                let (element, count) = (self.ty(of)?, self.uint_constant(n));
+                if laid_out {
+                    return self.refuse("an array in a buffer");
+                }
+                let saved = self.e.enter(Row::ArrayType);
+                let id = self.e.declare(Op::TypeArray, None, &[element, count]);
+                self.e.row = saved;
+                id
+            }
+            Type::Struct(_) => self.structure(ty, laid_out)?,
+            Type::Sampler | Type::Texture(..) => {
+                let name = self.program.env.type_name(ty);
+                return self.refuse(format!("a {name}"));
+            }
+            Type::Pointer(..) | Type::ArrayReference(..) => return self.refuse("a pointer or array reference inside another value"),
+        };
+        self.types.insert((ty, laid_out), id);
+        Ok(id)
+    }
+
+    fn structure(&mut self, ty: TypeId, laid_out: bool) -> Done<Id> {
+        let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("this structure") };
+        let program = self.program;
+        let fields = &program.env.structure(s).fields;
+        let mut members = Vec::with_capacity(fields.len());
+        if fields.is_empty() {
+            if laid_out {
+                return self.refuse("a structure without fields in a buffer");
+            }
+            // It has a member that nobody sees.
+            members.push(self.uint());
+        }
+        for field in fields {
+            members.push(deep(|| self.type_of(field.ty, laid_out))?);
+        }
+        let saved = self.e.enter(Row::StructType);
+        let id = self.e.declare_new(Op::TypeStruct, None, &members);
+        self.e.name(id, program.env.names.name(program.env.structure(s).name));
+        if laid_out {
+            self.e.enter(Row::BufferLayout);
+            let offsets: Option<Vec<u64>> = self.layouts.offsets(&program.env, s).map(<[u64]>::to_vec);
+            for ((k, field), offset) in (0..).zip(fields).zip(offsets.unwrap_or_default()) {
+                self.e.decorate_member(id, k, Decoration::Offset, &[offset as u32]);
+                self.matrix_layout(id, k, field.ty);
+            }
+        }
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// The layout of a member that is a float matrix.
+    pub(super) fn matrix_layout(&mut self, id: Id, member: u32, ty: TypeId) {
+        if let Type::Matrix(Scalar::Float, _, rows) = self.program.env.types.get(ty) {
+            self.e.decorate_member(id, member, Decoration::ColMajor, &[]);
+            self.e.decorate_member(id, member, Decoration::MatrixStride, &[4 * u32::from(rows).next_power_of_two()]);
+        }
+    }
+
+    /// The stride of an array of such elements, in bytes.
+    pub(super) fn stride(&mut self, ty: TypeId) -> Done<u32> {
+        match self.layouts.stride(&self.program.env, ty).and_then(|s| u32::try_from(s).ok()).filter(|s| *s > 0) {
+            Some(stride) => Ok(stride),
+            None => self.refuse("an element of this size"),
+        }
+    }
+
+    pub(super) fn uint_constant(&mut self, bits: u32) -> Id {
+        let ty = self.uint();
+        self.e.constant(ty, bits)
+    }
+
+    pub(super) fn truth_constant(&mut self, truth: bool) -> Id {
+        let (ty, saved) = (self.scalar(Scalar::Bool), self.e.enter(Row::Constant));
+        let id = self.e.declare(if truth { Op::ConstantTrue } else { Op::ConstantFalse }, Some(ty), &[]);
+        self.e.row = saved;
+        id
+    }
+
+    /// A constant of a scalar type, of 32 bits.
+    pub(super) fn scalar_constant(&mut self, scalar: Scalar, bits: u32) -> Id {
+        match scalar {
+            Scalar::Bool => self.truth_constant(bits != 0),
+            _ => {
+                let ty = self.scalar(scalar);
+                self.e.constant(ty, bits)
+            }
+        }
+    }
+
+    /// The constant whose elements are all that scalar, of a vector or scalar.
+    pub(super) fn splat_constant(&mut self, scalar: Scalar, n: u8, bits: u32) -> Id {
+        let element = self.scalar_constant(scalar, bits);
+        if n == 1 {
+            return element;
+        }
+        let (ty, saved) = (self.vector(scalar, n), self.e.enter(Row::Constant));
+        let id = self.e.declare(Op::ConstantComposite, Some(ty), &vec![element; n.into()]);
+        self.e.row = saved;
+        id
+    }
+
+    /// The default value of the type.
+    pub(super) fn default_value(&mut self, ty: TypeId) -> Done<Id> {
+        let (id, saved) = (self.ty(ty)?, self.e.enter(Row::Constant));
+        let id = self.e.declare(Op::ConstantNull, Some(id), &[]);
+        self.e.row = saved;
+        Ok(id)
+    }
+}

@@ -1,0 +1,559 @@
+//! The theorem for WSL: what the translated module shows is among what the program allows.
+//!
+//! A dispatch runs on WSL's machine, or by WSL's relation where something is unspecified, and the
+//! module that the compiler makes of it on SPIR-V's lockstep machine, over the same buffers. Every
+//! scalar of every buffer is compared by the type of the elements: the source allows a set, and the
+//! target must be in it. Padding is not compared, for no program sees it; neither are the bits of a
+//! `bool` beyond whether it is true, nor those of a NaN beyond that it is one.
+//!
+//! The module must have no undefined behaviour and show no undefined value. Only a race or a
+//! divergent barrier that WSL's relation reports too is excused, and has a verdict of its own.
+
+use crate::compile::wsl::row::Row;
+use crate::compile::wsl::{Binding, Module, Options, Refusal, translate, translate_function};
+use smallstep_semantics::number::{Profile, Real};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::environment::{self, Limits, Observation};
+use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
+use smallstep_semantics::undefined::Ub;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::generate::{arguments, bound, dispatch, typed};
+use smallstep_semantics::wsl::group::{self, Dispatch, Resource};
+use smallstep_semantics::wsl::layout::Layouts;
+use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
+use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::validate::validate;
+use smallstep_semantics::wsl::{call, entry::Stage, execution, memory};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a comparison came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Judged {
+    /// Everything was compared, and is among what the source allows. Whether that is more than
+    /// one value somewhere.
+    Agree {
+        /// Whether the source met something unspecified.
+        open: bool,
+    },
+    /// The compiler refuses the program.
+    Refused(Refusal),
+    /// Both sides report a race, or a barrier that not all threads reach.
+    Undefined(String),
+    /// Not compared: an engine gave up.
+    Unchecked(String),
+    /// The target shows what the source does not allow, or is undefined where the source is not.
+    Disagree(String),
+}
+
+impl Judged {
+    /// The word that reports use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Judged::Agree { .. } => "agree",
+            Judged::Refused(_) => "refused",
+            Judged::Undefined(_) => "undefined",
+            Judged::Unchecked(_) => "unchecked",
+            Judged::Disagree(_) => "disagree",
+        }
+    }
+}
+
+/// The fuel of WSL's machine, of its relation, and of SPIR-V's machine.
+const FUEL: (u64, u64, u64) = (1 << 16, 1 << 20, 1 << 22);
+/// The fuel of SPIR-V's machine where the source ends.
+const MUCH: u64 = 1 << 28;
+/// The most ways of the relation.
+const WAYS: usize = 64;
+
+/// What the source allows.
+enum Source {
+    /// These values of each word of each resource.
+    Shown { words: Vec<Vec<Possible>>, open: bool, complete: bool, races: bool },
+    /// Threads of a group wait at different barriers.
+    Diverged,
+    /// Nothing is known.
+    Unknown(String),
+}
+
+/// Runs both sides of a dispatch and compares them.
+pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
+    let module = match translate(dispatch.program, dispatch.entry, options) {
+        Ok(module) => module,
+        Err(refusal) => return Judged::Refused(refusal),
+    };
+    let buffers = match buffers_of(&module.bindings, &dispatch.resources) {
+        Ok(buffers) => buffers,
+        Err(why) => return Judged::Unchecked(why),
+    };
+    let ends = || matches!(machine(dispatch), Source::Shown { .. });
+    let shown = match target(&module, dispatch.groups, &buffers, ends) {
+        Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
+        Ok(Outcome::Observed(shown)) => shown,
+        Ok(Outcome::Undefined(undefined)) => {
+            let what = format!("{}: {}", undefined.ub.id(), undefined.what);
+            if !matches!(undefined.ub, Ub::DataRace | Ub::DivergentBarrier) {
+                return Judged::Disagree(format!("the module has undefined behaviour: {what} at {}", undefined.at));
+            }
+            return match relation(dispatch, None) {
+                Source::Shown { races: true, .. } | Source::Diverged => Judged::Undefined(what),
+                Source::Unknown(why) => Judged::Unchecked(why),
+                Source::Shown { .. } => Judged::Disagree(format!("the module has undefined behaviour: {what} at {}", undefined.at)),
+            };
+        }
+        Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
+        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
+        Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
+    };
+    if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
+        return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
+    }
+    let compare = |words: &[Vec<Possible>]| compare(dispatch.program, &dispatch.resources, &module.bindings, words, &shown);
+    match machine(dispatch) {
+        Source::Shown { words, .. } => {
+            if compare(&words).is_ok() {
+                return Judged::Agree { open: false };
+            }
+        }
+        Source::Diverged => return Judged::Undefined("threads of a group wait at different barriers".into()),
+        Source::Unknown(_) => {}
+    }
+    let mut last = String::new();
+    for precision in precisions(&module, options) {
+        match relation(dispatch, precision) {
+            Source::Shown { races: true, .. } => return Judged::Undefined("the source has a race".into()),
+            Source::Shown { words, open, complete, .. } => match compare(&words) {
+                Ok(()) => return Judged::Agree { open },
+                Err(why) if complete => last = why,
+                Err(why) => return Judged::Unchecked(format!("not every way was followed, and {why}")),
+            },
+            Source::Diverged => return Judged::Undefined("threads of a group wait at different barriers".into()),
+            Source::Unknown(why) => return Judged::Unchecked(why),
+        }
+    }
+    Judged::Disagree(last)
+}
+
+/// Why neither side shows anything.
+const BOTH_OUT: &str = "neither side ends within its fuel";
+
+/// By which precisions the source is run: by the profile only if the module approximates what WSL's
+/// definite results are.
+fn precisions(module: &Module, options: &Options) -> Vec<Option<Profile>> {
+    let approximates = module.rows.iter().any(|(row, _)| *row == Row::Approximate);
+    [Some(None), approximates.then_some(Some(options.profile))].into_iter().flatten().collect()
+}
+
+/// The buffers of a module, with what is bound to them.
+fn buffers_of(bindings: &[Binding], resources: &[Resource]) -> Result<Vec<Buffer>, String> {
+    let mut buffers = Vec::new();
+    for binding in bindings {
+        let resource = resources.iter().find(|r| r.register == binding.register).and_then(Resource::buffer);
+        let Some(buffer) = resource else { return Err(format!("nothing is bound to {}", binding.register)) };
+        if buffer.words.is_empty() {
+            return Err("a buffer has no bytes".into());
+        }
+        let bytes = buffer.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        buffers.push(Buffer { set: binding.set, binding: binding.binding, bytes });
+    }
+    Ok(buffers)
+}
+
+/// Runs the module. Where it is out of fuel and the source ends, it gets more.
+fn target(
+    module: &Module,
+    groups: [u32; 3],
+    buffers: &[Buffer],
+    source_ends: impl FnOnce() -> bool,
+) -> Result<Outcome<Observation>, LoadError> {
+    match target_with(module, groups, buffers, FUEL.2)? {
+        Outcome::OutOfFuel if source_ends() => match target_with(module, groups, buffers, MUCH)? {
+            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
+            other => Ok(other),
+        },
+        other => Ok(other),
+    }
+}
+
+fn target_with(module: &Module, groups: [u32; 3], buffers: &[Buffer], fuel: u64) -> Result<Outcome<Observation>, LoadError> {
+    let loaded = spirv::Module::load(&module.words)?;
+    let resources = environment::Resources::of_buffers(buffers);
+    let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(fuel) };
+    match lockstep::Program::compile(&loaded, &module.entry) {
+        Ok(program) => Ok(program.run(&dispatch, 1)),
+        Err(LoadError::Unsupported { .. }) => {
+            spirv::grid::run(&loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ())
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// The source by its machine, up to the first unspecified value.
+fn machine(dispatch: &Dispatch) -> Source {
+    let unknown = |why: &str| Source::Unknown(why.into());
+    let Ok(compiled) = Compiled::new(dispatch.program, dispatch.entry.function) else { return unknown("the machine refuses") };
+    let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
+    match dispatch.run_fast(&compiled, &settings) {
+        Ok(fast) => match fast.ended {
+            Dispatched::Done => Source::Shown { words: fast.possible(), open: false, complete: true, races: false },
+            Dispatched::Diverged(..) => Source::Diverged,
+            Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => unknown("the machine is out of fuel"),
+            Dispatched::Stopped { .. } => unknown("the machine stopped"),
+        },
+        Err(why) => Source::Unknown(why),
+    }
+}
+
+/// The source by its relation, along every way.
+fn relation(dispatch: &Dispatch, precision: Option<Profile>) -> Source {
+    let settings = group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..group::Settings::default() };
+    match dispatch.run(&settings) {
+        group::Ending::Shown(shown) => {
+            Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }
+        }
+        group::Ending::Diverged(_) => Source::Diverged,
+        group::Ending::OutOfFuel(_) => Source::Unknown("the relation is out of fuel".into()),
+        group::Ending::Other(other) => Source::Unknown(format!("the relation: {other:?}")),
+    }
+}
+
+/// The scalars of a type: in which word each is. None if it is too large.
+pub fn leaves(program: &Program, layouts: &mut Layouts, ty: TypeId) -> Option<Vec<(usize, Scalar)>> {
+    let mut out = Vec::new();
+    add_leaves(program, layouts, ty, 0, &mut out)?;
+    Some(out)
+}
+
+fn add_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId, at: usize, out: &mut Vec<(usize, Scalar)>) -> Option<()> {
+    match program.env.types.get(ty) {
+        Type::Scalar(s) | Type::Atomic(s) => out.push((at, s)),
+        Type::Vector(s, n) => out.extend((0..n.into()).map(|k: usize| (at + k, s))),
+        Type::Matrix(s, columns, rows) => {
+            let stride = usize::from(rows).next_power_of_two();
+            out.extend((0..columns.into()).flat_map(|c: usize| (0..rows.into()).map(move |r: usize| (at + c * stride + r, s))));
+        }
+        Type::Enum(id) => add_leaves(program, layouts, program.env.enumeration(id).base, at, out)?,
+        Type::Array(of, n) => {
+            let stride = layouts.stride(&program.env, of)? as usize / 4;
+            for k in 0..n as usize {
+                add_leaves(program, layouts, of, at + k * stride, out)?;
+            }
+        }
+        Type::Struct(s) => {
+            let offsets = layouts.offsets(&program.env, s)?.to_vec();
+            for (field, offset) in program.env.structure(s).fields.iter().zip(offsets) {
+                add_leaves(program, layouts, field.ty, at + offset as usize / 4, out)?;
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Whether a scalar is among what the source allows.
+pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
+    let float = f32::from_bits(shown);
+    match possible {
+        Possible::Any => true,
+        Possible::Values(values) => values.iter().any(|&value| match of {
+            Scalar::Bool => (value != 0) == (shown != 0),
+            Scalar::Float if f32::from_bits(value).is_nan() => float.is_nan(),
+            _ => value == shown,
+        }),
+        Possible::Floats(set) if float.is_nan() => set.has_nan(),
+        Possible::Floats(set) => set.contains(f64::from(float.canonical())),
+    }
+}
+
+/// Every scalar of every buffer; the first that is not allowed.
+fn compare(
+    program: &Program,
+    resources: &[Resource],
+    bindings: &[Binding],
+    words: &[Vec<Possible>],
+    shown: &Observation,
+) -> Result<(), String> {
+    let mut layouts = Layouts::default();
+    for (resource, allowed) in resources.iter().zip(words) {
+        let Some(buffer) = resource.buffer() else { continue };
+        let Some(binding) = bindings.iter().find(|b| b.register == resource.register) else { continue };
+        let place = |b: &&environment::ObservedBuffer| (b.set, b.binding) == (binding.set, binding.binding);
+        let observed = shown.buffers.iter().find(place);
+        let stride = buffer.stride.max(1) as usize;
+        let leaves = leaves(program, &mut layouts, buffer.element).ok_or("the elements of a buffer are too large")?;
+        for element in 0..buffer.words.len() / stride {
+            for &(leaf, of) in &leaves {
+                let at = element * stride + leaf;
+                // A buffer that the module does not name keeps what it holds.
+                let word = match observed {
+                    Some(buffer) => buffer.bytes.get(4 * at..4 * at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+                    None => buffer.words.get(at).copied(),
+                };
+                let (Some(word), Some(possible)) = (word, allowed.get(at)) else { return Err("a buffer has another size".into()) };
+                if !is_allowed(possible, of, word) {
+                    let name = &resource.name;
+                    return Err(format!("word {leaf} of {name}[{element}] is {word:#x} and the source allows {possible:?}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a campaign found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// How many of each verdict, by its name.
+    pub verdicts: BTreeMap<&'static str, u64>,
+    /// Of those that agree, how many met something unspecified.
+    pub open: u64,
+    /// What was refused, by construct.
+    pub refused: BTreeMap<String, u64>,
+    /// Why something was not compared.
+    pub unchecked: BTreeMap<String, u64>,
+    /// Disagreements: seed, text, and what differs; at most [`MAX_WRONG`].
+    pub wrong: Vec<(u64, String, String)>,
+}
+
+/// The most disagreements that are kept.
+pub const MAX_WRONG: usize = 10;
+
+impl Found {
+    /// How many have the verdict.
+    pub fn count(&self, verdict: &str) -> u64 {
+        self.verdicts.get(verdict).copied().unwrap_or(0)
+    }
+
+    /// Adds a verdict.
+    pub fn note(&mut self, seed: u64, text: &str, judged: Judged) {
+        *self.verdicts.entry(judged.name()).or_default() += 1;
+        match judged {
+            Judged::Agree { open } => self.open += u64::from(open),
+            Judged::Refused(refusal) => *self.refused.entry(refusal.what).or_default() += 1,
+            Judged::Unchecked(why) => {
+                let short = why.chars().take(60).collect();
+                *self.unchecked.entry(short).or_default() += 1;
+            }
+            Judged::Undefined(_) => {}
+            Judged::Disagree(why) if self.wrong.len() < MAX_WRONG => self.wrong.push((seed, text.into(), why)),
+            Judged::Disagree(_) => {}
+        }
+    }
+
+    fn merge(&mut self, other: Found) {
+        for (verdict, n) in other.verdicts {
+            *self.verdicts.entry(verdict).or_default() += n;
+        }
+        for (what, n) in other.refused {
+            *self.refused.entry(what).or_default() += n;
+        }
+        for (what, n) in other.unchecked {
+            *self.unchecked.entry(what).or_default() += n;
+        }
+        self.open += other.open;
+        self.wrong.extend(other.wrong);
+        self.wrong.sort_by_key(|w| w.0);
+        self.wrong.truncate(MAX_WRONG);
+    }
+}
+
+/// The most threads of a group of a typed program that are run.
+const MAX_THREADS: u32 = 512;
+
+/// Which programs are generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Programs {
+    /// Dispatches with barriers, threadgroup memory and atomics ([`dispatch::dispatch`]).
+    Dispatches,
+    /// The compute entry points of typed programs, with two groups ([`typed::program`]).
+    EntryPoints,
+    /// The functions of typed programs, with arguments drawn.
+    Functions,
+}
+
+/// The program of a seed, judged.
+pub fn judge(programs: Programs, seed: u64, options: &Options, found: &mut Found) {
+    match programs {
+        Programs::Dispatches => {
+            let made = dispatch::dispatch(seed);
+            let Some(program) = validate(&made.text).program else {
+                return found.note(seed, &made.text, Judged::Disagree("the program is not valid".into()));
+            };
+            let Some(entry) = program.entry_points.first() else { return };
+            let judged = match made.bind(&program, entry) {
+                Ok(resources) => {
+                    let dispatch = Dispatch { program: &program, text: &made.text, entry, groups: made.groups, resources };
+                    check(&dispatch, options)
+                }
+                Err(wrong) => Judged::Unchecked(wrong.0),
+            };
+            found.note(seed, &made.text, judged);
+        }
+        Programs::EntryPoints => {
+            let text = typed::program(seed);
+            let Some(program) = validate(&text).program else { return };
+            check_entry_points(&program, &text, seed, options, found);
+        }
+        Programs::Functions => {
+            let text = typed::program(seed);
+            let Some(program) = validate(&text).program else { return };
+            check_functions(&program, &text, seed, options, found);
+        }
+    }
+}
+
+/// The compute entry points of a program, each over one group or two with resources drawn by a seed.
+pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
+    for entry in &program.entry_points {
+        let Stage::Compute(size) = entry.stage else { continue };
+        let threads = size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS);
+        let Some(threads) = threads else {
+            found.note(seed, text, Judged::Unchecked(format!("more than {MAX_THREADS} threads")));
+            continue;
+        };
+        let groups = if threads <= 64 { 2 } else { 1 };
+        let Ok(mut resources) = Resource::of(program, entry) else {
+            found.note(seed, text, Judged::Unchecked("resources that are not bound".into()));
+            continue;
+        };
+        if !bound::bind(program, &mut resources, 2048, seed) {
+            found.note(seed, text, Judged::Unchecked("an element of more than 2048 words".into()));
+            continue;
+        }
+        let dispatch = Dispatch { program, text, entry, groups: [groups, 1, 1], resources };
+        found.note(seed, text, check(&dispatch, options));
+    }
+}
+
+/// The functions of a program that are no entry points, each called with arguments drawn by a seed.
+/// Those whose arguments are not drawn are left out.
+pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
+    for (k, f) in program.env.functions.iter().enumerate() {
+        if f.kind.is_entry_point() {
+            continue;
+        }
+        if let Some(judged) = check_function(program, text, FunctionId(k as u32), seed, options) {
+            found.note(seed, text, judged);
+        }
+    }
+}
+
+/// A function called with drawn arguments, on both sides; none if its arguments are not drawn.
+pub fn check_function(program: &Program, text: &str, f: FunctionId, seed: u64, options: &Options) -> Option<Judged> {
+    let mut layouts = Layouts::default();
+    let function = program.env.function(f);
+    let arguments = function.parameters.iter().zip(0..).map(|(p, k)| arguments::words(program, &mut layouts, p.ty, seed, k));
+    let arguments: Vec<Vec<u32>> = arguments.collect::<Option<_>>()?;
+    Some(call_both((program, text), f, &arguments, options))
+}
+
+/// A function called with the words of its arguments, on both sides.
+pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[Vec<u32>], options: &Options) -> Judged {
+    let module = match translate_function(program, f, options) {
+        Ok(module) => module,
+        Err(refusal) => return Judged::Refused(refusal),
+    };
+    let mut layouts = Layouts::default();
+    let function = program.env.function(f);
+    let result = function.result;
+    let Some(shown_leaves) = (if result == TypeId::VOID { Some(Vec::new()) } else { leaves(program, &mut layouts, result) }) else {
+        return Judged::Unchecked("the result is too large".into());
+    };
+    // The table of arguments has the scalars one after the other, and so has the result's.
+    let mut given = Vec::new();
+    for (parameter, words) in function.parameters.iter().zip(arguments) {
+        let Some(leaves) = leaves(program, &mut layouts, parameter.ty) else { return Judged::Unchecked("an argument is too large".into()) };
+        given.extend(leaves.iter().map(|&(at, _)| words.get(at).copied().unwrap_or(0)));
+    }
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    given.push(0);
+    let buffers = [
+        Buffer { set: 0, binding: 0, bytes: bytes(&given) },
+        Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; shown_leaves.len() + 1]) },
+    ];
+    let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
+    let returned = || {
+        let compiled = Compiled::new(program, f).ok()?;
+        let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
+        match compiled.call(&flat, &mut [], &settings) {
+            Ok((Ending::Returned(returned), _)) => Some(returned),
+            _ => None,
+        }
+    };
+    let shown = match target(&module, [1, 1, 1], &buffers, || returned().is_some()) {
+        Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
+        Ok(Outcome::Observed(shown)) => shown,
+        Ok(Outcome::Undefined(u)) => return Judged::Disagree(format!("the module has undefined behaviour: {}: {}", u.ub.id(), u.what)),
+        Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
+        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
+        Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
+    };
+    let Some(buffer) = shown.buffers.iter().find(|b| b.binding == 1) else {
+        return if shown_leaves.is_empty() { Judged::Agree { open: false } } else { Judged::Disagree("no result is stored".into()) };
+    };
+    if let Some(undefined) = buffer.undefined.first() {
+        return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
+    }
+    let words: Vec<u32> = buffer.bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    if let Some(returned) = returned() {
+        let possible: Vec<Possible> = returned.into_iter().map(|word| Possible::Values(vec![word])).collect();
+        if compare_result(&shown_leaves, &possible, &words).is_ok() {
+            return Judged::Agree { open: false };
+        }
+    }
+    let mut last = String::new();
+    for precision in precisions(&module, options) {
+        let values = function.parameters.iter().zip(arguments);
+        let values = values.map(|(p, words)| execution::term::Value {
+            ty: p.ty,
+            words: words.iter().map(|&w| smallstep_semantics::wsl::open::Word::Bits(w)).collect::<memory::Words>(),
+        });
+        let evaluation = call::Evaluation { program, text, start: execution::call_of(program, f, values.collect()), root: f };
+        let settings = call::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..call::Settings::default() };
+        match evaluation.run(&settings, &mut |_, _| {}) {
+            Outcome::Observed(slow) if slow.discarded > 0 => return Judged::Unchecked("the source discards".into()),
+            Outcome::Observed(slow) => match compare_result(&shown_leaves, &slow.words, &words) {
+                Ok(()) => return Judged::Agree { open: slow.unspecified },
+                Err(why) if slow.complete => last = why,
+                Err(why) => return Judged::Unchecked(format!("not every way was followed, and {why}")),
+            },
+            other => return Judged::Unchecked(format!("the relation: {}", other.name())),
+        }
+    }
+    Judged::Disagree(format!("{} of {arguments:?}: {last}", program.env.signature(f)))
+}
+
+fn compare_result(leaves: &[(usize, Scalar)], allowed: &[Possible], shown: &[u32]) -> Result<(), String> {
+    for (k, &(at, of)) in leaves.iter().enumerate() {
+        let (Some(possible), Some(&word)) = (allowed.get(at), shown.get(k)) else { return Err("the result has another size".into()) };
+        if !is_allowed(possible, of, word) {
+            return Err(format!("word {at} of the result is {word:#x} and the source allows {possible:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Programs `seed` to `seed + count - 1`, on so many threads.
+pub fn campaign(programs: Programs, seed: u64, count: u64, threads: usize, options: &Options) -> Found {
+    let (next, all) = (AtomicU64::new(0), Mutex::new(Found::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                let mut found = Found::default();
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    if i >= count {
+                        break;
+                    }
+                    judge(programs, seed.wrapping_add(i), options, &mut found);
+                }
+                all.lock().unwrap_or_else(|e| e.into_inner()).merge(found);
+            });
+        }
+    });
+    all.into_inner().unwrap_or_else(|e| e.into_inner())
+}

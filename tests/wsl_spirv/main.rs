@@ -1,0 +1,8 @@
+//! WSL to SPIR-V: what a translated module shows is among what the program allows, it is valid, and
+//! mistakes in the mapping are caught.
+
+mod cases;
+mod generated;
+mod library;
+mod planted;
+mod valid;

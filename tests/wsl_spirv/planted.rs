@@ -1,0 +1,69 @@
+//! Every planted mistake is caught: by a case, or by generated programs.
+
+use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
+use smallstep::compile::wsl::Options;
+use smallstep::compile::wsl::planted::{BUGS, Planted};
+use smallstep::theorem::wsl::{Found, Judged, Programs, judge};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// By what the bug is caught: what differs.
+fn caught(bug: &Planted) -> Option<String> {
+    let options = Options { planted: Some(bug), ..Options::default() };
+    let wrong = |judged: Judged| match judged {
+        Judged::Disagree(why) => Some(why),
+        _ => None,
+    };
+    for case in CALLS {
+        if let Some(why) = calls(case, &options).find_map(wrong) {
+            return Some(format!("{why}, by a case: {}", case.text));
+        }
+    }
+    for (text, buffers) in DISPATCHES {
+        if let Some(why) = wrong(dispatched(text, buffers, &options)) {
+            return Some(format!("{why}, by a dispatch: {text}"));
+        }
+    }
+    let mut found = Found::default();
+    for seed in 0..200 {
+        for programs in [Programs::Dispatches, Programs::Functions] {
+            judge(programs, seed, &options, &mut found);
+        }
+        if !found.wrong.is_empty() {
+            return Some(format!("{}, by seed {seed}", found.wrong[0].2));
+        }
+    }
+    None
+}
+
+#[test]
+fn every_planted_bug_is_caught() {
+    let (next, missed, invalid) = (AtomicUsize::new(0), Mutex::new(Vec::new()), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(bug) = BUGS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match caught(bug) {
+                        Some(how) => {
+                            invalid.fetch_add(usize::from(how.contains("is not valid")), Ordering::Relaxed);
+                            println!("{}: {}", bug.name, how.lines().next().unwrap_or_default());
+                        }
+                        None => missed.lock().expect("no panic").push(bug.name),
+                    }
+                }
+            });
+        }
+    });
+    let missed = missed.into_inner().expect("no panic");
+    // A mistake that makes modules invalid says little of the comparison.
+    assert!(invalid.load(Ordering::Relaxed) * 10 <= BUGS.len(), "{invalid:?} of {} make modules that are not valid", BUGS.len());
+    assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), BUGS.len());
+}
+
+#[test]
+fn bugs_have_names_of_their_own() {
+    let names: BTreeSet<&str> = BUGS.iter().map(|bug| bug.name).collect();
+    assert_eq!(names.len(), BUGS.len());
+    assert!(BUGS.len() >= 60);
+}
