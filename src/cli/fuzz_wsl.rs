@@ -1,18 +1,19 @@
 //! `smallstep fuzz-wsl`: generated WSL programs against their validation, or through their
 //! translation.
 
+use super::device::DeviceArgs;
 use super::exit;
 use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
 use smallstep::compile::wsl::Options;
-use smallstep::theorem::uniformity::{ANALYSES, Executions, Named, Plan, Wsl};
+use smallstep::theorem::uniformity::{Executions, Named, Plan, WSL_ANALYSES, Wsl};
 use smallstep::theorem::validation;
 use smallstep::theorem::wsl::{self, Programs};
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
-    super::analyses::named(&ANALYSES, name)
+    super::analyses::named(&WSL_ANALYSES, name)
 }
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it
@@ -30,10 +31,14 @@ pub(crate) struct FuzzWsl {
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// Translate the programs to SPIR-V, and compare what the modules show with what the programs
-    /// allow. Three kinds of programs have the seed each: a dispatch with barriers and atomics, the
-    /// compute entry points of a typed program, and its functions, called with drawn arguments.
+    /// allow. Four kinds of programs have each seed: a dispatch with barriers and atomics, the
+    /// compute entry points of a typed program, its functions, called with drawn arguments, and a
+    /// dispatch with a race, which both sides must report. With a device, what it shows is compared
+    /// too.
     #[arg(long, value_name = "LANGUAGE", value_parser = ["spirv"])]
     through: Option<String>,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Print the programs instead, and their near-misses not at all.
     #[arg(long)]
     show: bool,
@@ -116,13 +121,22 @@ impl FuzzWsl {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.threads == 0 { cores } else { self.threads };
         let mut code = exit::DONE;
+        let device = match self.device.open() {
+            Ok(device) => device,
+            Err(why) => return Err((exit::UNCHECKED, format!("unchecked: {why}"))),
+        };
         for (programs, what) in [
             (Programs::Dispatches, "dispatches"),
             (Programs::EntryPoints, "entry points of typed programs"),
             (Programs::Functions, "functions of typed programs"),
+            (Programs::Racy, "racing dispatches"),
         ] {
             let start = std::time::Instant::now();
-            let found = wsl::campaign(programs, self.seed, self.count, threads, &Options::default());
+            let options = Options::default();
+            let found = match &device {
+                Some(device) => wsl::device_campaign(programs, self.seed, self.count, device, &options),
+                None => wsl::campaign(programs, self.seed, self.count, threads, &options),
+            };
             let seconds = start.elapsed().as_secs_f64();
             if found.count("disagree") > 0 {
                 code = exit::DISAGREE;
@@ -150,7 +164,7 @@ impl FuzzWsl {
             }
         }
         if self.json {
-            say!("{}", json!({"schema": 1, "kind": "summary", "programs": 3 * self.count, "exit": code}));
+            say!("{}", json!({"schema": 1, "kind": "summary", "programs": 4 * self.count, "exit": code}));
         }
         Ok(code)
     }

@@ -20,9 +20,9 @@ use smallstep_semantics::wsl::environment::{Function, FunctionId};
 use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
 
-/// Translate a λV or WSL program to SPIR-V, as assembly or as words. Of WSL a compute entry point is
-/// translated with what it reaches, or a function, which the module then calls once for each row of
-/// a table of arguments.
+/// Translate a λV or WSL program to SPIR-V, as assembly or as words. Of WSL a compute entry point
+/// is translated with what it reaches, or a function, which the module then calls once for each row
+/// of a table of arguments.
 #[derive(Args)]
 pub(crate) struct Translate {
     /// A λV or WSL program, or - for standard input.

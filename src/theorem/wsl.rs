@@ -11,6 +11,8 @@
 
 use crate::compile::wsl::row::Row;
 use crate::compile::wsl::{Binding, Module, Options, Refusal, translate, translate_function};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
+use crate::gpu::{Device, DeviceOutcome};
 use smallstep_semantics::number::{Profile, Real};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{self, Limits, Observation};
@@ -82,71 +84,230 @@ enum Source {
 
 /// Runs both sides of a dispatch and compares them.
 pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
-    let module = match translate(dispatch.program, dispatch.entry, options) {
-        Ok(module) => module,
-        Err(refusal) => return Judged::Refused(refusal),
-    };
-    let buffers = match buffers_of(&module.bindings, &dispatch.resources) {
-        Ok(buffers) => buffers,
-        Err(why) => return Judged::Unchecked(why),
-    };
-    let ends = || matches!(machine(dispatch), Source::Shown { .. });
-    let shown = match target(&module, dispatch.groups, &buffers, ends) {
-        Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
-        Ok(Outcome::Observed(shown)) => shown,
-        Ok(Outcome::Undefined(undefined)) => {
-            let what = format!("{}: {}", undefined.ub.id(), undefined.what);
-            if !matches!(undefined.ub, Ub::DataRace | Ub::DivergentBarrier) {
-                return Judged::Disagree(format!("the module has undefined behaviour: {what} at {}", undefined.at));
-            }
-            return match relation(dispatch, None) {
-                Source::Shown { races: true, .. } | Source::Diverged => Judged::Undefined(what),
-                Source::Unknown(why) => Judged::Unchecked(why),
-                Source::Shown { .. } => Judged::Disagree(format!("the module has undefined behaviour: {what} at {}", undefined.at)),
-            };
+    Subject::Dispatch(dispatch).judged(options).0
+}
+
+/// What runs on both sides.
+enum Subject<'s, 'p> {
+    /// A dispatch of a compute entry point.
+    Dispatch(&'s Dispatch<'p>),
+    /// A function with the words of its arguments.
+    Call { program: &'p Program, text: &'p str, f: FunctionId, arguments: Vec<Vec<u32>> },
+}
+
+/// What the target is given: its module, and the contents of its buffers.
+struct Given {
+    module: Module,
+    groups: [u32; 3],
+    buffers: Vec<Buffer>,
+}
+
+impl Given {
+    /// The dispatch for a device.
+    fn dispatch(&self) -> ComputeDispatch {
+        let bound = |buffer: &Buffer| {
+            let binding = self.module.bindings.iter().find(|b| (b.set, b.binding) == (buffer.set, buffer.binding));
+            let kind = binding.map_or(BufferKind::ReadWrite, |b| b.kind);
+            BufferBinding { set: buffer.set, binding: buffer.binding, kind, bytes: buffer.bytes.clone() }
+        };
+        ComputeDispatch {
+            words: self.module.words.clone().into(),
+            entry: self.module.entry.clone(),
+            groups: self.groups,
+            buffers: self.buffers.iter().map(bound).collect(),
+            ..ComputeDispatch::default()
         }
-        Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
-        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
-        Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
-    };
-    if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
-        return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
     }
-    let compare = |words: &[Vec<Possible>]| compare(dispatch.program, &dispatch.resources, &module.bindings, words, &shown);
-    match machine(dispatch) {
-        Source::Shown { words, .. } => {
-            if compare(&words).is_ok() {
-                return Judged::Agree { open: false };
+}
+
+/// What is in a buffer at the end, by set and binding; none of one that the module does not name.
+type Bytes<'b> = &'b dyn Fn(u32, u32) -> Option<&'b [u8]>;
+
+impl Subject<'_, '_> {
+    /// The translation and what it is given, unless that is refused or cannot be.
+    fn given(&self, options: &Options) -> Result<Given, Judged> {
+        match self {
+            Subject::Dispatch(dispatch) => {
+                let module = translate(dispatch.program, dispatch.entry, options).map_err(Judged::Refused)?;
+                let buffers = buffers_of(&module.bindings, &dispatch.resources).map_err(Judged::Unchecked)?;
+                Ok(Given { module, groups: dispatch.groups, buffers })
+            }
+            Subject::Call { program, f, arguments, .. } => {
+                let module = translate_function(program, *f, options).map_err(Judged::Refused)?;
+                let mut layouts = Layouts::default();
+                let function = program.env.function(*f);
+                let too_large = || Judged::Unchecked("an argument or the result is too large".into());
+                // The tables have the scalars one after the other, and one word more: no buffer is
+                // empty.
+                let mut given = Vec::new();
+                for (parameter, words) in function.parameters.iter().zip(arguments) {
+                    let leaves = leaves(program, &mut layouts, parameter.ty).ok_or_else(too_large)?;
+                    given.extend(leaves.iter().map(|&(at, _)| words.get(at).copied().unwrap_or(0)));
+                }
+                given.push(0);
+                let results = result_leaves(program, &mut layouts, function.result).ok_or_else(too_large)?.len() + 1;
+                let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+                let buffers = vec![
+                    Buffer { set: 0, binding: 0, bytes: bytes(&given) },
+                    Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; results]) },
+                ];
+                Ok(Given { module, groups: [1; 3], buffers })
             }
         }
-        Source::Diverged => return Judged::Undefined("threads of a group wait at different barriers".into()),
-        Source::Unknown(_) => {}
     }
-    let mut last = String::new();
-    for precision in precisions(&module, options) {
-        match relation(dispatch, precision) {
-            Source::Shown { races: true, .. } => return Judged::Undefined("the source has a race".into()),
-            Source::Shown { words, open, complete, .. } => match compare(&words) {
-                Ok(()) => return Judged::Agree { open },
-                Err(why) if complete => last = why,
-                Err(why) => return Judged::Unchecked(format!("not every way was followed, and {why}")),
-            },
+
+    /// The source by its machine, up to the first unspecified value.
+    fn machine(&self) -> Source {
+        match self {
+            Subject::Dispatch(dispatch) => machine(dispatch),
+            Subject::Call { program, f, arguments, .. } => {
+                let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
+                let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
+                let called = Compiled::new(program, *f).ok().map(|compiled| compiled.call(&flat, &mut [], &settings));
+                match called {
+                    Some(Ok((Ending::Returned(words), _))) => {
+                        let words = vec![words.into_iter().map(|word| Possible::Values(vec![word])).collect()];
+                        Source::Shown { words, open: false, complete: true, races: false }
+                    }
+                    _ => Source::Unknown("the machine stopped".into()),
+                }
+            }
+        }
+    }
+
+    /// The source by its relation, along every way.
+    fn relation(&self, precision: Option<Profile>) -> Source {
+        match self {
+            Subject::Dispatch(dispatch) => relation(dispatch, precision),
+            Subject::Call { program, text, f, arguments } => {
+                let values = program.env.function(*f).parameters.iter().zip(arguments);
+                let values = values.map(|(p, words)| execution::term::Value {
+                    ty: p.ty,
+                    words: words.iter().map(|&w| smallstep_semantics::wsl::open::Word::Bits(w)).collect::<memory::Words>(),
+                });
+                let evaluation = call::Evaluation { program, text, start: execution::call_of(program, *f, values.collect()), root: *f };
+                let settings =
+                    call::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..call::Settings::default() };
+                match evaluation.run(&settings, &mut |_, _| {}) {
+                    Outcome::Observed(shown) if shown.discarded > 0 => Source::Unknown("the source discards".into()),
+                    Outcome::Observed(shown) => {
+                        Source::Shown { words: vec![shown.words], open: shown.unspecified, complete: shown.complete, races: false }
+                    }
+                    other => Source::Unknown(format!("the relation: {}", other.name())),
+                }
+            }
+        }
+    }
+
+    /// Every scalar that the target shows; the first that is not allowed.
+    fn compare(&self, module: &Module, words: &[Vec<Possible>], shown: Bytes) -> Result<(), String> {
+        match self {
+            Subject::Dispatch(dispatch) => compare(dispatch.program, &dispatch.resources, &module.bindings, words, shown),
+            Subject::Call { program, f, .. } => {
+                let result = program.env.function(*f).result;
+                let leaves = result_leaves(program, &mut Layouts::default(), result).ok_or("the result is too large")?;
+                let (Some(allowed), bytes) = (words.first(), shown(0, 1).unwrap_or_default()) else { return Ok(()) };
+                for (k, &(at, of)) in leaves.iter().enumerate() {
+                    let word = bytes.get(4 * k..4 * k + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                    let (Some(possible), Some(word)) = (allowed.get(at), word) else { return Err("the result has another size".into()) };
+                    if !is_allowed(possible, of, word) {
+                        return Err(format!("word {at} of the result is {word:#x} and the source allows {possible:?}"));
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether what the target shows is allowed, by the machine, then by the relation, then by the
+    /// relation under that precision if there is one.
+    fn allows(&self, module: &Module, precision: Option<Profile>, shown: Bytes) -> Judged {
+        match self.machine() {
+            Source::Shown { words, .. } if self.compare(module, &words, shown).is_ok() => return Judged::Agree { open: false },
             Source::Diverged => return Judged::Undefined("threads of a group wait at different barriers".into()),
-            Source::Unknown(why) => return Judged::Unchecked(why),
+            Source::Shown { .. } | Source::Unknown(_) => {}
+        }
+        let mut last = String::new();
+        for precision in [Some(None), precision.map(Some)].into_iter().flatten() {
+            match self.relation(precision) {
+                Source::Shown { races: true, .. } => return Judged::Undefined("the source has a race".into()),
+                Source::Shown { words, open, complete, .. } => match self.compare(module, &words, shown) {
+                    Ok(()) => return Judged::Agree { open },
+                    Err(why) if complete => last = why,
+                    Err(why) => return Judged::Unchecked(format!("not every way was followed, and {why}")),
+                },
+                Source::Diverged => return Judged::Undefined("threads of a group wait at different barriers".into()),
+                Source::Unknown(why) => return Judged::Unchecked(why),
+            }
+        }
+        Judged::Disagree(last)
+    }
+
+    /// The verdict of both interpreters, and what the target was given if it ran.
+    fn judged(&self, options: &Options) -> (Judged, Option<Given>) {
+        let given = match self.given(options) {
+            Ok(given) => given,
+            Err(judged) => return (judged, None),
+        };
+        let judged = self.judged_of(&given, options);
+        (judged, Some(given))
+    }
+
+    fn judged_of(&self, given: &Given, options: &Options) -> Judged {
+        let ends = || matches!(self.machine(), Source::Shown { .. });
+        let shown = match target(&given.module, given.groups, &given.buffers, ends) {
+            Err(LoadError::Limit(limit)) => return Judged::Unchecked(format!("the target: {limit}")),
+            Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
+            Ok(Outcome::Observed(shown)) => shown,
+            Ok(Outcome::Undefined(undefined)) => {
+                let what = format!("{}: {}", undefined.ub.id(), undefined.what);
+                let disagree = || Judged::Disagree(format!("the module has undefined behaviour: {what} at {}", undefined.at));
+                if !matches!(undefined.ub, Ub::DataRace | Ub::DivergentBarrier) {
+                    return disagree();
+                }
+                return match self.relation(None) {
+                    Source::Shown { races: true, .. } | Source::Diverged => Judged::Undefined(what),
+                    Source::Unknown(why) => Judged::Unchecked(why),
+                    Source::Shown { .. } => disagree(),
+                };
+            }
+            Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
+            Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return Judged::Disagree(format!("the module: {why}")),
+            Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
+        };
+        if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
+            return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
+        }
+        let bytes = |set, binding| {
+            let buffer = shown.buffers.iter().find(|b| (b.set, b.binding) == (set, binding));
+            buffer.map(|b| b.bytes.as_slice())
+        };
+        // By the profile only if the module approximates what WSL's definite results are.
+        let approximates = given.module.rows.iter().any(|(row, _)| *row == Row::Approximate);
+        self.allows(&given.module, approximates.then_some(options.profile), &bytes)
+    }
+
+    /// The verdict of what a device shows: floats are judged by the profile.
+    fn on_device(&self, outcome: &DeviceOutcome, options: &Options) -> Judged {
+        let module = match self.given(options) {
+            Ok(given) => given.module,
+            Err(judged) => return judged,
+        };
+        match outcome {
+            DeviceOutcome::Computed(result) => self.allows(&module, Some(options.profile), &|set, binding| result.buffer(set, binding)),
+            DeviceOutcome::Unchecked(why) | DeviceOutcome::Outage(why) => Judged::Unchecked(why.clone()),
+            other => Judged::Disagree(other.to_string()),
         }
     }
-    Judged::Disagree(last)
+}
+
+/// The scalars of a result; none of `void`.
+fn result_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId) -> Option<Vec<(usize, Scalar)>> {
+    if ty == TypeId::VOID { Some(Vec::new()) } else { leaves(program, layouts, ty) }
 }
 
 /// Why neither side shows anything.
 const BOTH_OUT: &str = "neither side ends within its fuel";
-
-/// By which precisions the source is run: by the profile only if the module approximates what WSL's
-/// definite results are.
-fn precisions(module: &Module, options: &Options) -> Vec<Option<Profile>> {
-    let approximates = module.rows.iter().any(|(row, _)| *row == Row::Approximate);
-    [Some(None), approximates.then_some(Some(options.profile))].into_iter().flatten().collect()
-}
 
 /// The buffers of a module, with what is bound to them.
 fn buffers_of(bindings: &[Binding], resources: &[Resource]) -> Result<Vec<Buffer>, String> {
@@ -185,7 +346,7 @@ fn target_with(module: &Module, groups: [u32; 3], buffers: &[Buffer], fuel: u64)
     let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(fuel) };
     match lockstep::Program::compile(&loaded, &module.entry) {
         Ok(program) => Ok(program.run(&dispatch, 1)),
-        Err(LoadError::Unsupported { .. }) => {
+        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => {
             spirv::grid::run(&loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ())
         }
         Err(other) => Err(other),
@@ -270,19 +431,12 @@ pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
 }
 
 /// Every scalar of every buffer; the first that is not allowed.
-fn compare(
-    program: &Program,
-    resources: &[Resource],
-    bindings: &[Binding],
-    words: &[Vec<Possible>],
-    shown: &Observation,
-) -> Result<(), String> {
+fn compare(program: &Program, resources: &[Resource], bindings: &[Binding], words: &[Vec<Possible>], shown: Bytes) -> Result<(), String> {
     let mut layouts = Layouts::default();
     for (resource, allowed) in resources.iter().zip(words) {
         let Some(buffer) = resource.buffer() else { continue };
         let Some(binding) = bindings.iter().find(|b| b.register == resource.register) else { continue };
-        let place = |b: &&environment::ObservedBuffer| (b.set, b.binding) == (binding.set, binding.binding);
-        let observed = shown.buffers.iter().find(place);
+        let observed = shown(binding.set, binding.binding);
         let stride = buffer.stride.max(1) as usize;
         let leaves = leaves(program, &mut layouts, buffer.element).ok_or("the elements of a buffer are too large")?;
         for element in 0..buffer.words.len() / stride {
@@ -290,7 +444,7 @@ fn compare(
                 let at = element * stride + leaf;
                 // A buffer that the module does not name keeps what it holds.
                 let word = match observed {
-                    Some(buffer) => buffer.bytes.get(4 * at..4 * at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+                    Some(bytes) => bytes.get(4 * at..4 * at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
                     None => buffer.words.get(at).copied(),
                 };
                 let (Some(word), Some(possible)) = (word, allowed.get(at)) else { return Err("a buffer has another size".into()) };
@@ -335,8 +489,8 @@ impl Found {
             Judged::Agree { open } => self.open += u64::from(open),
             Judged::Refused(refusal) => *self.refused.entry(refusal.what).or_default() += 1,
             Judged::Unchecked(why) => {
-                let short = why.chars().take(60).collect();
-                *self.unchecked.entry(short).or_default() += 1;
+                let kind = why.split(", and ").next().unwrap_or_default().chars().take(80).collect();
+                *self.unchecked.entry(kind).or_default() += 1;
             }
             Judged::Undefined(_) => {}
             Judged::Disagree(why) if self.wrong.len() < MAX_WRONG => self.wrong.push((seed, text.into(), why)),
@@ -373,168 +527,136 @@ pub enum Programs {
     EntryPoints,
     /// The functions of typed programs, with arguments drawn.
     Functions,
+    /// Dispatches in which a race is planted ([`dispatch::racy`]).
+    Racy,
 }
 
-/// The program of a seed, judged.
-pub fn judge(programs: Programs, seed: u64, options: &Options, found: &mut Found) {
+/// What a program of a seed is run as: to each subject with its number, or to why there is none.
+type Each<'e> = &'e mut dyn FnMut(u32, &str, Result<Subject<'_, '_>, Judged>);
+
+/// The subjects of the program of a seed.
+fn subjects(programs: Programs, seed: u64, each: Each) {
     match programs {
-        Programs::Dispatches => {
-            let made = dispatch::dispatch(seed);
+        Programs::Dispatches | Programs::Racy => {
+            let made = if programs == Programs::Racy { dispatch::racy(seed) } else { dispatch::dispatch(seed) };
             let Some(program) = validate(&made.text).program else {
-                return found.note(seed, &made.text, Judged::Disagree("the program is not valid".into()));
+                return each(0, &made.text, Err(Judged::Disagree("the program is not valid".into())));
             };
             let Some(entry) = program.entry_points.first() else { return };
-            let judged = match made.bind(&program, entry) {
+            match made.bind(&program, entry) {
                 Ok(resources) => {
                     let dispatch = Dispatch { program: &program, text: &made.text, entry, groups: made.groups, resources };
-                    check(&dispatch, options)
+                    each(0, &made.text, Ok(Subject::Dispatch(&dispatch)));
                 }
-                Err(wrong) => Judged::Unchecked(wrong.0),
-            };
-            found.note(seed, &made.text, judged);
+                Err(wrong) => each(0, &made.text, Err(Judged::Unchecked(wrong.0))),
+            }
         }
-        Programs::EntryPoints => {
+        Programs::EntryPoints | Programs::Functions => {
             let text = typed::program(seed);
-            let Some(program) = validate(&text).program else { return };
-            check_entry_points(&program, &text, seed, options, found);
-        }
-        Programs::Functions => {
-            let text = typed::program(seed);
-            let Some(program) = validate(&text).program else { return };
-            check_functions(&program, &text, seed, options, found);
+            match validate(&text).program {
+                Some(program) if programs == Programs::EntryPoints => entry_points(&program, &text, seed, each),
+                Some(program) => functions(&program, &text, seed, each),
+                None => each(0, &text, Err(Judged::Disagree("the program is not valid".into()))),
+            }
         }
     }
 }
 
-/// The compute entry points of a program, each over one group or two with resources drawn by a seed.
-pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
-    for entry in &program.entry_points {
+/// The compute entry points of a program, each over one group or two with resources drawn by a
+/// seed.
+fn entry_points(program: &Program, text: &str, seed: u64, each: Each) {
+    for (number, entry) in (0..).zip(&program.entry_points) {
         let Stage::Compute(size) = entry.stage else { continue };
+        let mut unchecked = |why: String| each(number, text, Err(Judged::Unchecked(why)));
         let threads = size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS);
         let Some(threads) = threads else {
-            found.note(seed, text, Judged::Unchecked(format!("more than {MAX_THREADS} threads")));
+            unchecked(format!("more than {MAX_THREADS} threads"));
             continue;
         };
         let groups = if threads <= 64 { 2 } else { 1 };
         let Ok(mut resources) = Resource::of(program, entry) else {
-            found.note(seed, text, Judged::Unchecked("resources that are not bound".into()));
+            unchecked("resources that are not bound".into());
             continue;
         };
         if !bound::bind(program, &mut resources, 2048, seed) {
-            found.note(seed, text, Judged::Unchecked("an element of more than 2048 words".into()));
+            unchecked("an element of more than 2048 words".into());
             continue;
         }
         let dispatch = Dispatch { program, text, entry, groups: [groups, 1, 1], resources };
-        found.note(seed, text, check(&dispatch, options));
+        each(number, text, Ok(Subject::Dispatch(&dispatch)));
     }
 }
 
 /// The functions of a program that are no entry points, each called with arguments drawn by a seed.
 /// Those whose arguments are not drawn are left out.
-pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
-    for (k, f) in program.env.functions.iter().enumerate() {
-        if f.kind.is_entry_point() {
-            continue;
-        }
-        if let Some(judged) = check_function(program, text, FunctionId(k as u32), seed, options) {
-            found.note(seed, text, judged);
+fn functions(program: &Program, text: &str, seed: u64, each: Each) {
+    let mut layouts = Layouts::default();
+    for (number, function) in (0..).zip(&program.env.functions) {
+        let parameters = function.parameters.iter().zip(0..);
+        let arguments = parameters.map(|(p, k)| arguments::words(program, &mut layouts, p.ty, seed, k)).collect::<Option<Vec<_>>>();
+        if let (false, Some(arguments)) = (function.kind.is_entry_point(), arguments) {
+            each(number, text, Ok(Subject::Call { program, text, f: FunctionId(number), arguments }));
         }
     }
 }
 
-/// A function called with drawn arguments, on both sides; none if its arguments are not drawn.
-pub fn check_function(program: &Program, text: &str, f: FunctionId, seed: u64, options: &Options) -> Option<Judged> {
-    let mut layouts = Layouts::default();
-    let function = program.env.function(f);
-    let arguments = function.parameters.iter().zip(0..).map(|(p, k)| arguments::words(program, &mut layouts, p.ty, seed, k));
-    let arguments: Vec<Vec<u32>> = arguments.collect::<Option<_>>()?;
-    Some(call_both((program, text), f, &arguments, options))
+/// The compute entry points of a program, judged.
+pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
+    entry_points(program, text, seed, &mut |_, text, subject| found.note(seed, text, judged(subject, options)));
+}
+
+/// The functions of a program that are no entry points, judged.
+pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
+    functions(program, text, seed, &mut |_, text, subject| found.note(seed, text, judged(subject, options)));
+}
+
+fn judged(subject: Result<Subject, Judged>, options: &Options) -> Judged {
+    match subject {
+        Ok(subject) => subject.judged(options).0,
+        Err(judged) => judged,
+    }
+}
+
+/// The program of a seed, judged.
+pub fn judge(programs: Programs, seed: u64, options: &Options, found: &mut Found) {
+    subjects(programs, seed, &mut |_, text, subject| found.note(seed, text, judged(subject, options)));
+}
+
+/// Programs on which both interpreters agree, run on a device: what it shows must be among what the
+/// source allows. Of the others the interpreters' verdict is counted.
+pub fn device_campaign(programs: Programs, seed: u64, count: u64, device: &Device, options: &Options) -> Found {
+    const WINDOW: u64 = 128;
+    let mut found = Found::default();
+    for first in (0..count).step_by(WINDOW as usize) {
+        for seed in (first..count.min(first + WINDOW)).map(|i| seed.wrapping_add(i)) {
+            subjects(programs, seed, &mut |number, text, subject| {
+                let (judged, given) = match &subject {
+                    Ok(subject) => subject.judged(options),
+                    Err(judged) => (judged.clone(), None),
+                };
+                match given {
+                    Some(given) if matches!(judged, Judged::Agree { .. }) && number < 1 << 16 => {
+                        device.submit(seed << 16 | u64::from(number), given.dispatch());
+                    }
+                    _ => found.note(seed, text, judged),
+                }
+            });
+        }
+        while let Some(finished) = device.receive() {
+            let seed = finished.id >> 16;
+            subjects(programs, seed, &mut |number, text, subject| {
+                if let (true, Ok(subject)) = (u64::from(number) == finished.id & 0xffff, subject) {
+                    found.note(seed, text, subject.on_device(&finished.outcome, options));
+                }
+            });
+        }
+    }
+    found
 }
 
 /// A function called with the words of its arguments, on both sides.
 pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[Vec<u32>], options: &Options) -> Judged {
-    let module = match translate_function(program, f, options) {
-        Ok(module) => module,
-        Err(refusal) => return Judged::Refused(refusal),
-    };
-    let mut layouts = Layouts::default();
-    let function = program.env.function(f);
-    let result = function.result;
-    let Some(shown_leaves) = (if result == TypeId::VOID { Some(Vec::new()) } else { leaves(program, &mut layouts, result) }) else {
-        return Judged::Unchecked("the result is too large".into());
-    };
-    // The table of arguments has the scalars one after the other, and so has the result's.
-    let mut given = Vec::new();
-    for (parameter, words) in function.parameters.iter().zip(arguments) {
-        let Some(leaves) = leaves(program, &mut layouts, parameter.ty) else { return Judged::Unchecked("an argument is too large".into()) };
-        given.extend(leaves.iter().map(|&(at, _)| words.get(at).copied().unwrap_or(0)));
-    }
-    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    given.push(0);
-    let buffers = [
-        Buffer { set: 0, binding: 0, bytes: bytes(&given) },
-        Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; shown_leaves.len() + 1]) },
-    ];
-    let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
-    let returned = || {
-        let compiled = Compiled::new(program, f).ok()?;
-        let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
-        match compiled.call(&flat, &mut [], &settings) {
-            Ok((Ending::Returned(returned), _)) => Some(returned),
-            _ => None,
-        }
-    };
-    let shown = match target(&module, [1, 1, 1], &buffers, || returned().is_some()) {
-        Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
-        Ok(Outcome::Observed(shown)) => shown,
-        Ok(Outcome::Undefined(u)) => return Judged::Disagree(format!("the module has undefined behaviour: {}: {}", u.ub.id(), u.what)),
-        Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
-        Ok(Outcome::Diverges(why)) => return Judged::Disagree(format!("the module: {why}")),
-        Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
-    };
-    let Some(buffer) = shown.buffers.iter().find(|b| b.binding == 1) else {
-        return if shown_leaves.is_empty() { Judged::Agree { open: false } } else { Judged::Disagree("no result is stored".into()) };
-    };
-    if let Some(undefined) = buffer.undefined.first() {
-        return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
-    }
-    let words: Vec<u32> = buffer.bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-    if let Some(returned) = returned() {
-        let possible: Vec<Possible> = returned.into_iter().map(|word| Possible::Values(vec![word])).collect();
-        if compare_result(&shown_leaves, &possible, &words).is_ok() {
-            return Judged::Agree { open: false };
-        }
-    }
-    let mut last = String::new();
-    for precision in precisions(&module, options) {
-        let values = function.parameters.iter().zip(arguments);
-        let values = values.map(|(p, words)| execution::term::Value {
-            ty: p.ty,
-            words: words.iter().map(|&w| smallstep_semantics::wsl::open::Word::Bits(w)).collect::<memory::Words>(),
-        });
-        let evaluation = call::Evaluation { program, text, start: execution::call_of(program, f, values.collect()), root: f };
-        let settings = call::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..call::Settings::default() };
-        match evaluation.run(&settings, &mut |_, _| {}) {
-            Outcome::Observed(slow) if slow.discarded > 0 => return Judged::Unchecked("the source discards".into()),
-            Outcome::Observed(slow) => match compare_result(&shown_leaves, &slow.words, &words) {
-                Ok(()) => return Judged::Agree { open: slow.unspecified },
-                Err(why) if slow.complete => last = why,
-                Err(why) => return Judged::Unchecked(format!("not every way was followed, and {why}")),
-            },
-            other => return Judged::Unchecked(format!("the relation: {}", other.name())),
-        }
-    }
-    Judged::Disagree(format!("{} of {arguments:?}: {last}", program.env.signature(f)))
-}
-
-fn compare_result(leaves: &[(usize, Scalar)], allowed: &[Possible], shown: &[u32]) -> Result<(), String> {
-    for (k, &(at, of)) in leaves.iter().enumerate() {
-        let (Some(possible), Some(&word)) = (allowed.get(at), shown.get(k)) else { return Err("the result has another size".into()) };
-        if !is_allowed(possible, of, word) {
-            return Err(format!("word {at} of the result is {word:#x} and the source allows {possible:?}"));
-        }
-    }
-    Ok(())
+    Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options).0
 }
 
 /// Programs `seed` to `seed + count - 1`, on so many threads.

@@ -8,6 +8,7 @@ use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::validate::validate;
+use std::collections::BTreeSet;
 
 const MIN: u32 = 0x8000_0000;
 const NAN: u32 = 0x7fc0_0000;
@@ -110,6 +111,14 @@ pub const CALLS: &[Case] = &[
     case("int f(int x) { for (uint i = 0u; i < 2u; i++) { int y; y += x; x = y; } return x; }", &[&[5]]),
     case("enum E : int { A = 3, B = 0, C = 8 } int f(int x) { E e = E(x); return int(e); }", &[&[3], &[0], &[8], &[4]]),
     case("enum E { A, B, C } int f(int x) { switch (E(x)) { case E.A: return 1; case E.B: return 2; case E.C: return 3; } return 4; }", &[]),
+    case("struct P { int a; int b; int c; } P g(int x) { P p; p.a = x; p.b = x + 1; return p; } int f(int x) { return g(x).a * 10 + g(x).b; }", &[&[5]]),
+    // An element of what a getter gives: the whole is read and assigned to.
+    case(
+        "struct S { int e; } int[2] operator.pair(S s) { int[2] r; r[0] = s.e; r[1] = s.e + 1; return r; }
+         S operator.pair=(S s, int[2] v) { s.e = v[0] * 10 + v[1]; return s; }
+         int f(int v, uint i) { S s; s.e = v; s.pair[i] = 7; return s.e * 10 + s.pair[i]; }",
+        &[&[1, 0], &[1, 1], &[1, 2]],
+    ),
     // Control flow.
     case("int f(int x) { int n; while (n < x) { n += 2; if (n == 4) continue; if (n > 7) break; x++; } return n * 100 + x; }", &[&[0], &[3], &[20]]),
     case("int f(int x) { int n; do { n++; if (n == x) { return n; } } while (n < 5); return -n; }", &[&[0], &[3], &[20]]),
@@ -168,6 +177,10 @@ pub const CALLS: &[Case] = &[
     case("float f(float a) { float s; float c; sincos(a, &s, &c); return s * 10.0 + c; }", &[&[f(1.25)]]),
     case("float f(float a) { return log10(a) + lerp(1.0, 3.0, a) + smoothstep(1.0, 4.0, a) + mad(a, a, a); }", &[&[f(2.5)], &[f(100.0)]]),
     case("float f(float a) { float i; float b = modf(a, &i); return i * 10.0 + b; }", &[&[f(2.75)], &[f(-2.75)]]),
+    case("float f(float a) { return transpose(float2x2(1.0, 2.0, a, 4.0))[0].y; }", &[&[f(1.5)]]),
+    case("float f(float a) { return mul(float2x2(1.0, 2.0, 3.0, a), float2(a, 2.0)).y; }", &[&[f(1.5)]]),
+    case("float f(float a) { return faceforward(float2(1.0, 2.0), float2(a, 1.0), float2(1.0, 1.0)).y + lit(a, 2.0, 3.0).z; }", &[&[f(1.5)], &[f(-1.5)]]),
+    case("float f(float a) { return log10(a); }", &[&[f(100.0)], &[f(3.0)]]),
     case("float f(float a) { return dot(float3(a, 2.0, 3.0), float3(4.0, 5.0, a)) + mul(float2x2(1.0, 2.0, 3.0, a), float2(a, 2.0)).y; }", &[&[f(1.5)]]),
     case("float f(float a) { return determinant(float3x3(a, 1.0, 2.0, 3.0, a, 1.0, 2.0, 3.0, a)) + transpose(float2x3(1.0, 2.0, 3.0, a, 5.0, 6.0))[0].y; }", &[&[f(1.5)]]),
 ];
@@ -196,6 +209,12 @@ pub const DISPATCHES: &[(&str, &[&[u32]])] = &[
              InterlockedMin(&s[0], -3, &y); InterlockedMax(&s[1], -3, &y); InterlockedMin(&s[2], 3, &y); out[7] = uint(y);
              InterlockedXor(&u[9], 6u, &x); InterlockedAnd(&u[9], 12u, &x); InterlockedMax(&u[10], 0xfffffff0u, &x); InterlockedMax(&u[11], 1u, &x); }",
         &[&[10, 1], &[1, 7, 5, 6, 20, 3, 4, 8, 9, 3, 5, 0xfffffff1], &[5, -9i32 as u32, -5i32 as u32], &[0, 0, 0, 0, 0, 0, 0, 0]],
+    ),
+    // A structure that is copied from buffer to buffer.
+    (
+        "struct P { uint a; uint b; } [numthreads(1, 1, 1)] compute void main(uint3 g : SV_GroupID, constant P[] from : register(b0), device P[] to : register(u0)) {
+             P p = from[g.x]; to[g.x].a = p.a; to[g.x].b = p.b; P q; q.a = 7u; q.b = 8u; to[g.x + 2u] = q; }",
+        &[&[1, 2, 3, 4], &[0, 0, 0, 0, 0, 0, 0, 0]],
     ),
     // Layouts of structures in buffers, of bools too.
     (
@@ -342,6 +361,25 @@ fn expressions_have_witnesses_and_statements_have_lines() {
         assert!(assembly.contains(line), "{assembly}");
     }
     assert!(spirv::Module::load(&module.words).is_ok());
+}
+
+/// Every row of the mapping is used by a case.
+#[test]
+fn every_row_is_used_by_a_case() {
+    let mut used = BTreeSet::from([Row::Header]);
+    let mut add = |text: &str| {
+        let program = validate(text).program.unwrap_or_else(|| panic!("{text}"));
+        let f = FunctionId(program.env.functions.len() as u32 - 1);
+        let module = match program.entry_points.first() {
+            Some(entry) => translate(&program, entry, &Options::default()),
+            None => translate_function(&program, f, &Options::default()),
+        };
+        used.extend(module.unwrap_or_else(|e| panic!("{text}: {e}")).rows.iter().map(|(row, _)| *row));
+    };
+    CALLS.iter().filter(|case| !case.arguments.is_empty()).for_each(|case| add(case.text));
+    DISPATCHES.iter().for_each(|(text, _)| add(text));
+    let unused: Vec<&Row> = Row::ALL.iter().filter(|row| !used.contains(row)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
 }
 
 /// Rows cite sections of the seed, and each is stated.

@@ -40,3 +40,11 @@ fn functions_give_what_the_program_allows() {
     let judged: u64 = found.verdicts.values().sum();
     assert!(found.count("agree") * 100 >= judged * 75, "{:?}", found.verdicts);
 }
+
+/// A race that is planted in the source is the module's too, or the module shows what the source
+/// allows.
+#[test]
+fn races_are_reported_on_both_sides() {
+    let found = run(Programs::Racy, programs(200));
+    assert!(found.count("undefined") * 4 >= found.verdicts.values().sum::<u64>() * 3, "{:?}", found.verdicts);
+}

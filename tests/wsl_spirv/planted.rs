@@ -3,6 +3,7 @@
 use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
 use smallstep::compile::wsl::Options;
 use smallstep::compile::wsl::planted::{BUGS, Planted};
+use smallstep::compile::wsl::row::Row;
 use smallstep::theorem::wsl::{Found, Judged, Programs, judge};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -59,6 +60,39 @@ fn every_planted_bug_is_caught() {
     // A mistake that makes modules invalid says little of the comparison.
     assert!(invalid.load(Ordering::Relaxed) * 10 <= BUGS.len(), "{invalid:?} of {} make modules that are not valid", BUGS.len());
     assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), BUGS.len());
+}
+
+/// The rows without a planted mistake, and why: any change of one of their instructions makes the
+/// module invalid, or says the same.
+const WITHOUT: &[(Row, &str)] = &[
+    (Row::Header, "it is no instruction of a function"),
+    (Row::ScalarType, "another type is not valid"),
+    (Row::VectorType, "another type is not valid"),
+    (Row::MatrixType, "another type is not valid"),
+    (Row::BoolMatrixType, "another type is not valid"),
+    (Row::StructType, "another type is not valid"),
+    (Row::ArrayType, "another type is not valid"),
+    (Row::BufferType, "another type is not valid"),
+    (Row::BufferReadOnly, "only a device may tell that a buffer is not written"),
+    (Row::Threadgroup, "another storage class is not valid"),
+    (Row::Local, "another storage class is not valid"),
+    (Row::Load, "there is one instruction and one operand"),
+    (Row::Constant, "indices of types are constants too, and become invalid"),
+    (Row::Broadcast, "all operands are the same"),
+    (Row::ReferenceLength, "there is one instruction and one operand"),
+    (Row::Access, "other operands are not valid"),
+    (Row::Jump, "a branch to elsewhere is not valid"),
+    (Row::Return, "there is one instruction and one operand"),
+    (Row::Function, "a function is declared as it is called"),
+];
+
+/// Every row has a planted mistake, or a reason why it has none.
+#[test]
+fn every_row_has_a_planted_bug() {
+    let has: BTreeSet<Row> = BUGS.iter().map(|bug| bug.row).collect();
+    let without: BTreeSet<Row> = WITHOUT.iter().map(|(row, _)| *row).collect();
+    let missing: Vec<&Row> = Row::ALL.iter().filter(|row| has.contains(row) == without.contains(row)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -73,8 +73,8 @@ pub fn single(stage: Stage) -> bool {
 /// Whether an argument of an entry point is uniform: in the workgroup of a compute stage, in the
 /// draw of another stage.
 ///
-/// A buffer, a texture or a sampler is uniform as a handle. What it holds is for [`load`] and
-/// [`result`].
+/// A buffer, a texture or a sampler is uniform as a handle. [`load`] and [`result`] say what of its
+/// contents is.
 pub fn input(stage: Stage, item: &Item) -> bool {
     use BuiltinSemantic as S;
     let Some((semantic, _)) = item.semantic else { return false };

@@ -1,5 +1,7 @@
 //! The uniformity analysis.
 
+mod executed;
+mod generated;
 mod precise;
 mod programs;
 mod seed;

@@ -216,10 +216,15 @@ fn graphs_are_linear_in_the_program() {
         let text =
             format!("[numthreads(8, 1, 1)] compute void main(uint x : SV_GroupIndex, constant uint[] c : register(b0)) {{ {body} }}");
         let program = smallstep_semantics::wsl::validate::validate(&text).program.expect("it is valid");
+        let start = std::time::Instant::now();
         let analysis = seed::analyse(&program);
+        println!("{} statements in {:?}", program.stmts.len(), start.elapsed());
         (analysis.nodes, analysis.edges)
     };
     let (small, large) = (size(200), size(2000));
+    let start = std::time::Instant::now();
+    let huge = size(20_000);
+    println!("60,000 statements: {} nodes, {} edges; read, validated and analysed in {:?}", huge.0, huge.1, start.elapsed());
     assert!(large.0 < 10 * small.0 && large.1 < 10 * small.1, "{small:?}, {large:?}");
     let nested = format!("uint f(uint x) {{ return {}x{}; }}", "(".repeat(3000), ")".repeat(3000));
     assert!(metadata(&nested, "f").result);

@@ -220,7 +220,8 @@ impl Compiler<'_> {
         all
     }
 
-    /// The vector or matrix with another element or column; out of bounds the last element, or none.
+    /// The vector or matrix with another element or column; out of bounds the last element, or
+    /// none.
     fn set_index(&mut self, a: Id, of: TypeId, index: Id, value: Id) -> Done<Id> {
         let Some(shape) = self.shape(of) else { return self.refuse("an index into this type") };
         let to = self.ty(of)?;

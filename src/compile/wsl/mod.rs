@@ -213,8 +213,8 @@ pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Re
     c.finish(main, name, size, options)
 }
 
-/// Translates a function that is no entry point: a compute entry point `main` calls it once for each
-/// row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row after
+/// Translates a function that is no entry point: a compute entry point `main` calls it once for
+/// each row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row after
 /// row; binding 1 gets the scalars of the results. Each workgroup is one invocation and one row.
 ///
 /// # Errors

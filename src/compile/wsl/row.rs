@@ -36,7 +36,6 @@ rows! {
     BoolMatrixType "Vectors and matrices" "a bool matrix is an array of bool vectors";
     StructType "Structs" "a structure is OpTypeStruct; in a buffer it is another one, with offsets";
     ArrayType "Variables and resources: Definition" "an array is OpTypeArray";
-    EnumType "User-defined types" "an enum is its base type";
     BufferType "Buffers" "an array reference is a block of one runtime array, in storage class StorageBuffer";
     BufferLayout "Buffers" "offsets and strides are those of WSL's memory";
     BufferReadOnly "Storage class" "an array reference in constant is NonWritable";
@@ -66,7 +65,7 @@ rows! {
     Cast "Casts" "the cells of the table";
     CastGuard "Casts" "a float that no integer of the type holds is replaced by 0";
     Reinterpret "Casts" "asint, asuint and asfloat are OpBitcast";
-    EnumValid "User-defined types" "a number that no element of the enum has becomes its first element";
+    EnumValid "User-defined types" "an enum is its base type; a number that no element has becomes the first element";
     Construct "Casts" "constructors are OpCompositeConstruct";
     IndexClamp "Indexing operator" "an index out of bounds becomes the last one";
     VectorIndex "Indexing operator" "an element of a vector is read and written by its clamped index";

@@ -115,10 +115,7 @@ impl Compiler<'_> {
             }
             Type::Enum(id) => {
                 let base = self.program.env.enumeration(id).base;
-                let saved = self.e.enter(Row::EnumType);
-                let id = self.type_of(base, laid_out)?;
-                self.e.row = saved;
-                id
+                self.type_of(base, laid_out)?
             }
             Type::Array(_, 0) => return self.refuse("an array of no elements"),
             Type::Array(of, n) => {

@@ -1,5 +1,5 @@
-//! The analyses that are judged, and some that need no thought, to compare them with and to see
-//! that the oracle says no.
+//! The analyses that a campaign can judge, by name. Some need no thought: they are there to
+//! compare others with, and to see that the oracle says no.
 
 use super::{Analysis, Verdict};
 use smallstep_semantics::spirv::Module;
@@ -12,36 +12,38 @@ use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program, StmtForm,
 /// An analysis by its name.
 pub type Named<P> = (&'static str, Analysis<'static, P>);
 
-/// The analyses that can be judged, by name.
-pub const ANALYSES: [Named<Program>; 5] =
+/// The analyses of WSL.
+pub const WSL_ANALYSES: [Named<Program>; 5] =
     [("precise", &precise), ("seed", &seed), ("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
 
-/// The precise analysis.
+/// The analyses of SPIR-V.
+pub const SPIRV_ANALYSES: [Named<Module>; 2] = [("accept-all", &accept_all), ("reject-all", &reject_all)];
+
+/// The analysis of [`uniformity::wsl`].
 pub fn precise(program: &Program) -> Verdict {
     match uniformity::wsl::analyse(program) {
         Ok(analysis) => verdict(&analysis),
-        Err(too_large) => Verdict::Rejects(too_large.to_string()),
+        Err(_) => Verdict::Rejects("it is too large".into()),
     }
 }
 
-/// The analysis of seed 001, mended where it is unsound.
+/// The analysis of [`uniformity::seed`].
 pub fn seed(program: &Program) -> Verdict {
     verdict(&uniformity::seed::analyse(program))
 }
 
-/// A cause is the rules of the first rejection's explanation, each once in a row, and where it
-/// ends, without what stands between accents: names and other text of the program.
+/// What an analysis comes to. Its cause is where the first explanation ends: what differs, with
+/// names left out.
 fn verdict(analysis: &uniformity::Analysis) -> Verdict {
-    let Some(rejection) = analysis.rejections.first() else { return Verdict::Accepts };
-    let mut rules: Vec<&str> = rejection.steps.iter().filter_map(|step| step.rule).map(|rule| rule.name()).collect();
-    rules.dedup();
-    let last = rejection.steps.last().map_or("", |step| &step.text);
+    if analysis.accepts() {
+        return Verdict::Accepts;
+    }
+    let Some(first) = analysis.rejections.first() else { return Verdict::Rejects("a rule is missing".into()) };
+    let last = first.steps.last().map_or("", |step| &step.text);
+    // What stands between accents is a name or other text of the program.
     let unnamed: String = last.split('`').enumerate().map(|(i, text)| if i % 2 == 0 { text } else { "`…`" }).collect();
-    Verdict::Rejects(format!("{}; {unnamed}", rules.join(", ")))
+    Verdict::Rejects(format!("{}: {unnamed}", first.need.noun()))
 }
-
-/// The analyses of SPIR-V, by name.
-pub const SPIRV_ANALYSES: [Named<Module>; 2] = [("accept-all", &accept_all), ("reject-all", &reject_all)];
 
 /// Accepts every program: as precise as can be, and unsound.
 pub fn accept_all<P>(_: &P) -> Verdict {

@@ -14,7 +14,7 @@ mod language;
 pub mod relation;
 pub mod spirv;
 
-pub use analyses::{ANALYSES, Named, SPIRV_ANALYSES, accept_all, branches, precise, reject_all, seed};
+pub use analyses::{Named, SPIRV_ANALYSES, WSL_ANALYSES, accept_all, branches, precise, reject_all, seed};
 pub use campaign::{Case, Cause, Found, MAX_CASES, Plan, campaign};
 pub use execution::{Executions, Observed};
 pub use language::{Language, Wsl};

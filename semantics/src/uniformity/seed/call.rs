@@ -13,7 +13,7 @@ use crate::wsl::types::TypeId;
 
 impl Cx<'_> {
     /// A call of any function with these arguments.
-    pub(super) fn call(&mut self, callee: Callee, arguments: &[Node], cf: &mut Node, span: Span) -> Node {
+    pub(super) fn apply(&mut self, callee: Callee, arguments: &[Node], cf: &mut Node, span: Span) -> Node {
         match callee {
             Callee::Declared(f) => call(self, f, arguments, cf, span),
             Callee::Library(f) => call_library(self, f, arguments, *cf, span),

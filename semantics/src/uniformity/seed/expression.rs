@@ -58,7 +58,7 @@ impl Cx<'_> {
     fn arguments(&mut self, callee: Callee, arguments: &Range<u32>, cf: &mut Node, span: Span) -> Node {
         let program = self.program;
         let nodes: Vec<Node> = program.arguments(arguments).iter().map(|e| self.rvalue(*e, cf)).collect();
-        self.call(callee, &nodes, cf, span)
+        self.apply(callee, &nodes, cf, span)
     }
 
     /// The right operand of an operator that may leave it out.
@@ -170,7 +170,7 @@ fn compound_assign(cx: &mut Cx, callee: Callee, [e1, e2]: [ExprId; 2], cf: &mut 
     let place = cx.place(e1, cf);
     let held = cx.read(&place, cf, cx.program.expr(e1).span);
     let operand = cx.rvalue(e2, cf);
-    let value = cx.call(callee, &[held, operand], cf, span);
+    let value = cx.apply(callee, &[held, operand], cf, span);
     cx.write(rule, &place, value, cf, span);
     value
 }
@@ -185,7 +185,7 @@ fn step(cx: &mut Cx, fix: Fix, e: ExprId, callee: Callee, cf: &mut Node, span: S
     }
     let place = cx.place(e, cf);
     let held = cx.read(&place, cf, cx.program.expr(e).span);
-    let value = cx.call(callee, &[held], cf, span);
+    let value = cx.apply(callee, &[held], cf, span);
     cx.write(rule, &place, value, cf, span);
     match fix {
         Fix::Prefix => value,
@@ -215,7 +215,7 @@ fn getter(cx: &mut Cx, e: ExprId, index: Option<ExprId>, callee: Callee, cf: &mu
     cx.fire(Rule::UniformityGetter);
     let whole = cx.rvalue(e, cf);
     let arguments: Vec<Node> = std::iter::once(whole).chain(index.map(|i| cx.rvalue(i, cf))).collect();
-    cx.call(callee, &arguments, cf, span)
+    cx.apply(callee, &arguments, cf, span)
 }
 
 /// G, CF ⊢ e.length : CF of an array in a variable, and C where G, CF ⊢ e : C otherwise

@@ -85,7 +85,7 @@ impl Cx<'_> {
             Place::Part { whole, index, getter, .. } => {
                 let whole = self.read(whole, cf, span);
                 let arguments: Vec<Node> = std::iter::once(whole).chain(*index).collect();
-                self.call(*getter, &arguments, cf, span)
+                self.apply(*getter, &arguments, cf, span)
             }
             Place::Value(node) => *node,
         }
@@ -104,7 +104,7 @@ impl Cx<'_> {
             Place::Part { whole, index, setter, .. } => {
                 let held = self.read(whole, cf, span);
                 let arguments: Vec<Node> = std::iter::once(held).chain(*index).chain([value]).collect();
-                let changed = self.call(*setter, &arguments, cf, span);
+                let changed = self.apply(*setter, &arguments, cf, span);
                 self.write(rule, whole, changed, cf, span);
             }
         }
@@ -175,7 +175,7 @@ fn left_address_taker(cx: &mut Cx, e: ExprId, index: Option<ExprId>, taker: Call
     let index = index.map(|i| cx.rvalue(i, cf));
     let pointer = cx.address(rule, &place, *cf, span);
     let arguments: Vec<Node> = std::iter::once(pointer).chain(index).collect();
-    let to = cx.call(taker, &arguments, cf, span);
+    let to = cx.apply(taker, &arguments, cf, span);
     Place::Left { storage: Storage::Differs(Differs::Pointer), address: Some(to) }
 }
 
