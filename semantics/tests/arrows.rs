@@ -40,8 +40,16 @@ const ENGINES: &[(&str, &str)] = &[
 ];
 
 /// What puts engines beside each other, or runs either of them.
-const BESIDE: &[&str] =
-    &["spirv::draw::picture", "spirv::opcodes", "wsl::beside", "wsl::call", "wsl::draw", "wsl::generate", "wsl::group::fast", "wsl::traces"];
+const BESIDE: &[&str] = &[
+    "spirv::draw::picture",
+    "spirv::opcodes",
+    "wsl::beside",
+    "wsl::call",
+    "wsl::draw",
+    "wsl::generate",
+    "wsl::group::fast",
+    "wsl::traces",
+];
 
 /// Settings, which are no engine's although they stand in one.
 const DATA: &[&str] = &["lambda_v::step::Setting"];

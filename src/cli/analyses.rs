@@ -27,7 +27,10 @@ pub(super) fn judge<L: Language>(plan: &Plan, (name, analysis): Named<L::Program
     for cause in &found.causes {
         let example = cause.example.as_ref().map(|example| &example.text);
         if json {
-            say!("{}", json!({"schema": 1, "kind": "cause", "cause": cause.cause, "count": cause.count, "seed": cause.seed, "text": example}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "cause", "cause": cause.cause, "count": cause.count, "seed": cause.seed, "text": example})
+            );
             continue;
         }
         say!("{} rejected, and no run shows threads apart: {} (seed {})", cause.count, cause.cause, cause.seed);

@@ -3,8 +3,8 @@
 //! ([`super::machine::Traced`]).
 //!
 //! A compute entry point runs over a grid. A fragment entry point runs for the four pixels of a
-//! screen of 2 × 2 that one triangle covers: a float attribute holds the place of the pixel's centre
-//! on the screen, 0 to 1; all else is 0.
+//! screen of 2 × 2 that one triangle covers: a float attribute holds the place of the pixel's
+//! centre on the screen, 0 to 1; all else is 0.
 
 use super::choice::Strategy;
 use super::entry::{EntryPoint, Stage};

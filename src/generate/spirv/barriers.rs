@@ -3,8 +3,8 @@
 //!
 //! In so many of a hundred places, drawn for each module, a built-in input that differs within a
 //! workgroup gives way to one that does not. So whole chains of values, through variables, phis and
-//! calls, mostly do not differ, but for a few. Memory is used as before, so nothing races: a barrier
-//! more orders more.
+//! calls, mostly do not differ, but for a few. Memory is used as before, so nothing races: a
+//! barrier more orders more.
 
 use super::mix::{Limits, Mix};
 use super::tree::{Builtin, Compare, Expr, Function, Module, Op, Stmt, Trip, Type};

@@ -52,7 +52,11 @@ impl Generator {
             // What differs is taken away from itself.
             _ => {
                 let (a, _) = self.leaf(false);
-                let zero = if self.percent(50) { Expr::new(Kind::Uint, "($ & 0u)", [a]) } else { Expr::new(Kind::Uint, "($ - $)", [a.clone(), a]) };
+                let zero = if self.percent(50) {
+                    Expr::new(Kind::Uint, "($ & 0u)", [a])
+                } else {
+                    Expr::new(Kind::Uint, "($ - $)", [a.clone(), a])
+                };
                 (zero, true)
             }
         }
@@ -331,7 +335,8 @@ impl Generator {
                 Parameter::Pointer => {
                     let fit = self.fitting(|v| {
                         (!v.mixed || takes_mixed)
-                            && (v.writable && matches!(v.shape, Shape::Scalar | Shape::Pair | Shape::Pointer(_)) || v.shape == Shape::Parameter)
+                            && (v.writable && matches!(v.shape, Shape::Scalar | Shape::Pair | Shape::Pointer(_))
+                                || v.shape == Shape::Parameter)
                     });
                     let i = self.pick(&fit)?;
                     pointed.push(i);

@@ -400,16 +400,19 @@ impl Generator {
             for _ in 0..1 + g.random.below(3) {
                 g.declaration(body);
             }
-            // Otherwise threadgroup memory holds zeros.
-            if !fragment && g.percent(75) {
-                let (e, _) = g.uint(1, false);
-                body.push(Stmt(tree::parts("part[lane & 7u] = $;", [e])));
-            }
         });
-        let first: &[&str] = match fragment {
-            true => &["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
-            false => &["threadgroup uint[8] part;", "threadgroup atomic_uint number;"],
+        let mut first: Vec<&str> = match fragment {
+            true => vec!["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
+            false => vec!["threadgroup uint[8] part;", "threadgroup atomic_uint number;"],
         };
+        // Memory that invocations share is mostly shared: threads see of each other what has been
+        // stored so far.
+        if self.percent(75) {
+            first.extend(match fragment {
+                true => ["data[x & 7u] = y;", "data[y & 3u] = x;"],
+                false => ["part[lane & 7u] = lane + gid.x;", "data[tid.x & 7u] = lane;"],
+            });
+        }
         body.splice(0..0, first.iter().map(|text| Stmt(vec![Part::Text((*text).into())])));
         if fragment {
             body.push(Stmt(vec![Part::Text("return float4(0.0, 0.0, 0.0, 1.0);".into())]));

@@ -155,8 +155,8 @@ impl Tree {
         self.functions.iter().map(|f| count(&f.body)).sum()
     }
 
-    /// The smallest tree that `keeps` holds of, as far as single edits lead there. It is asked about
-    /// at most `most` trees, valid or not.
+    /// The smallest tree that `keeps` holds of, as far as single edits lead there. It is asked
+    /// about at most `most` trees, valid or not.
     pub fn shrunk(&self, most: usize, keeps: &mut dyn FnMut(&Tree) -> bool) -> Tree {
         let mut tree = self.clone();
         let mut left = most;

@@ -1,5 +1,5 @@
-//! The analyses that a campaign can judge, by name. Some need no thought: they are there to compare
-//! others with, and to see that the oracle says no.
+//! The analyses that a campaign can judge, by name. Some need no thought: they are there to
+//! compare others with, and to see that the oracle says no.
 
 use super::{Analysis, Verdict};
 use smallstep_semantics::spirv::Module;

@@ -31,8 +31,8 @@ pub trait Language {
     /// What the reference interpreter says against that, if it does.
     fn disagreement(tree: &Self::Tree, program: &Self::Program, seed: u64, executions: &Executions) -> Option<String>;
 
-    /// A small tree that `keeps` holds of, if it holds of this one. It is asked about at most `most`
-    /// trees.
+    /// A small tree that `keeps` holds of, if it holds of this one. It is asked about at most
+    /// `most` trees.
     fn shrunk(tree: &Self::Tree, most: usize, keeps: &mut dyn FnMut(&Self::Tree) -> bool) -> Self::Tree;
 }
 

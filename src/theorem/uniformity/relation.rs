@@ -15,8 +15,8 @@ use smallstep_semantics::wsl::typing::program::Program;
 const STEPS: u64 = 2_000_000;
 
 /// Whether both interpreters agree that threads are apart, or are not, in the runs in which the
-/// first thread runs first. What the reference says against the machine, if it does; none also where
-/// one of them was not done.
+/// first thread runs first. What the reference says against the machine, if it does; none also
+/// where one of them was not done.
 pub fn disagreement(text: &str, program: &Program, groups: [u32; 3], seed: u64, executions: &Executions) -> Option<String> {
     disagreement_with(text, program, groups, seed, executions, Planted::default())
 }
@@ -41,7 +41,16 @@ pub fn disagreement_with(
         };
         let reference = if entry.stage == Stage::Fragment {
             let vertices = Vertices::Screen(vec![(0, Given::Place)]);
-            let draw = Draw { program, text, vertices, fragment: entry, size: [2, 2], depth: None, resources: bound, specialization: Default::default() };
+            let draw = Draw {
+                program,
+                text,
+                vertices,
+                fragment: entry,
+                size: [2, 2],
+                depth: None,
+                resources: bound,
+                specialization: Default::default(),
+            };
             let settings = draw::Settings { strategy: Strategy::First, fuel: STEPS, races: false, planted, ..draw::Settings::default() };
             match draw.run(&settings) {
                 draw::Ending::Shown(shown) => shown.apart.first().map(|apart| format!("{apart:?}")),
