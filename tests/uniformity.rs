@@ -1,11 +1,13 @@
 //! The oracle of the analysis of uniformity: that it sees threads which are apart, and only these,
 //! and that a campaign catches analyses which are wrong.
 
+use smallstep::compile;
 use smallstep::generate::spirv::barriers;
 use smallstep::generate::uniformity::{Generated, program};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
 use smallstep::theorem::uniformity::{
-    Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, precise, reject_all, seed, spirv,
+    Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, precise, precise_spirv,
+    reject_all, seed, spirv,
 };
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{self, Env};
@@ -193,6 +195,44 @@ fn the_analyses_of_wsl_accept_no_program_that_comes_apart() {
         assert_eq!((found.unsound, found.failures), (0, 0), "{name}: {:?} {:?}", found.unsound_cases, found.failure_cases);
         println!("{name}: {:.1} %", found.precision());
         assert!(found.apart > 300 && found.accepted_together > 0);
+    }
+}
+
+#[test]
+fn the_precise_analysis_of_modules_accepts_none_that_comes_apart() {
+    let plan = Plan { count: 2000, threads: 2, references: 0, examples: 0, ..Plan::default() };
+    let found = campaign::<Spirv>(&plan, &precise_spirv, &|| ());
+    assert_eq!((found.unsound, found.failures), (0, 0), "{:?} {:?}", found.unsound_cases, found.failure_cases);
+    println!("{:.1} %", found.precision());
+    assert!(found.apart > 150 && found.accepted_together > 0);
+}
+
+/// What is accepted as WSL is accepted as the SPIR-V that it is translated to. The module may be
+/// judged more precisely.
+#[test]
+fn translated_programs_are_judged_alike() {
+    let (mut both, mut neither, mut module_only, mut program_only, mut refused) = (0, 0, 0, Vec::new(), 0);
+    for generated in (0..600).map(program) {
+        let text = generated.tree.text();
+        let program = typed(&text);
+        let translated = compile::wsl::translate(&program, &program.entry_points[0], &compile::wsl::Options::default());
+        let Ok(translated) = translated else {
+            refused += 1;
+            continue;
+        };
+        let module = Module::load(&translated.words).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        match (precise(&program), precise_spirv(&module)) {
+            (Verdict::Accepts, Verdict::Accepts) => both += 1,
+            (Verdict::Rejects(_), Verdict::Rejects(_)) => neither += 1,
+            (Verdict::Rejects(_), Verdict::Accepts) => module_only += 1,
+            (Verdict::Accepts, Verdict::Rejects(why)) => program_only.push((why, text)),
+        }
+    }
+    let only = program_only.len();
+    println!("{both} accepted by both, {neither} by neither, {module_only} as modules only, {only} as programs only; {refused} not translated");
+    assert!(both > 200 && neither > 40);
+    if let Some((why, text)) = program_only.first() {
+        panic!("{only} are accepted as programs only, as this one: {why}\n{text}");
     }
 }
 

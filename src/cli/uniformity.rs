@@ -156,7 +156,7 @@ impl Uniformity {
         let read = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
         let words = source.words().map_err(read)?;
         let wrong = |e: &spirv::LoadError| read(smallstep::source::ReadError::of_module(name, e));
-        let module = spirv::load(&words).map_err(|e| wrong(&e))?;
+        let module = spirv::Module::load(&words).map_err(|e| wrong(&e))?;
         let unknown = uniformity::spirv::spec_constants(&words).map_err(|e| wrong(&e.into()))?;
         let options = uniformity::spirv::Options { unknown, ..uniformity::spirv::Options::default() };
         let analysis =
