@@ -31,6 +31,10 @@ const BODIES: &[(&str, bool, &str)] = &[
     ("continue before", false, "for (uint i = 0u; i < u; i++) { if (i == t) { continue; } barrier(); }"),
     ("continue and uniform break", true, "for (uint i = 0u; i < 4u; i++) { if (i == u) { break; } if (i == t) { continue; } d[t] = i; }  barrier();"),
     ("continue and uniform break, inside", true, "for (uint i = 0u; i < 4u; i++) { barrier(); if (i == u) { break; } if (i == t) { continue; } d[t] = i; }"),
+    ("on the only way out of a loop", false, "uint i = 0u; while (true) { if (i == t) { barrier(); break; } i++; }"),
+    ("after the only way out of a loop", true, "uint i = 0u; while (true) { if (i == t) { break; } i++; } barrier();"),
+    ("behind a continue, before the only way out", false, "uint i = 0u; while (true) { i++; if (i == t) { continue; } barrier(); if (i > u) { break; } }"),
+    ("before a continue, and the only way out", true, "uint i = 0u; while (true) { i++; barrier(); if (i > u) { break; } if (i == t) { continue; } }"),
     ("return in a loop", false, "for (uint i = 0u; i < u; i++) { if (i == t) { return; } } barrier();"),
     ("do while", true, "uint i = 0u; do { i++; barrier(); } while (i < u);"),
     ("do while by thread", false, "uint i = 0u; do { i++; barrier(); } while (i < t);"),
@@ -143,6 +147,7 @@ fn every_weakened_rule_is_caught() {
         BoundsTooSmall,
         RepeatsUnspecified,
         ExitIsNoDependence,
+        IterationsAreAlike,
         Folding,
         CallIsUniform,
     ] {

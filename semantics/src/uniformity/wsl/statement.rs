@@ -62,6 +62,7 @@ impl Lower<'_> {
             }
             StmtForm::DoWhile(body, e) => {
                 let (start, next, end) = (self.flow.block(), self.flow.block(), self.flow.block());
+                self.flow.looped(start, end, Some(self.frame.returns));
                 self.flow.jump(start);
                 self.looped(*body, end, next)?;
                 self.flow.jump(next);
@@ -71,6 +72,7 @@ impl Lower<'_> {
             }
             StmtForm::For(e, update, body) => {
                 let (start, inside, next, end) = (self.flow.block(), self.flow.block(), self.flow.block(), self.flow.block());
+                self.flow.looped(start, end, Some(self.frame.returns));
                 self.flow.jump(start);
                 let condition = self.condition(*e)?;
                 self.flow.end(End::Branch(condition, inside, end));
