@@ -1,4 +1,5 @@
 //! The uniformity analysis.
 
 mod precise;
+mod spirv;
 mod table;
