@@ -75,6 +75,9 @@ const TYPES: &str = "
     %sizes = OpConstant %uint 4
     %semantics = OpConstant %uint 264
     %fzero = OpConstant %float 0
+    %ulong = OpTypeInt 64 0
+    %wide = OpConstant %ulong 4294967296
+    %wide_zero = OpConstant %ulong 0
     %true = OpConstantTrue %bool
     %false = OpConstantFalse %bool
     %undefined = OpUndef %uint
@@ -223,6 +226,7 @@ fn compute(size: &str, body: &str) -> String {
     let (variables, code) = expand(body);
     format!(
         "OpCapability Shader
+        OpCapability Int64
         OpCapability StorageImageExtendedFormats
         OpExtension \"SPV_KHR_storage_buffer_storage_class\"
         %glsl = OpExtInstImport \"GLSL.std.450\"
@@ -265,6 +269,7 @@ fn fragment(body: &str) -> String {
     let (variables, code) = expand(body);
     format!(
         "OpCapability Shader
+        OpCapability Int64
         OpCapability StorageImageExtendedFormats
         OpCapability DemoteToHelperInvocation
         OpExtension \"SPV_KHR_storage_buffer_storage_class\"
@@ -537,6 +542,8 @@ const COMPUTE: &[(&str, bool, &str)] = &[
     ("zero shifted by little", true, "%z = OpBitwiseAnd %uint %t %seven; %y = OpShiftLeftLogical %uint %zero %z; ONE %y"),
     ("product with zero", true, "%y = OpIMul %uint %t %zero; ONE %y"),
     ("product with zero, not exact", false, "%relaxed = OpIMul %uint %t %zero; ONE %relaxed"),
+    ("wide constant", false, "%k0 = OpIEqual %bool %wide %wide_zero; if %k0 A; else A; BARRIER0 %tb; end A"),
+    ("wide constants", true, "%k0 = OpIEqual %bool %wide %wide_zero; BARRIER %k0"),
     ("undefined", false, "ONE %undefined"),
     ("undefined in a function", false, "%y = OpUndef %uint; ONE %y"),
     ("null", true, "%y = OpCompositeExtract %uint %null_pair 1; ONE %y"),
@@ -668,6 +675,7 @@ fn every_weakened_rule_is_caught() {
         Planted::NonWritableOfAnyMember,
         Planted::AliasedIsLikeAnyOther,
         Planted::InsertIsIgnored,
+        Planted::NarrowIntegersFold,
         Planted::WrapsAreDefined,
     ];
     let cases = cases();
@@ -823,5 +831,26 @@ fn growth_is_linear() {
         let (a, b) = (time(&small), time(&large));
         eprintln!("{name}: {:.0} instructions a second", large.instructions().len() as f64 / b);
         assert!(b < 30.0 * a, "{name}: {a} s, {b} s");
+    }
+}
+
+/// Nesting of hostile depth ends soon: selections in selections, loops in loops.
+#[test]
+fn deep_nesting() {
+    let nested = |n: usize, open: &str, close: &str| {
+        let mut text: String = (0..n).map(|k| open.replace('#', &k.to_string())).collect();
+        text += "barrier;";
+        text.extend((0..n).rev().map(|k| close.replace('#', &k.to_string())));
+        load(&compute("8 1 1", &text)).unwrap_or_else(|e| panic!("{e}"))
+    };
+    for (name, module) in [
+        ("selections", nested(5_000, "if %ub A#;", "else A#; end A#;")),
+        ("loops", nested(1_000, "loop A#; body A#;", "next A#; until %ub A#;")),
+    ] {
+        let start = std::time::Instant::now();
+        assert!(analyse(&module, None).accepts(), "{name}");
+        let seconds = start.elapsed().as_secs_f64();
+        eprintln!("{name}: {seconds:.3} s");
+        assert!(seconds < 5.0, "{name}: {seconds} s");
     }
 }
