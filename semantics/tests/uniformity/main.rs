@@ -5,4 +5,5 @@ mod generated;
 mod precise;
 mod programs;
 mod seed;
+mod spirv;
 mod table;

@@ -48,7 +48,8 @@ fn divergent_programs_are_rejected() {
 fn every_rule_fires() {
     let all = ACCEPTED.iter().chain(REJECTED);
     let fired: BTreeSet<Rule> = all.flat_map(|case| seed::analyse(&program(case).1).fired).collect();
-    let missing: Vec<&Rule> = Rule::ALL.iter().filter(|r| r.judgement() == Judgement::Uniformity && !fired.contains(r)).collect();
+    let of_seed = |r: &&Rule| r.judgement() == Judgement::Uniformity && !r.name().starts_with("uniformity/flow-");
+    let missing: Vec<&Rule> = Rule::ALL.iter().filter(of_seed).filter(|r| !fired.contains(r)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 

@@ -45,6 +45,10 @@ impl Lower<'_, '_> {
         Block(self.frame.first + block - self.frame.first_block)
     }
 
+    fn is_gone(&self, label: u32) -> bool {
+        self.shared.blocks.get(&label).is_some_and(|block| self.shared.gone[*block as usize])
+    }
+
     fn block(&mut self, number: u32) -> Done {
         let module = self.module;
         let block = module.blocks()[number as usize];
@@ -101,16 +105,26 @@ impl Lower<'_, '_> {
         let operands = self.shared.operands(i);
         match i.op {
             Op::Branch => End::Jump(self.target(operands[0])),
-            Op::BranchConditional => {
-                let condition = self.scalar(operands[0]);
-                End::Branch(condition, self.target(operands[1]), self.target(operands[2]))
-            }
+            Op::BranchConditional => match (self.is_gone(operands[1]), self.is_gone(operands[2])) {
+                (true, true) => End::Unreachable,
+                (true, false) => End::Jump(self.target(operands[2])),
+                (false, true) => End::Jump(self.target(operands[1])),
+                (false, false) => {
+                    let condition = self.scalar(operands[0]);
+                    End::Branch(condition, self.target(operands[1]), self.target(operands[2]))
+                }
+            },
             Op::Switch => {
                 let selector = self.scalar(operands[0]);
                 // Selectors of other widths have no bits that are known.
-                let cases = self.module.switch_cases(i).map(|(bits, label)| (bits as u32, self.target(label))).collect();
-                let other = (!self.is(Planted::SwitchesHaveNoDefault)).then(|| self.target(operands[1]));
-                End::Switch(selector, cases, other)
+                let cases = self.module.switch_cases(i).filter(|(_, label)| !self.is_gone(*label));
+                let cases: Vec<_> = cases.map(|(bits, label)| (bits as u32, self.target(label))).collect();
+                let other = !self.is_gone(operands[1]) && !self.is(Planted::SwitchesHaveNoDefault);
+                match (cases.is_empty(), other) {
+                    (true, true) => End::Jump(self.target(operands[1])),
+                    (true, false) => End::Unreachable,
+                    (false, _) => End::Switch(selector, cases, other.then(|| self.target(operands[1]))),
+                }
             }
             Op::ReturnValue => {
                 let values = self.value(operands[0]);
@@ -118,7 +132,7 @@ impl Lower<'_, '_> {
                 End::Jump(self.frame.returns)
             }
             Op::Return => End::Jump(self.frame.returns),
-            Op::Kill | Op::TerminateInvocation if !self.is(Planted::KillGoesOn) => End::Exit,
+            Op::Kill | Op::TerminateInvocation => End::Exit,
             _ => End::Unreachable,
         }
     }

@@ -14,7 +14,8 @@
 //! - OpUndef, uninitialised variables and components that a shuffle leaves undefined differ between
 //!   invocations. An operation whose result is undefined for some operands gives the same result
 //!   for uniform operands, but is never folded, and never taken for the same as another one.
-//! - OpUnreachable and divisions by zero are undefined behaviour: nothing follows them.
+//! - OpUnreachable is undefined behaviour: no branch leads to a block that does nothing else. Nor
+//!   is a divisor zero.
 //! - Memory that is declared NonWritable does not change, unless it is declared Aliased. Nor do
 //!   uniform buffers, push constants and sampled images ([`table`]).
 //! - A specialization constant has the value that loading gave it, unless [`Options::unknown`]
@@ -33,6 +34,7 @@ pub use explain::{NoVerdict, Place, Why};
 
 use super::flow::{self, Block, Cell, Def, Flow, Value};
 use crate::rule::Rule;
+use crate::spirv;
 use crate::spirv::module::{EntryPoint, Function, Module};
 use crate::spirv::words::Instruction;
 use crate::text::Span;
@@ -182,6 +184,8 @@ struct Shared<'m> {
     moves: Vec<Vec<(u32, u32)>>,
     /// By label: the block.
     blocks: FxHashMap<u32, u32>,
+    /// By block: whether it only says that it cannot be reached.
+    gone: Vec<bool>,
     /// Whether anything is decorated so that an operation on integers may not wrap, or be exact.
     inexact: bool,
 }
@@ -195,6 +199,7 @@ impl<'m> Shared<'m> {
             unknown: options.unknown.iter().copied().collect(),
             reachable: vec![false; module.blocks().len()],
             moves: vec![Vec::new(); module.blocks().len()],
+            gone: module.blocks().iter().map(|block| is_gone(module, block, options)).collect(),
             blocks,
             inexact: module.instructions().iter().any(|i| i.is(Op::Decorate) && table::inexact(i.operands(module.words())[1])),
         };
@@ -299,6 +304,17 @@ impl<'m> Shared<'m> {
         }
         self.module.modes(entry).workgroup_size
     }
+}
+
+/// Whether a block does nothing before OpUnreachable: to come to it is undefined behaviour, so no
+/// branch does.
+fn is_gone(module: &Module, block: &spirv::module::Block, options: &Options) -> bool {
+    let ends = |i: &Instruction| match i.op {
+        Op::Unreachable => true,
+        Op::Kill | Op::TerminateInvocation => options.planted == Some(Planted::KillGoesOn),
+        _ => false,
+    };
+    module.code(block).iter().all(|i| ends(i) || matches!(i.op, Op::Nop | Op::Line | Op::NoLine | Op::Phi))
 }
 
 /// The scalars of a value.
