@@ -153,11 +153,11 @@ struct Around {
     depth: u32,
 }
 
-/// Where `fallthrough` leads, and what it sets before.
+/// Where `fallthrough` leads, and the number that it stores before.
 #[derive(Clone, Copy, Debug)]
 struct Falls {
     to: Id,
-    flag: Option<Root>,
+    next: Option<(Root, Id)>,
 }
 
 /// What `return` does.
