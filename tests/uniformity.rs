@@ -6,8 +6,8 @@ use smallstep::generate::spirv::barriers;
 use smallstep::generate::uniformity::{Generated, program};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
 use smallstep::theorem::uniformity::{
-    Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, precise, precise_spirv,
-    reject_all, seed, spirv,
+    Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, precise, precise_spirv, reject_all,
+    seed, spirv,
 };
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{self, Env};
@@ -229,7 +229,9 @@ fn translated_programs_are_judged_alike() {
         }
     }
     let only = program_only.len();
-    println!("{both} accepted by both, {neither} by neither, {module_only} as modules only, {only} as programs only; {refused} not translated");
+    println!(
+        "{both} accepted by both, {neither} by neither, {module_only} as modules only, {only} as programs only; {refused} not translated"
+    );
     assert!(both > 200 && neither > 40);
     if let Some((why, text)) = program_only.first() {
         panic!("{only} are accepted as programs only, as this one: {why}\n{text}");

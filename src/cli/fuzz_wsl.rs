@@ -7,9 +7,11 @@ use super::exit::Ended;
 use clap::Args;
 use serde_json::json;
 use smallstep::compile::wsl::Options;
+use smallstep::gpu::Route;
 use smallstep::theorem::uniformity::{Executions, Named, Plan, WSL_ANALYSES, Wsl};
 use smallstep::theorem::validation;
 use smallstep::theorem::wsl::{self, Programs};
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
@@ -132,7 +134,9 @@ impl FuzzWsl {
             (Programs::Racy, "racing dispatches"),
         ] {
             let start = std::time::Instant::now();
-            let options = Options::default();
+            // naga takes no float controls.
+            let is_naga = device.as_ref().is_some_and(|d| d.route() == Route::Naga);
+            let options = Options { profile: if is_naga { Profile::Wgsl } else { Profile::Strict }, ..Options::default() };
             let found = match &device {
                 Some(device) => wsl::device_campaign(programs, self.seed, self.count, device, &options),
                 None => wsl::campaign(programs, self.seed, self.count, threads, &options),

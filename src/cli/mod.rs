@@ -35,8 +35,8 @@ macro_rules! tell_part {
 }
 
 mod adapters;
-mod analyses;
 mod amber;
+mod analyses;
 mod asm;
 mod bar;
 mod bench;

@@ -91,7 +91,8 @@ impl Uniformity {
             Language::Wsl => {}
             Language::Words | Language::Assembly | Language::Wgsl => return self.module(&name, &source),
             Language::LambdaV | Language::Amber => {
-                let what = format!("{name}: this is {}, and uniformity is judged of WSL programs and SPIR-V modules", source.language.words());
+                let what =
+                    format!("{name}: this is {}, and uniformity is judged of WSL programs and SPIR-V modules", source.language.words());
                 return input::fail(exit::INVALID, &what);
             }
         }
@@ -105,9 +106,7 @@ impl Uniformity {
                 let metadata = std::mem::take(&mut analysis.functions);
                 (analysis, metadata)
             }
-            Mode::Precise => {
-                (uniformity::wsl::analyse(&program).map_err(limit)?, uniformity::wsl::metadata(&program).map_err(limit)?)
-            }
+            Mode::Precise => (uniformity::wsl::analyse(&program).map_err(limit)?, uniformity::wsl::metadata(&program).map_err(limit)?),
         };
         let picture = match &self.graph {
             Some(file) => {
@@ -159,13 +158,13 @@ impl Uniformity {
         let module = spirv::Module::load(&words).map_err(|e| wrong(&e))?;
         let unknown = uniformity::spirv::spec_constants(&words).map_err(|e| wrong(&e.into()))?;
         let options = uniformity::spirv::Options { unknown, ..uniformity::spirv::Options::default() };
-        let analysis =
-            uniformity::spirv::analyse_with(&module, &options).map_err(|e| (exit::LIMIT, format!("error: {name}: {e}")))?;
+        let analysis = uniformity::spirv::analyse_with(&module, &options).map_err(|e| (exit::LIMIT, format!("error: {name}: {e}")))?;
         let code = if analysis.accepts() { exit::DONE } else { exit::INVALID };
         for rejection in &analysis.rejections {
             let (need, entry) = (rejection.need, &rejection.function);
             if self.json {
-                let step = |s: &uniformity::spirv::Step| json!({"text": s.text, "rule": s.rule.map(|r| r.name()), "at": s.span.to_string()});
+                let step =
+                    |s: &uniformity::spirv::Step| json!({"text": s.text, "rule": s.rule.map(|r| r.name()), "at": s.span.to_string()});
                 let steps: Vec<_> = rejection.steps.iter().map(step).collect();
                 say!(
                     "{}",
@@ -173,7 +172,11 @@ impl Uniformity {
                 );
                 continue;
             }
-            say!("error: {name}: in entry point `{entry}`, this {} needs control flow that is uniform in the {}:", need.noun(), need.scope());
+            say!(
+                "error: {name}: in entry point `{entry}`, this {} needs control flow that is uniform in the {}:",
+                need.noun(),
+                need.scope()
+            );
             say!("  {}", rejection.span);
             for (n, step) in (1..).zip(&rejection.steps) {
                 say!("  {n}: {}: {}", step.text, step.span);

@@ -487,7 +487,14 @@ impl Found {
         *self.verdicts.entry(judged.name()).or_default() += 1;
         match judged {
             Judged::Agree { open } => self.open += u64::from(open),
-            Judged::Refused(refusal) => *self.refused.entry(refusal.what).or_default() += 1,
+            Judged::Refused(refusal) => {
+                // By construct, whatever its elements are.
+                let what = match (refusal.what.find('<'), refusal.what.rfind('>')) {
+                    (Some(from), Some(to)) if from < to => format!("{}{}", &refusal.what[..from], &refusal.what[to + 1..]),
+                    _ => refusal.what,
+                };
+                *self.refused.entry(what).or_default() += 1;
+            }
             Judged::Unchecked(why) => {
                 let kind = why.split(", and ").next().unwrap_or_default().chars().take(80).collect();
                 *self.unchecked.entry(kind).or_default() += 1;
@@ -678,4 +685,44 @@ pub fn campaign(programs: Programs, seed: u64, count: u64, threads: usize, optio
         }
     });
     all.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch::{ComputeResult, words_hash};
+
+    /// What a device shows is judged: another word than the source allows disagrees, and so does a
+    /// crash.
+    #[test]
+    fn a_device_that_shows_something_else_disagrees() {
+        let text = "int f(int a) { int[2] v; v[0] = a; v[1] = a + 1; return v[uint(a)]; }";
+        let program = validate(text).program.expect("valid");
+        let options = Options::default();
+        let judged = |argument: u32, shown: u32| {
+            let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![argument]] };
+            let given = subject.given(&options).unwrap_or_else(|e| panic!("{e:?}"));
+            let bytes = [shown.to_le_bytes(), [0; 4]].concat();
+            let buffers = vec![Buffer { set: 0, binding: 1, bytes }];
+            let result = ComputeResult { words_hash: words_hash(&given.module.words), buffers, images: Vec::new() };
+            subject.on_device(&DeviceOutcome::Computed(result), &options)
+        };
+        assert_eq!(judged(1, 2), Judged::Agree { open: false });
+        assert!(matches!(judged(1, 1), Judged::Disagree(_)));
+        // An index out of bounds is any in bounds.
+        assert_eq!([judged(7, 7), judged(7, 8)], [Judged::Agree { open: true }, Judged::Agree { open: true }]);
+        assert!(matches!(judged(7, 9), Judged::Disagree(_)));
+        let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![1]] };
+        assert!(matches!(subject.on_device(&DeviceOutcome::Lost("gone".into()), &options), Judged::Disagree(_)));
+        assert!(matches!(subject.on_device(&DeviceOutcome::Unchecked("no".into()), &options), Judged::Unchecked(_)));
+    }
+
+    #[test]
+    fn values_are_compared_by_their_types() {
+        let (nan, other_nan) = (0x7fc0_0000, 0xffc0_0001);
+        let one = |bits| Possible::Values(vec![bits]);
+        assert!(is_allowed(&one(nan), Scalar::Float, other_nan) && !is_allowed(&one(nan), Scalar::Uint, other_nan));
+        assert!(is_allowed(&one(4), Scalar::Bool, 1) && !is_allowed(&one(4), Scalar::Bool, 0) && !is_allowed(&one(4), Scalar::Int, 1));
+        assert!(!is_allowed(&one(0), Scalar::Float, 0x8000_0000) && is_allowed(&Possible::Any, Scalar::Float, 5));
+    }
 }

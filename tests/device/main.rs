@@ -17,6 +17,7 @@ mod not_run;
 mod quirks;
 mod rendering;
 mod vectors;
+mod wsl;
 
 use common::device::{open, options};
 use smallstep::dispatch::{ComputeResult, Dispatch, DrawResult, Frame};

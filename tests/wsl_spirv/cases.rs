@@ -197,6 +197,14 @@ pub const DISPATCHES: &[(&str, &[&[u32]])] = &[
              out[g.x * 4u + i] = a[3u - i] * 100u + old; }",
         &[&[0, 0, 0, 0, 0, 0, 0, 0]],
     ),
+    // What takes no memory does not race; atomics inside structures begin with zeros.
+    (
+        "struct N { } struct A { N n; atomic_int[2] a; float b; }
+         [numthreads(4, 1, 1)] compute void main(uint i : SV_GroupIndex, uint3 g : SV_GroupID, device int[] out : register(u0)) {
+             threadgroup N n; N m = n; n = m; threadgroup A[2] a; int old; InterlockedAdd(&a[i / 2u].a[1], 5, &old);
+             GroupMemoryBarrierWithGroupSync(); if (i == 0u) { InterlockedAdd(&a[1].a[1], 0, &old); out[g.x] = old + int(a[0].b); } }",
+        &[&[0, 0]],
+    ),
     // Atomics.
     (
         "[numthreads(1, 1, 1)] compute void main(uint3 g : SV_GroupID, constant uint[] given : register(b0), device atomic_uint[] u : register(u0),

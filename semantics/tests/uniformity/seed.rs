@@ -4,11 +4,11 @@
 use crate::programs::{ACCEPTED, REJECTED, program};
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::text::line_column;
+use smallstep_semantics::uniformity::picture::Kind;
 use smallstep_semantics::uniformity::report::{Exit, Metadata, Parameter};
 use smallstep_semantics::uniformity::seed::behaviour::Behaviour;
 use smallstep_semantics::uniformity::seed::{self, Letter, Planted, Settings};
 use smallstep_semantics::uniformity::table::Need;
-use smallstep_semantics::uniformity::picture::Kind;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::typing::program::Program;
 use std::collections::BTreeSet;

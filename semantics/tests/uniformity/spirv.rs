@@ -326,8 +326,11 @@ const COMPUTE: &[(&str, bool, &str)] = &[
     // Phis and selects.
     ("phi of different values", false, "if %tb A; else A; end A; %x = OpPhi %uint %one %A_then %two %A_else; ONE %x"),
     ("phi of one value", true, "if %tb A; else A; end A; %x = OpPhi %uint %u %A_then %u %A_else; ONE %x"),
-    ("phi of equal values", true,
-     "if %tb A; %y = OpIAdd %uint %u %one; else A; %z = OpIAdd %uint %u %one; end A; %x = OpPhi %uint %y %A_then %z %A_else; ONE %x"),
+    (
+        "phi of equal values",
+        true,
+        "if %tb A; %y = OpIAdd %uint %u %one; else A; %z = OpIAdd %uint %u %one; end A; %x = OpPhi %uint %y %A_then %z %A_else; ONE %x",
+    ),
     ("phi on a uniform branch", true, "if %ub A; else A; end A; %x = OpPhi %uint %one %A_then %two %A_else; ONE %x"),
     ("phi of a thread's value", false, "if %ub A; else A; end A; %x = OpPhi %uint %t %A_then %two %A_else; ONE %x"),
     ("second value of a phi", false, "if %ub A; else A; end A; %x = OpPhi %uint %two %A_then %t %A_else; ONE %x"),
@@ -335,163 +338,285 @@ const COMPUTE: &[(&str, bool, &str)] = &[
     ("select of one value", true, "%x = OpSelect %uint %tb %u %u; ONE %x"),
     ("select of a thread's value", false, "%x = OpSelect %uint %ub %t %one; ONE %x"),
     ("select by a constant", true, "%x = OpSelect %uint %false %t %u; ONE %x"),
-    ("select of components", true,
-     "%b = OpCompositeConstruct %bool2 %tb %ub; %y = OpCompositeConstruct %uint2 %t %u; %z = OpCompositeConstruct %uint2 %u %one; \
-      %v = OpSelect %uint2 %b %y %z; %x = OpCompositeExtract %uint %v 1; ONE %x"),
-    ("select of the other component", false,
-     "%b = OpCompositeConstruct %bool2 %tb %ub; %y = OpCompositeConstruct %uint2 %t %u; %z = OpCompositeConstruct %uint2 %u %one; \
-      %v = OpSelect %uint2 %b %y %z; %x = OpCompositeExtract %uint %v 0; ONE %x"),
-    ("phis that swap", true,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %x = OpPhi %uint %t %entry %y %A_next; %y = OpPhi %uint %u %entry %u %A_next; body A; \
-      %k0 = OpULessThan %bool %i %three; OpBranchConditional %k0 %go %A_end; dead go; next A; %j = OpIAdd %uint %i %one; again A; ONE %y"),
-    ("phis that swap, the other", false,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %x = OpPhi %uint %u %entry %y %A_next; %y = OpPhi %uint %t %entry %x %A_next; body A; \
-      %k0 = OpULessThan %bool %i %u; OpBranchConditional %k0 %go %A_end; dead go; next A; %j = OpIAdd %uint %i %one; again A; ONE %x"),
-    ("phis that follow each other", false,
-     "loop A; %x = OpPhi %uint %u %entry %u %A_next; %y = OpPhi %uint %t %entry %x %A_next; body A; \
-      break %ub A go; next A; again A; ONE %y"),
-    ("phi that is read late", false,
-     "loop A; %x = OpPhi %uint %t %entry %u %A_next; %y = OpPhi %uint %u %entry %x %A_next; body A; \
-      break %ub A go; next A; again A; ONE %y"),
+    (
+        "select of components",
+        true,
+        "%b = OpCompositeConstruct %bool2 %tb %ub; %y = OpCompositeConstruct %uint2 %t %u; %z = OpCompositeConstruct %uint2 %u %one; \
+      %v = OpSelect %uint2 %b %y %z; %x = OpCompositeExtract %uint %v 1; ONE %x",
+    ),
+    (
+        "select of the other component",
+        false,
+        "%b = OpCompositeConstruct %bool2 %tb %ub; %y = OpCompositeConstruct %uint2 %t %u; %z = OpCompositeConstruct %uint2 %u %one; \
+      %v = OpSelect %uint2 %b %y %z; %x = OpCompositeExtract %uint %v 0; ONE %x",
+    ),
+    (
+        "phis that swap",
+        true,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %x = OpPhi %uint %t %entry %y %A_next; %y = OpPhi %uint %u %entry %u %A_next; body A; \
+      %k0 = OpULessThan %bool %i %three; OpBranchConditional %k0 %go %A_end; dead go; next A; %j = OpIAdd %uint %i %one; again A; ONE %y",
+    ),
+    (
+        "phis that swap, the other",
+        false,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %x = OpPhi %uint %u %entry %y %A_next; %y = OpPhi %uint %t %entry %x %A_next; body A; \
+      %k0 = OpULessThan %bool %i %u; OpBranchConditional %k0 %go %A_end; dead go; next A; %j = OpIAdd %uint %i %one; again A; ONE %x",
+    ),
+    (
+        "phis that follow each other",
+        false,
+        "loop A; %x = OpPhi %uint %u %entry %u %A_next; %y = OpPhi %uint %t %entry %x %A_next; body A; \
+      break %ub A go; next A; again A; ONE %y",
+    ),
+    (
+        "phi that is read late",
+        false,
+        "loop A; %x = OpPhi %uint %t %entry %u %A_next; %y = OpPhi %uint %u %entry %x %A_next; body A; \
+      break %ub A go; next A; again A; ONE %y",
+    ),
     // Loops.
-    ("loop", true,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %u; OpLoopMerge %A_end %A_next None; \
-      OpBranchConditional %k0 %A_body %A_end; dead A_body; barrier; next A; %j = OpIAdd %uint %i %one; again A"),
-    ("loop by thread", false,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %t; OpLoopMerge %A_end %A_next None; \
-      OpBranchConditional %k0 %A_body %A_end; dead A_body; barrier; next A; %j = OpIAdd %uint %i %one; again A"),
-    ("after a loop by thread", true,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %t; OpLoopMerge %A_end %A_next None; \
-      OpBranchConditional %k0 %A_body %A_end; dead A_body; next A; %j = OpIAdd %uint %i %one; again A; barrier"),
-    ("counter after a loop by thread", false,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %t; OpLoopMerge %A_end %A_next None; \
-      OpBranchConditional %k0 %A_body %A_end; dead A_body; next A; %j = OpIAdd %uint %i %one; again A; ONE %i"),
-    ("counter after a uniform loop", true,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %u; OpLoopMerge %A_end %A_next None; \
-      OpBranchConditional %k0 %A_body %A_end; dead A_body; next A; %j = OpIAdd %uint %i %one; again A; ONE %i"),
+    (
+        "loop",
+        true,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %u; OpLoopMerge %A_end %A_next None; \
+      OpBranchConditional %k0 %A_body %A_end; dead A_body; barrier; next A; %j = OpIAdd %uint %i %one; again A",
+    ),
+    (
+        "loop by thread",
+        false,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %t; OpLoopMerge %A_end %A_next None; \
+      OpBranchConditional %k0 %A_body %A_end; dead A_body; barrier; next A; %j = OpIAdd %uint %i %one; again A",
+    ),
+    (
+        "after a loop by thread",
+        true,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %t; OpLoopMerge %A_end %A_next None; \
+      OpBranchConditional %k0 %A_body %A_end; dead A_body; next A; %j = OpIAdd %uint %i %one; again A; barrier",
+    ),
+    (
+        "counter after a loop by thread",
+        false,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %t; OpLoopMerge %A_end %A_next None; \
+      OpBranchConditional %k0 %A_body %A_end; dead A_body; next A; %j = OpIAdd %uint %i %one; again A; ONE %i",
+    ),
+    (
+        "counter after a uniform loop",
+        true,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; %k0 = OpULessThan %bool %i %u; OpLoopMerge %A_end %A_next None; \
+      OpBranchConditional %k0 %A_body %A_end; dead A_body; next A; %j = OpIAdd %uint %i %one; again A; ONE %i",
+    ),
     ("barrier before the exit of a loop", false, "loop A; body A; barrier; next A; until %tb A"),
-    ("several exits", false,
-     "loop A; body A; break %ub A b; break %tb A c1; barrier; next A; again A"),
-    ("barrier before the second exit", false,
-     "loop A; body A; break %ub A b; barrier; break %tb A c1; next A; again A"),
-    ("several uniform exits", true,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; body A; %k0 = OpIEqual %bool %i %u; break %ub A b; barrier; break %k0 A c1; \
-      next A; %j = OpIAdd %uint %i %one; again A; ONE %i"),
+    ("several exits", false, "loop A; body A; break %ub A b; break %tb A c1; barrier; next A; again A"),
+    ("barrier before the second exit", false, "loop A; body A; break %ub A b; barrier; break %tb A c1; next A; again A"),
+    (
+        "several uniform exits",
+        true,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; body A; %k0 = OpIEqual %bool %i %u; break %ub A b; barrier; break %k0 A c1; \
+      next A; %j = OpIAdd %uint %i %one; again A; ONE %i",
+    ),
     ("after several exits", true, "loop A; body A; break %ub A b; break %tb A c1; next A; again A; barrier"),
-    ("value of several exits", false,
-     "loop A; body A; break %ub A b; break %tb A c1; next A; again A; %x = OpPhi %uint %one %A_body %two %b; ONE %x"),
-    ("on the only way out of a loop", false,
-     "loop A; %i = OpPhi %uint %zero %entry %j %A_next; body A; %k0 = OpIEqual %bool %i %t; OpSelectionMerge %go None; \
-      OpBranchConditional %k0 %out1 %go; dead out1; barrier; OpBranch %A_end; dead go; next A; %j = OpIAdd %uint %i %one; again A"),
-    ("behind a continue that differs", false,
-     "loop A; body A; %i = OpLoad %uint %q; %j = OpIAdd %uint %i %one; OpStore %q %j; %k0 = OpIEqual %bool %i %t; \
-      continue %k0 A go; barrier; %k1 = OpUGreaterThan %bool %i %u; break %k1 A b; next A; again A"),
-    ("before a continue that differs", true,
-     "loop A; body A; %i = OpLoad %uint %q; %j = OpIAdd %uint %i %one; OpStore %q %j; %k0 = OpIEqual %bool %i %t; \
-      barrier; %k1 = OpUGreaterThan %bool %i %u; break %k1 A b; continue %k0 A go; next A; again A"),
-    ("in the continue target", true,
-     "loop A; body A; continue %tb A go; next A; barrier; until %ub A"),
+    (
+        "value of several exits",
+        false,
+        "loop A; body A; break %ub A b; break %tb A c1; next A; again A; %x = OpPhi %uint %one %A_body %two %b; ONE %x",
+    ),
+    (
+        "on the only way out of a loop",
+        false,
+        "loop A; %i = OpPhi %uint %zero %entry %j %A_next; body A; %k0 = OpIEqual %bool %i %t; OpSelectionMerge %go None; \
+      OpBranchConditional %k0 %out1 %go; dead out1; barrier; OpBranch %A_end; dead go; next A; %j = OpIAdd %uint %i %one; again A",
+    ),
+    (
+        "behind a continue that differs",
+        false,
+        "loop A; body A; %i = OpLoad %uint %q; %j = OpIAdd %uint %i %one; OpStore %q %j; %k0 = OpIEqual %bool %i %t; \
+      continue %k0 A go; barrier; %k1 = OpUGreaterThan %bool %i %u; break %k1 A b; next A; again A",
+    ),
+    (
+        "before a continue that differs",
+        true,
+        "loop A; body A; %i = OpLoad %uint %q; %j = OpIAdd %uint %i %one; OpStore %q %j; %k0 = OpIEqual %bool %i %t; \
+      barrier; %k1 = OpUGreaterThan %bool %i %u; break %k1 A b; continue %k0 A go; next A; again A",
+    ),
+    ("in the continue target", true, "loop A; body A; continue %tb A go; next A; barrier; until %ub A"),
     ("return in a loop", false, "loop A; body A; if %tb B; OpReturn; dead x; else B; end B; next A; until %ub A; barrier"),
     // Switches.
-    ("switch", false,
-     "OpSelectionMerge %e None; OpSwitch %t %e 0 %c0; dead c0; barrier; OpBranch %e; dead e"),
-    ("switch on a uniform", true,
-     "OpSelectionMerge %e None; OpSwitch %u %e 0 %c0; dead c0; barrier; OpBranch %e; dead e"),
-    ("fallthrough of all", true,
-     "OpSelectionMerge %e None; OpSwitch %t %c1 0 %c0; dead c0; OpBranch %c1; dead c1; barrier; OpBranch %e; dead e"),
-    ("fallthrough of some", false,
-     "OpSelectionMerge %e None; OpSwitch %t %e 0 %c0 1 %c1; dead c0; OpBranch %c1; dead c1; barrier; OpBranch %e; dead e"),
-    ("default", false,
-     "OpSelectionMerge %e None; OpSwitch %t %d0 0 %c0; dead c0; OpBranch %e; dead d0; barrier; OpBranch %e; dead e"),
-    ("after a switch", true,
-     "OpSelectionMerge %e None; OpSwitch %t %d0 0 %c0; dead c0; OpBranch %e; dead d0; OpBranch %e; dead e; barrier"),
-    ("switch on a constant", true,
-     "OpSelectionMerge %e None; OpSwitch %one %d0 1 %c0; dead c0; barrier; OpBranch %e; dead d0; BARRIER0 %tb; OpBranch %e; dead e"),
-    ("unreachable default", true,
-     "OpSelectionMerge %e None; OpSwitch %t %d0 0 %c0; dead c0; barrier; OpBranch %e; dead d0; OpUnreachable; dead e; barrier"),
-    ("barrier before unreachable", false,
-     "OpSelectionMerge %e None; OpSwitch %t %c0 0 %d0; dead c0; OpBranch %e; dead d0; barrier; OpUnreachable; dead e"),
-    ("return in one case", false,
-     "OpSelectionMerge %e None; OpSwitch %t %e 0 %c0; dead c0; OpReturn; dead e; barrier"),
+    ("switch", false, "OpSelectionMerge %e None; OpSwitch %t %e 0 %c0; dead c0; barrier; OpBranch %e; dead e"),
+    ("switch on a uniform", true, "OpSelectionMerge %e None; OpSwitch %u %e 0 %c0; dead c0; barrier; OpBranch %e; dead e"),
+    (
+        "fallthrough of all",
+        true,
+        "OpSelectionMerge %e None; OpSwitch %t %c1 0 %c0; dead c0; OpBranch %c1; dead c1; barrier; OpBranch %e; dead e",
+    ),
+    (
+        "fallthrough of some",
+        false,
+        "OpSelectionMerge %e None; OpSwitch %t %e 0 %c0 1 %c1; dead c0; OpBranch %c1; dead c1; barrier; OpBranch %e; dead e",
+    ),
+    ("default", false, "OpSelectionMerge %e None; OpSwitch %t %d0 0 %c0; dead c0; OpBranch %e; dead d0; barrier; OpBranch %e; dead e"),
+    (
+        "after a switch",
+        true,
+        "OpSelectionMerge %e None; OpSwitch %t %d0 0 %c0; dead c0; OpBranch %e; dead d0; OpBranch %e; dead e; barrier",
+    ),
+    (
+        "switch on a constant",
+        true,
+        "OpSelectionMerge %e None; OpSwitch %one %d0 1 %c0; dead c0; barrier; OpBranch %e; dead d0; BARRIER0 %tb; OpBranch %e; dead e",
+    ),
+    (
+        "unreachable default",
+        true,
+        "OpSelectionMerge %e None; OpSwitch %t %d0 0 %c0; dead c0; barrier; OpBranch %e; dead d0; OpUnreachable; dead e; barrier",
+    ),
+    (
+        "barrier before unreachable",
+        false,
+        "OpSelectionMerge %e None; OpSwitch %t %c0 0 %d0; dead c0; OpBranch %e; dead d0; barrier; OpUnreachable; dead e",
+    ),
+    ("return in one case", false, "OpSelectionMerge %e None; OpSwitch %t %e 0 %c0; dead c0; OpReturn; dead e; barrier"),
     // Variables.
     ("variable", true, "%x = OpVariable %to_function Function; OpStore %x %u; %y = OpLoad %uint %x; ONE %y"),
     ("variable of a thread", false, "%x = OpVariable %to_function Function; OpStore %x %t; %y = OpLoad %uint %x; ONE %y"),
-    ("assigned in a branch", false,
-     "%x = OpVariable %to_function Function; OpStore %x %zero; if %tb A; OpStore %x %one; else A; end A; %y = OpLoad %uint %x; ONE %y"),
+    (
+        "assigned in a branch",
+        false,
+        "%x = OpVariable %to_function Function; OpStore %x %zero; if %tb A; OpStore %x %one; else A; end A; %y = OpLoad %uint %x; ONE %y",
+    ),
     ("uninitialised", false, "%x = OpVariable %to_function Function; %y = OpLoad %uint %x; ONE %y"),
     ("initialised", true, "%x = OpVariable %to_function Function %one; %y = OpLoad %uint %x; ONE %y"),
-    ("uninitialised at each call", false,
-     "%y0 = OpFunctionCall %uint %fresh %u; %y = OpFunctionCall %uint %fresh %u; ONE %y"),
+    ("uninitialised at each call", false, "%y0 = OpFunctionCall %uint %fresh %u; %y = OpFunctionCall %uint %fresh %u; ONE %y"),
     ("private, uninitialised", false, "%y = OpLoad %uint %p; ONE %y"),
     ("private, initialised", true, "%y = OpLoad %uint %q; ONE %y"),
     ("private, changed by a call", false, "%y0 = OpFunctionCall %uint %counts %t; %y = OpLoad %uint %q; ONE %y"),
     ("private, across calls", true, "%y0 = OpFunctionCall %uint %counts %u; %y = OpFunctionCall %uint %counts %t; ONE %y"),
     ("private, after another call", false, "%y0 = OpFunctionCall %uint %counts %t; %y = OpFunctionCall %uint %counts %u; ONE %y"),
-    ("member", true,
-     "%x = OpVariable %to_pair Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %one; \
-      OpStore %a0 %t; OpStore %a1 %u; %y = OpLoad %uint %a1; ONE %y"),
-    ("other member", false,
-     "%x = OpVariable %to_pair Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %one; \
-      OpStore %a0 %t; OpStore %a1 %u; %y = OpLoad %uint %a0; ONE %y"),
-    ("element", true,
-     "%x = OpVariable %to_array Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %one; \
-      OpStore %a0 %t; OpStore %a1 %u; %y = OpLoad %uint %a1; ONE %y"),
-    ("element by a uniform index", false,
-     "%x = OpVariable %to_array Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %u; \
-      OpStore %a0 %t; %y = OpLoad %uint %a1; ONE %y"),
-    ("uniform elements by the thread", false,
-     "%x = OpVariable %to_array Function; %null = OpCompositeConstruct %array %u %one %two %three; OpStore %x %null; \
-      %a1 = OpAccessChain %to_function %x %t; %y = OpLoad %uint %a1; ONE %y"),
-    ("uniform elements by a uniform", true,
-     "%x = OpVariable %to_array Function; %null = OpCompositeConstruct %array %u %one %two %three; OpStore %x %null; \
-      %a1 = OpAccessChain %to_function %x %u; %y = OpLoad %uint %a1; ONE %y"),
-    ("stored at the thread's index", false,
-     "%x = OpVariable %to_array Function; %null = OpCompositeConstruct %array %u %one %two %three; OpStore %x %null; \
-      %a1 = OpAccessChain %to_function %x %t; OpStore %a1 %one; %a0 = OpAccessChain %to_function %x %two; %y = OpLoad %uint %a0; ONE %y"),
-    ("member of an element by a uniform", true,
-     "%x = OpVariable %to_pairs Function; %c0 = OpCompositeConstruct %pair %t %u; %null = OpCompositeConstruct %pairs %c0 %c0 %c0 %c0; \
-      OpStore %x %null; %a1 = OpAccessChain %to_function %x %u %one; %y = OpLoad %uint %a1; ONE %y"),
-    ("other member of an element by a uniform", false,
-     "%x = OpVariable %to_pairs Function; %c0 = OpCompositeConstruct %pair %t %u; %null = OpCompositeConstruct %pairs %c0 %c0 %c0 %c0; \
-      OpStore %x %null; %a1 = OpAccessChain %to_function %x %u %zero; %y = OpLoad %uint %a1; ONE %y"),
-    ("large array", false,
-     "%x = OpVariable %to_many Function; %a0 = OpAccessChain %to_function %x %zero; OpStore %a0 %t; OpStore %a0 %u; \
-      %y = OpLoad %uint %a0; ONE %y"),
-    ("copied", false,
-     "%x = OpVariable %to_pair Function; %z = OpVariable %to_pair Function; %c0 = OpCompositeConstruct %pair %t %u; OpStore %x %c0; \
-      OpCopyMemory %z %x; %a0 = OpAccessChain %to_function %z %zero; %y = OpLoad %uint %a0; ONE %y"),
-    ("copied, other member", true,
-     "%x = OpVariable %to_pair Function; %z = OpVariable %to_pair Function; %c0 = OpCompositeConstruct %pair %t %u; OpStore %x %c0; \
-      OpCopyMemory %z %x; %a0 = OpAccessChain %to_function %z %one; %y = OpLoad %uint %a0; ONE %y"),
+    (
+        "member",
+        true,
+        "%x = OpVariable %to_pair Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %one; \
+      OpStore %a0 %t; OpStore %a1 %u; %y = OpLoad %uint %a1; ONE %y",
+    ),
+    (
+        "other member",
+        false,
+        "%x = OpVariable %to_pair Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %one; \
+      OpStore %a0 %t; OpStore %a1 %u; %y = OpLoad %uint %a0; ONE %y",
+    ),
+    (
+        "element",
+        true,
+        "%x = OpVariable %to_array Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %one; \
+      OpStore %a0 %t; OpStore %a1 %u; %y = OpLoad %uint %a1; ONE %y",
+    ),
+    (
+        "element by a uniform index",
+        false,
+        "%x = OpVariable %to_array Function; %a0 = OpAccessChain %to_function %x %zero; %a1 = OpAccessChain %to_function %x %u; \
+      OpStore %a0 %t; %y = OpLoad %uint %a1; ONE %y",
+    ),
+    (
+        "uniform elements by the thread",
+        false,
+        "%x = OpVariable %to_array Function; %null = OpCompositeConstruct %array %u %one %two %three; OpStore %x %null; \
+      %a1 = OpAccessChain %to_function %x %t; %y = OpLoad %uint %a1; ONE %y",
+    ),
+    (
+        "uniform elements by a uniform",
+        true,
+        "%x = OpVariable %to_array Function; %null = OpCompositeConstruct %array %u %one %two %three; OpStore %x %null; \
+      %a1 = OpAccessChain %to_function %x %u; %y = OpLoad %uint %a1; ONE %y",
+    ),
+    (
+        "stored at the thread's index",
+        false,
+        "%x = OpVariable %to_array Function; %null = OpCompositeConstruct %array %u %one %two %three; OpStore %x %null; \
+      %a1 = OpAccessChain %to_function %x %t; OpStore %a1 %one; %a0 = OpAccessChain %to_function %x %two; %y = OpLoad %uint %a0; ONE %y",
+    ),
+    (
+        "member of an element by a uniform",
+        true,
+        "%x = OpVariable %to_pairs Function; %c0 = OpCompositeConstruct %pair %t %u; %null = OpCompositeConstruct %pairs %c0 %c0 %c0 %c0; \
+      OpStore %x %null; %a1 = OpAccessChain %to_function %x %u %one; %y = OpLoad %uint %a1; ONE %y",
+    ),
+    (
+        "other member of an element by a uniform",
+        false,
+        "%x = OpVariable %to_pairs Function; %c0 = OpCompositeConstruct %pair %t %u; %null = OpCompositeConstruct %pairs %c0 %c0 %c0 %c0; \
+      OpStore %x %null; %a1 = OpAccessChain %to_function %x %u %zero; %y = OpLoad %uint %a1; ONE %y",
+    ),
+    (
+        "large array",
+        false,
+        "%x = OpVariable %to_many Function; %a0 = OpAccessChain %to_function %x %zero; OpStore %a0 %t; OpStore %a0 %u; \
+      %y = OpLoad %uint %a0; ONE %y",
+    ),
+    (
+        "copied",
+        false,
+        "%x = OpVariable %to_pair Function; %z = OpVariable %to_pair Function; %c0 = OpCompositeConstruct %pair %t %u; OpStore %x %c0; \
+      OpCopyMemory %z %x; %a0 = OpAccessChain %to_function %z %zero; %y = OpLoad %uint %a0; ONE %y",
+    ),
+    (
+        "copied, other member",
+        true,
+        "%x = OpVariable %to_pair Function; %z = OpVariable %to_pair Function; %c0 = OpCompositeConstruct %pair %t %u; OpStore %x %c0; \
+      OpCopyMemory %z %x; %a0 = OpAccessChain %to_function %z %one; %y = OpLoad %uint %a0; ONE %y",
+    ),
     // Composites.
     ("component", true, "%v = OpCompositeConstruct %uint2 %t %u; %y = OpCompositeExtract %uint %v 1; ONE %y"),
     ("other component", false, "%v = OpCompositeConstruct %uint2 %t %u; %y = OpCompositeExtract %uint %v 0; ONE %y"),
-    ("sum of vectors", true,
-     "%v = OpCompositeConstruct %uint2 %t %u; %w2 = OpIAdd %uint2 %v %v; %y = OpCompositeExtract %uint %w2 1; ONE %y"),
-    ("inserted", true,
-     "%v = OpCompositeConstruct %uint2 %t %t; %w2 = OpCompositeInsert %uint2 %u %v 0; %y = OpCompositeExtract %uint %w2 0; ONE %y"),
-    ("inserted thread", false,
-     "%v = OpCompositeConstruct %uint2 %u %u; %w2 = OpCompositeInsert %uint2 %t %v 0; %y = OpCompositeExtract %uint %w2 0; ONE %y"),
-    ("shuffled", true,
-     "%v = OpCompositeConstruct %uint2 %t %u; %w2 = OpVectorShuffle %uint2 %v %v 1 0; %y = OpCompositeExtract %uint %w2 0; ONE %y"),
-    ("shuffled, other component", false,
-     "%v = OpCompositeConstruct %uint2 %t %u; %w2 = OpVectorShuffle %uint2 %v %v 1 0; %y = OpCompositeExtract %uint %w2 1; ONE %y"),
-    ("shuffled, undefined", false,
-     "%v = OpCompositeConstruct %uint2 %u %u; %w2 = OpVectorShuffle %uint2 %v %v 1 0xffffffff; %y = OpCompositeExtract %uint %w2 1; ONE %y"),
-    ("dynamic component", false,
-     "%v = OpCompositeConstruct %uint2 %u %one; %y = OpVectorExtractDynamic %uint %v %t; ONE %y"),
-    ("dynamic component by a uniform", true,
-     "%v = OpCompositeConstruct %uint2 %u %one; %y = OpVectorExtractDynamic %uint %v %u; ONE %y"),
-    ("inserted at the thread's index", false,
-     "%v = OpCompositeConstruct %uint2 %u %one; %w2 = OpVectorInsertDynamic %uint2 %v %two %t; %y = OpCompositeExtract %uint %w2 1; ONE %y"),
+    (
+        "sum of vectors",
+        true,
+        "%v = OpCompositeConstruct %uint2 %t %u; %w2 = OpIAdd %uint2 %v %v; %y = OpCompositeExtract %uint %w2 1; ONE %y",
+    ),
+    (
+        "inserted",
+        true,
+        "%v = OpCompositeConstruct %uint2 %t %t; %w2 = OpCompositeInsert %uint2 %u %v 0; %y = OpCompositeExtract %uint %w2 0; ONE %y",
+    ),
+    (
+        "inserted thread",
+        false,
+        "%v = OpCompositeConstruct %uint2 %u %u; %w2 = OpCompositeInsert %uint2 %t %v 0; %y = OpCompositeExtract %uint %w2 0; ONE %y",
+    ),
+    (
+        "shuffled",
+        true,
+        "%v = OpCompositeConstruct %uint2 %t %u; %w2 = OpVectorShuffle %uint2 %v %v 1 0; %y = OpCompositeExtract %uint %w2 0; ONE %y",
+    ),
+    (
+        "shuffled, other component",
+        false,
+        "%v = OpCompositeConstruct %uint2 %t %u; %w2 = OpVectorShuffle %uint2 %v %v 1 0; %y = OpCompositeExtract %uint %w2 1; ONE %y",
+    ),
+    (
+        "shuffled, undefined",
+        false,
+        "%v = OpCompositeConstruct %uint2 %u %u; %w2 = OpVectorShuffle %uint2 %v %v 1 0xffffffff; %y = OpCompositeExtract %uint %w2 1; ONE %y",
+    ),
+    ("dynamic component", false, "%v = OpCompositeConstruct %uint2 %u %one; %y = OpVectorExtractDynamic %uint %v %t; ONE %y"),
+    ("dynamic component by a uniform", true, "%v = OpCompositeConstruct %uint2 %u %one; %y = OpVectorExtractDynamic %uint %v %u; ONE %y"),
+    (
+        "inserted at the thread's index",
+        false,
+        "%v = OpCompositeConstruct %uint2 %u %one; %w2 = OpVectorInsertDynamic %uint2 %v %two %t; %y = OpCompositeExtract %uint %w2 1; ONE %y",
+    ),
     // Calls.
     ("call", true, "%y = OpFunctionCall %uint %twice %u; ONE %y"),
     ("call by the thread", false, "%y = OpFunctionCall %uint %twice %t; ONE %y"),
     ("call twice", true, "%y0 = OpFunctionCall %uint %twice %t; %y = OpFunctionCall %uint %twice %u; ONE %y"),
-    ("call that stores", false,
-     "%x = OpVariable %to_function Function; OpStore %x %u; %v = OpFunctionCall %void %put %x %t; %y = OpLoad %uint %x; ONE %y"),
-    ("call that stores a uniform", true,
-     "%x = OpVariable %to_function Function; OpStore %x %t; %v = OpFunctionCall %void %put %x %u; %y = OpLoad %uint %x; ONE %y"),
+    (
+        "call that stores",
+        false,
+        "%x = OpVariable %to_function Function; OpStore %x %u; %v = OpFunctionCall %void %put %x %t; %y = OpLoad %uint %x; ONE %y",
+    ),
+    (
+        "call that stores a uniform",
+        true,
+        "%x = OpVariable %to_function Function; OpStore %x %t; %v = OpFunctionCall %void %put %x %u; %y = OpLoad %uint %x; ONE %y",
+    ),
     ("call that waits", true, "%y = OpFunctionCall %uint %waits %u"),
     ("call that waits by the thread", false, "%y = OpFunctionCall %uint %waits %t"),
     ("call that waits in a branch", false, "if %tb A; %y = OpFunctionCall %uint %waits %three; else A; end A"),
@@ -508,21 +633,36 @@ const COMPUTE: &[(&str, bool, &str)] = &[
     ("length of a buffer", true, "%y = OpArrayLength %uint %d 0; ONE %y"),
     ("workgroup memory", false, "%y = OpLoad %uint %s; ONE %y"),
     ("atomic", false, "%a0 = OpAccessChain %to_element %d %zero %zero; %y = OpAtomicIAdd %uint %a0 %one %zero %one; ONE %y"),
-    ("loaded before and after a branch", true,
-     "if %tb A; %y0 = OpLoad %uint %up; else A; %y1 = OpLoad %uint %up; end A; %y = OpPhi %uint %y0 %A_then %y1 %A_else; ONE %y"),
-    ("storage image", false,
-     "%i0 = OpLoad %storage_image %img; %x = OpImageRead %float4 %i0 %texel; %f = OpCompositeExtract %float %x 0; \
-      %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k"),
-    ("read-only storage image", true,
-     "%i0 = OpLoad %storage_image %rimg; %x = OpImageRead %float4 %i0 %texel; %f = OpCompositeExtract %float %x 0; \
-      %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k"),
-    ("sampled image", true,
-     "%i0 = OpLoad %sampled_image %tex; %x = OpImageSampleExplicitLod %float4 %i0 %coordinate Lod %fzero; \
-      %f = OpCompositeExtract %float %x 0; %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k"),
-    ("sampled image by the thread", false,
-     "%i0 = OpLoad %sampled_image %tex; %f0 = OpConvertUToF %float %t; %at = OpCompositeConstruct %float2 %f0 %fzero; \
+    (
+        "loaded before and after a branch",
+        true,
+        "if %tb A; %y0 = OpLoad %uint %up; else A; %y1 = OpLoad %uint %up; end A; %y = OpPhi %uint %y0 %A_then %y1 %A_else; ONE %y",
+    ),
+    (
+        "storage image",
+        false,
+        "%i0 = OpLoad %storage_image %img; %x = OpImageRead %float4 %i0 %texel; %f = OpCompositeExtract %float %x 0; \
+      %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k",
+    ),
+    (
+        "read-only storage image",
+        true,
+        "%i0 = OpLoad %storage_image %rimg; %x = OpImageRead %float4 %i0 %texel; %f = OpCompositeExtract %float %x 0; \
+      %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k",
+    ),
+    (
+        "sampled image",
+        true,
+        "%i0 = OpLoad %sampled_image %tex; %x = OpImageSampleExplicitLod %float4 %i0 %coordinate Lod %fzero; \
+      %f = OpCompositeExtract %float %x 0; %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k",
+    ),
+    (
+        "sampled image by the thread",
+        false,
+        "%i0 = OpLoad %sampled_image %tex; %f0 = OpConvertUToF %float %t; %at = OpCompositeConstruct %float2 %f0 %fzero; \
       %x = OpImageSampleExplicitLod %float4 %i0 %at Lod %fzero; \
-      %f = OpCompositeExtract %float %x 0; %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k"),
+      %f = OpCompositeExtract %float %x 0; %k = OpFOrdLessThan %bool %f %fzero; BARRIER %k",
+    ),
     // Built-ins.
     ("workgroup", true, "%y = OpCompositeExtract %uint %w 0; ONE %y"),
     ("local id", false, "%y = OpCompositeExtract %uint %l 0; ONE %y"),
@@ -565,18 +705,30 @@ const FRAGMENT: &[(&str, bool, &str)] = &[
     ("after a demotion", true, "if %tb A; OpDemoteToHelperInvocation; else A; end A; derivative"),
     ("whether a helper", false, "%h = OpIsHelperInvocationEXT %bool; if %h A; derivative; else A; end A"),
     ("implicit sample", true, "%i0 = OpLoad %sampled_image %tex; %x = OpImageSampleImplicitLod %float4 %i0 %coordinate"),
-    ("implicit sample in a branch", false,
-     "if %tb A; %i0 = OpLoad %sampled_image %tex; %x = OpImageSampleImplicitLod %float4 %i0 %coordinate; else A; end A"),
-    ("explicit sample in a branch", true,
-     "if %tb A; %i0 = OpLoad %sampled_image %tex; %x = OpImageSampleExplicitLod %float4 %i0 %coordinate Lod %fzero; else A; end A"),
+    (
+        "implicit sample in a branch",
+        false,
+        "if %tb A; %i0 = OpLoad %sampled_image %tex; %x = OpImageSampleImplicitLod %float4 %i0 %coordinate; else A; end A",
+    ),
+    (
+        "explicit sample in a branch",
+        true,
+        "if %tb A; %i0 = OpLoad %sampled_image %tex; %x = OpImageSampleExplicitLod %float4 %i0 %coordinate Lod %fzero; else A; end A",
+    ),
     ("derivative of a uniform", true, "%x = OpDPdx %float %fu; %k = OpFOrdLessThan %bool %x %fzero; if %k A; derivative; else A; end A"),
     ("derivative of an input", false, "%x = OpDPdx %float %ft; %k = OpFOrdLessThan %bool %x %fzero; if %k A; derivative; else A; end A"),
-    ("output", false,
-     "%o = OpCompositeConstruct %float4 %ft %fu %fu %fu; OpStore %out %o; %o1 = OpLoad %float4 %out; %x = OpCompositeExtract %float %o1 0; \
-      %k = OpFOrdLessThan %bool %x %fzero; if %k A; derivative; else A; end A"),
-    ("output, other component", true,
-     "%o = OpCompositeConstruct %float4 %ft %fu %fu %fu; OpStore %out %o; %o1 = OpLoad %float4 %out; %x = OpCompositeExtract %float %o1 1; \
-      %k = OpFOrdLessThan %bool %x %fzero; if %k A; derivative; else A; end A"),
+    (
+        "output",
+        false,
+        "%o = OpCompositeConstruct %float4 %ft %fu %fu %fu; OpStore %out %o; %o1 = OpLoad %float4 %out; %x = OpCompositeExtract %float %o1 0; \
+      %k = OpFOrdLessThan %bool %x %fzero; if %k A; derivative; else A; end A",
+    ),
+    (
+        "output, other component",
+        true,
+        "%o = OpCompositeConstruct %float4 %ft %fu %fu %fu; OpStore %out %o; %o1 = OpLoad %float4 %out; %x = OpCompositeExtract %float %o1 1; \
+      %k = OpFOrdLessThan %bool %x %fzero; if %k A; derivative; else A; end A",
+    ),
     ("unreachable", true, "if %tb A; OpUnreachable; dead x; else A; end A; derivative"),
 ];
 
@@ -746,7 +898,10 @@ fn workgroup_sizes() {
 /// An explanation names what needs uniform control flow, the way to it, and where it begins.
 #[test]
 fn an_explanation_has_places() {
-    let text = compute("8 1 1", "%file = OpCopyObject %uint %t; OpLine %source 7 3; %k = OpIEqual %bool %file %one; if %k K; barrier; else K; end K");
+    let text = compute(
+        "8 1 1",
+        "%file = OpCopyObject %uint %t; OpLine %source 7 3; %k = OpIEqual %bool %file %one; if %k K; barrier; else K; end K",
+    );
     let text = text.replace("OpName %t", "%source = OpString \"a.hlsl\"\nOpName %t");
     let module = load(&text).unwrap_or_else(|e| panic!("{e}"));
     let analysis = analyse(&module, None);

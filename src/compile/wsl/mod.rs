@@ -153,11 +153,11 @@ struct Around {
     depth: u32,
 }
 
-/// Where `fallthrough` leads, and what it sets before.
+/// Where `fallthrough` leads, and the number that it stores before.
 #[derive(Clone, Copy, Debug)]
 struct Falls {
     to: Id,
-    flag: Option<Root>,
+    next: Option<(Root, Id)>,
 }
 
 /// What `return` does.
@@ -214,8 +214,9 @@ pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Re
 }
 
 /// Translates a function that is no entry point: a compute entry point `main` calls it once for
-/// each row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row after
-/// row; binding 1 gets the scalars of the results. Each workgroup is one invocation and one row.
+/// each row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row
+/// after row; binding 1 gets the scalars of the results. Each workgroup is one invocation and one
+/// row.
 ///
 /// # Errors
 /// What is not translated yet.

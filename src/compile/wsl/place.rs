@@ -88,7 +88,7 @@ impl Place {
         Place { root, steps: SmallVec::new(), ty: root.ty }
     }
 
-    fn step(mut self, step: Step, ty: TypeId) -> Place {
+    pub(super) fn step(mut self, step: Step, ty: TypeId) -> Place {
         self.steps.push(step);
         self.ty = ty;
         self
@@ -283,6 +283,9 @@ impl Compiler<'_> {
 
     /// What is at the place, valid if it is of an enum.
     pub(super) fn load(&mut self, place: &Place) -> Done<Id> {
+        if self.is_nothing(place.ty) {
+            return self.default_value(place.ty);
+        }
         let (at, ty) = (self.address(place)?, self.type_in(place.root.class, place.ty)?);
         let saved = self.e.enter(Row::Load);
         let id = self.e.op(Op::Load, ty, &[at]);
@@ -298,6 +301,9 @@ impl Compiler<'_> {
 
     /// Stores at the place.
     pub(super) fn store(&mut self, row: Row, place: &Place, value: Id) -> Done {
+        if self.is_nothing(place.ty) {
+            return Ok(());
+        }
         let mut value = value;
         if place.root.class == StorageClass::StorageBuffer {
             let saved = self.e.enter(Row::BufferStore);
@@ -309,6 +315,12 @@ impl Compiler<'_> {
         self.e.effect(Op::Store, &[at, value]);
         self.e.row = saved;
         Ok(())
+    }
+
+    /// Whether a value of the type takes no memory, so that no access to it can race: its member in
+    /// SPIR-V is the module's alone.
+    fn is_nothing(&mut self, ty: TypeId) -> bool {
+        self.layouts.of(&self.program.env, ty).is_some_and(|layout| layout.size == 0)
     }
 
     /// A value of the type of buffers, or from that the one without layout.

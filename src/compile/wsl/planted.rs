@@ -121,7 +121,7 @@ pub const BUGS: &[Planted] = &[
     bug("GroupID is the thread's place in its group", Row::BuiltIn, Change::Add(Op::Decorate, 2, 1)),
     bug("a letter is the next one", Row::Swizzle, Change::Add(Op::CompositeExtract, 1, 1)),
     bug("the next letter is assigned to", Row::SwizzleSet, Change::Add(Op::CompositeInsert, 2, 1)),
-    bug("fallthrough from inside an if ends the switch", Row::Fallthrough, Change::Swap(Op::BranchConditional, 1, 2)),
+    bug("fallthrough from inside an if ends the switch", Row::Fallthrough, Change::Drop(Op::Store)),
     bug("abs of ints negates what is positive", Row::Magnitude, Change::Swap(Op::Select, 1, 2)),
     bug("all is any", Row::AllAny, Change::Opcode(Op::All, Op::Any)),
     bug("any is all", Row::AllAny, Change::Opcode(Op::Any, Op::All)),

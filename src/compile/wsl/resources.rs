@@ -327,10 +327,6 @@ impl Compiler<'_> {
         }
         let index = self.input(BuiltinSemantic::GroupIndex)?;
         let (uint, truth, zero) = (self.uint(), self.scalar(Scalar::Bool), self.uint_constant(0));
-        let mut values = Vec::new();
-        for (id, ty) in self.group.clone() {
-            values.push([id, self.default_value(ty)?]);
-        }
         let (first, merge) = (self.e.fresh(), self.e.fresh());
         self.e.enter(Row::ThreadgroupZero);
         let index = self.e.op(Op::Load, uint, &[index]);
@@ -338,13 +334,59 @@ impl Compiler<'_> {
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
         self.e.end(Op::BranchConditional, &[is_first, first, merge]);
         self.e.begin(first);
-        for operands in values {
-            self.e.effect(Op::Store, &operands);
+        for (id, ty) in self.group.clone() {
+            let root = Root { id, class: StorageClass::Workgroup, ty, buffer: false };
+            self.zero(Place::whole(root), &mut 0)?;
+            self.e.enter(Row::ThreadgroupZero);
         }
         self.e.branch(merge);
         self.e.begin(merge);
         self.control_barrier(MemorySemantics::WORKGROUP_MEMORY);
         Ok(())
+    }
+
+    /// Stores the default value at a place of the group's; atomics are stored one by one, for
+    /// naga's reader takes no store of a whole that has one.
+    fn zero(&mut self, place: Place, stores: &mut u32) -> Done {
+        let program = self.program;
+        *stores += 1;
+        let of = program.env.types.get(place.ty);
+        if !self.has_atomic(place.ty) || *stores > MAX_SCALARS {
+            let value = self.default_value(place.ty)?;
+            return self.store(Row::ThreadgroupZero, &place, value);
+        }
+        match of {
+            Type::Array(element, n) => {
+                for k in 0..n {
+                    let index = self.uint_constant(k);
+                    deep(|| self.zero(place.clone().step(Step::Index(index), element), stores))?;
+                }
+                Ok(())
+            }
+            Type::Struct(s) => {
+                for (k, field) in (0..).zip(&program.env.structure(s).fields) {
+                    deep(|| self.zero(place.clone().step(Step::Field(k), field.ty), stores))?;
+                }
+                Ok(())
+            }
+            _ => {
+                let (at, value) = (self.address(&place)?, self.default_value(place.ty)?);
+                let (scope, relaxed) = (self.uint_constant(Scope::Workgroup as u32), self.uint_constant(0));
+                self.e.enter(Row::ThreadgroupZero);
+                self.e.effect(Op::AtomicStore, &[at, scope, relaxed, value]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether the type is, or has in it, an atomic.
+    fn has_atomic(&self, ty: TypeId) -> bool {
+        deep(|| match self.program.env.types.get(ty) {
+            Type::Atomic(_) => true,
+            Type::Array(of, _) => self.has_atomic(of),
+            Type::Struct(s) => self.program.env.structure(s).fields.iter().any(|f| self.has_atomic(f.ty)),
+            _ => false,
+        })
     }
 
     /// The group meets, and its accesses to that memory are ordered.

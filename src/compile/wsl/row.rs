@@ -79,7 +79,7 @@ rows! {
     If "Control flows" "if is a selection with its merge block";
     Loop "Control flows" "a loop has a header, a continue target and a merge block";
     Switch "Control flows" "switch is OpSwitch with its merge block";
-    Fallthrough "Control flows" "fallthrough branches to the next case";
+    Fallthrough "Control flows" "fallthrough branches to the next case; from inside an if it stores its number";
     Jump "Control flows" "break and continue branch to the merge block and the continue target";
     Return "Control flows" "return is OpReturn or OpReturnValue";
     Function "Functions" "each function that the entry point reaches is emitted, for each object that it is given by address";

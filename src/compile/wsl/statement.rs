@@ -1,14 +1,14 @@
 //! Statements: seed 003 "Control flows", a todo there. Each becomes structured control flow, with
 //! merge blocks and continue targets as SPIR-V asks for.
 
-use super::emit::Operands;
+use super::emit::{Id, Operands};
 use super::place::{Bound, Place, Value};
 use super::row::Row;
 use super::{Compiler, Done, Returns};
 use rspirv::spirv::Op;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::syntax::AddressSpace;
-use smallstep_semantics::wsl::types::{Type, TypeId};
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
 
 impl Compiler<'_> {
@@ -79,12 +79,11 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// To the next case; from inside an if by way of the end of this one.
+    /// To the next case, or to the end of this one, after the number of the next is stored.
     fn fallthrough(&mut self) -> Done {
         let Some(falls) = self.around.fallthrough else { return self.refuse("this terminator") };
-        if let Some(flag) = falls.flag {
-            let truth = self.truth_constant(true);
-            self.store(Row::Fallthrough, &Place::whole(flag), truth)?;
+        if let Some((next, number)) = falls.next {
+            self.store(Row::Fallthrough, &Place::whole(next), number)?;
         }
         self.jump(Row::Fallthrough, Some(falls.to))
     }
@@ -190,6 +189,13 @@ impl Compiler<'_> {
         if !matches!(self.program.env.types.get(ty), Type::Scalar(_) | Type::Enum(_)) {
             return self.refuse("a switch on this type");
         }
+        // Only the end of a case itself may branch to the next case.
+        if cases.iter().any(|case| self.falls_inside(case.body, false)) {
+            let saved = self.e.row;
+            self.switch_by_number(value, ty, cases)?;
+            self.e.row = saved;
+            return Ok(());
+        }
         let merge = self.e.fresh();
         let labels: Vec<u32> = cases.iter().map(|_| self.e.fresh()).collect();
         let default = cases.iter().position(|case| case.value.is_none()).map_or(merge, |k| labels[k]);
@@ -209,11 +215,7 @@ impl Compiler<'_> {
         for (k, case) in cases.iter().enumerate() {
             let next = labels.get(k + 1).copied();
             self.e.begin(labels[k]);
-            if self.falls_inside(case.body, false) {
-                self.case_with_exits(case, merge, next, around)?;
-                continue;
-            }
-            let fallthrough = next.map(|to| super::Falls { to, flag: None });
+            let fallthrough = next.map(|to| super::Falls { to, next: None });
             self.around = super::Around { breaks: Some(merge), fallthrough, depth: around.depth + 1, ..around };
             self.statement(case.body)?;
             self.e.enter(Row::Switch);
@@ -225,7 +227,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Whether a case falls through inside an if: only its own end may branch to the next case.
+    /// Whether a case falls through inside an if.
     fn falls_inside(&self, id: StmtId, inside: bool) -> bool {
         deep(|| match &self.program.stmt(id).form {
             StmtForm::Fallthrough => inside,
@@ -235,32 +237,48 @@ impl Compiler<'_> {
         })
     }
 
-    /// A case that falls through inside an if: its body is a construct that is left for one block,
-    /// where a flag says where to go on.
-    fn case_with_exits(&mut self, case: &Case, merge: u32, next: Option<u32>, around: super::Around) -> Done {
-        let flag = self.local(TypeId::BOOL)?;
-        let no = self.truth_constant(false);
-        self.store(Row::Fallthrough, &Place::whole(flag), no)?;
-        let (inner, end, zero) = (self.e.fresh(), self.e.fresh(), self.uint_constant(0));
+    /// A switch of which a case falls through inside an if. A variable holds the number of the case
+    /// that is next; each case is an if, whose body is a construct that is left for its end.
+    fn switch_by_number(&mut self, value: Id, ty: TypeId, cases: &[Case]) -> Done {
+        let (uint, truth, of) = (self.uint(), self.scalar(Scalar::Bool), self.ty(ty)?);
+        let (count, zero) = (self.uint_constant(cases.len() as u32), self.uint_constant(0));
+        let numbers: Vec<Id> = (0..cases.len() as u32).map(|k| self.uint_constant(k)).collect();
+        let next = Place::whole(self.local(TypeId::UINT)?);
+        let default = cases.iter().position(|case| case.value.is_none());
+        let mut first = default.map_or(count, |k| numbers[k]);
         self.e.enter(Row::Fallthrough);
-        self.e.effect(Op::SelectionMerge, &[end, 0]);
-        self.e.end(Op::Switch, &[zero, inner]);
-        self.e.begin(inner);
-        let fallthrough = Some(super::Falls { to: end, flag: Some(flag) });
-        self.around = super::Around { breaks: Some(end), fallthrough, depth: around.depth + 1, ..around };
-        self.statement(case.body)?;
-        self.e.enter(Row::Fallthrough);
-        self.e.branch(end);
-        self.merge(end);
-        if self.e.body.open {
-            let falls = self.load(&Place::whole(flag))?;
-            self.e.body.reached.insert(merge);
-            match next {
-                Some(next) => self.e.end(Op::BranchConditional, &[falls, next, merge]),
-                None => self.e.branch(merge),
-            }
+        for (case, &number) in cases.iter().zip(&numbers) {
+            let Some(constant) = case.value else { continue };
+            let bits = self.constant_bits(constant, ty);
+            let literal = self.e.constant(of, bits);
+            let is = self.e.op(Op::IEqual, truth, &[value, literal]);
+            first = self.e.op(Op::Select, uint, &[is, number, first]);
         }
-        self.e.enter(Row::Switch);
+        self.store(Row::Fallthrough, &next, first)?;
+        let around = self.around;
+        for (k, case) in cases.iter().enumerate() {
+            let [body, inner, end, merge] = [(); 4].map(|()| self.e.fresh());
+            let number = self.load(&next)?;
+            self.e.enter(Row::Fallthrough);
+            let is = self.e.op(Op::IEqual, truth, &[number, numbers[k]]);
+            self.e.effect(Op::SelectionMerge, &[merge, 0]);
+            self.e.end(Op::BranchConditional, &[is, body, merge]);
+            self.e.begin(body);
+            self.store(Row::Fallthrough, &next, count)?;
+            self.e.enter(Row::Fallthrough);
+            self.e.effect(Op::SelectionMerge, &[end, 0]);
+            self.e.end(Op::Switch, &[zero, inner]);
+            self.e.begin(inner);
+            let fallthrough = numbers.get(k + 1).map(|&after| super::Falls { to: end, next: Some((next.root, after)) });
+            self.around = super::Around { breaks: Some(end), fallthrough, depth: around.depth + 1, ..around };
+            self.statement(case.body)?;
+            self.around = around;
+            self.e.enter(Row::Fallthrough);
+            self.e.branch(end);
+            self.merge(end);
+            self.e.branch(merge);
+            self.e.begin(merge);
+        }
         Ok(())
     }
 }

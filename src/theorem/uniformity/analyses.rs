@@ -17,8 +17,7 @@ pub const WSL_ANALYSES: [Named<Program>; 5] =
     [("precise", &precise), ("seed", &seed), ("accept-all", &accept_all), ("reject-all", &reject_all), ("branches", &branches)];
 
 /// The analyses of SPIR-V.
-pub const SPIRV_ANALYSES: [Named<Module>; 3] =
-    [("precise", &precise_spirv), ("accept-all", &accept_all), ("reject-all", &reject_all)];
+pub const SPIRV_ANALYSES: [Named<Module>; 3] = [("precise", &precise_spirv), ("accept-all", &accept_all), ("reject-all", &reject_all)];
 
 /// The analysis of [`uniformity::spirv`].
 pub fn precise_spirv(module: &Module) -> Verdict {

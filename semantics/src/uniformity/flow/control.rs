@@ -56,15 +56,7 @@ impl Shape {
                 }
             }
         }
-        let mut shape = Shape {
-            loop_of: vec![NONE; n],
-            outer: Vec::new(),
-            depth: Vec::new(),
-            order,
-            dominated,
-            frontier,
-            header,
-        };
+        let mut shape = Shape { loop_of: vec![NONE; n], outer: Vec::new(), depth: Vec::new(), order, dominated, frontier, header };
         shape.loops(&graph, &number);
         shape
     }

@@ -630,9 +630,9 @@ impl State<'_> {
             for &output in &self.outputs {
                 let node = self.node(output);
                 let reached = self.graph.reach(&[node], None);
-                outputs.push((!reached.has(self.cannot)).then(|| {
-                    (0..self.flow.inputs).filter(|i| reached.has(inputs[*i as usize])).collect()
-                }));
+                outputs.push(
+                    (!reached.has(self.cannot)).then(|| (0..self.flow.inputs).filter(|i| reached.has(inputs[*i as usize])).collect()),
+                );
             }
             let end = self.control_of(self.flow.returning.0);
             let reached = self.graph.reach(&[end], None);

@@ -102,7 +102,10 @@ impl Lower<'_, '_> {
         if i.op == Op::Select && fits {
             return self.by_component(&values, n, |lower, operands| lower.flow.pure(Pure::Select, operands));
         }
-        if i.op == Op::Bitcast && fits && self.is_of_words(i.result_type) && self.module.type_of(operands[0]).is_some_and(|t| self.is_of_words(t))
+        if i.op == Op::Bitcast
+            && fits
+            && self.is_of_words(i.result_type)
+            && self.module.type_of(operands[0]).is_some_and(|t| self.is_of_words(t))
         {
             return values[0].clone();
         }
@@ -140,7 +143,9 @@ impl Lower<'_, '_> {
     fn integer(&mut self, pure: Pure, swapped: bool, operands: &[Value]) -> Value {
         let operands: Cells = if swapped { operands.iter().rev().copied().collect() } else { operands.iter().copied().collect() };
         match pure {
-            Pure::Shl | Pure::ShrU | Pure::ShrS if !self.is(Planted::ShiftsWrap) && !operands.get(1).is_some_and(|o| self.is_below_32(*o)) => {
+            Pure::Shl | Pure::ShrU | Pure::ShrS
+                if !self.is(Planted::ShiftsWrap) && !operands.get(1).is_some_and(|o| self.is_below_32(*o)) =>
+            {
                 self.flow.pure(Pure::Other(0), &operands)
             }
             _ => self.flow.pure(pure, &operands),

@@ -35,11 +35,9 @@ impl fmt::Display for NoVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no verdict on entry point {:?}: ", self.entry)?;
         match self.why {
-            Why::Instructions(count) => write!(
-                f,
-                "with all calls inlined it has {count} instructions, more than {} beyond those of the module",
-                super::MAX_INLINED
-            ),
+            Why::Instructions(count) => {
+                write!(f, "with all calls inlined it has {count} instructions, more than {} beyond those of the module", super::MAX_INLINED)
+            }
             Why::Values => write!(f, "with all calls inlined its instructions have too many components, more than {}", super::MAX_VALUES),
             Why::Pointer(id) => write!(f, "%{id} is no pointer to a known place"),
         }

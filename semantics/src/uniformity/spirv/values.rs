@@ -55,7 +55,10 @@ impl Lower<'_, '_> {
     /// Whether the length of an array is a constant whose value is not known.
     fn length_is_unknown(&self, array: u32) -> bool {
         !self.shared.unknown.is_empty()
-            && self.module.instruction(array).is_some_and(|i| self.shared.operands(i).get(1).is_some_and(|id| self.shared.unknown.contains(id)))
+            && self
+                .module
+                .instruction(array)
+                .is_some_and(|i| self.shared.operands(i).get(1).is_some_and(|id| self.shared.unknown.contains(id)))
     }
 
     /// Whether a value of that type has one scalar for all of its parts.

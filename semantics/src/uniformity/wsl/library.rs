@@ -144,7 +144,8 @@ impl Lower<'_> {
         }
         let n = self.size(ty);
         if let Some(given) = table::stored(meaning) {
-            let values: Cells = arguments.iter().filter(|(val, _)| matches!(val, Val::Cells(_))).flat_map(|(val, _)| self.cells_of(val)).collect();
+            let values: Cells =
+                arguments.iter().filter(|(val, _)| matches!(val, Val::Cells(_))).flat_map(|(val, _)| self.cells_of(val)).collect();
             let skip = usize::from(given == Given::Varies);
             for (at, (val, of)) in arguments.iter().enumerate() {
                 let (Val::Pointer(place), Type::Pointer(_, to)) = (val, self.ty(*of)) else { continue };
@@ -176,7 +177,9 @@ impl Lower<'_> {
                 let all: Cells = operands.into_iter().flatten().collect();
                 if all.len() as u32 == n { all } else { self.mixed(&all, n) }
             }
-            Meaning::Swizzle => f.word().iter().map(|&letter| operands[0].get(letter as usize).copied().unwrap_or(operands[0][0])).collect(),
+            Meaning::Swizzle => {
+                f.word().iter().map(|&letter| operands[0].get(letter as usize).copied().unwrap_or(operands[0][0])).collect()
+            }
             Meaning::Index if operands.len() == 2 && operands[1].len() == 1 => {
                 let index = operands[1][0];
                 self.element_of_value(&operands[0], arguments[0].1, index, ty)
