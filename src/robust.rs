@@ -58,6 +58,8 @@ pub fn assemble(bytes: &[u8]) {
 pub fn words(bytes: &[u8]) {
     let Ok(words) = spirv::words_of_bytes(bytes) else { return };
     let Ok(module) = spirv::Module::load(&words) else { return };
+    // The uniformity analysis ends, whatever the module is.
+    let _ = smallstep_semantics::uniformity::spirv::analyse(&module);
     let Ok(program) = spirv::Program::compile(&module, "main") else { return };
     let buffers = [spirv::Buffer { set: 0, binding: 0, bytes: vec![0x3f; 64] }];
     let inputs = spirv::Inputs { frag_coord: [1.5, 2.5, 0.0, 1.0], buffers: &buffers };

@@ -182,9 +182,64 @@ fn races_and_barriers_that_are_not_reached_are_told() {
         "[numthreads(2, 1, 1)] compute void f(uint lane : SV_GroupIndex) { if (lane == 0) AllMemoryBarrierWithGroupSync(); }",
     )
     .expect("it is written");
-    let out = smallstep(&["run", &file.display().to_string()]);
+    let name = file.display().to_string();
+    let out = smallstep(&["run", &name]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).starts_with("error[uniformity/flow-need]: this barrier needs control flow that is uniform in the workgroup"));
+    let out = smallstep(&["run", &name, "--uniformity", "warn"]);
+    assert_eq!(out.status.code(), Some(5));
+    assert!(text(&out.stderr).starts_with("warning[uniformity/flow-need]: "), "{}", text(&out.stderr));
+    let out = smallstep(&["run", &name, "--uniformity", "off"]);
     assert_eq!(out.status.code(), Some(5));
     assert!(text(&out.stderr).contains("thread 0 waits at the barrier") && text(&out.stderr).contains("thread 1 has ended"));
+    std::fs::remove_dir_all(&folder).expect("the folder is there");
+}
+
+#[test]
+fn uniformity_is_judged_and_explained() {
+    let case = |name: &str| format!("spec-tests/uniformity/{name}.wsl");
+    let out = smallstep(&["uniformity", &case("flow-merge")]);
+    assert_eq!(out.status.code(), Some(2));
+    let said = text(&out.stdout);
+    for part in
+        ["called in uniform control flow (barrier)", "4: this is `SV_GroupIndex`, which differs", "rejected by the precise analysis: "]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let out = smallstep(&["uniformity", &case("u-13-flow"), "--mode", "precise"]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stdout));
+    let out = smallstep(&["uniformity", &case("u-13-flow"), "--mode", "seed", "--json"]);
+    assert_eq!(out.status.code(), Some(2));
+    let lines: Vec<serde_json::Value> =
+        text(&out.stdout).lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    let kinds: Vec<&str> = lines.iter().filter_map(|line| line["kind"].as_str()).collect();
+    assert_eq!(kinds, ["function", "rejection", "summary"]);
+    assert_eq!((&lines[1]["need"], &lines[2]["verdict"]), (&"barrier".into(), &"rejected".into()));
+    assert!(lines[1]["steps"].as_array().is_some_and(|steps| steps.len() > 2 && steps.iter().all(|step| step["at"]["line"].is_u64())));
+
+    let folder = std::env::temp_dir().join(format!("smallstep-uniformity-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder is made");
+    let place = |name: &str| folder.join(name).display().to_string();
+    for mode in ["seed", "precise"] {
+        for (file, begins) in [("g.dot", "digraph uniformity {"), ("g.svg", "<svg ")] {
+            smallstep(&["uniformity", &case("flow-merge"), "--mode", mode, "--graph", &place(file)]);
+            let written = std::fs::read_to_string(place(file)).expect("it is written");
+            assert!(written.starts_with(begins) && written.contains("cannot be uniform") | written.contains("differs"), "{written}");
+        }
+    }
+    let out = smallstep(&["uniformity", &case("flow-merge"), "--graph", &place("g.png")]);
+    assert!(text(&out.stderr).contains("takes a file that ends in .dot or .svg"), "{}", text(&out.stderr));
+    let out = smallstep(&["uniformity", &case("flow-merge"), "--graph", &place("g.dot"), "--function", "none"]);
+    assert!(text(&out.stderr).contains("no function is called \"none\""), "{}", text(&out.stderr));
+
+    // The module that the program is translated to is judged alike.
+    let module = place("m.spvasm");
+    assert_eq!(smallstep(&["translate", &case("flow-merge"), "-o", &module]).status.code(), Some(0));
+    let out = smallstep(&["uniformity", &module]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stdout).contains("in entry point `main`, this barrier needs control flow"), "{}", text(&out.stdout));
+    assert_eq!(smallstep(&["uniformity", &module, "--mode", "seed"]).status.code(), Some(2));
+    assert_eq!(smallstep(&["uniformity", "examples/mandelbrot.lv"]).status.code(), Some(2));
     std::fs::remove_dir_all(&folder).expect("the folder is there");
 }
 

@@ -63,6 +63,13 @@ fn cases(file: &dyn Fn(&str, &str) -> String) -> Vec<(Vec<String>, &'static str,
     case(&["type", VALUES], "", Some(0));
     case(&["type", &wrong_wsl], "", Some(2));
     case(&["type", "no-such-file"], "", Some(2));
+    case(&["uniformity", VALUES], "", Some(0));
+    case(&["uniformity", "spec-tests/uniformity/flow-merge.wsl"], "", Some(2));
+    case(&["uniformity", "spec-tests/uniformity/flow-merge.wsl", "--mode", "seed"], "", Some(2));
+    case(&["uniformity", "spec-tests/theorem/lv-01-phi-goes-on.spvasm"], "", Some(0));
+    case(&["uniformity", "-"], "int f( {", Some(2));
+    case(&["fuzz-wsl", "--count", "20", "--uniformity", "precise"], "", Some(0));
+    case(&["fuzz-spirv", "--count", "20", "--uniformity", "precise"], "", Some(0));
     case(&["desugar", VALUES], "", Some(0));
     case(&["desugar", VALUES, "--steps"], "", Some(0));
     case(&["desugar", "-"], "int f( {", Some(2));

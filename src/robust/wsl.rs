@@ -1,6 +1,7 @@
 //! WSL text: whatever it is, tokens and a tree, or errors in it; and programs that both engines
 //! execute alike.
 
+use smallstep_semantics::uniformity;
 use smallstep_semantics::wsl::beside::{self, Bounds, Fuel};
 use smallstep_semantics::wsl::desugar::desugar;
 use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
@@ -66,6 +67,14 @@ pub fn wsl_validate(bytes: &[u8]) {
     if let Some(program) = &found.program {
         if let Err(refutation) = recheck(program) {
             panic!("the derivations of {text} do not check: {refutation}");
+        }
+        // Both modes of the uniformity analysis end, and explain themselves within the text.
+        let seed = uniformity::seed::analyse(program);
+        in_text(&seed.errors(), text);
+        if let Ok(precise) = uniformity::wsl::analyse(program) {
+            in_text(&precise.errors(), text);
+            let metadata = uniformity::wsl::metadata(program);
+            assert!(metadata.is_err() || metadata.is_ok_and(|all| all.len() == program.bodies.len()));
         }
         let show = Show::new(program, text);
         for i in 0..program.bodies.len() {
