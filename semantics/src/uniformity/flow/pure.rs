@@ -64,8 +64,8 @@ impl Pure {
         matches!(self, Add | Mul | And | Or | Xor | Eq | Ne | MinU | MaxU | MinS | MaxS)
     }
 
-    /// Whether two computations of the same operands give the same. A result that may be unspecified
-    /// is chosen at each computation.
+    /// Whether two computations of the same operands give the same. A result that may be
+    /// unspecified is chosen at each computation.
     pub(super) fn repeatable(self, operands: &[Operand]) -> bool {
         match self {
             Pure::DivU | Pure::RemU | Pure::DivS | Pure::RemS => operands.get(1).is_some_and(|o| o.bits.is_some_and(|bits| bits != 0)),

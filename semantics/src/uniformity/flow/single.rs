@@ -533,6 +533,14 @@ impl State<'_> {
         to.sort_unstable();
         to.dedup();
         let split = to.len() > 1;
+        // Behind an edge of a branch its condition is known.
+        let known = match (&flow.blocks[block as usize].end, condition) {
+            (End::Branch(_, then, or), Some(value)) if split => {
+                let yes = (self.singles[value as usize].most <= 1).then(|| self.constant(1));
+                Some((value, then.0, yes.unwrap_or(value), or.0, self.zero))
+            }
+            _ => None,
+        };
         if let (true, Some(condition)) = (split, condition) {
             flow_branch(self, block, condition);
         }
@@ -546,8 +554,15 @@ impl State<'_> {
                 flow_leave(self, left, edge);
                 left = self.shape.outer[left as usize];
             }
-            let held: Vec<u32> =
-                (0..self.phis[next as usize].len()).map(|i| self.held(Cell(self.phis[next as usize][i]), target)).collect();
+            let mut held = Vec::with_capacity(self.phis[next as usize].len());
+            for i in 0..self.phis[next as usize].len() {
+                let cell = self.phis[next as usize][i];
+                held.push(match known {
+                    Some((value, then, yes, ..)) if next == then && self.current[cell as usize] == value => self.seen(yes, target),
+                    Some((value, .., or, no)) if next == or && self.current[cell as usize] == value => no,
+                    _ => self.held(Cell(cell), target),
+                });
+            }
             if self.met[next as usize] {
                 for (i, &value) in held.iter().enumerate() {
                     let phi = self.merged[next as usize][i];
