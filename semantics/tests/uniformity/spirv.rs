@@ -912,7 +912,7 @@ fn an_explanation_has_places() {
     assert_eq!(
         texts,
         [
-            "it runs only as this branch chooses",
+            "which way is taken is decided by this branch",
             "this depends on its operands",
             "this is `GlobalInvocationId`, which differs between the invocations of the workgroup",
         ]
