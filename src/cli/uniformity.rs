@@ -255,7 +255,8 @@ fn function_json(program: &Program, function: usize, signature: &str, metadata: 
         Exit::IfUniform(parameters) => json!({"if_uniform": parameters}),
         Exit::Varies => json!("varies"),
     };
-    json!({"schema": 1, "kind": "function", "signature": signature, "control": metadata.control.map(|need| need.noun()),
+    let stores: Vec<_> = metadata.stores.iter().map(|(pointer, of)| json!({"parameter": pointer, "if_uniform": of})).collect();
+    json!({"schema": 1, "kind": "function", "signature": signature, "stores": stores, "control": metadata.control.map(|need| need.noun()),
         "parameters": parameters, "result_can_be_uniform": metadata.result, "exit": exit})
 }
 

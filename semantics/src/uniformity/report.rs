@@ -50,6 +50,10 @@ pub struct Metadata {
     pub result: bool,
     /// Control flow behind a call.
     pub exit: Exit,
+    /// For each parameter that points into the thread's memory and through which the function may
+    /// store: the parameters that must be uniform for what it points to to be uniform; none if that
+    /// may differ anyway. In `seed`, what has an address is never uniform, so there is nothing.
+    pub stores: Vec<(u32, Option<Vec<u32>>)>,
 }
 
 /// A step of an explanation. A place is a span of a text in WSL; another language has its own.
@@ -108,7 +112,7 @@ impl<F, P> Default for Analysis<F, P> {
 
 impl Default for Metadata {
     fn default() -> Metadata {
-        Metadata { control: None, parameters: Vec::new(), result: false, exit: Exit::AsEntry }
+        Metadata { control: None, parameters: Vec::new(), result: false, exit: Exit::AsEntry, stores: Vec::new() }
     }
 }
 
@@ -137,6 +141,15 @@ impl Metadata {
                 parts.push(format!("all discard or none if {} is uniform", names.join(" and ")));
             }
             Exit::Varies => parts.push("some may discard".into()),
+        }
+        for (pointer, of) in &self.stores {
+            let names = |of: &[u32]| of.iter().map(|i| format!("`{}`", parameters[*i as usize])).collect::<Vec<_>>().join(" and ");
+            let pointer = parameters[*pointer as usize];
+            parts.push(match of {
+                None => format!("what `{pointer}` points to may differ"),
+                Some(of) if of.is_empty() => format!("what `{pointer}` points to can be uniform"),
+                Some(of) => format!("what `{pointer}` points to needs {}", names(of)),
+            });
         }
         if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
     }

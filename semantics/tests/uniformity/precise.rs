@@ -217,6 +217,29 @@ fn a_large_callee_is_judged_by_its_summary() {
     }
 }
 
+/// Loops in one another have merges in the square of their number: too many are refused.
+#[test]
+fn loops_are_judged_up_to_a_depth() {
+    let nested = |n: usize| {
+        let (open, close) = ("for (uint i = 0u; i < u; i++) { ".repeat(n), " }".repeat(n));
+        check(&program(&format!("{open} u = u + 1u; {close} barrier();")))
+    };
+    assert!(wsl::analyse(&nested(300)).expect("not too deep").accepts());
+    assert_eq!(wsl::analyse(&nested(3000)).err(), Some(wsl::TooLarge::Merges));
+}
+
+#[test]
+fn metadata_say_what_is_stored_through_pointers() {
+    let text = "void f(thread uint* p, thread uint* q, thread uint* r, thread uint* s, uint x, device uint[] d) {
+                    *p = x; *q = d[0u]; *r = 7u; if (*q == 1u) { *p = *p + 1u; } }
+                void g(thread uint* p, uint x) { if (x == 1u) { *p = 2u; } }";
+    let metadata = wsl::metadata(&check(text)).expect("small");
+    assert_eq!(metadata[0].stores, [(0, None), (1, None), (2, Some(vec![]))]);
+    assert_eq!(metadata[1].stores, [(0, Some(vec![0, 1]))]);
+    let names = ["p", "x"];
+    assert_eq!(metadata[1].text(&names, true), "what `p` points to needs `p` and `x`");
+}
+
 #[test]
 fn what_is_in_a_draw_is_judged() {
     for (body, accepted) in [

@@ -154,12 +154,18 @@ fn metadata_are_as_computed_by_hand() {
         ),
     ];
     for (text, control, parameters, result, exit) in cases {
-        assert_eq!(metadata(text, "f"), Metadata { control, parameters, result, exit }, "{text}");
+        assert_eq!(metadata(text, "f"), Metadata { control, parameters, result, exit, stores: Vec::new() }, "{text}");
     }
     let derivative = metadata("float f(float x) { return ddx(x); }", "f");
     assert_eq!(
         derivative,
-        Metadata { control: Some(Need::Derivative), parameters: vec![conditionally], result: true, exit: Exit::AsEntry }
+        Metadata {
+            control: Some(Need::Derivative),
+            parameters: vec![conditionally],
+            result: true,
+            exit: Exit::AsEntry,
+            stores: Vec::new()
+        }
     );
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Shape {
     pub depth: Vec<u32>,
     /// By block: whether an edge goes back to it.
     pub header: Vec<bool>,
+    /// How many entries the frontiers have; from [`super::MAX_MERGES`] on they are not complete.
+    pub frontiers: usize,
 }
 
 impl Shape {
@@ -37,6 +39,7 @@ impl Shape {
         let mut dominated = vec![Vec::new(); n];
         let mut frontier: Vec<Vec<u32>> = vec![Vec::new(); n];
         let mut header = vec![false; n];
+        let mut frontiers = 0;
         for &block in &order {
             let idom = graph.immediate_dominator(block);
             if idom != crate::spirv::cfg::NONE {
@@ -47,7 +50,8 @@ impl Shape {
             if live().count() > 1 || header[block as usize] {
                 for p in live() {
                     let mut at = p;
-                    while at != idom && at != crate::spirv::cfg::NONE {
+                    while at != idom && at != crate::spirv::cfg::NONE && frontiers < super::MAX_MERGES {
+                        frontiers += 1;
                         if frontier[at as usize].last() != Some(&block) {
                             frontier[at as usize].push(block);
                         }
@@ -56,7 +60,8 @@ impl Shape {
                 }
             }
         }
-        let mut shape = Shape { loop_of: vec![NONE; n], outer: Vec::new(), depth: Vec::new(), order, dominated, frontier, header };
+        let outer = Vec::new();
+        let mut shape = Shape { loop_of: vec![NONE; n], depth: outer.clone(), outer, order, dominated, frontier, header, frontiers };
         shape.loops(&graph, &number);
         shape
     }

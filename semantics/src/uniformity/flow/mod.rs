@@ -16,7 +16,7 @@
 //!   uniformly.
 //!
 //! Control dependence is that of Ferrante, Ottenstein and Warren (1987). Phis are placed as Cytron
-//! et al. (1991) do it. Unspecified results (a division by zero, an index out of bounds) are taken
+//! et al. (1991) do it; their number is limited. Unspecified results (a division by zero, an index out of bounds) are taken
 //! to be uniform if the operands are.
 
 mod control;
@@ -39,6 +39,14 @@ pub struct Cell(pub u32);
 /// A basic block of a [`Flow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Block(pub u32);
+
+/// The most merges of a function. Loops in one another have as many for each variable as there are
+/// loops around it.
+pub const MAX_MERGES: usize = 1 << 20;
+
+/// No verdict: there are more than [`MAX_MERGES`] merges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyMerges;
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;

@@ -2,7 +2,7 @@
 
 use super::control::{On, Shape, dependences};
 use super::pure::{Operand, Pure, Simple};
-use super::{Action, Block, Cell, Def, End, Flow, NONE, Value};
+use super::{Action, Block, Cell, Def, End, Flow, MAX_MERGES, NONE, TooManyMerges, Value};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::uniformity::Need;
@@ -175,7 +175,10 @@ struct State<'a> {
 }
 
 /// Decides what is uniform.
-pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Solution {
+///
+/// # Errors
+/// Loops in one another make more than [`MAX_MERGES`] merges.
+pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Result<Solution, TooManyMerges> {
     let n = flow.blocks.len();
     let mut graph = Graph::default();
     let (must, cannot, call) = (graph.node(Cause::Must), graph.node(Cause::Cannot), graph.node(Cause::Call));
@@ -189,7 +192,7 @@ pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Solution {
     for _ in 0..shape.outer.len() {
         graph.node(Cause::Loop);
     }
-    let phis = place(flow, &shape);
+    let phis = place(flow, &shape).filter(|_| shape.frontiers < MAX_MERGES).ok_or(TooManyMerges)?;
     let mut s = State {
         planted,
         graph,
@@ -220,12 +223,12 @@ pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Solution {
     s.zero = s.constant(0);
     s.rename();
     s.depend();
-    s.solve()
+    Ok(s.solve())
 }
 
 /// Where each cell needs a phi: in the iterated frontier of the blocks that change it, if a block
-/// reads it before it changes it.
-fn place(flow: &Flow, shape: &Shape) -> Vec<Vec<u32>> {
+/// reads it before it changes it. None if there are too many.
+fn place(flow: &Flow, shape: &Shape) -> Option<Vec<Vec<u32>>> {
     let cells = flow.cells.len();
     let mut changed: Vec<smallvec::SmallVec<[u32; 4]>> = vec![smallvec::SmallVec::new(); cells];
     let mut exposed = vec![false; cells];
@@ -254,6 +257,7 @@ fn place(flow: &Flow, shape: &Shape) -> Vec<Vec<u32>> {
         }
     }
     let mut phis = vec![Vec::new(); flow.blocks.len()];
+    let mut count = 0;
     let mut placed = vec![NONE; flow.blocks.len()];
     let mut work = Vec::new();
     for cell in (0..cells as u32).filter(|c| exposed[*c as usize]) {
@@ -263,11 +267,15 @@ fn place(flow: &Flow, shape: &Shape) -> Vec<Vec<u32>> {
                 if std::mem::replace(&mut placed[at as usize], cell) != cell {
                     phis[at as usize].push(cell);
                     work.push(at);
+                    count += 1;
                 }
+            }
+            if count > MAX_MERGES {
+                return None;
             }
         }
     }
-    phis
+    Some(phis)
 }
 
 impl State<'_> {

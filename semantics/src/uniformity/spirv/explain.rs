@@ -4,7 +4,7 @@ use super::{Rejection, Shared, Step};
 use crate::spirv;
 use crate::spirv::module::{EntryPoint, Module};
 use crate::spirv::words;
-use crate::uniformity::flow::{Cause, Finding};
+use crate::uniformity::flow::{Cause, Finding, MAX_MERGES};
 use rspirv::spirv::Op;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -27,6 +27,8 @@ pub enum Why {
     Instructions(u64),
     /// More scalars than [`super::MAX_VALUES`] allows.
     Values,
+    /// Loops in one another make too many merges.
+    Merges,
     /// This pointer is no known place.
     Pointer(u32),
 }
@@ -39,6 +41,7 @@ impl fmt::Display for NoVerdict {
                 write!(f, "with all calls inlined it has {count} instructions, more than {} beyond those of the module", super::MAX_INLINED)
             }
             Why::Values => write!(f, "with all calls inlined its instructions have too many components, more than {}", super::MAX_VALUES),
+            Why::Merges => write!(f, "the loops in one another make more than {MAX_MERGES} merges of variables"),
             Why::Pointer(id) => write!(f, "%{id} is no pointer to a known place"),
         }
     }

@@ -147,7 +147,7 @@ pub fn analyse_with(module: &Module, options: &Options) -> Result<Analysis, NoVe
             Some(Planted::Flow(planted)) => Some(planted),
             _ => None,
         };
-        let solution = flow::analyse(&flow, planted);
+        let solution = flow::analyse(&flow, planted).map_err(|_| NoVerdict { entry: entry.name.clone(), why: Why::Merges })?;
         analysis.nodes += solution.graph.nodes();
         analysis.edges += solution.graph.edges();
         fired.extend(&solution.fired);

@@ -28,7 +28,7 @@ impl Lower<'_> {
         let weight = self.weights[function.0 as usize];
         if weight > INLINED || weight > self.budget {
             if program.env.types.is_reference(declared.result) {
-                return Err(TooLarge { function });
+                return Err(TooLarge::Reference(function));
             }
             return self.summarized(function, &arguments);
         }

@@ -1,24 +1,41 @@
 //! Explanations of a rejection, step by step.
 
 use crate::text::{Span, line_column};
-use crate::uniformity::flow::{Cause, Finding};
+use crate::uniformity::flow::{Cause, Finding, MAX_MERGES, TooManyMerges};
 use crate::uniformity::picture::Kind;
 use crate::uniformity::report::{Rejection, Step};
 use crate::wsl::environment::FunctionId;
 use crate::wsl::typing::program::{Program, StmtForm, StoreId};
 use std::fmt;
 
-/// No verdict: a function that returns a pointer is too large to be inlined.
+/// Why there is no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TooLarge {
-    /// The function that is called.
-    pub function: FunctionId,
+pub enum TooLarge {
+    /// This function returns a pointer, and is too large to be inlined.
+    Reference(FunctionId),
+    /// Loops in one another make too many merges.
+    Merges,
+}
+
+impl From<TooManyMerges> for TooLarge {
+    fn from(_: TooManyMerges) -> TooLarge {
+        TooLarge::Merges
+    }
 }
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a function that returns a pointer has more than {} expressions and statements with what it calls", super::INLINED)
+        match self {
+            TooLarge::Reference(_) => {
+                write!(
+                    f,
+                    "a function that returns a pointer has more than {} expressions and statements with what it calls",
+                    super::INLINED
+                )
+            }
+            TooLarge::Merges => write!(f, "the loops in one another make more than {MAX_MERGES} merges of variables"),
+        }
     }
 }
 

@@ -135,7 +135,7 @@ pub(super) fn weights(program: &Program) -> Vec<u64> {
 /// Analyses a program.
 ///
 /// # Errors
-/// A function that is too large to inline where it must be.
+/// A function is too large to inline where it must be, or loops are too deep.
 pub fn analyse(program: &Program) -> Result<Analysis, TooLarge> {
     analyse_with(program, None)
 }
@@ -163,7 +163,7 @@ pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analy
             continue;
         }
         let (flow, inner) = lower(program, f, entry, &weights, &mut summaries, planted)?;
-        let solution = super::flow::analyse(&flow, planted);
+        let solution = super::flow::analyse(&flow, planted)?;
         analysis.nodes += solution.graph.nodes();
         analysis.edges += solution.graph.edges();
         fired.extend(&solution.fired);
@@ -198,7 +198,7 @@ pub fn picture(program: &Program, text: &str, function: FunctionId) -> Result<Pi
     let weights = weights(program);
     let entry = program.entry_points.iter().find(|e| e.function == function);
     let (flow, _) = lower(program, function, entry, &weights, &mut Summaries::default(), None)?;
-    let solution = super::flow::analyse(&flow, None);
+    let solution = super::flow::analyse(&flow, None)?;
     Ok(Picture::of(&solution.graph, &[solution.must_be_uniform], |cause| explain::node(program, text, cause)))
 }
 

@@ -19,6 +19,8 @@ pub struct Summary {
     pub result: u32,
     /// Whether an invocation may end in it.
     pub discards: bool,
+    /// The parameters that point into the thread's memory, each with the number of its outputs.
+    pub pointers: Vec<(u32, u32)>,
 }
 
 impl Summary {
@@ -49,7 +51,29 @@ impl Summary {
                 }
                 (None, true) => Exit::Varies,
             },
+            stores: self.stores(),
         }
+    }
+
+    /// What becomes of what pointers point to, where it is not left as it was.
+    fn stores(&self) -> Vec<(u32, Option<Vec<u32>>)> {
+        let mut outputs = self.solution.outputs.iter().skip(self.result as usize);
+        let mut stores = Vec::new();
+        for &(pointer, n) in &self.pointers {
+            let of: Vec<_> = outputs.by_ref().take(n as usize).collect();
+            // The first input of a pointer is its address.
+            let first = self.inputs[pointer as usize].start + 1;
+            if (first..).zip(&of).all(|(input, of)| of.as_deref() == Some(&[input])) {
+                continue;
+            }
+            let inputs: Option<Vec<u32>> = of.into_iter().cloned().collect::<Option<Vec<_>>>().map(|all| all.concat());
+            let named = |inputs: Vec<u32>| {
+                let has = |range: &Range<u32>| inputs.iter().any(|input| range.contains(input));
+                (0..).zip(&self.inputs).filter(|(_, range)| has(range)).map(|(at, _)| at).collect()
+            };
+            stores.push((pointer, inputs.map(named)));
+        }
+        stores
     }
 }
 
@@ -70,11 +94,17 @@ pub fn summarize(
     let result = lower.size(ty);
     lower.body(function)?;
     lower.flow.finish();
+    let mut pointers = Vec::new();
+    for (at, parameter) in (0..).zip(&program.env.function(function).parameters) {
+        if let Some((_, n)) = lower.pointee(parameter.ty) {
+            pointers.push((at, n));
+        }
+    }
     let (flow, findings) = (lower.flow, lower.findings);
-    let mut solution = analyse(&flow, planted);
+    let mut solution = analyse(&flow, planted)?;
     solution.findings.extend(findings);
     let discards = program.behaviours(function).has(crate::wsl::typing::behaviour::Behaviour::Discard);
-    let summary = Rc::new(Summary { solution, inputs, result, discards });
+    let summary = Rc::new(Summary { solution, inputs, result, discards, pointers });
     summaries.insert(function, summary.clone());
     Ok(summary)
 }
