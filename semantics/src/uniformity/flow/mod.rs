@@ -42,7 +42,7 @@ pub struct Block(pub u32);
 
 /// The most merges of a function. Loops in one another have as many for each variable as there are
 /// loops around it.
-pub const MAX_MERGES: usize = 1 << 20;
+pub const MAX_MERGES: usize = 1 << 21;
 
 /// No verdict: there are more than [`MAX_MERGES`] merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
