@@ -49,7 +49,8 @@ fn uniformity(criterion: &mut Criterion) {
         let program = program(functions);
         let statements = program.stmts.len();
         for (name, analysis) in [("seed", seed::analyse(&program)), ("precise", wsl::analyse(&program).expect("small"))] {
-            assert!(analysis.accepts());
+            // A loop of different lengths stands before each barrier, which the seed rejects.
+            assert_eq!(analysis.accepts(), name == "precise");
             println!("{name}: {statements} statements, {} nodes, {} edges", analysis.nodes, analysis.edges);
         }
         group.throughput(Throughput::Elements(statements as u64));

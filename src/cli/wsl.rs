@@ -17,7 +17,7 @@ use smallstep_semantics::wsl::validate::validate;
 /// What became of a program.
 pub(super) enum Checked {
     /// It is valid.
-    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Found },
+    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Box<Found> },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
     /// It was found valid, and its derivations do not check, or the engines do not agree:
@@ -71,7 +71,7 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
                         entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
                         nodes: program.exprs.len() + program.stmts.len(),
                         ran,
-                        translated,
+                        translated: Box::new(translated),
                     }
                 }
             },

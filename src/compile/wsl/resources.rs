@@ -219,10 +219,10 @@ impl Compiler<'_> {
             let mut arguments = Vec::new();
             for parameter in &function.parameters {
                 c.span = parameter.span;
-                arguments.push(Value::Id(c.from_words(roots[0], first[0], &mut at, parameter.ty)?));
+                arguments.push(Value::Id(c.read_words(roots[0], first[0], &mut at, parameter.ty)?));
             }
             if let Value::Id(result) = c.call(f, arguments)? {
-                c.to_words(roots[1], first[1], &mut 0, function.result, result)?;
+                c.write_words(roots[1], first[1], &mut 0, function.result, result)?;
             }
             Ok(())
         })?;
@@ -273,7 +273,7 @@ impl Compiler<'_> {
     }
 
     /// A value of words of a table.
-    fn from_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId) -> Done<Id> {
+    fn read_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId) -> Done<Id> {
         let of = self.ty(ty)?;
         if let Some(parts) = self.parts(ty) {
             if parts.is_empty() {
@@ -281,7 +281,7 @@ impl Compiler<'_> {
             }
             let mut ids = Vec::with_capacity(parts.len());
             for part in parts {
-                ids.push(deep(|| self.from_words(root, first, at, part))?);
+                ids.push(deep(|| self.read_words(root, first, at, part))?);
             }
             return Ok(self.e.op(Op::CompositeConstruct, of, &ids));
         }
@@ -298,12 +298,12 @@ impl Compiler<'_> {
     }
 
     /// Stores a value as words of a table.
-    fn to_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId, value: Id) -> Done {
+    fn write_words(&mut self, root: Root, first: Id, at: &mut u32, ty: TypeId, value: Id) -> Done {
         if let Some(parts) = self.parts(ty) {
             for (k, part) in (0..).zip(parts) {
                 let of = self.ty(part)?;
                 let id = self.e.op(Op::CompositeExtract, of, &[value, k]);
-                deep(|| self.to_words(root, first, at, part, id))?;
+                deep(|| self.write_words(root, first, at, part, id))?;
             }
             return Ok(());
         }

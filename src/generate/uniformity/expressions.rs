@@ -177,7 +177,7 @@ impl Generator {
             }
             Shape::Constant => {
                 let (index, other) = self.index(7, uniform);
-                (Expr::new(Kind::Uint, &format!("c[$]"), [index]), other)
+                (Expr::new(Kind::Uint, "c[$]", [index]), other)
             }
         }
     }

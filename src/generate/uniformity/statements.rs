@@ -327,7 +327,7 @@ impl Generator {
         });
         let level = self.levels.pop();
         if mixed || level.is_some_and(|level| level.broke) {
-            for i in self.writes[writes..].to_vec() {
+            for &i in &self.writes[writes..] {
                 if let Some(v) = self.vars.get_mut(i) {
                     v.mixed = true;
                 }

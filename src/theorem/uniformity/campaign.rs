@@ -197,7 +197,7 @@ pub fn campaign<L: Language>(plan: &Plan, analysis: Analysis<L::Program>, progre
                     if i >= plan.count {
                         break;
                     }
-                    let is_sampled = plan.references > 0 && i % plan.references == 0;
+                    let is_sampled = plan.references > 0 && i.is_multiple_of(plan.references);
                     counted.judge::<L>(plan, plan.seed.wrapping_add(i), is_sampled, analysis);
                     progress();
                 }

@@ -189,8 +189,8 @@ impl Pure {
                 let either = most(0) | most(1);
                 u32::MAX.checked_shr(either.leading_zeros()).unwrap_or(0)
             }
-            Add => most(0).checked_add(most(1)).unwrap_or(u32::MAX),
-            Mul => most(0).checked_mul(most(1)).unwrap_or(u32::MAX),
+            Add => most(0).saturating_add(most(1)),
+            Mul => most(0).saturating_mul(most(1)),
             Select => most(1).max(most(2)),
             _ => u32::MAX,
         }

@@ -429,7 +429,7 @@ fn function(cx: &mut Cx, alone: bool) -> (Known, Vec<super::report::Rejection>) 
         }
         let reached = cx.reach(&[must]);
         if reached.has(cx.cannot) {
-            if !alone && !(planted == Planted::NotByFunction && !cx.parameters.is_empty()) {
+            if !alone && (planted != Planted::NotByFunction || cx.parameters.is_empty()) {
                 rejections.extend(cx.rejections(need));
             }
         } else {

@@ -109,10 +109,10 @@ impl Lower<'_, '_> {
         {
             return values[0].clone();
         }
-        if let (Some((pure, swapped)), true) = (integer(i.op), fits && self.types_are_integers(operands)) {
-            if !self.is_inexact(i.result) {
-                return self.by_component(&values, n, |lower, operands| lower.integer(pure, swapped, operands));
-            }
+        if let (Some((pure, swapped)), true) = (integer(i.op), fits && self.types_are_integers(operands))
+            && !self.is_inexact(i.result)
+        {
+            return self.by_component(&values, n, |lower, operands| lower.integer(pure, swapped, operands));
         }
         if by_component(i.op) && fits {
             return self.by_component(&values, n, |lower, operands| lower.flow.pure(Pure::Other(0), operands));
