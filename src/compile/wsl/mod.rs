@@ -6,8 +6,8 @@
 //! are guarded. What WSL leaves unspecified becomes one value that it allows, computed once.
 //!
 //! Pointers and array references never become values. Each is known, while the program is
-//! compiled, as an object and a path whose indices are ids ([`place`]). A function that takes some
-//! is emitted once for each choice of objects and paths ([`function`]); one that returns one is
+//! compiled, as an object and a path whose indices are ids (`place`). A function that takes some
+//! is emitted once for each choice of objects and paths (`function`); one that returns one is
 //! emitted where it is called.
 //!
 //! | module | section of seed 003 |

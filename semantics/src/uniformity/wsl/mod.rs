@@ -7,7 +7,7 @@
 //! cell for each scalar; a large array has one cell.
 //!
 //! A callee that is too large to inline is replaced by what an analysis of it alone says
-//! ([`summary`]).
+//! ([`Summary`]).
 
 mod access;
 mod call;
