@@ -76,30 +76,74 @@ pub fn single(stage: Stage) -> bool {
 /// A buffer, a texture or a sampler is uniform as a handle. [`load`] and [`result`] say what of its
 /// contents is.
 pub fn input(stage: Stage, item: &Item) -> bool {
-    use BuiltinSemantic as S;
     let Some((semantic, _)) = item.semantic else { return false };
     match semantic {
         Semantic::Register(..) | Semantic::Specialized => true,
         _ if single(stage) => true,
         // `nointerpolation` makes it constant in a primitive, and a draw has many.
         Semantic::Attribute(_) => false,
-        Semantic::Builtin(S::GroupId) => matches!(stage, Stage::Compute(_)),
-        Semantic::Builtin(
-            S::InstanceId
-            | S::VertexId
-            | S::PointSize
-            | S::Position
-            | S::IsFrontFace
-            | S::SampleIndex
-            | S::InnerCoverage
-            | S::Depth
-            | S::Coverage
-            | S::DispatchThreadId
-            | S::GroupIndex
-            | S::GroupThreadId,
-        ) => false,
+        Semantic::Builtin(s) => builtin(s) == Builtin::Group,
         // No argument has them.
         Semantic::Target(_) | Semantic::OutOfRange => false,
+    }
+}
+
+/// A built-in input, whatever the language calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// The number of the workgroup, and how many there are.
+    Group,
+    /// The place of the invocation in its workgroup.
+    Local,
+    /// The place of the invocation in the dispatch.
+    Global,
+    /// The number of the invocation in its workgroup.
+    LocalIndex,
+    /// A truth value of a fragment: whether it is in front, or a helper.
+    Truth,
+    /// Any other input of a vertex or fragment.
+    Other,
+}
+
+/// What is known of a component of an input, in the scope of its stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Component {
+    /// It is this number.
+    Constant(u32),
+    /// It is uniform.
+    Uniform,
+    /// It may differ, and is at most the number.
+    Varying(u32),
+}
+
+/// What is known of a component of a built-in. `size` is the workgroup's, if it is known.
+pub fn component(builtin: Builtin, size: Option<[u32; 3]>, k: usize) -> Component {
+    let side = size.and_then(|size| size.get(k).copied());
+    match (builtin, side) {
+        (Builtin::Group, _) | (Builtin::Global, Some(1)) => Component::Uniform,
+        (Builtin::Local, Some(1)) => Component::Constant(0),
+        (Builtin::Local, Some(side)) => Component::Varying(side.saturating_sub(1)),
+        (Builtin::LocalIndex, _) => match size {
+            Some(size) => Component::Varying(size.iter().fold(1u32, |a, b| a.saturating_mul(*b)).saturating_sub(1)),
+            None => Component::Varying(u32::MAX),
+        },
+        (Builtin::Truth, _) => Component::Varying(1),
+        (Builtin::Local | Builtin::Global | Builtin::Other, _) => Component::Varying(u32::MAX),
+    }
+}
+
+/// The built-in that a semantic of WSL names.
+pub fn builtin(semantic: BuiltinSemantic) -> Builtin {
+    use BuiltinSemantic as S;
+    match semantic {
+        S::GroupId => Builtin::Group,
+        S::GroupThreadId => Builtin::Local,
+        S::DispatchThreadId => Builtin::Global,
+        S::GroupIndex => Builtin::LocalIndex,
+        S::IsFrontFace => Builtin::Truth,
+        S::InstanceId | S::VertexId | S::PointSize | S::Position | S::SampleIndex | S::InnerCoverage | S::Depth | S::Coverage => {
+            Builtin::Other
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Cells, Lower, Planted};
 use crate::spirv::module::{Variable, WHOLE};
 use crate::spirv::types::Type;
 use crate::uniformity::flow::{Def, Value};
+use crate::uniformity::table::{Builtin, Component, component};
 use rspirv::spirv::{BuiltIn, ExecutionModel};
 
 impl Lower<'_, '_> {
@@ -33,29 +34,23 @@ impl Lower<'_, '_> {
     }
 
     fn component(&mut self, built_in: Option<BuiltIn>, k: usize, text: u32) -> Value {
-        let less = if self.is(Planted::BoundTooSmall) { 2 } else { 1 };
-        let def = match (self.model, built_in) {
-            (ExecutionModel::GLCompute, Some(BuiltIn::WorkgroupId | BuiltIn::NumWorkgroups)) => Def::Uniform(u32::MAX),
-            (ExecutionModel::GLCompute, Some(BuiltIn::LocalInvocationId)) => match self.size.and_then(|size| size.get(k).copied()) {
-                _ if self.is(Planted::LocalIdIsUniform) => Def::Uniform(u32::MAX),
-                Some(1) => Def::Constant(0),
-                Some(size) => Def::Varying(text, size.saturating_sub(less)),
-                None => Def::Varying(text, u32::MAX),
-            },
-            (ExecutionModel::GLCompute, Some(BuiltIn::GlobalInvocationId)) => {
-                let axis = if self.is(Planted::GlobalIdOfOtherAxis) { 1 } else { k };
-                match self.size.and_then(|size| size.get(axis).copied()) {
-                    Some(1) => Def::Uniform(u32::MAX),
-                    _ => Def::Varying(text, u32::MAX),
-                }
-            }
-            (ExecutionModel::GLCompute, Some(BuiltIn::LocalInvocationIndex)) => {
-                let count = self.size.map_or(0, |size| size.iter().fold(1u32, |a, b| a.saturating_mul(*b)));
-                Def::Varying(text, count.wrapping_sub(less))
-            }
-            (ExecutionModel::Fragment, _) if self.is(Planted::FragmentInputsAreUniform) => Def::Uniform(u32::MAX),
-            (ExecutionModel::Fragment, Some(BuiltIn::FrontFacing | BuiltIn::HelperInvocation)) => Def::Varying(text, 1),
-            _ => Def::Varying(text, u32::MAX),
+        let of_dispatch = self.model == ExecutionModel::GLCompute;
+        let builtin = match built_in {
+            Some(BuiltIn::WorkgroupId | BuiltIn::NumWorkgroups) if of_dispatch => Builtin::Group,
+            Some(BuiltIn::LocalInvocationId) if of_dispatch => Builtin::Local,
+            Some(BuiltIn::GlobalInvocationId) if of_dispatch => Builtin::Global,
+            Some(BuiltIn::LocalInvocationIndex) if of_dispatch => Builtin::LocalIndex,
+            Some(BuiltIn::FrontFacing | BuiltIn::HelperInvocation) => Builtin::Truth,
+            _ => Builtin::Other,
+        };
+        let k = if builtin == Builtin::Global && self.is(Planted::GlobalIdOfOtherAxis) { 1 } else { k };
+        let def = match component(builtin, self.size, k) {
+            _ if builtin == Builtin::Local && self.is(Planted::LocalIdIsUniform) => Def::Uniform(u32::MAX),
+            _ if !of_dispatch && self.is(Planted::FragmentInputsAreUniform) => Def::Uniform(u32::MAX),
+            Component::Constant(bits) => Def::Constant(bits),
+            Component::Uniform => Def::Uniform(u32::MAX),
+            Component::Varying(most) if self.is(Planted::BoundTooSmall) => Def::Varying(text, most.saturating_sub(1)),
+            Component::Varying(most) => Def::Varying(text, most),
         };
         self.hoist(def)
     }

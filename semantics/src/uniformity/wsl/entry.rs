@@ -7,7 +7,6 @@ use crate::uniformity::flow::{Cell, Value};
 use crate::uniformity::table;
 use crate::wsl::entry::{EntryPoint, Item, Stage};
 use crate::wsl::environment::{FunctionId, Semantic};
-use crate::wsl::syntax::BuiltinSemantic;
 use crate::wsl::types::{Type, TypeId};
 use smallvec::smallvec;
 
@@ -81,27 +80,21 @@ impl Lower<'_> {
 
     /// A component of an input.
     fn component(&mut self, stage: Stage, item: &Item, k: usize, text: u32) -> Value {
-        use BuiltinSemantic as S;
         if table::input(stage, item) {
             return self.flow.uniform(u32::MAX);
         }
         let builtin = match &item.semantic {
-            Some((Semantic::Builtin(s), _)) => Some(*s),
-            _ => None,
+            Some((Semantic::Builtin(s), _)) => table::builtin(*s),
+            _ => table::Builtin::Other,
         };
-        match (stage, builtin) {
-            (Stage::Compute(size), Some(S::GroupThreadId)) => match size.get(k) {
-                Some(1) => self.flow.constant(0),
-                Some(&n) => self.flow.varying(text, n.saturating_sub(1)),
-                None => self.flow.varying(text, u32::MAX),
-            },
-            (Stage::Compute(size), Some(S::DispatchThreadId)) if size.get(k) == Some(&1) => self.flow.uniform(u32::MAX),
-            (Stage::Compute(size), Some(S::GroupIndex)) => {
-                let threads = size.iter().fold(1u32, |a, b| a.saturating_mul(*b));
-                self.flow.varying(text, threads.saturating_sub(1))
-            }
-            (_, Some(S::IsFrontFace)) => self.flow.varying(text, 1),
-            _ => self.flow.varying(text, u32::MAX),
+        let size = match stage {
+            Stage::Compute(size) => Some(size),
+            Stage::Vertex | Stage::Fragment => None,
+        };
+        match table::component(builtin, size, k) {
+            table::Component::Constant(bits) => self.flow.constant(bits),
+            table::Component::Uniform => self.flow.uniform(u32::MAX),
+            table::Component::Varying(most) => self.flow.varying(text, most),
         }
     }
 
