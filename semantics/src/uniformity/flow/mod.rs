@@ -16,8 +16,8 @@
 //!   uniformly.
 //!
 //! Control dependence is that of Ferrante, Ottenstein and Warren (1987). Phis are placed as Cytron
-//! et al. (1991) do it; their number is limited. Unspecified results (a division by zero, an index out of bounds) are taken
-//! to be uniform if the operands are.
+//! et al. (1991) do it; their number is limited. Unspecified results (a division by zero, an index
+//! out of bounds) are taken to be uniform if the operands are.
 
 mod control;
 mod pure;
