@@ -234,7 +234,10 @@ fn uniformity_is_judged_and_explained() {
 
     // The module that the program is translated to is judged alike.
     let module = place("m.spvasm");
-    assert_eq!(smallstep(&["translate", &case("flow-merge"), "-o", &module]).status.code(), Some(0));
+    let out = smallstep(&["translate", &case("flow-merge"), "-o", &module]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).starts_with("error[uniformity/flow-need]: "), "{}", text(&out.stderr));
+    assert_eq!(smallstep(&["translate", &case("flow-merge"), "--uniformity", "off", "-o", &module]).status.code(), Some(0));
     let out = smallstep(&["uniformity", &module]);
     assert_eq!(out.status.code(), Some(2));
     assert!(text(&out.stdout).contains("in entry point `main`, this barrier needs control flow"), "{}", text(&out.stdout));

@@ -17,7 +17,6 @@ use smallstep_semantics::spirv;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::entry::{Stage as WslStage, entry_of};
 use smallstep_semantics::wsl::environment::{Function, FunctionId};
-use smallstep_semantics::wsl::validate::validate;
 use std::path::{Path, PathBuf};
 
 /// Translate a λV or WSL program to SPIR-V, as assembly or as words. Of WSL a compute entry point
@@ -29,6 +28,8 @@ pub(crate) struct Translate {
     file: PathBuf,
     #[command(flatten)]
     reading: input::Reading,
+    #[command(flatten)]
+    uniformity: super::uniformity::Strictness,
     /// The entry point or function of a WSL program. Without it, the only compute entry point.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -151,11 +152,7 @@ impl Translate {
         if self.buffer.is_some() || self.constants == Constants::Opaque {
             return Err(invalid("--buffer and opaque constants are of λV programs".into()));
         }
-        let found = validate(text);
-        let Some(program) = found.program else {
-            let errors: String = found.errors.into_iter().map(|e| Diagnostic::from(e).render(name, text)).collect();
-            return Err((exit::INVALID, errors.trim_end().into()));
-        };
+        let program = super::wsl::program(name, text, Some(&self.uniformity))?;
         let source = Some((name, text)).filter(|_| self.lines);
         let options = wsl::Options { profile: self.profile, witness: self.witness, source, ..wsl::Options::default() };
         let translated = match entry_of(&program, WslStage::Compute([1; 3]), self.entry.as_deref()) {

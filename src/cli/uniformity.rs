@@ -156,7 +156,7 @@ impl Uniformity {
         let words = source.words().map_err(read)?;
         let wrong = |e: &spirv::LoadError| read(smallstep::source::ReadError::of_module(name, e));
         let module = spirv::Module::load(&words).map_err(|e| wrong(&e))?;
-        let unknown = uniformity::spirv::spec_constants(&words).map_err(|e| wrong(&e.into()))?;
+        let unknown = uniformity::spirv::unknown_constants(&words).map_err(|e| wrong(&e.into()))?;
         let options = uniformity::spirv::Options { unknown, ..uniformity::spirv::Options::default() };
         let analysis = uniformity::spirv::analyse_with(&module, &options).map_err(|e| (exit::LIMIT, format!("error: {name}: {e}")))?;
         let code = if analysis.accepts() { exit::DONE } else { exit::INVALID };

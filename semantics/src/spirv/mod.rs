@@ -38,6 +38,9 @@ pub mod types;
 pub mod value;
 pub mod words;
 
+pub(crate) use check::is_implicit;
+pub(crate) use declare::is_derivative;
+
 pub use assemble::{AssembleError, Options, assemble};
 pub use disassemble::disassemble;
 pub use error::{Check, LoadError, Place};

@@ -166,7 +166,7 @@ pub fn need(meaning: Meaning) -> Option<Need> {
     match class(meaning) {
         Class::Barrier => Some(Need::Barrier),
         Class::Derivative => Some(Need::Derivative),
-        Class::Pure | Class::Stores | Class::Texel | Class::Atomic => None,
+        Class::Pure | Class::Scalarwise | Class::Stores | Class::Texel | Class::Atomic => None,
     }
 }
 
@@ -174,7 +174,7 @@ pub fn need(meaning: Meaning) -> Option<Need> {
 pub fn result(types: &Types, function: LibraryFunction) -> Given {
     match class(function.meaning()) {
         // A derivative of a uniform value is zero, and its sample is at one place.
-        Class::Pure | Class::Stores | Class::Derivative | Class::Barrier => Given::AsArguments,
+        Class::Pure | Class::Scalarwise | Class::Stores | Class::Derivative | Class::Barrier => Given::AsArguments,
         Class::Texel if function.variable().is_none_or(|ty| texture_varies(types, ty)) => Given::Varies,
         Class::Texel => Given::AsArguments,
         Class::Atomic => Given::Varies,
@@ -187,8 +187,14 @@ pub fn stored(meaning: Meaning) -> Option<Given> {
     match class(meaning) {
         Class::Stores => Some(Given::AsArguments),
         Class::Atomic => Some(Given::Varies),
-        Class::Pure | Class::Texel | Class::Derivative | Class::Barrier => None,
+        Class::Pure | Class::Scalarwise | Class::Texel | Class::Derivative | Class::Barrier => None,
     }
+}
+
+/// Whether each scalar of a library function's result depends only on the scalars of the arguments
+/// at the same place. An argument that is one scalar belongs to each place.
+pub fn is_scalarwise(meaning: Meaning) -> bool {
+    class(meaning) == Class::Scalarwise
 }
 
 /// What matters of a library function here.
@@ -196,7 +202,9 @@ pub fn stored(meaning: Meaning) -> Option<Given> {
 enum Class {
     /// Its result is a function of its arguments, and it does nothing else.
     Pure,
-    /// Likewise, and so is what it stores through pointers.
+    /// Likewise; and each scalar of the result is a function of the scalars at the same place.
+    Scalarwise,
+    /// A function of its arguments, and so is what it stores through pointers.
     Stores,
     /// It reads a texture.
     Texel,
@@ -244,6 +252,31 @@ fn class(meaning: Meaning) -> Class {
         M::Modf | M::Sincos | M::GetDimensions => Class::Stores,
         // The texture that it stores to gives values that vary anyway.
         M::Store => Class::Pure,
+        M::All
+        | M::Any
+        | M::Default
+        | M::Vector
+        | M::MatrixColumns
+        | M::MatrixElements
+        | M::Dot
+        | M::MatrixMultiply
+        | M::Length
+        | M::Normalize
+        | M::Distance
+        | M::Cross
+        | M::Reflect
+        | M::Refract
+        | M::Faceforward
+        | M::Dst
+        | M::Lit
+        | M::Transpose
+        | M::Determinant
+        | M::Swizzle
+        | M::SetSwizzle
+        | M::Index
+        | M::SetIndex
+        | M::ElementCount
+        | M::ElementPointer => Class::Pure,
         M::Add
         | M::Subtract
         | M::Multiply
@@ -264,8 +297,6 @@ fn class(meaning: Meaning) -> Class {
         | M::Not
         | M::ShiftLeft
         | M::ShiftRight
-        | M::All
-        | M::Any
         | M::CountBits
         | M::ReverseBits
         | M::FirstBitHigh
@@ -306,14 +337,10 @@ fn class(meaning: Meaning) -> Class {
         | M::IsFinite
         | M::IsInf
         | M::IsNan
-        | M::Default
         | M::Identity
         | M::Convert
         | M::EnumFrom
         | M::EnumValue
-        | M::Vector
-        | M::MatrixColumns
-        | M::MatrixElements
         | M::Reinterpret
         | M::Equal
         | M::NotEqual
@@ -321,25 +348,6 @@ fn class(meaning: Meaning) -> Class {
         | M::LessEqual
         | M::Greater
         | M::GreaterEqual
-        | M::Plus
-        | M::Dot
-        | M::MatrixMultiply
-        | M::Length
-        | M::Normalize
-        | M::Distance
-        | M::Cross
-        | M::Reflect
-        | M::Refract
-        | M::Faceforward
-        | M::Dst
-        | M::Lit
-        | M::Transpose
-        | M::Determinant
-        | M::Swizzle
-        | M::SetSwizzle
-        | M::Index
-        | M::SetIndex
-        | M::ElementCount
-        | M::ElementPointer => Class::Pure,
+        | M::Plus => Class::Scalarwise,
     }
 }

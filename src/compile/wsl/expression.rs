@@ -15,7 +15,7 @@ use smallstep_semantics::wsl::typing::program::{Access, Coercion, Constant, Expr
 /// What an expression that can be assigned to is reduced to, once.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// A left-value.
+    /// What has an address.
     Place(Place),
     /// A part of another one, which a setter changes as a whole and a getter reads.
     Part(Box<Part>),
@@ -169,7 +169,7 @@ impl Compiler<'_> {
                     Callee::Declared(f) => self.call(f, values),
                     Callee::Library(f) => {
                         let types: Vec<TypeId> = arguments.iter().map(|e| program.expr(*e).ty.right()).collect();
-                        self.library(f, &values, &types, ty)
+                        self.call_of_library(f, &values, &types, ty)
                     }
                     Callee::Generated(_) => self.refuse("a call of a generated function by its name"),
                 }
@@ -358,7 +358,7 @@ impl Compiler<'_> {
             (Callee::Library(f), index) => {
                 let (values, types): (Vec<Value>, Vec<TypeId>) =
                     [Some((Value::Id(whole), whole_ty)), index.map(|i| (Value::Id(i), TypeId::UINT))].into_iter().flatten().unzip();
-                let value = self.library(f, &values, &types, ty)?;
+                let value = self.call_of_library(f, &values, &types, ty)?;
                 self.only_id(value)
             }
             _ => self.refuse("this getter"),
@@ -395,7 +395,7 @@ impl Compiler<'_> {
             (Callee::Library(f), index) => {
                 let entries = [Some((whole, part.whole_ty)), index.map(|i| (i, TypeId::UINT)), Some((value, part.ty))];
                 let (values, types): (Vec<Value>, Vec<TypeId>) = entries.into_iter().flatten().map(|(id, ty)| (Value::Id(id), ty)).unzip();
-                let value = self.library(f, &values, &types, part.whole_ty)?;
+                let value = self.call_of_library(f, &values, &types, part.whole_ty)?;
                 self.only_id(value)
             }
             _ => self.refuse("this setter"),
@@ -434,7 +434,7 @@ impl Compiler<'_> {
         let (values, types): (Vec<Value>, Vec<TypeId>) = operands.iter().map(|(id, ty)| (Value::Id(*id), *ty)).unzip();
         let value = match operator {
             Callee::Declared(f) => self.call(f, values)?,
-            Callee::Library(f) => self.library(f, &values, &types, ty)?,
+            Callee::Library(f) => self.call_of_library(f, &values, &types, ty)?,
             Callee::Generated(_) => return self.refuse("this operator"),
         };
         self.only_id(value)

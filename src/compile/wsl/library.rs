@@ -11,7 +11,7 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
 impl Compiler<'_> {
     /// A call of a function of the library with arguments of these types.
-    pub(super) fn library(&mut self, f: LibraryFunction, values: &[Value], types: &[TypeId], ty: TypeId) -> Done<Value> {
+    pub(super) fn call_of_library(&mut self, f: LibraryFunction, values: &[Value], types: &[TypeId], ty: TypeId) -> Done<Value> {
         let meaning = f.meaning();
         if Self::is_barrier(meaning) {
             self.barrier(meaning);

@@ -35,7 +35,7 @@ fn is_explicit(op: Op) -> bool {
 }
 
 /// Whether it takes a level of detail from the derivatives of its coordinate in a quad.
-pub(in crate::spirv) fn is_implicit(op: Op) -> bool {
+pub(crate) fn is_implicit(op: Op) -> bool {
     matches!(op, Op::ImageSampleImplicitLod | Op::ImageSampleDrefImplicitLod)
 }
 

@@ -12,7 +12,8 @@ mod memory;
 mod shared;
 mod structure;
 
-pub(super) use image::{is_image, is_implicit};
+pub(super) use image::is_image;
+pub(crate) use image::is_implicit;
 pub(super) use shared::is_atomic;
 
 use std::rc::Rc;

@@ -21,9 +21,11 @@
 
 mod control;
 mod pure;
+mod region;
 mod single;
 
 pub use pure::Pure;
+pub use region::{Pick, Region, Scalars};
 pub use single::{Cause, Finding, Hop, Planted, Solution, analyse};
 
 use super::Need;
@@ -143,6 +145,7 @@ pub struct Flow {
     /// What the function gives, in order, at the end of the block that [`Flow::finish`] ends.
     pub outputs: Vec<Cell>,
     pub(super) returning: Block,
+    pub(super) planted: Option<Planted>,
     /// The loops whose iterations tell operations apart: [`Flow::looped`].
     pub(super) loops: Vec<(Block, Block, Option<Block>)>,
 }
@@ -161,12 +164,18 @@ impl Default for Flow {
             inputs: 0,
             outputs: Vec::new(),
             returning: Block(0),
+            planted: None,
             loops: Vec::new(),
         }
     }
 }
 
 impl Flow {
+    /// A function that does nothing yet, for an analysis of which one rule may be weakened.
+    pub fn new(planted: Option<Planted>) -> Flow {
+        Flow { planted, ..Flow::default() }
+    }
+
     /// A new block.
     pub fn block(&mut self) -> Block {
         self.blocks.push(BlockData::default());

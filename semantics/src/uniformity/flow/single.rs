@@ -55,13 +55,16 @@ pub enum Planted {
     BoundsTooSmall,
     RepeatsUnspecified,
     SharedPointees,
+    DynamicIndexIsIgnored,
+    StoresHitFirstElement,
+    BlendsForget,
     IterationsAreAlike,
     Folding,
 }
 
 impl Planted {
     /// Every one.
-    pub const ALL: [Planted; 15] = [
+    pub const ALL: [Planted; 18] = [
         Planted::ControlOfBranch,
         Planted::ControlOfOuterBranch,
         Planted::CallIsUniform,
@@ -75,6 +78,9 @@ impl Planted {
         Planted::BoundsTooSmall,
         Planted::RepeatsUnspecified,
         Planted::SharedPointees,
+        Planted::DynamicIndexIsIgnored,
+        Planted::StoresHitFirstElement,
+        Planted::BlendsForget,
         Planted::IterationsAreAlike,
         Planted::Folding,
     ];
@@ -178,7 +184,7 @@ struct State<'a> {
 ///
 /// # Errors
 /// Loops in one another make more than [`MAX_MERGES`] merges.
-pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Result<Solution, TooManyMerges> {
+pub fn analyse(flow: &Flow) -> Result<Solution, TooManyMerges> {
     let n = flow.blocks.len();
     let mut graph = Graph::default();
     let (must, cannot, call) = (graph.node(Cause::Must), graph.node(Cause::Cannot), graph.node(Cause::Call));
@@ -194,7 +200,7 @@ pub fn analyse(flow: &Flow, planted: Option<Planted>) -> Result<Solution, TooMan
     }
     let phis = place(flow, &shape).filter(|_| shape.frontiers < MAX_MERGES).ok_or(TooManyMerges)?;
     let mut s = State {
-        planted,
+        planted: flow.planted,
         graph,
         must,
         cannot,

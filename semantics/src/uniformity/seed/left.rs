@@ -26,7 +26,7 @@ pub(super) enum Storage {
 
 /// What can be assigned to.
 pub(super) enum Place {
-    /// A left-value.
+    /// What has an address: a variable, or memory.
     Left {
         storage: Storage,
         /// What the address depends on; none of a whole variable.

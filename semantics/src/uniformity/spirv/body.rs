@@ -93,11 +93,11 @@ impl Lower<'_, '_> {
             let source = self.module.definition(id).unwrap_or(0);
             let values = if self.is(Planted::PhisAreWrittenInOrder) && self.module.instructions()[source].is(Op::Phi) {
                 let from = self.cells_of(source as u32, n);
-                self.read_all(from, n)
+                self.flow.read_all(from, n)
             } else {
                 self.value(id)
             };
-            self.write_all(first, &values);
+            self.flow.write_all(first, &values);
         }
     }
 
@@ -128,7 +128,7 @@ impl Lower<'_, '_> {
             }
             Op::ReturnValue => {
                 let values = self.value(operands[0]);
-                self.write_all(self.frame.result, &values);
+                self.flow.write_all(self.frame.result, &values);
                 End::Jump(self.frame.returns)
             }
             Op::Return => End::Jump(self.frame.returns),
@@ -152,7 +152,7 @@ impl Lower<'_, '_> {
         self.at(at);
         let n = self.size_of(function.result_type);
         let result: Cell = self.results.get(&function.id).copied().unwrap_or(Cell(0));
-        let cells = self.read_all(result, n);
+        let cells = self.flow.read_all(result, n);
         self.set(at, &cells);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Instructions that compute: SPIR-V §3.3.11 to §3.3.15, and GLSL.std.450.
 
-use super::{Cells, Lower, Planted};
+use super::{Lower, Planted, Scalars};
 use crate::spirv::module::WHOLE;
 use crate::spirv::types::Type;
 use crate::spirv::words::Instruction;
@@ -95,9 +95,9 @@ impl Lower<'_, '_> {
     }
 
     /// A core instruction that computes its result from its operands.
-    pub(super) fn compute(&mut self, i: &Instruction, operands: &[u32]) -> Cells {
+    pub(super) fn compute(&mut self, i: &Instruction, operands: &[u32]) -> Scalars {
         let n = self.size_of(i.result_type);
-        let values: smallvec::SmallVec<[Cells; 3]> = operands.iter().map(|id| self.value(*id)).collect();
+        let values: smallvec::SmallVec<[Scalars; 3]> = operands.iter().map(|id| self.value(*id)).collect();
         let fits = values.iter().all(|cells| cells.len() == n as usize || cells.len() == 1);
         if i.op == Op::Select && fits {
             return self.by_component(&values, n, |lower, operands| lower.flow.pure(Pure::Select, operands));
@@ -117,8 +117,8 @@ impl Lower<'_, '_> {
         if by_component(i.op) && fits {
             return self.by_component(&values, n, |lower, operands| lower.flow.pure(Pure::Other(0), operands));
         }
-        let all: Cells = values.iter().flatten().copied().collect();
-        self.mixed(&all, n)
+        let all: Scalars = values.iter().flatten().copied().collect();
+        self.flow.mixed(&all, n)
     }
 
     /// Whether it is made of numbers of 32 bits.
@@ -131,17 +131,18 @@ impl Lower<'_, '_> {
     }
 
     /// Each component by those of the operands; a scalar is for every component.
-    fn by_component(&mut self, values: &[Cells], n: u32, compute: impl Fn(&mut Self, &[Value]) -> Value) -> Cells {
+    fn by_component(&mut self, values: &[Scalars], n: u32, compute: impl Fn(&mut Self, &[Value]) -> Value) -> Scalars {
         (0..n as usize)
             .map(|k| {
-                let operands: Cells = values.iter().filter_map(|cells| cells.get(if cells.len() == 1 { 0 } else { k }).copied()).collect();
+                let operands: Scalars =
+                    values.iter().filter_map(|cells| cells.get(if cells.len() == 1 { 0 } else { k }).copied()).collect();
                 compute(self, &operands)
             })
             .collect()
     }
 
     fn integer(&mut self, pure: Pure, swapped: bool, operands: &[Value]) -> Value {
-        let operands: Cells = if swapped { operands.iter().rev().copied().collect() } else { operands.iter().copied().collect() };
+        let operands: Scalars = if swapped { operands.iter().rev().copied().collect() } else { operands.iter().copied().collect() };
         match pure {
             Pure::Shl | Pure::ShrU | Pure::ShrS
                 if !self.is(Planted::ShiftsWrap) && !operands.get(1).is_some_and(|o| self.is_below_32(*o)) =>
@@ -165,9 +166,9 @@ impl Lower<'_, '_> {
     }
 
     /// An instruction of GLSL.std.450 that stores nothing.
-    pub(super) fn extended(&mut self, i: &Instruction, number: u32, operands: &[u32]) -> Cells {
+    pub(super) fn extended(&mut self, i: &Instruction, number: u32, operands: &[u32]) -> Scalars {
         let n = self.size_of(i.result_type);
-        let values: smallvec::SmallVec<[Cells; 3]> = operands.iter().map(|id| self.value(*id)).collect();
+        let values: smallvec::SmallVec<[Scalars; 3]> = operands.iter().map(|id| self.value(*id)).collect();
         let fits = values.iter().all(|cells| cells.len() == n as usize || cells.len() == 1);
         let op = GlslStd450Op::from_u32(number);
         let integers = fits && self.types_are_integers(operands) && !self.is_inexact(i.result);
@@ -197,26 +198,26 @@ impl Lower<'_, '_> {
                 self.by_component(&values, n, |lower, operands| lower.flow.pure(Pure::Other(0), operands))
             }
             _ => {
-                let all: Cells = values.iter().flatten().copied().collect();
-                self.mixed(&all, n)
+                let all: Scalars = values.iter().flatten().copied().collect();
+                self.flow.mixed(&all, n)
             }
         }
     }
 
     /// OpVectorExtractDynamic.
-    pub(super) fn extract_dynamic(&mut self, vector: u32, index: u32) -> Cells {
+    pub(super) fn extract_dynamic(&mut self, vector: u32, index: u32) -> Scalars {
         let (cells, index) = (self.value(vector), self.scalar(index));
         match self.flow.known(index).and_then(|k| cells.get(k as usize).copied()) {
             Some(value) => smallvec![value],
             None => {
-                let operands: Cells = [index].into_iter().chain(cells).collect();
-                self.mixed(&operands, 1)
+                let operands: Scalars = [index].into_iter().chain(cells).collect();
+                self.flow.mixed(&operands, 1)
             }
         }
     }
 
     /// OpVectorInsertDynamic.
-    pub(super) fn insert_dynamic(&mut self, vector: u32, value: u32, index: u32) -> Cells {
+    pub(super) fn insert_dynamic(&mut self, vector: u32, value: u32, index: u32) -> Scalars {
         let (mut cells, value, index) = (self.value(vector), self.scalar(value), self.scalar(index));
         match self.flow.known(index).map(|k| k as usize).filter(|k| *k < cells.len()) {
             Some(k) => cells[k] = value,

@@ -1,6 +1,6 @@
 //! What an entry point's inputs hold: built-ins, and what earlier stages give.
 
-use super::{Cells, Lower, Planted};
+use super::{Lower, Planted, Scalars};
 use crate::spirv::module::{Variable, WHOLE};
 use crate::spirv::types::Type;
 use crate::uniformity::flow::{Def, Value};
@@ -9,10 +9,10 @@ use rspirv::spirv::{BuiltIn, ExecutionModel};
 
 impl Lower<'_, '_> {
     /// What an input variable holds.
-    pub(super) fn input(&mut self, variable: &Variable) -> Cells {
+    pub(super) fn input(&mut self, variable: &Variable) -> Scalars {
         let (type_, n) = (variable.type_, self.size_of(variable.type_));
         if let (Type::Struct { count, .. }, false) = (self.type_(type_), self.is_lumped(type_)) {
-            let mut cells = Cells::new();
+            let mut cells = Scalars::new();
             for member in 0..count {
                 let Some((part, _)) = self.part(type_, member) else { break };
                 let size = self.size_of(part);
@@ -25,7 +25,7 @@ impl Lower<'_, '_> {
         self.components(built_in, n)
     }
 
-    fn components(&mut self, built_in: Option<BuiltIn>, n: u32) -> Cells {
+    fn components(&mut self, built_in: Option<BuiltIn>, n: u32) -> Scalars {
         let name = built_in.map_or("an input of the stage".to_owned(), |b| format!("`{b:?}`"));
         let scope = if self.model == ExecutionModel::GLCompute { "workgroup" } else { "draw" };
         let text = self.flow.texts.len() as u32;

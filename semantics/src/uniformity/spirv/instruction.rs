@@ -1,6 +1,7 @@
 //! Instructions of blocks, but for calls and ends of blocks.
 
-use super::{Cells, Done, Lower, Planted, Val, table};
+use super::{Done, Lower, Planted, Scalars, Val};
+use crate::spirv;
 use crate::spirv::words::Instruction;
 use crate::uniformity::Need;
 use crate::uniformity::flow::{Pure, Value};
@@ -30,7 +31,7 @@ impl Lower<'_, '_> {
             Op::Phi => {
                 let n = self.size_of(i.result_type);
                 let first = self.cells_of(at, n);
-                self.read_all(first, n)
+                self.flow.read_all(first, n)
             }
             Op::Variable => {
                 self.local(at, i.result);
@@ -86,12 +87,12 @@ impl Lower<'_, '_> {
             Op::Image => self.value(operands[0]),
             Op::ImageQuerySize | Op::ImageQuerySizeLod | Op::ImageQueryLevels | Op::ImageQuerySamples => {
                 let image = self.value(operands[0]);
-                let mut depends: Cells = smallvec![image[0]];
+                let mut depends: Scalars = smallvec![image[0]];
                 for &id in &operands[1..] {
                     depends.extend(self.value(id));
                 }
                 let n = self.size_of(i.result_type);
-                self.mixed(&depends, n)
+                self.flow.mixed(&depends, n)
             }
             op if is_texel(op) => self.texel(i, operands),
             op if is_atomic(op) => {
@@ -101,7 +102,7 @@ impl Lower<'_, '_> {
                     false => self.varying("what an atomic operation gives, which depends on the order of the invocations", n),
                 }
             }
-            op if table::is_derivative(op) => {
+            op if spirv::is_derivative(op) => {
                 self.flow.need(Need::Derivative, self.flow.span);
                 let n = self.size_of(i.result_type);
                 let value = self.value(operands[0]);
@@ -116,13 +117,13 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn construct(&mut self, i: &Instruction, operands: &[u32]) -> Cells {
-        let mut cells = Cells::new();
+    fn construct(&mut self, i: &Instruction, operands: &[u32]) -> Scalars {
+        let mut cells = Scalars::new();
         for &id in operands {
             cells.extend(self.value(id));
         }
         match self.is_lumped(i.result_type) {
-            true => self.mixed(&cells, 1),
+            true => self.flow.mixed(&cells, 1),
             false => cells,
         }
     }
@@ -143,23 +144,23 @@ impl Lower<'_, '_> {
         (first, false)
     }
 
-    fn extract(&mut self, i: &Instruction, operands: &[u32]) -> Cells {
+    fn extract(&mut self, i: &Instruction, operands: &[u32]) -> Scalars {
         let (whole, n) = (self.value(operands[0]), self.size_of(i.result_type));
         let (first, lumped) = self.range(operands[0], &operands[1..]);
         match whole.get(first..first + n as usize) {
             Some(part) if !lumped => part.iter().copied().collect(),
-            _ => self.mixed(whole.get(first..=first).unwrap_or(&whole), n),
+            _ => self.flow.mixed(whole.get(first..=first).unwrap_or(&whole), n),
         }
     }
 
-    fn insert(&mut self, operands: &[u32]) -> Cells {
+    fn insert(&mut self, operands: &[u32]) -> Scalars {
         let (object, mut whole) = (self.value(operands[0]), self.value(operands[1]));
         if self.is(Planted::InsertIsIgnored) {
             return whole;
         }
         let (first, lumped) = self.range(operands[1], &operands[2..]);
         if lumped {
-            let all: Cells = object.iter().copied().chain(whole.get(first).copied()).collect();
+            let all: Scalars = object.iter().copied().chain(whole.get(first).copied()).collect();
             if let Some(slot) = whole.get_mut(first) {
                 *slot = self.flow.pure(Pure::Other(0), &all);
             }
@@ -171,7 +172,7 @@ impl Lower<'_, '_> {
         whole
     }
 
-    fn shuffle(&mut self, operands: &[u32]) -> Cells {
+    fn shuffle(&mut self, operands: &[u32]) -> Scalars {
         let mut from = self.value(operands[0]);
         from.extend(self.value(operands[1]));
         operands[2..]
@@ -184,25 +185,25 @@ impl Lower<'_, '_> {
     }
 
     /// An instruction that gives what an image holds.
-    fn texel(&mut self, i: &Instruction, operands: &[u32]) -> Cells {
-        if table::is_implicit(i.op) && !self.is(Planted::ImplicitLevelsNeedNothing) {
+    fn texel(&mut self, i: &Instruction, operands: &[u32]) -> Scalars {
+        if spirv::is_implicit(i.op) && !self.is(Planted::ImplicitLevelsNeedNothing) {
             self.flow.need(Need::Derivative, self.flow.span);
         }
         // The mask of image operands stands behind the coordinate, and a reference or component.
         let mask = if has_third(i.op) { 3 } else { 2 };
-        let mut depends = Cells::new();
+        let mut depends = Scalars::new();
         for (k, &id) in operands.iter().enumerate() {
             if k != mask {
                 depends.extend(self.value(id));
             }
         }
         let n = self.size_of(i.result_type);
-        self.mixed(&depends, n)
+        self.flow.mixed(&depends, n)
     }
 
-    fn ext_inst(&mut self, i: &Instruction, operands: &[u32]) -> Done<Cells> {
+    fn ext_inst(&mut self, i: &Instruction, operands: &[u32]) -> Done<Scalars> {
         if self.module.is_non_semantic(i) {
-            return Ok(Cells::new());
+            return Ok(Scalars::new());
         }
         let n = self.size_of(i.result_type);
         match GlslStd450Op::from_u32(operands[1]) {
@@ -214,7 +215,7 @@ impl Lower<'_, '_> {
                 let value = self.value(operands[2]);
                 let (pointer, type_) = self.pointer(operands[3])?;
                 let size = self.size_of(type_);
-                let of = |lower: &mut Self, n: u32| -> Cells {
+                let of = |lower: &mut Self, n: u32| -> Scalars {
                     let operand = |k: usize| -> SmallVec<[Value; 1]> { smallvec![value[k.min(value.len() - 1)]] };
                     (0..n as usize).map(|k| lower.flow.pure(Pure::Other(0), &operand(k))).collect()
                 };
@@ -235,7 +236,7 @@ impl Lower<'_, '_> {
 }
 
 fn is_texel(op: Op) -> bool {
-    table::is_implicit(op)
+    spirv::is_implicit(op)
         || has_third(op)
         || matches!(op, Op::ImageSampleExplicitLod | Op::ImageSampleProjExplicitLod | Op::ImageFetch | Op::ImageRead)
 }

@@ -32,7 +32,7 @@ mod values;
 
 pub use explain::{NoVerdict, Place, Why};
 
-use super::flow::{self, Block, Cell, Def, Flow, Value};
+use super::flow::{self, Block, Cell, Def, Flow, Scalars, Value};
 use crate::rule::Rule;
 use crate::spirv;
 use crate::spirv::module::{EntryPoint, Function, Module};
@@ -74,14 +74,11 @@ pub enum Planted {
     PhisAreWrittenInOrder,
     PhiOfOnePredecessor,
     SwitchesHaveNoDefault,
-    DynamicIndexIsIgnored,
-    StoresHitFirstElement,
     KillGoesOn,
     VariablesKeepTheirValue,
     PrivateIsUniform,
     ShiftsWrap,
     ImplicitLevelsNeedNothing,
-    LumpsAreOverwritten,
     NonWritableOfAnyMember,
     AliasedIsLikeAnyOther,
     InsertIsIgnored,
@@ -92,7 +89,7 @@ pub enum Planted {
 /// How a module is analysed.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The result ids of constants whose value is not known: see [`spec_constants`].
+    /// The result ids of constants whose value is not known: see [`unknown_constants`].
     pub unknown: Vec<u32>,
     /// The rule that is weakened, in tests.
     pub planted: Option<Planted>,
@@ -103,7 +100,7 @@ pub struct Options {
 ///
 /// # Errors
 /// The words are malformed.
-pub fn spec_constants(words: &[u32]) -> Result<Vec<u32>, crate::spirv::WordsError> {
+pub fn unknown_constants(words: &[u32]) -> Result<Vec<u32>, crate::spirv::WordsError> {
     let is_spec =
         |op| matches!(op, Op::SpecConstantTrue | Op::SpecConstantFalse | Op::SpecConstant | Op::SpecConstantComposite | Op::SpecConstantOp);
     Ok(crate::spirv::decode(words)?.instructions.iter().filter(|i| is_spec(i.op)).map(|i| i.result).collect())
@@ -120,7 +117,7 @@ pub fn analyse(module: &Module) -> Result<Analysis, NoVerdict> {
 /// Analyses every entry point of a module, as the options say.
 ///
 /// # Errors
-/// As [`analyse`].
+/// An entry point is too large with its calls inlined, or its loops are too deep.
 pub fn analyse_with(module: &Module, options: &Options) -> Result<Analysis, NoVerdict> {
     let shared = Shared::new(module, options);
     let weights = shared.weights();
@@ -143,11 +140,7 @@ pub fn analyse_with(module: &Module, options: &Options) -> Result<Analysis, NoVe
             return Err(NoVerdict { entry: entry.name.clone(), why: Why::Instructions(weight) });
         }
         let flow = Lower::new(&shared, entry, size).entry(function)?;
-        let planted = match options.planted {
-            Some(Planted::Flow(planted)) => Some(planted),
-            _ => None,
-        };
-        let solution = flow::analyse(&flow, planted).map_err(|_| NoVerdict { entry: entry.name.clone(), why: Why::Merges })?;
+        let solution = flow::analyse(&flow).map_err(|_| NoVerdict { entry: entry.name.clone(), why: Why::Merges })?;
         analysis.nodes += solution.graph.nodes();
         analysis.edges += solution.graph.edges();
         fired.extend(&solution.fired);
@@ -163,7 +156,7 @@ pub fn analyse_with(module: &Module, options: &Options) -> Result<Analysis, NoVe
 /// An entry point as a flow: to look at, and to measure.
 ///
 /// # Errors
-/// As [`analyse`].
+/// An entry point is too large with its calls inlined, or its loops are too deep.
 pub fn lower(module: &Module, entry: &EntryPoint) -> Result<Flow, NoVerdict> {
     let options = Options::default();
     let shared = Shared::new(module, &options);
@@ -317,9 +310,6 @@ fn is_gone(module: &Module, block: &spirv::module::Block, options: &Options) -> 
     module.code(block).iter().all(|i| ends(i) || matches!(i.op, Op::Nop | Op::Line | Op::NoLine | Op::Phi))
 }
 
-/// The scalars of a value.
-type Cells = SmallVec<[Value; 4]>;
-
 /// What an id is.
 #[derive(Clone, Copy, Debug)]
 enum Val {
@@ -386,7 +376,10 @@ impl<'a, 'm> Lower<'a, 'm> {
             model: entry.model,
             size,
             name: &entry.name,
-            flow: Flow::default(),
+            flow: Flow::new(match shared.options.planted {
+                Some(Planted::Flow(planted)) => Some(planted),
+                _ => None,
+            }),
             vals: vec![Val::None; module.instructions().len()],
             arena: Vec::new(),
             pointers: Vec::new(),
@@ -445,7 +438,7 @@ impl<'a, 'm> Lower<'a, 'm> {
     }
 
     /// So many values that differ between invocations.
-    fn varying(&mut self, text: &'static str, n: u32) -> Cells {
+    fn varying(&mut self, text: &'static str, n: u32) -> Scalars {
         let text = self.text(text);
         (0..n).map(|_| self.flow.varying(text, u32::MAX)).collect()
     }

@@ -1,29 +1,18 @@
 //! Pointers as places: variables, access chains, loads and stores (SPIR-V §3.3.8).
 
 use super::table::{self, Memory};
-use super::{Cells, Done, Lower, NoVerdict, Planted, Val};
+use super::{Done, Lower, NoVerdict, Planted, Val};
 use crate::spirv::module::WHOLE;
 use crate::spirv::types::Type;
-use crate::uniformity::flow::{Cell, Def, NONE, Pure, Value};
+use crate::uniformity::flow::{Cell, Def, NONE, Region, Scalars, Value};
 use rspirv::spirv::{Decoration, StorageClass};
 use smallvec::SmallVec;
-
-/// An index into something whose parts have cells.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pick {
-    index: Value,
-    count: u32,
-    stride: u32,
-}
 
 /// Where a pointer leads.
 #[derive(Clone, Debug)]
 pub(super) enum Pointer {
-    /// To cells from that one on, after these indices.
-    Cells(Cell, SmallVec<[Pick; 1]>),
-    /// Into so many cells from that one on, which hold more than this, at a place that depends on
-    /// these values.
-    Lump(Cell, u32, SmallVec<[Value; 2]>),
+    /// Into the invocation's own memory.
+    Own(Region),
     /// Into memory that is not the invocation's own.
     Memory {
         memory: Memory,
@@ -40,10 +29,9 @@ pub(super) enum Pointer {
 
 impl Pointer {
     /// What the place depends on.
-    fn depends(&self) -> Cells {
+    fn depends(&self) -> Scalars {
         match self {
-            Pointer::Cells(_, picks) => picks.iter().map(|p| p.index).collect(),
-            Pointer::Lump(_, _, values) => values.iter().copied().collect(),
+            Pointer::Own(region) => region.depends(),
             Pointer::Memory { depends, .. } => depends.iter().copied().collect(),
         }
     }
@@ -80,7 +68,7 @@ impl Lower<'_, '_> {
                 let first = self.flow.new_cells(variable.instruction, n);
                 let span = self.flow.span;
                 self.at(variable.instruction);
-                let values: Cells = match (variable.class, variable.initializer) {
+                let values: Scalars = match (variable.class, variable.initializer) {
                     (StorageClass::Input, _) => self.input(&variable),
                     (_, Some(initializer)) => self.value(initializer),
                     (_, None) if self.is(Planted::PrivateIsUniform) => (0..n).map(|_| self.hoist(Def::Uniform(u32::MAX))).collect(),
@@ -88,7 +76,7 @@ impl Lower<'_, '_> {
                 };
                 self.flow.span = span;
                 self.initial.extend((first.0..).map(Cell).zip(values));
-                Pointer::Cells(first, SmallVec::new())
+                Pointer::Own(Region::from(first))
             }
         };
         self.keep_pointer(pointer)
@@ -107,27 +95,17 @@ impl Lower<'_, '_> {
         let first = self.cells_of(at, n);
         let values = match variable.initializer {
             Some(initializer) => self.value(initializer),
-            None if self.is(Planted::VariablesKeepTheirValue) => Cells::new(),
+            None if self.is(Planted::VariablesKeepTheirValue) => Scalars::new(),
             None => self.undefined(n),
         };
-        self.write_all(first, &values);
-        self.vals[at as usize] = self.keep_pointer(Pointer::Cells(first, SmallVec::new()));
+        self.flow.write_all(first, &values);
+        self.vals[at as usize] = self.keep_pointer(Pointer::Own(Region::from(first)));
     }
 
     /// The cells of a phi or of a variable of a function.
     pub(super) fn cells_of(&mut self, at: u32, n: u32) -> Cell {
         let flow = &mut self.flow;
         *self.cells.entry(at).or_insert_with(|| flow.new_cells(at, n))
-    }
-
-    pub(super) fn write_all(&mut self, first: Cell, values: &[Value]) {
-        for (cell, &value) in (first.0..).zip(values) {
-            self.flow.write(Cell(cell), value);
-        }
-    }
-
-    pub(super) fn read_all(&mut self, first: Cell, n: u32) -> Cells {
-        (first.0..first.0 + n).map(|cell| self.flow.read(Cell(cell))).collect()
     }
 
     /// The place and the type of what an operand points to.
@@ -154,26 +132,11 @@ impl Lower<'_, '_> {
                 return Err(NoVerdict { entry: self.name.to_owned(), why: super::explain::Why::Pointer(operands[0]) });
             };
             pointer = match pointer {
-                Pointer::Cells(base, picks) if lumped => {
-                    let n = 1 + picks.iter().map(|p| (p.count - 1) * p.stride).sum::<u32>();
-                    let mut depends: SmallVec<[Value; 2]> = picks.iter().map(|p| p.index).collect();
-                    depends.extend(known.is_none().then_some(index));
-                    Pointer::Lump(base, n, depends)
-                }
-                Pointer::Cells(base, mut picks) => match known.and_then(|known| self.part(type_, known)) {
-                    Some((_, offset)) => Pointer::Cells(Cell(base.0 + offset), picks),
-                    None => {
-                        let stride = self.size_of(part);
-                        if stride > 0 && count > 0 {
-                            picks.push(Pick { index, count, stride });
-                        }
-                        Pointer::Cells(base, picks)
-                    }
-                },
-                Pointer::Lump(cell, n, mut depends) => {
-                    depends.extend(known.is_none().then_some(index));
-                    Pointer::Lump(cell, n, depends)
-                }
+                Pointer::Own(region) if lumped => Pointer::Own(region.lumped(known.is_none().then_some(index))),
+                Pointer::Own(region) => Pointer::Own(match known.and_then(|known| self.part(type_, known)) {
+                    Some((_, offset)) => region.after(offset),
+                    None => region.element(index, None, count, self.size_of(part)),
+                }),
                 Pointer::Memory { mut memory, mut depends, mut node, aliased, image } => {
                     if is_structure && memory == Memory::Buffer && !aliased {
                         let has = |m: u32| self.module.decoration(type_, m, Decoration::NonWritable).is_some();
@@ -194,40 +157,11 @@ impl Lower<'_, '_> {
         Ok(self.keep_pointer(pointer))
     }
 
-    /// The offsets that indices may lead to.
-    fn offsets(&self, picks: &[Pick]) -> SmallVec<[u32; 8]> {
-        let mut offsets: SmallVec<[u32; 8]> = smallvec::smallvec![0];
-        for pick in picks {
-            offsets = (0..pick.count).flat_map(|i| offsets.iter().map(move |o| o + i * pick.stride)).collect();
-        }
-        offsets
-    }
-
     /// What is at the place.
-    pub(super) fn load(&mut self, pointer: &Pointer, type_: u32) -> Cells {
+    pub(super) fn load(&mut self, pointer: &Pointer, type_: u32) -> Scalars {
         let n = self.size_of(type_);
         match pointer {
-            Pointer::Cells(base, picks) if picks.is_empty() => self.read_all(*base, n),
-            Pointer::Cells(base, picks) => {
-                let offsets = self.offsets(picks);
-                (0..n)
-                    .map(|k| {
-                        let mut operands: Cells = picks.iter().map(|p| p.index).collect();
-                        if self.is(Planted::DynamicIndexIsIgnored) {
-                            operands.clear();
-                        }
-                        for offset in &offsets {
-                            operands.push(self.flow.read(Cell(base.0 + offset + k)));
-                        }
-                        self.flow.pure(Pure::Other(0), &operands)
-                    })
-                    .collect()
-            }
-            Pointer::Lump(cell, cells, depends) => {
-                let mut operands: Cells = depends.iter().copied().collect();
-                operands.extend(self.read_all(*cell, *cells));
-                self.mixed(&operands, n)
-            }
+            Pointer::Own(region) => self.flow.load(region, n),
             Pointer::Memory { memory, depends, node, image, .. } => {
                 let fixed = *memory == Memory::Constant && depends.is_empty() && *node != NONE;
                 if let (true, Some(&val)) = (fixed, self.held.get(node)) {
@@ -253,41 +187,17 @@ impl Lower<'_, '_> {
     /// Stores a value at the place.
     pub(super) fn store(&mut self, pointer: &Pointer, values: &[Value]) {
         match pointer {
-            Pointer::Cells(base, picks) if picks.is_empty() => self.write_all(*base, values),
-            Pointer::Cells(base, picks) => {
-                let first = if self.is(Planted::StoresHitFirstElement) { 1 } else { usize::MAX };
-                for offset in self.offsets(picks).into_iter().take(first) {
-                    for (k, &value) in (0..).zip(values) {
-                        let cell = Cell(base.0 + offset + k);
-                        let mut operands: Cells = picks.iter().map(|p| p.index).collect();
-                        operands.push(self.flow.read(cell));
-                        operands.push(value);
-                        let blended = self.flow.pure(Pure::Other(0), &operands);
-                        self.flow.write(cell, blended);
-                    }
-                }
-            }
-            Pointer::Lump(cell, cells, depends) => {
-                for at in cell.0..cell.0 + cells {
-                    let mut operands: Cells = depends.iter().copied().collect();
-                    if !self.is(Planted::LumpsAreOverwritten) {
-                        operands.push(self.flow.read(Cell(at)));
-                    }
-                    operands.extend_from_slice(values);
-                    let blended = self.flow.pure(Pure::Other(0), &operands);
-                    self.flow.write(Cell(at), blended);
-                }
-            }
+            Pointer::Own(region) => self.flow.store(region, values),
             Pointer::Memory { .. } => {}
         }
     }
 
     /// What depends on the address alone, as the length of a runtime array does.
-    pub(super) fn of_address(&mut self, pointer: &Pointer, n: u32) -> Cells {
+    pub(super) fn of_address(&mut self, pointer: &Pointer, n: u32) -> Scalars {
         let depends = pointer.depends();
         match depends.is_empty() {
             true => (0..n).map(|_| self.hoist(Def::Uniform(u32::MAX))).collect(),
-            false => self.mixed(&depends, n),
+            false => self.flow.mixed(&depends, n),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is uniform of itself in SPIR-V: memory by storage class, and inputs.
 
 use crate::spirv::module::{Module, WHOLE};
-use rspirv::spirv::{Decoration, Op, StorageClass};
+use rspirv::spirv::{Decoration, StorageClass};
 
 /// What memory behind a pointer gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,34 +52,4 @@ pub fn memory(module: &Module, variable: u32, class: StorageClass, type_: u32) -
 /// says: what does not fit is undefined, or it is not exact.
 pub fn inexact(decoration: u32) -> bool {
     [Decoration::NoSignedWrap, Decoration::NoUnsignedWrap, Decoration::RelaxedPrecision].iter().any(|d| *d as u32 == decoration)
-}
-
-/// Whether the instruction takes values of the other invocations of its quad.
-pub fn is_derivative(op: Op) -> bool {
-    matches!(
-        op,
-        Op::DPdx
-            | Op::DPdy
-            | Op::Fwidth
-            | Op::DPdxFine
-            | Op::DPdyFine
-            | Op::FwidthFine
-            | Op::DPdxCoarse
-            | Op::DPdyCoarse
-            | Op::FwidthCoarse
-    )
-}
-
-/// Whether the instruction samples at a level of detail that derivatives choose.
-pub fn is_implicit(op: Op) -> bool {
-    matches!(
-        op,
-        Op::ImageSampleImplicitLod
-            | Op::ImageSampleDrefImplicitLod
-            | Op::ImageSampleProjImplicitLod
-            | Op::ImageSampleProjDrefImplicitLod
-            | Op::ImageSparseSampleImplicitLod
-            | Op::ImageSparseSampleDrefImplicitLod
-            | Op::ImageQueryLod
-    )
 }

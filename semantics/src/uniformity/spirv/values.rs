@@ -1,7 +1,7 @@
 //! Ids as values: constants, composites, and which types have a scalar for each part.
 
 use super::table::Memory;
-use super::{Cells, Lower, MAX_CELLS, Planted, Val};
+use super::{Lower, MAX_CELLS, Planted, Scalars, Val};
 
 use crate::spirv::types::Type;
 use crate::text::deep;
@@ -114,10 +114,10 @@ impl Lower<'_, '_> {
         self.vals[instruction as usize] = val;
     }
 
-    pub(super) fn cells(&self, val: Val) -> Cells {
+    pub(super) fn cells(&self, val: Val) -> Scalars {
         match val {
             Val::Cells(start, n) => self.arena[start as usize..(start + n) as usize].iter().copied().collect(),
-            Val::None | Val::Pointer(_) => Cells::new(),
+            Val::None | Val::Pointer(_) => Scalars::new(),
         }
     }
 
@@ -140,7 +140,7 @@ impl Lower<'_, '_> {
     }
 
     /// The scalars of a value.
-    pub(super) fn value(&mut self, id: u32) -> Cells {
+    pub(super) fn value(&mut self, id: u32) -> Scalars {
         match self.val(id) {
             val @ Val::Cells(..) => self.cells(val),
             // Nothing that load accepts comes here.
@@ -160,21 +160,16 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// So many values that depend on all of the operands.
-    pub(super) fn mixed(&mut self, operands: &[Value], n: u32) -> Cells {
-        (0..n).map(|_| self.flow.pure(Pure::Other(0), operands)).collect()
-    }
-
     /// An undefined value, the same everywhere only by chance.
-    pub(super) fn undefined(&mut self, n: u32) -> Cells {
+    pub(super) fn undefined(&mut self, n: u32) -> Scalars {
         if self.is(Planted::UndefinedIsUniform) {
             return (0..n).map(|_| self.flow.uniform(u32::MAX)).collect();
         }
         self.varying("an undefined value, which may differ", n)
     }
 
-    fn constant(&mut self, id: u32) -> Cells {
-        let Some(i) = self.module.instruction(id).copied() else { return Cells::new() };
+    fn constant(&mut self, id: u32) -> Scalars {
+        let Some(i) = self.module.instruction(id).copied() else { return Scalars::new() };
         let n = self.size_of(i.result_type);
         if self.shared.unknown.contains(&id) {
             let most = if self.type_(i.result_type) == Type::Bool { 1 } else { u32::MAX };
@@ -189,7 +184,7 @@ impl Lower<'_, '_> {
                 smallvec![self.hoist(def)]
             }
             Op::ConstantNull => {
-                let mut cells = Cells::new();
+                let mut cells = Scalars::new();
                 deep(|| self.null(i.result_type, &mut cells));
                 cells
             }
@@ -198,7 +193,7 @@ impl Lower<'_, '_> {
                 smallvec![if undefined { self.hoist_undefined() } else { self.hoist(Def::Uniform(u32::MAX)) }]
             }
             Op::ConstantComposite => {
-                let mut cells = Cells::new();
+                let mut cells = Scalars::new();
                 for &part in self.shared.operands(&i) {
                     let val = deep(|| self.val(part));
                     cells.extend(self.cells(val));
@@ -238,7 +233,7 @@ impl Lower<'_, '_> {
         undefined
     }
 
-    fn null(&mut self, type_: u32, cells: &mut Cells) {
+    fn null(&mut self, type_: u32, cells: &mut Scalars) {
         let n = self.size_of(type_);
         if self.is_lumped(type_) {
             cells.push(self.hoist(Def::Uniform(u32::MAX)));
@@ -263,7 +258,7 @@ impl Lower<'_, '_> {
 
     /// What memory holds at an address that these values choose; of an opaque type, the handle and
     /// what an image holds.
-    pub(super) fn loaded(&mut self, memory: Memory, depends: &[Value], type_: u32) -> Cells {
+    pub(super) fn loaded(&mut self, memory: Memory, depends: &[Value], type_: u32) -> Scalars {
         let n = self.size_of(type_);
         let uniform = match memory {
             Memory::Constant => true,
@@ -273,7 +268,7 @@ impl Lower<'_, '_> {
         };
         match uniform {
             true if depends.is_empty() => (0..n).map(|_| self.hoist(Def::Uniform(u32::MAX))).collect(),
-            true => self.mixed(depends, n),
+            true => self.flow.mixed(depends, n),
             false => self.varying(super::table::text(memory), n),
         }
     }

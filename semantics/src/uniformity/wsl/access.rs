@@ -2,7 +2,7 @@
 //! "Dot operator", "Generated functions".
 
 use super::place::Place;
-use super::{Cells, Done, Lower, Val};
+use super::{Done, Lower, Scalars, Val};
 use crate::text::deep;
 use crate::uniformity::flow::{Cell, Pure, Value};
 use crate::wsl::environment::FunctionId;
@@ -59,11 +59,11 @@ impl Lower<'_> {
     }
 
     /// The value of what can be assigned to.
-    pub(super) fn read_target(&mut self, target: &Target) -> Done<Cells> {
+    pub(super) fn read_target(&mut self, target: &Target) -> Done<Scalars> {
         self.read_part(target, target.parts.len())
     }
 
-    fn read_part(&mut self, target: &Target, n: usize) -> Done<Cells> {
+    fn read_part(&mut self, target: &Target, n: usize) -> Done<Scalars> {
         let mut value = self.load(&target.place, target.ty);
         for part in &target.parts[..n] {
             value = self.get(part.getter, value, part.whole, part.index, part.ty)?;
@@ -73,7 +73,7 @@ impl Lower<'_> {
 
     /// Assigns: a store, or the assignment to the whole of what the setter gives.
     pub(super) fn assign(&mut self, target: &Target, value: &[Value]) -> Done {
-        let mut value: Cells = value.iter().copied().collect();
+        let mut value: Scalars = value.iter().copied().collect();
         for n in (0..target.parts.len()).rev() {
             let whole = self.read_part(target, n)?;
             value = self.set(&target.parts[n], whole, value)?;
@@ -83,7 +83,7 @@ impl Lower<'_> {
     }
 
     /// What the getter gives.
-    pub(super) fn get(&mut self, getter: Callee, whole: Cells, whole_ty: TypeId, index: Option<Value>, ty: TypeId) -> Done<Cells> {
+    pub(super) fn get(&mut self, getter: Callee, whole: Scalars, whole_ty: TypeId, index: Option<Value>, ty: TypeId) -> Done<Scalars> {
         match (getter, index) {
             (Callee::Declared(f), _) => {
                 let mut arguments: SmallVec<[Val; 4]> = smallvec![Val::Cells(whole)];
@@ -93,29 +93,29 @@ impl Lower<'_> {
             }
             (Callee::Generated(Generated::Getter(f)), _) => {
                 let (cell, place) = self.temporary(whole_ty);
-                self.write_all(cell, &whole);
+                self.flow.write_all(cell, &whole);
                 let place = self.generated_access(f, place, index)?;
                 Ok(self.load(&place, ty))
             }
             (Callee::Generated(Generated::FieldGetter(s, field)), _) => {
                 let n = self.size(ty);
                 if self.lumped(whole_ty) {
-                    return Ok(self.mixed(&whole, n));
+                    return Ok(self.flow.mixed(&whole, n));
                 }
                 let at = self.field_offset(s, field) as usize;
                 match whole.get(at..at + n as usize) {
                     Some(part) => Ok(part.iter().copied().collect()),
-                    None => Ok(self.mixed(&whole, n)),
+                    None => Ok(self.flow.mixed(&whole, n)),
                 }
             }
             (_, Some(index)) => Ok(self.element_of_value(&whole, whole_ty, index, ty)),
             (Callee::Library(f), None) => {
-                let val = self.library(f, &[(Val::Cells(whole), whole_ty)], ty)?;
+                let val = self.call_of_library(f, &[(Val::Cells(whole), whole_ty)], ty)?;
                 Ok(self.cells_of(&val))
             }
             _ => {
                 let n = self.size(ty);
-                Ok(self.mixed(&whole, n))
+                Ok(self.flow.mixed(&whole, n))
             }
         }
     }
@@ -124,7 +124,7 @@ impl Lower<'_> {
     pub(super) fn temporary(&mut self, ty: TypeId) -> (Cell, Place) {
         let n = self.size(ty);
         let cell = self.flow.new_cells(u32::MAX, n);
-        (cell, if self.lumped(ty) { Place::Lump(cell, 1, SmallVec::new()) } else { Place::Cells(cell, SmallVec::new()) })
+        (cell, Place::Own(self.region(cell, ty)))
     }
 
     /// How many elements the type has, and how many cells each.
@@ -138,7 +138,7 @@ impl Lower<'_> {
     }
 
     /// An element of a vector, matrix or array.
-    pub(super) fn element_of_value(&mut self, whole: &[Value], whole_ty: TypeId, index: Value, ty: TypeId) -> Cells {
+    pub(super) fn element_of_value(&mut self, whole: &[Value], whole_ty: TypeId, index: Value, ty: TypeId) -> Scalars {
         let n = self.size(ty);
         match (self.elements(whole_ty), self.flow.known(index)) {
             (Some((count, size)), Some(bits)) if bits < count && whole.len() as u32 == count * size => {
@@ -146,23 +146,23 @@ impl Lower<'_> {
             }
             (Some((count, size)), _) => (0..n)
                 .map(|k| {
-                    let mut operands: Cells = smallvec![index];
+                    let mut operands: Scalars = smallvec![index];
                     operands.extend((0..count).filter_map(|i| whole.get((i * size + k) as usize).copied()));
                     self.flow.pure(Pure::Other(k), &operands)
                 })
                 .collect(),
             (None, _) => {
-                let operands: Cells = whole.iter().copied().chain([index]).collect();
-                self.mixed(&operands, n)
+                let operands: Scalars = whole.iter().copied().chain([index]).collect();
+                self.flow.mixed(&operands, n)
             }
         }
     }
 
     /// The whole with another element.
-    fn with_element(&mut self, whole: &[Value], whole_ty: TypeId, index: Value, value: &[Value]) -> Cells {
+    fn with_element(&mut self, whole: &[Value], whole_ty: TypeId, index: Value, value: &[Value]) -> Scalars {
         match (self.elements(whole_ty), self.flow.known(index)) {
             (Some((count, size)), Some(bits)) if bits < count => {
-                let mut whole: Cells = whole.iter().copied().collect();
+                let mut whole: Scalars = whole.iter().copied().collect();
                 for (slot, &value) in whole.iter_mut().skip((bits * size) as usize).zip(value) {
                     *slot = value;
                 }
@@ -177,14 +177,14 @@ impl Lower<'_> {
                 })
                 .collect(),
             _ => {
-                let operands: Cells = whole.iter().chain(value).copied().chain([index]).collect();
-                self.mixed(&operands, whole.len() as u32)
+                let operands: Scalars = whole.iter().chain(value).copied().chain([index]).collect();
+                self.flow.mixed(&operands, whole.len() as u32)
             }
         }
     }
 
     /// The whole that the setter gives.
-    fn set(&mut self, part: &Part, whole: Cells, value: Cells) -> Done<Cells> {
+    fn set(&mut self, part: &Part, whole: Scalars, value: Scalars) -> Done<Scalars> {
         match (part.setter, part.index) {
             (Callee::Declared(f), index) => {
                 let mut arguments: SmallVec<[Val; 4]> = smallvec![Val::Cells(whole)];
@@ -196,15 +196,15 @@ impl Lower<'_> {
             (Callee::Generated(Generated::Setter(f)), index) => {
                 let n = self.size(part.whole);
                 let (cell, place) = self.temporary(part.whole);
-                self.write_all(cell, &whole);
+                self.flow.write_all(cell, &whole);
                 let place = self.generated_access(f, place, index)?;
                 self.store_to(&place, &value);
-                Ok(self.read_all(cell, n))
+                Ok(self.flow.read_all(cell, n))
             }
             (Callee::Generated(Generated::FieldSetter(s, field)), _) => {
                 if self.lumped(part.whole) {
-                    let operands: Cells = whole.iter().chain(&value).copied().collect();
-                    return Ok(self.mixed(&operands, 1));
+                    let operands: Scalars = whole.iter().chain(&value).copied().collect();
+                    return Ok(self.flow.mixed(&operands, 1));
                 }
                 let at = self.field_offset(s, field) as usize;
                 let mut whole = whole;
@@ -224,9 +224,9 @@ impl Lower<'_> {
                 Ok(whole)
             }
             _ => {
-                let operands: Cells = whole.iter().chain(&value).copied().collect();
+                let operands: Scalars = whole.iter().chain(&value).copied().collect();
                 let n = whole.len() as u32;
-                Ok(self.mixed(&operands, n))
+                Ok(self.flow.mixed(&operands, n))
             }
         }
     }

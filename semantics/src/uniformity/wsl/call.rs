@@ -1,7 +1,7 @@
 //! Calls of the program's functions: seed 004 "Calls".
 
 use super::place::Place;
-use super::{Cells, Done, INLINED, Lower, TooLarge, Val, Varies};
+use super::{Done, INLINED, Lower, Scalars, TooLarge, Val, Varies};
 use crate::uniformity::flow::{Cell, End, Planted, Pure, Value};
 use crate::wsl::environment::FunctionId;
 use crate::wsl::syntax::AddressSpace;
@@ -45,7 +45,7 @@ impl Lower<'_> {
             Some(reference) => Ok(reference),
             None => {
                 let n = self.size(declared.result);
-                Ok(Val::Cells(self.read_all(frame.result, n)))
+                Ok(Val::Cells(self.flow.read_all(frame.result, n)))
             }
         }
     }
@@ -103,7 +103,7 @@ impl Lower<'_> {
         }
         let of = |lower: &mut Self, depends: &Option<Vec<u32>>, k: u32| match depends {
             Some(list) => {
-                let operands: Cells = list.iter().filter_map(|i| inputs.get(*i as usize).copied()).collect();
+                let operands: Scalars = list.iter().filter_map(|i| inputs.get(*i as usize).copied()).collect();
                 lower.flow.pure(Pure::Other(k), &operands)
             }
             None => lower.varying(Varies::Result),
@@ -119,7 +119,7 @@ impl Lower<'_> {
         }
         let n = self.size(program.env.function(function).result);
         let mut outputs = summary.solution.outputs.iter();
-        let result: Cells = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
+        let result: Scalars = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
         // Two pointers may lead to the same place: then each may have been stored through.
         let shared = pointees.iter().enumerate().any(|(i, (a, ..))| {
             pointees.iter().skip(i + 1).any(|(b, ..)| match (a.root(), b.root()) {
@@ -127,18 +127,18 @@ impl Lower<'_> {
                 _ => false,
             })
         });
-        let mut stored: Vec<(Place, Cells)> = Vec::new();
+        let mut stored: Vec<(Place, Scalars)> = Vec::new();
         for (place, to, n) in pointees {
             let size = self.size(to);
-            let cells: Cells = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
-            let cells = if n == size { cells } else { self.mixed(&cells, size) };
+            let cells: Scalars = (0..n).map(|k| of(self, outputs.next().unwrap_or(&None), k)).collect();
+            let cells = if n == size { cells } else { self.flow.mixed(&cells, size) };
             stored.push((place, cells));
         }
         if shared && self.planted != Some(Planted::SharedPointees) {
-            let all: Cells = stored.iter().flat_map(|(_, cells)| cells.iter().copied()).collect();
+            let all: Scalars = stored.iter().flat_map(|(_, cells)| cells.iter().copied()).collect();
             for (_, cells) in &mut stored {
                 let n = cells.len() as u32;
-                *cells = self.mixed(&all, n);
+                *cells = self.flow.mixed(&all, n);
             }
         }
         for (place, cells) in stored {

@@ -3,7 +3,7 @@
 use super::place::Place;
 use super::{Lower, Val};
 use crate::text::deep;
-use crate::uniformity::flow::{Cell, Value};
+use crate::uniformity::flow::{Cell, Region, Value};
 use crate::uniformity::table;
 use crate::wsl::entry::{EntryPoint, Item, Stage};
 use crate::wsl::environment::{FunctionId, Semantic};
@@ -24,7 +24,7 @@ impl Lower<'_> {
                     crate::wsl::syntax::AddressSpace::Thread => {
                         let (cell, place) = self.temporary(to);
                         let n = self.size(to);
-                        self.write_all(cell, &vec![handle; n as usize]);
+                        self.flow.write_all(cell, &vec![handle; n as usize]);
                         place
                     }
                     _ => Place::Memory(space, smallvec![handle]),
@@ -34,7 +34,7 @@ impl Lower<'_> {
                         crate::wsl::syntax::AddressSpace::Thread => {
                             let cell = self.flow.new_cells(u32::MAX, 1);
                             self.flow.write(cell, handle);
-                            Place::Lump(cell, 1, smallvec![])
+                            Place::Own(Region::lump(cell))
                         }
                         _ => Place::Memory(space, smallvec![handle]),
                     },
@@ -60,7 +60,7 @@ impl Lower<'_> {
             return;
         }
         let first = self.store(store);
-        let place = if self.lumped(ty) { Place::Lump(first, 1, smallvec![]) } else { Place::Cells(first, smallvec![]) };
+        let place = Place::Own(self.region(first, ty));
         let place = deep(|| self.at_path(place, ty, &item.path));
         let n = self.size(item.ty);
         let name = match &item.semantic {
@@ -127,7 +127,7 @@ impl Lower<'_> {
                             let (cell, place) = match self.ty(ty) {
                                 Type::ArrayReference(..) => {
                                     let cell = self.flow.new_cells(store.0, 1);
-                                    (cell, Place::Lump(cell, 1, smallvec![]))
+                                    (cell, Place::Own(Region::lump(cell)))
                                 }
                                 _ => self.temporary(to),
                             };

@@ -1,6 +1,6 @@
 //! Right-values: seed 004 "Execution of expressions".
 
-use super::{Cells, Done, Lower, Val};
+use super::{Done, Lower, Scalars, Val};
 use crate::text::deep;
 use crate::uniformity::flow::{Cell, End, Pure, Value};
 use crate::wsl::environment::access::Callee;
@@ -22,7 +22,7 @@ impl Lower<'_> {
     }
 
     /// Its scalars.
-    pub(super) fn cells(&mut self, id: ExprId) -> Done<Cells> {
+    pub(super) fn cells(&mut self, id: ExprId) -> Done<Scalars> {
         let val = self.value(id)?;
         Ok(self.cells_of(&val))
     }
@@ -96,11 +96,11 @@ impl Lower<'_> {
                 for (block, e) in [(yes, *then), (no, *or)] {
                     self.flow.begin(block);
                     let value = self.cells(e)?;
-                    self.write_all(to, &value);
+                    self.flow.write_all(to, &value);
                     self.flow.end(End::Jump(end));
                 }
                 self.flow.begin(end);
-                Val::Cells(self.read_all(to, n))
+                Val::Cells(self.flow.read_all(to, n))
             }
             Form::Assign(e1, e2) => {
                 let target = self.target(*e1)?;
@@ -150,7 +150,7 @@ impl Lower<'_> {
                 let old = self.read_target(&target)?;
                 if let Some(store) = store {
                     let cell = self.store(*store);
-                    self.write_all(cell, &old);
+                    self.flow.write_all(cell, &old);
                 }
                 let before = match fix {
                     Fix::Postfix => self.read_target(&target)?,
@@ -175,7 +175,7 @@ impl Lower<'_> {
                 }
                 match callee {
                     Callee::Declared(f) => self.call(*f, arguments.into_iter().map(|(val, _)| val).collect())?,
-                    Callee::Library(f) => self.library(*f, &arguments, ty)?,
+                    Callee::Library(f) => self.call_of_library(*f, &arguments, ty)?,
                     Callee::Generated(_) => self.all(&arguments, ty),
                 }
             }
@@ -203,12 +203,12 @@ impl Lower<'_> {
 
     /// A value of that type that depends on all arguments.
     pub(super) fn all(&mut self, arguments: &[(Val, TypeId)], ty: TypeId) -> Val {
-        let mut operands = Cells::new();
+        let mut operands = Scalars::new();
         for (val, _) in arguments {
             operands.extend(self.cells_of(val));
         }
         let n = self.size(ty);
-        Val::Cells(self.mixed(&operands, n))
+        Val::Cells(self.flow.mixed(&operands, n))
     }
 
     /// `a || b`, where `a` decides if it is 1, or `a && b`, where it decides if it is 0.
@@ -230,11 +230,11 @@ impl Lower<'_> {
     }
 
     /// What an operator gives.
-    fn operate(&mut self, operator: Callee, operands: &[(Cells, TypeId)], ty: TypeId) -> Done<Cells> {
+    fn operate(&mut self, operator: Callee, operands: &[(Scalars, TypeId)], ty: TypeId) -> Done<Scalars> {
         let arguments: SmallVec<[(Val, TypeId); 4]> = operands.iter().map(|(cells, ty)| (Val::Cells(cells.clone()), *ty)).collect();
         let val = match operator {
             Callee::Declared(f) => self.call(f, arguments.into_iter().map(|(val, _)| val).collect())?,
-            Callee::Library(f) => self.library(f, &arguments, ty)?,
+            Callee::Library(f) => self.call_of_library(f, &arguments, ty)?,
             Callee::Generated(_) => self.all(&arguments, ty),
         };
         Ok(self.cells_of(&val))

@@ -2,7 +2,7 @@
 //! on all of its arguments.
 
 use super::place::Place;
-use super::{Cells, Done, Lower, Val, Varies};
+use super::{Done, Lower, Scalars, Val, Varies};
 use crate::uniformity::flow::{Pure, Value};
 use crate::uniformity::table::{self, Given};
 use crate::wsl::library::{LibraryFunction, Meaning};
@@ -61,64 +61,7 @@ fn scalarwise(meaning: Meaning, kind: Scalar, result: Scalar) -> Option<Scalarwi
         M::Convert if kind == result => Same,
         M::Convert if exact && result == Bool => NotZero,
         M::Convert if exact && result != Float => Same,
-        M::Add
-        | M::Subtract
-        | M::Multiply
-        | M::Negate
-        | M::Divide
-        | M::Min
-        | M::Max
-        | M::Clamp
-        | M::Abs
-        | M::Sign
-        | M::Equal
-        | M::NotEqual
-        | M::Less
-        | M::LessEqual
-        | M::Greater
-        | M::GreaterEqual
-        | M::Convert
-        | M::EnumFrom
-        | M::CountBits
-        | M::ReverseBits
-        | M::FirstBitHigh
-        | M::FirstBitLow
-        | M::Cos
-        | M::Sin
-        | M::Tan
-        | M::Acos
-        | M::Asin
-        | M::Atan
-        | M::Cosh
-        | M::Sinh
-        | M::Tanh
-        | M::Ceil
-        | M::Floor
-        | M::Round
-        | M::Trunc
-        | M::Frac
-        | M::Exp
-        | M::Exp2
-        | M::Log
-        | M::Log2
-        | M::Log10
-        | M::Sqrt
-        | M::Rsqrt
-        | M::Rcp
-        | M::Degrees
-        | M::Radians
-        | M::Saturate
-        | M::Pow
-        | M::Step
-        | M::Ldexp
-        | M::Fmod
-        | M::Atan2
-        | M::Smoothstep
-        | M::Lerp
-        | M::Mad
-        | M::IsFinite
-        | M::IsInf
-        | M::IsNan => Opaque,
+        _ if table::is_scalarwise(meaning) => Opaque,
         _ => return None,
     })
 }
@@ -137,14 +80,14 @@ impl Lower<'_> {
     }
 
     /// What a function of the library gives, after what it needs and does.
-    pub(super) fn library(&mut self, f: LibraryFunction, arguments: &[(Val, TypeId)], ty: TypeId) -> Done<Val> {
+    pub(super) fn call_of_library(&mut self, f: LibraryFunction, arguments: &[(Val, TypeId)], ty: TypeId) -> Done<Val> {
         let meaning = f.meaning();
         if let Some(need) = table::need(meaning) {
             self.flow.need(need, self.flow.span);
         }
         let n = self.size(ty);
         if let Some(given) = table::stored(meaning) {
-            let values: Cells =
+            let values: Scalars =
                 arguments.iter().filter(|(val, _)| matches!(val, Val::Cells(_))).flat_map(|(val, _)| self.cells_of(val)).collect();
             let skip = usize::from(given == Given::Varies);
             for (at, (val, of)) in arguments.iter().enumerate() {
@@ -154,13 +97,13 @@ impl Lower<'_> {
                 }
                 let place: Place = place.clone();
                 let size = self.size(to);
-                let stored: Cells = match given {
-                    Given::AsArguments => self.mixed(&values, size),
+                let stored: Scalars = match given {
+                    Given::AsArguments => self.flow.mixed(&values, size),
                     Given::Varies => (0..size).map(|_| self.varying(Varies::Atomic)).collect(),
                 };
                 self.store_to(&place, &stored);
             }
-            return Ok(Val::Cells(self.mixed(&values, n)));
+            return Ok(Val::Cells(self.flow.mixed(&values, n)));
         }
         if table::result(&self.program.env.types, f) == Given::Varies {
             return Ok(Val::Cells((0..n).map(|_| self.varying(Varies::Texture)).collect()));
@@ -170,12 +113,12 @@ impl Lower<'_> {
         {
             return Ok(Val::Pointer(self.element_of(place.clone(), array, index)));
         }
-        let operands: smallvec::SmallVec<[Cells; 4]> = arguments.iter().map(|(val, _)| self.cells_of(val)).collect();
+        let operands: smallvec::SmallVec<[Scalars; 4]> = arguments.iter().map(|(val, _)| self.cells_of(val)).collect();
         Ok(Val::Cells(match meaning {
             Meaning::Default => self.zeros(n),
             Meaning::Vector | Meaning::MatrixColumns | Meaning::MatrixElements => {
-                let all: Cells = operands.into_iter().flatten().collect();
-                if all.len() as u32 == n { all } else { self.mixed(&all, n) }
+                let all: Scalars = operands.into_iter().flatten().collect();
+                if all.len() as u32 == n { all } else { self.flow.mixed(&all, n) }
             }
             Meaning::Swizzle => {
                 f.word().iter().map(|&letter| operands[0].get(letter as usize).copied().unwrap_or(operands[0][0])).collect()
@@ -197,16 +140,16 @@ impl Lower<'_> {
                         (0..n as usize).map(|k| self.by_scalar(how, &operands, k)).collect()
                     }
                     _ => {
-                        let all: Cells = operands.into_iter().flatten().collect();
-                        self.mixed(&all, n)
+                        let all: Scalars = operands.into_iter().flatten().collect();
+                        self.flow.mixed(&all, n)
                     }
                 }
             }
         }))
     }
 
-    fn by_scalar(&mut self, how: Scalarwise, operands: &[Cells], k: usize) -> Value {
-        let part: Cells = operands.iter().map(|o| if o.len() == 1 { o[0] } else { o[k] }).collect();
+    fn by_scalar(&mut self, how: Scalarwise, operands: &[Scalars], k: usize) -> Value {
+        let part: Scalars = operands.iter().map(|o| if o.len() == 1 { o[0] } else { o[k] }).collect();
         match (how, part.as_slice()) {
             (Scalarwise::Same, [a]) => *a,
             (Scalarwise::NotZero, [a]) => {

@@ -22,7 +22,7 @@ mod summary;
 pub use explain::TooLarge;
 pub use summary::Summary;
 
-use super::flow::{Block, Cell, Finding, Flow, Planted, Pure, Value};
+use super::flow::{Block, Cell, Finding, Flow, Planted, Scalars, Value};
 use super::picture::Picture;
 use super::report::{Analysis, Metadata};
 use super::table;
@@ -45,14 +45,11 @@ pub const INLINED: u64 = 2_000;
 /// The most expressions and statements that a function has after inlining, beyond its own.
 pub const MAX_INLINED: u64 = 200_000;
 
-/// The scalars of a value.
-type Cells = SmallVec<[Value; 4]>;
-
 /// What an expression is.
 #[derive(Clone, Debug)]
 enum Val {
     /// A value, by its scalars.
-    Cells(Cells),
+    Cells(Scalars),
     /// A pointer to a place.
     Pointer(Place),
     /// An array reference to a place with a number of elements.
@@ -143,7 +140,7 @@ pub fn analyse(program: &Program) -> Result<Analysis, TooLarge> {
 /// Analyses a program by rules of which one may be weakened.
 ///
 /// # Errors
-/// As [`analyse`].
+/// A function is too large to inline where it must be, or loops are too deep.
 pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analysis, TooLarge> {
     let weights = weights(program);
     let mut summaries = Summaries::default();
@@ -163,7 +160,7 @@ pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analy
             continue;
         }
         let (flow, inner) = lower(program, f, entry, &weights, &mut summaries, planted)?;
-        let solution = super::flow::analyse(&flow, planted)?;
+        let solution = super::flow::analyse(&flow)?;
         analysis.nodes += solution.graph.nodes();
         analysis.edges += solution.graph.edges();
         fired.extend(&solution.fired);
@@ -180,7 +177,7 @@ pub fn analyse_with(program: &Program, planted: Option<Planted>) -> Result<Analy
 /// The metadata of each function, from an analysis of it by itself.
 ///
 /// # Errors
-/// As [`analyse`].
+/// A function is too large to inline where it must be, or loops are too deep.
 pub fn metadata(program: &Program) -> Result<Vec<Metadata>, TooLarge> {
     let weights = weights(program);
     let mut summaries = Summaries::default();
@@ -193,12 +190,12 @@ pub fn metadata(program: &Program) -> Result<Vec<Metadata>, TooLarge> {
 /// be uniform for that. `text` is the program's.
 ///
 /// # Errors
-/// As [`analyse`].
+/// A function is too large to inline where it must be, or loops are too deep.
 pub fn picture(program: &Program, text: &str, function: FunctionId) -> Result<Picture, TooLarge> {
     let weights = weights(program);
     let entry = program.entry_points.iter().find(|e| e.function == function);
     let (flow, _) = lower(program, function, entry, &weights, &mut Summaries::default(), None)?;
-    let solution = super::flow::analyse(&flow, None)?;
+    let solution = super::flow::analyse(&flow)?;
     Ok(Picture::of(&solution.graph, &[solution.must_be_uniform], |cause| explain::node(program, text, cause)))
 }
 
@@ -229,7 +226,7 @@ impl<'a> Lower<'a> {
     ) -> Lower<'a> {
         Lower {
             program,
-            flow: Flow::default(),
+            flow: Flow::new(planted),
             cells: FxHashMap::default(),
             references: FxHashMap::default(),
             results: FxHashMap::default(),
@@ -309,19 +306,9 @@ impl<'a> Lower<'a> {
         cell
     }
 
-    fn write_all(&mut self, first: Cell, values: &[Value]) {
-        for (k, &value) in values.iter().enumerate() {
-            self.flow.write(Cell(first.0 + k as u32), value);
-        }
-    }
-
-    fn read_all(&mut self, first: Cell, n: u32) -> Cells {
-        (0..n).map(|k| self.flow.read(Cell(first.0 + k))).collect()
-    }
-
-    fn zeros(&mut self, n: u32) -> Cells {
+    fn zeros(&mut self, n: u32) -> Scalars {
         if n == 0 {
-            return Cells::new();
+            return Scalars::new();
         }
         let zero = self.flow.constant(0);
         SmallVec::from_elem(zero, n as usize)
@@ -349,13 +336,8 @@ impl<'a> Lower<'a> {
         self.flow.varying(text, u32::MAX)
     }
 
-    /// So many values that depend on all of the operands.
-    fn mixed(&mut self, operands: &[Value], n: u32) -> Cells {
-        (0..n).map(|k| self.flow.pure(Pure::Other(k), operands)).collect()
-    }
-
     /// The scalars of a value; of a pointer or array reference what its place depends on.
-    fn cells_of(&mut self, val: &Val) -> Cells {
+    fn cells_of(&mut self, val: &Val) -> Scalars {
         match val {
             Val::Cells(cells) => cells.clone(),
             Val::Pointer(place) => place.depends(),
@@ -367,9 +349,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn loaded(&mut self, space: AddressSpace, address: &[Value], n: u32) -> Cells {
+    fn loaded(&mut self, space: AddressSpace, address: &[Value], n: u32) -> Scalars {
         match table::load(space) {
-            table::Load::Uniform => self.mixed(address, n),
+            table::Load::Uniform => self.flow.mixed(address, n),
             table::Load::Varies | table::Load::AsStored => {
                 let what = if space == AddressSpace::Threadgroup { Varies::Threadgroup } else { Varies::Device };
                 (0..n).map(|_| self.varying(what)).collect()

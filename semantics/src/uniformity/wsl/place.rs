@@ -1,54 +1,37 @@
 //! Left-values: seed 004 "Variables", "Pointers and references", "Arrays".
 
-use super::{Cells, Done, Lower, Val};
+use super::{Done, Lower, Val};
 use crate::text::deep;
-use crate::uniformity::flow::{Cell, Pure, Value};
+use crate::uniformity::flow::{Cell, Region, Scalars, Value};
 use crate::wsl::environment::access::{Callee, Generated};
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{Type, TypeId, ValueType};
 use crate::wsl::typing::program::{Access, ExprId, Form};
 use smallvec::{SmallVec, smallvec};
 
-/// An index into an array whose elements have cells.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pick {
-    index: Value,
-    count: u32,
-    stride: u32,
-}
-
 /// Where a left-value is.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// In cells from that one on, after these indices.
-    Cells(Cell, SmallVec<[Pick; 1]>),
-    /// In so many cells from that one on, which hold more than this, at a place that depends on
-    /// these values.
-    Lump(Cell, u32, SmallVec<[Value; 2]>),
-    /// In memory that invocations share, or that none changes, at such a place.
+    /// In the thread's own memory.
+    Own(Region),
+    /// In memory that invocations share, or that none changes, at a place that depends on these
+    /// values.
     Memory(AddressSpace, SmallVec<[Value; 2]>),
 }
 
 impl Place {
     /// What the place depends on.
-    pub(super) fn depends(&self) -> Cells {
+    pub(super) fn depends(&self) -> Scalars {
         match self {
-            Place::Cells(_, picks) => picks.iter().map(|p| p.index).collect(),
-            Place::Lump(_, _, values) | Place::Memory(_, values) => values.iter().copied().collect(),
+            Place::Own(region) => region.depends(),
+            Place::Memory(_, values) => values.iter().copied().collect(),
         }
     }
 
-    fn after(self, cells: u32) -> Place {
-        match self {
-            Place::Cells(base, picks) => Place::Cells(Cell(base.0 + cells), picks),
-            other => other,
-        }
-    }
-
-    /// The cell that it is in, if that is known.
+    /// The first cell that it may be in.
     pub(super) fn root(&self) -> Option<Cell> {
         match self {
-            Place::Cells(cell, _) | Place::Lump(cell, ..) => Some(*cell),
+            Place::Own(region) => Some(region.first()),
             Place::Memory(..) => None,
         }
     }
@@ -72,7 +55,7 @@ impl Lower<'_> {
                 }
                 let ty = program.store(*store).ty;
                 let cell = self.store(*store);
-                Ok(if self.lumped(ty) { Place::Lump(cell, 1, SmallVec::new()) } else { Place::Cells(cell, SmallVec::new()) })
+                Ok(Place::Own(self.region(cell, ty)))
             }
             Form::Dereference(e) => match self.value(*e)? {
                 Val::Pointer(place) | Val::Reference(place, _) => Ok(place),
@@ -100,14 +83,15 @@ impl Lower<'_> {
         }
     }
 
+    /// A variable of that type, from that cell on.
+    pub(super) fn region(&mut self, first: Cell, ty: TypeId) -> Region {
+        if self.lumped(ty) { Region::lump(first) } else { Region::from(first) }
+    }
+
     /// A part of the place that depends on a value more.
     fn deeper(&mut self, place: Place, index: Value) -> Place {
         match self.whole(place) {
-            place @ Place::Cells(..) => place,
-            Place::Lump(cell, n, mut values) => {
-                values.push(index);
-                Place::Lump(cell, n, values)
-            }
+            Place::Own(region) => Place::Own(region.lumped(Some(index))),
             Place::Memory(space, mut values) => {
                 values.push(index);
                 Place::Memory(space, values)
@@ -118,7 +102,10 @@ impl Lower<'_> {
     /// Everything that an array reference to the place may lead to.
     pub(super) fn whole(&mut self, place: Place) -> Place {
         match place {
-            Place::Cells(cell, picks) => Place::Lump(cell, self.flow.cells_from(cell), picks.iter().map(|p| p.index).collect()),
+            Place::Own(region @ Region::Cells(..)) => {
+                let n = self.flow.cells_from(region.first());
+                Place::Own(Region::Lump(region.first(), n, region.depends().into_iter().collect()))
+            }
             place => place,
         }
     }
@@ -126,15 +113,9 @@ impl Lower<'_> {
     /// `r[i]`, of an array reference with elements of that type.
     fn element_of_reference(&mut self, place: Place, length: Value, index: Value, ty: TypeId) -> Place {
         match (place, self.flow.known(length)) {
-            (Place::Cells(base, mut picks), Some(count)) => {
+            (Place::Own(region @ Region::Cells(..)), Some(count)) => {
                 let stride = self.size(ty);
-                match self.flow.known(index) {
-                    Some(bits) if bits < count => Place::Cells(Cell(base.0 + bits * stride), picks),
-                    _ => {
-                        picks.push(Pick { index, count, stride });
-                        Place::Cells(base, picks)
-                    }
-                }
+                Place::Own(region.element(index, self.flow.known(index), count, stride))
             }
             (place, _) => self.deeper(place, index),
         }
@@ -160,79 +141,34 @@ impl Lower<'_> {
     /// A field of a structure at a place; within a lump it is that lump.
     pub(super) fn field_of(&mut self, whole: Place, ty: TypeId, s: crate::wsl::types::StructId, field: u32) -> Place {
         match whole {
-            Place::Cells(cell, picks) if self.lumped(ty) => {
-                let n = 1 + picks.iter().map(|p| p.count.saturating_sub(1) * p.stride).sum::<u32>();
-                Place::Lump(cell, n, picks.iter().map(|p| p.index).collect())
-            }
-            place @ Place::Cells(..) => {
+            Place::Own(region) if self.lumped(ty) => Place::Own(region.lumped(None)),
+            Place::Own(region) => {
                 let offset = self.field_offset(s, field);
-                let of = self.program.env.structure(s).fields[field as usize].ty;
-                self.part(place.after(offset), of)
+                Place::Own(region.after(offset))
             }
-            place => place,
-        }
-    }
-
-    /// The place of a part of that type: what is lumped has one cell.
-    fn part(&mut self, place: Place, ty: TypeId) -> Place {
-        match place {
-            Place::Cells(cell, picks) if picks.is_empty() && self.lumped(ty) => Place::Lump(cell, 1, SmallVec::new()),
             place => place,
         }
     }
 
     /// An element of an array of that type at a place; out of bounds an unspecified one.
     pub(super) fn element_of(&mut self, whole: Place, array: TypeId, index: Value) -> Place {
-        let Type::Array(of, count) = self.ty(array) else { return self.deeper(whole, index) };
-        match whole {
-            Place::Cells(base, mut picks) if !self.lumped(array) => {
-                let stride = self.size(of);
-                match self.flow.known(index) {
-                    Some(bits) if bits < count => {
-                        let place = Place::Cells(Cell(base.0 + bits * stride), picks);
-                        self.part(place, of)
-                    }
-                    _ => {
-                        picks.push(Pick { index, count, stride });
-                        Place::Cells(base, picks)
-                    }
+        match (self.ty(array), whole) {
+            (Type::Array(of, count), Place::Own(region)) => {
+                if self.lumped(array) {
+                    return Place::Own(region.lumped(Some(index)));
                 }
+                let stride = self.size(of);
+                Place::Own(region.element(index, self.flow.known(index), count, stride))
             }
-            place => self.deeper(place, index),
+            (_, place) => self.deeper(place, index),
         }
-    }
-
-    /// The offsets that indices may lead to.
-    fn offsets(picks: &[Pick]) -> Vec<u32> {
-        let mut offsets = vec![0];
-        for pick in picks {
-            offsets = (0..pick.count).flat_map(|i| offsets.iter().map(move |o| o + i * pick.stride)).collect();
-        }
-        offsets
     }
 
     /// What is at the place.
-    pub(super) fn load(&mut self, place: &Place, ty: TypeId) -> Cells {
+    pub(super) fn load(&mut self, place: &Place, ty: TypeId) -> Scalars {
         let n = self.size(ty);
         match place {
-            Place::Cells(base, picks) if picks.is_empty() => self.read_all(*base, n),
-            Place::Cells(base, picks) => {
-                let offsets = Self::offsets(picks);
-                (0..n)
-                    .map(|k| {
-                        let mut operands: Cells = picks.iter().map(|p| p.index).collect();
-                        for offset in &offsets {
-                            operands.push(self.flow.read(Cell(base.0 + offset + k)));
-                        }
-                        self.flow.pure(Pure::Other(k), &operands)
-                    })
-                    .collect()
-            }
-            Place::Lump(cell, cells, values) => {
-                let mut operands: Cells = values.iter().copied().collect();
-                operands.extend(self.read_all(*cell, *cells));
-                self.mixed(&operands, n)
-            }
+            Place::Own(region) => self.flow.load(region, n),
             Place::Memory(space, values) => self.loaded(*space, values, n),
         }
     }
@@ -240,28 +176,7 @@ impl Lower<'_> {
     /// Stores a value at the place.
     pub(super) fn store_to(&mut self, place: &Place, values: &[Value]) {
         match place {
-            Place::Cells(base, picks) if picks.is_empty() => self.write_all(*base, values),
-            Place::Cells(base, picks) => {
-                for offset in Self::offsets(picks) {
-                    for (k, &value) in values.iter().enumerate() {
-                        let cell = Cell(base.0 + offset + k as u32);
-                        let mut operands: Cells = picks.iter().map(|p| p.index).collect();
-                        operands.push(self.flow.read(cell));
-                        operands.push(value);
-                        let blended = self.flow.pure(Pure::Other(offset), &operands);
-                        self.flow.write(cell, blended);
-                    }
-                }
-            }
-            Place::Lump(cell, cells, depends) => {
-                for at in cell.0..cell.0 + cells {
-                    let mut operands: Cells = depends.iter().copied().collect();
-                    operands.push(self.flow.read(Cell(at)));
-                    operands.extend_from_slice(values);
-                    let blended = self.flow.pure(Pure::Other(at), &operands);
-                    self.flow.write(Cell(at), blended);
-                }
-            }
+            Place::Own(region) => self.flow.store(region, values),
             Place::Memory(..) => {}
         }
     }

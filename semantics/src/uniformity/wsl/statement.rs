@@ -91,7 +91,7 @@ impl Lower<'_> {
             StmtForm::Return(e) => {
                 if let Some(e) = e {
                     match self.value(*e)? {
-                        Val::Cells(cells) => self.write_all(self.frame.result, &cells),
+                        Val::Cells(cells) => self.flow.write_all(self.frame.result, &cells),
                         reference => {
                             self.frame.reference.get_or_insert(reference);
                         }
@@ -139,7 +139,7 @@ impl Lower<'_> {
         match value {
             Val::Cells(cells) if self.program.store(id).space != AddressSpace::Threadgroup => {
                 let cell = self.store(id);
-                self.write_all(cell, &cells);
+                self.flow.write_all(cell, &cells);
             }
             Val::Cells(_) => {}
             reference => _ = self.references.insert(id, reference),

@@ -101,7 +101,7 @@ pub fn summarize(
         }
     }
     let (flow, findings) = (lower.flow, lower.findings);
-    let mut solution = analyse(&flow, planted)?;
+    let mut solution = analyse(&flow)?;
     solution.findings.extend(findings);
     let discards = program.behaviours(function).has(crate::wsl::typing::behaviour::Behaviour::Discard);
     let summary = Rc::new(Summary { solution, inputs, result, discards, pointers });
