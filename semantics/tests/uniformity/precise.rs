@@ -128,6 +128,7 @@ const BODIES: &[(&str, bool, &str)] = &[
     ("in a loop that does not end", false, "for (uint k = 0u; k < 1u;) { for (uint i = 0u; i < t; i++) { barrier(); } }"),
     ("in an endless loop of all", true, "for (;;) { for (uint i = 0u; i < t; i++) { d[t] = i; } barrier(); }"),
     ("a uniform array by the thread's index", false, "uint[3] a; a[0u] = u; a[1u] = c[1u]; if (a[t % 3u] == 1u) { barrier(); }"),
+    ("what a store to another element leaves", false, "uint[300] a; a[0u] = t; a[u] = 1u; if (a[0u] == 1u) { barrier(); }"),
     ("chosen by a uniform", false, "uint x = u; if (u < 3u) { x = t; } if (x == 1u) { barrier(); }"),
     ("two divisions", false, "uint x = t / c[1u]; uint y = t / c[1u]; if (x == y) { barrier(); }"),
     ("two divisions by two", true, "uint x = t / 2u; uint y = t / 2u; if (x == y) { barrier(); }"),
