@@ -8,7 +8,6 @@ use serde_json::json;
 use smallstep::compile::lambda_v::listing::listing;
 use smallstep::compile::lambda_v::{self as translation, Constants, Untranslatable};
 use smallstep::compile::wsl;
-use smallstep::diagnostic::Diagnostic;
 use smallstep::dispatch::words_hash;
 use smallstep::program::Language;
 use smallstep::source;
