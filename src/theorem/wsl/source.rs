@@ -1,0 +1,53 @@
+//! What a program allows: by its machine where everything is definite, else by its relation.
+
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::group::{self, Dispatch};
+use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
+use smallstep_semantics::wsl::open::Possible;
+
+/// The fuel of WSL's machine, of its relation, and of SPIR-V's machine.
+pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 20, 1 << 22);
+/// The fuel of SPIR-V's machine where the source ends.
+pub(super) const MUCH: u64 = 1 << 28;
+/// The most ways of the relation.
+pub(super) const WAYS: usize = 64;
+
+/// What the source allows.
+pub(super) enum Source {
+    /// These values of each word of each resource.
+    Shown { words: Vec<Vec<Possible>>, open: bool, complete: bool, races: bool },
+    /// Threads of a group wait at different barriers.
+    Diverged,
+    /// Nothing is known.
+    Unknown(String),
+}
+
+/// The source by its machine, up to the first unspecified value.
+pub(super) fn machine(dispatch: &Dispatch) -> Source {
+    let unknown = |why: &str| Source::Unknown(why.into());
+    let Ok(compiled) = Compiled::new(dispatch.program, dispatch.entry.function) else { return unknown("the machine refuses") };
+    let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
+    match dispatch.run_fast(&compiled, &settings) {
+        Ok(fast) => match fast.ended {
+            Dispatched::Done => Source::Shown { words: fast.possible(), open: false, complete: true, races: false },
+            Dispatched::Diverged(..) => Source::Diverged,
+            Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => unknown("the machine is out of fuel"),
+            Dispatched::Stopped { .. } => unknown("the machine stopped"),
+        },
+        Err(why) => Source::Unknown(why),
+    }
+}
+
+/// The source by its relation, along every way.
+pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>) -> Source {
+    let settings = group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..group::Settings::default() };
+    match dispatch.run(&settings) {
+        group::Ending::Shown(shown) => {
+            Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }
+        }
+        group::Ending::Diverged(_) => Source::Diverged,
+        group::Ending::OutOfFuel(_) => Source::Unknown("the relation is out of fuel".into()),
+        group::Ending::Other(other) => Source::Unknown(format!("the relation: {other:?}")),
+    }
+}
