@@ -19,31 +19,31 @@ pub struct Pick {
 /// Some cells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Region {
-    /// Those from that one on, after these indices.
+    /// Cells that start at this one, offset by these indices.
     Cells(Cell, SmallVec<[Pick; 1]>),
-    /// Any of so many from that one on: which ones depends on these values.
+    /// Any cells among this many from this one on. Which ones depends on these values.
     Lump(Cell, u32, SmallVec<[Value; 2]>),
 }
 
 impl Region {
-    /// The cells from that one on.
+    /// The region that starts at this cell.
     pub fn from(first: Cell) -> Region {
         Region::Cells(first, SmallVec::new())
     }
 
-    /// That cell, which holds all parts of something.
+    /// The one cell of an object whose parts have no cells of their own.
     pub fn lump(cell: Cell) -> Region {
         Region::Lump(cell, 1, SmallVec::new())
     }
 
-    /// The first of the cells that it may be.
+    /// The first cell that the region may contain.
     pub fn first(&self) -> Cell {
         match self {
             Region::Cells(cell, _) | Region::Lump(cell, ..) => *cell,
         }
     }
 
-    /// On what it depends which cells it is.
+    /// The values that decide which cells the region contains.
     pub fn depends(&self) -> Scalars {
         match self {
             Region::Cells(_, picks) => picks.iter().map(|p| p.index).collect(),
@@ -51,7 +51,7 @@ impl Region {
         }
     }
 
-    /// So many cells later.
+    /// The region, moved by this many cells.
     #[must_use]
     pub fn after(self, cells: u32) -> Region {
         match self {
@@ -60,7 +60,8 @@ impl Region {
         }
     }
 
-    /// An element, by an index whose value is perhaps known, of so many with so many cells each.
+    /// Element `index` of `count` elements with `stride` cells each. `known` is the value of the
+    /// index, if it is a constant.
     #[must_use]
     pub fn element(self, index: Value, known: Option<u32>, count: u32, stride: u32) -> Region {
         match (self, known.filter(|known| *known < count)) {
@@ -76,8 +77,8 @@ impl Region {
         }
     }
 
-    /// A part of something that has one cell wherever the indices lead, at a place that depends on
-    /// a value more.
+    /// All cells that the region may contain, as one lump. Which of them is meant also depends on
+    /// `further`.
     #[must_use]
     pub fn lumped(self, further: Option<Value>) -> Region {
         let (cell, n, mut values) = match self {
@@ -92,7 +93,7 @@ impl Region {
     }
 }
 
-/// The offsets that indices may lead to.
+/// The offsets that the indices may give.
 fn offsets(picks: &[Pick]) -> SmallVec<[u32; 8]> {
     let mut offsets: SmallVec<[u32; 8]> = smallvec![0];
     for pick in picks {
@@ -106,24 +107,24 @@ impl Flow {
         self.planted == Some(planted)
     }
 
-    /// What so many cells hold.
+    /// The values of this many cells.
     pub fn read_all(&mut self, first: Cell, n: u32) -> Scalars {
         (first.0..first.0 + n).map(|cell| self.read(Cell(cell))).collect()
     }
 
-    /// Changes cells, one for each value.
+    /// Stores one value in each cell.
     pub fn write_all(&mut self, first: Cell, values: &[Value]) {
         for (cell, &value) in (first.0..).zip(values) {
             self.write(Cell(cell), value);
         }
     }
 
-    /// So many values that depend on all of the operands.
+    /// This many values, each depending on all operands.
     pub fn mixed(&mut self, operands: &[Value], n: u32) -> Scalars {
         (0..n).map(|k| self.pure(Pure::Other(k), operands)).collect()
     }
 
-    /// What a region holds: so many scalars.
+    /// Loads this many scalars from a region.
     pub fn load(&mut self, region: &Region, n: u32) -> Scalars {
         match region {
             Region::Cells(base, picks) if picks.is_empty() => self.read_all(*base, n),
@@ -146,8 +147,8 @@ impl Flow {
         }
     }
 
-    /// Stores a value in a region. Where it is not known which cells that is, each of them may keep
-    /// what it holds.
+    /// Stores a value in a region. If the indices are not constants, each cell that they may reach
+    /// keeps its value or gets the new one.
     pub fn store(&mut self, region: &Region, values: &[Value]) {
         match region {
             Region::Cells(base, picks) if picks.is_empty() => self.write_all(*base, values),
@@ -167,7 +168,7 @@ impl Flow {
         }
     }
 
-    /// The cell holds what it held, or some of these values.
+    /// The cell keeps its value, or gets one of these values.
     fn blend(&mut self, cell: Cell, region: &Region, values: &[Value]) {
         let mut operands = region.depends();
         if !self.is(Planted::BlendsForget) {

@@ -82,7 +82,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// What the getter gives.
+    /// The result of a getter.
     pub(super) fn get(&mut self, getter: Callee, whole: Scalars, whole_ty: TypeId, index: Option<Value>, ty: TypeId) -> Done<Scalars> {
         match (getter, index) {
             (Callee::Declared(f), _) => {
@@ -183,7 +183,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The whole that the setter gives.
+    /// The result of a setter: the whole with a changed part.
     fn set(&mut self, part: &Part, whole: Scalars, value: Scalars) -> Done<Scalars> {
         match (part.setter, part.index) {
             (Callee::Declared(f), index) => {
@@ -231,7 +231,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The place that a declared address-taker gives.
+    /// The place that a declared address-taker returns.
     fn generated_access(&mut self, f: FunctionId, whole: Place, index: Option<Value>) -> Done<Place> {
         self.taken(Callee::Declared(f), whole, TypeId::VOID, index)
     }

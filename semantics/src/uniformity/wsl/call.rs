@@ -9,7 +9,7 @@ use crate::wsl::types::{Type, TypeId};
 use smallvec::SmallVec;
 
 impl Lower<'_> {
-    /// The first cell of what the function returns.
+    /// The first cell of the result.
     pub(super) fn result(&mut self, function: FunctionId) -> Cell {
         if let Some(&cell) = self.results.get(&function) {
             return cell;
@@ -21,7 +21,7 @@ impl Lower<'_> {
         cell
     }
 
-    /// Calls the function: inlined, or by what is known of it.
+    /// A call: the body is inlined, or its summary is applied.
     pub(super) fn call(&mut self, function: FunctionId, arguments: SmallVec<[Val; 4]>) -> Done<Val> {
         let program = self.program;
         let declared = program.env.function(function);
@@ -60,7 +60,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Calls the function by its summary.
+    /// A call by the summary of the callee.
     fn summarized(&mut self, function: FunctionId, arguments: &[Val]) -> Done<Val> {
         let program = self.program;
         let summary = self.summary(function)?;

@@ -1,4 +1,4 @@
-//! What an entry point, or a function that none calls, is given.
+//! The arguments of an entry point, or of a function that nothing calls.
 
 use super::place::Place;
 use super::{Lower, Val};
@@ -11,8 +11,8 @@ use crate::wsl::types::{Type, TypeId};
 use smallvec::smallvec;
 
 impl Lower<'_> {
-    /// Gives the parameters their values: of an entry point what its semantics say, of another
-    /// function what is the same everywhere.
+    /// Initialises the parameters: those of an entry point by their semantics, those of another
+    /// function by uniform values.
     pub(super) fn bind_parameters(&mut self, function: FunctionId, entry: Option<&EntryPoint>) {
         let program = self.program;
         for (at, &store) in program.body(function).parameters.iter().enumerate() {

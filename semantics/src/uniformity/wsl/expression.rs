@@ -10,7 +10,7 @@ use crate::wsl::typing::program::{Access, Coercion, Constant, ExprId, Form};
 use smallvec::{SmallVec, smallvec};
 
 impl Lower<'_> {
-    /// What the expression is.
+    /// The right-value of an expression.
     pub(super) fn value(&mut self, id: ExprId) -> Done<Val> {
         deep(|| {
             let outer = self.flow.span;
@@ -229,7 +229,7 @@ impl Lower<'_> {
         Ok(Val::Cells(smallvec![self.flow.read(to)]))
     }
 
-    /// What an operator gives.
+    /// The result of an operator.
     fn operate(&mut self, operator: Callee, operands: &[(Scalars, TypeId)], ty: TypeId) -> Done<Scalars> {
         let arguments: SmallVec<[(Val, TypeId); 4]> = operands.iter().map(|(cells, ty)| (Val::Cells(cells.clone()), *ty)).collect();
         let val = match operator {

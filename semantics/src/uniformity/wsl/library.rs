@@ -13,9 +13,9 @@ use crate::wsl::types::{Scalar, Type, TypeId};
 enum Scalarwise {
     /// By this function.
     By(Pure),
-    /// By this function of the operands in the other order.
+    /// By this function, with its operands swapped.
     Swapped(Pure),
-    /// It is its operand.
+    /// The result is the operand.
     Same,
     /// Compared with zero.
     NotZero,
@@ -79,7 +79,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What a function of the library gives, after what it needs and does.
+    /// The result of a library function, after its requirements and effects.
     pub(super) fn call_of_library(&mut self, f: LibraryFunction, arguments: &[(Val, TypeId)], ty: TypeId) -> Done<Val> {
         let meaning = f.meaning();
         if let Some(need) = table::need(meaning) {

@@ -70,7 +70,7 @@ struct Frame {
     function: FunctionId,
     returns: Block,
     result: Cell,
-    /// What a return of a pointer or array reference gave.
+    /// The pointer or array reference that was returned.
     reference: Option<Val>,
 }
 
@@ -102,7 +102,7 @@ struct Lower<'a> {
     weights: &'a [u64],
     summaries: &'a mut Summaries,
     planted: Option<Planted>,
-    /// What callees that were not inlined never do right.
+    /// Findings in callees that were not inlined.
     findings: Vec<Finding>,
 }
 
