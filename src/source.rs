@@ -180,7 +180,7 @@ impl ReadError {
         let wrong = match error {
             LoadError::Unsupported { .. } => Wrong::Unsupported,
             LoadError::Limit(_) => Wrong::Limit,
-            LoadError::Words(_) | LoadError::Invalid { .. } => Wrong::Invalid,
+            _ => Wrong::Invalid,
         };
         ReadError::new(wrong, format!("{name}: {error}"))
     }

@@ -15,7 +15,7 @@ pub(crate) fn load_code(e: &LoadError) -> String {
         LoadError::Words(words) => words.kind().map_or("limit", |kind| kind.id()).into(),
         LoadError::Invalid { check, .. } => check.id().into(),
         LoadError::Unsupported { .. } => "unsupported".into(),
-        LoadError::Limit(_) => "limit".into(),
+        _ => "limit".into(),
     }
 }
 

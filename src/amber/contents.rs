@@ -234,6 +234,7 @@ impl Contents {
 
 /// Bytes that lie outside a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OutOfBounds {
     /// The first byte.
     pub offset: u64,

@@ -13,6 +13,7 @@ pub enum Kind {
 
 /// One error of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ScriptError {
     /// The line, from 1.
     pub line: u32,

@@ -620,6 +620,6 @@ fn not_run_code(error: &NotRun) -> u8 {
         NotRun::Refused(_) => exit::DISAGREE,
         NotRun::Malformed(_) => exit::INVALID,
         NotRun::Device(DeviceOutcome::Unchecked(_)) => exit::UNCHECKED,
-        NotRun::Device(_) => exit::FAILED,
+        _ => exit::FAILED,
     }
 }

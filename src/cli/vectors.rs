@@ -138,7 +138,7 @@ impl Vectors {
                 let code = match e {
                     RecordError::Io(_) | RecordError::Unfit(_) => exit::INVALID,
                     RecordError::Disagree { .. } => exit::DISAGREE,
-                    RecordError::TooFew(_) => exit::UNCHECKED,
+                    _ => exit::UNCHECKED,
                 };
                 // What is wrong with the program is not the file's fault.
                 return match (&e, &self.program) {
@@ -218,7 +218,7 @@ impl Vectors {
                 let code = match e {
                     amber::RecordError::Io(..) => exit::INVALID,
                     amber::RecordError::Wrong(..) => exit::DISAGREE,
-                    amber::RecordError::TooFew(_) => exit::UNCHECKED,
+                    _ => exit::UNCHECKED,
                 };
                 return input::fail(code, &e.to_string());
             }

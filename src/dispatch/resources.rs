@@ -99,6 +99,7 @@ pub struct Needs {
 
 /// Why there is nothing to say of an entry point.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Unread {
     /// The words are no module of the grammar.
     Words(WordsError),

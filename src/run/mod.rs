@@ -106,6 +106,7 @@ impl Picture {
 
 /// Why a program is not run at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotRun {
     /// The λV program has no translation, which the engine needs.
     Untranslatable(Untranslatable),

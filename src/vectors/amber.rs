@@ -51,6 +51,7 @@ pub struct Recorded {
 
 /// Why recording ended early.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RecordError {
     /// A file cannot be written.
     Io(PathBuf, io::Error),

@@ -75,6 +75,7 @@ pub struct Provenance {
 
 /// A line that cannot be taken, or a file that cannot be read on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LineError {
     /// The line, from 1.
     pub line: u64,

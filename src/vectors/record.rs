@@ -76,6 +76,7 @@ pub struct Recorded {
 
 /// Why recording ended early.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RecordError {
     /// The file cannot be written.
     Io(io::Error),

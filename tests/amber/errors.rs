@@ -44,7 +44,12 @@ fn refuses(cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         let errors = read(&format!("{BASE}{text}\n")).expect_err(text);
         // Lines count from the case's own first one.
-        let relative: Vec<_> = errors.iter().map(|e| ScriptError { line: e.line - first, ..e.clone() }).collect();
+        let of_case = |error: &ScriptError| {
+            let mut error = error.clone();
+            error.line -= first;
+            error
+        };
+        let relative: Vec<_> = errors.iter().map(of_case).collect();
         assert_eq!(lines(&relative).trim_end(), *expected, "{text}");
     }
 }

@@ -192,6 +192,7 @@ impl Default for Sampler {
 
 /// Why a sampler is not valid for an image or instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SamplerError {
     /// A linear filter of an image of integers.
     IntegerLinear,

@@ -30,6 +30,7 @@ pub enum Robustness {
 
 /// Why an image is not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ImageError {
     /// A side is 0.
     Empty,

@@ -137,6 +137,7 @@ pub struct State {
 
 /// Why a state is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StateError {
     /// The viewport's extent is zero or no number, its width is negative, or it is beyond ±2^15.
     Viewport,

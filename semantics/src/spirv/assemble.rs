@@ -21,6 +21,7 @@ pub struct Options {
 
 /// Why text is no module.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AssembleError {
     /// The line, from 1.
     pub line: u32,

@@ -102,6 +102,7 @@ checks! {
 
 /// Why a module is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LoadError {
     /// The words are no module.
     Words(WordsError),

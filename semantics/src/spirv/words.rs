@@ -221,6 +221,7 @@ impl Malformed {
 
 /// Why words are no module.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WordsError {
     /// They are malformed.
     Malformed {

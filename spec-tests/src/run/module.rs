@@ -28,7 +28,7 @@ impl Run<'_> {
         let (message, word) = match &error {
             LoadError::Words(WordsError::Malformed { what, offset, .. }) => (what.clone(), *offset),
             LoadError::Invalid { what, at, .. } | LoadError::Unsupported { what, at } => (what.clone(), at.word as usize),
-            LoadError::Limit(limit) | LoadError::Words(WordsError::Limit(limit)) => (limit.to_string(), 0),
+            other => (other.to_string(), 0),
         };
         let (line, column) = instruction_place(&self.file.text, &words, word);
         Some(Wrong { code: load_code(&error), message, line, column })

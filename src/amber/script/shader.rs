@@ -108,6 +108,7 @@ pub type Compiler<'c> = &'c dyn Fn(&Shader) -> Result<Vec<u32>, String>;
 
 /// Why a shader has no words: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ShaderError {
     /// The language needs a compiler, and none was given.
     Unsupported(String),

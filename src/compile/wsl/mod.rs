@@ -126,6 +126,7 @@ pub struct Module {
 
 /// What is not translated yet, and where: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refusal {
     /// The construct.
     pub what: String,

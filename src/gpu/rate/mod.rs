@@ -94,6 +94,7 @@ impl Rates {
 
 /// Why there is no measurement.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RateError {
     /// There is no device.
     NoDevice(NoDevice),

@@ -259,6 +259,7 @@ pub enum Use {
 
 /// What is wrong with the words of a scope or of memory semantics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SemanticsError {
     /// No scope has this number, or one that is not modeled.
     UnknownScope(u32),
