@@ -130,12 +130,7 @@ impl Fuzz {
             threads: if self.threads == 0 { cores } else { self.threads },
             limits: self.mode.limits(),
         };
-        if let (Some(count), None, (shard, _)) = (count, self.only, self.shard)
-            && shard.saturating_mul(campaign::CHUNK) >= count
-        {
-            let chunks = count.div_ceil(campaign::CHUNK);
-            let what =
-                format!("shard {shard} has no programs: {count} programs are {chunks} chunks of {}, counted from 0", campaign::CHUNK);
+        if let (None, Some(what)) = (self.only, plan.extent().empty_shard()) {
             return input::fail(exit::INVALID, &what);
         }
         if let Some(index) = self.only {
@@ -405,8 +400,8 @@ fn with_relations(plan: &Plan) -> Settings {
 /// The verdicts in words; known disagreements apart.
 fn counts_text(counts: &campaign::Counts, explained: Option<&Explained>) -> String {
     let mut shown = Vec::new();
-    for (name, n) in campaign::VERDICTS.iter().zip(counts.programs) {
-        match (*name, explained) {
+    for (name, n) in counts.shown() {
+        match (name, explained) {
             ("disagree", Some(explained)) => {
                 shown.push(format!("{} disagree", n.saturating_sub(explained.all())));
                 shown.push(explained.to_string());
