@@ -32,6 +32,8 @@ pub(crate) fn of(verdict: &Verdict) -> u8 {
         Verdict::Agree => DONE,
         Verdict::Disagree(_) => DISAGREE,
         Verdict::Failed(_) => FAILED,
+        Verdict::Undefined(_) => UNDEFINED,
+        Verdict::Refused(_) => UNSUPPORTED,
         Verdict::Unchecked(Lack::Room, _) => LIMIT,
         Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::Unchecked(Lack::Device, _) => UNCHECKED,
     }

@@ -1,6 +1,7 @@
 //! `smallstep fuzz`: a campaign over generated programs.
 
 use super::bar::Bar;
+use super::campaign::{CampaignArgs, code, groups};
 use super::check::Judged;
 use super::device::{DeviceArgs, say_unrepeated};
 use super::{exit, input};
@@ -9,19 +10,17 @@ use serde_json::json;
 use smallstep::generate::{self, Mode};
 use smallstep::gpu::Device;
 use smallstep::theorem::Verdict;
-use smallstep::theorem::campaign::{self, Finding, Plan, Report};
+use smallstep::theorem::campaign::{self, Extent, Finding, Plan, Report};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::device::{Choice, UnderTest};
-use smallstep::theorem::journal::Journal;
 use smallstep::theorem::known::{Explained, Explanation, Known};
 use smallstep::theorem::quirk::Quirk;
 use smallstep::theorem::reduce::{self, Minimal};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// How many disagreements are made minimal if nothing is said.
-const SHRINK: usize = 20;
+pub(crate) const SHRINK: usize = 20;
 /// The same where the known ones are told apart: what is not made minimal is not known.
 const SHRINK_KNOWN: usize = 500;
 
@@ -31,15 +30,11 @@ pub(crate) struct Fuzz {
     /// How many programs.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// How long, as 90s, 10m or 2h; without --count, programs are generated until then.
-    #[arg(long, value_parser = super::device::time)]
-    time: Option<Duration>,
     /// The seed of all programs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// I/N: only the chunks of shard I (from 0) of N.
-    #[arg(long, value_parser = shard, default_value = "0/1")]
-    shard: (u64, u64),
+    #[command(flatten)]
+    campaign: CampaignArgs,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
@@ -57,28 +52,15 @@ pub(crate) struct Fuzz {
     /// Threads; 0: as many as the machine has cores.
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
-    /// Where the campaign notes what it has done, every few seconds, and takes up what it finds.
-    /// One process at a time has a journal.
-    #[arg(long)]
-    journal: Option<PathBuf>,
-    /// Judge only the program of this index, and print it.
-    #[arg(long)]
-    only: Option<u64>,
     /// With --only: the ill-typed near-miss of that index instead.
     #[arg(long, requires = "only")]
     near_miss: bool,
-    /// At most so many disagreements are made minimal; 20, or 500 with --known, if not given.
-    #[arg(long)]
-    shrink: Option<usize>,
     /// A folder of known disagreements (spec-tests/quirks): those of this adapter, driver, route
     /// and --constants that the device still shows. A disagreement is known if, made minimal, it is
     /// one of them: it differs in the same way, by the same instruction, in a program of the same
     /// shape. Only unknown ones make the exit code 1.
     #[arg(long, value_name = "DIR")]
     known: Option<PathBuf>,
-    /// A folder for the minimal programs.
-    #[arg(long)]
-    save: Option<PathBuf>,
     /// One JSON object a line on standard output.
     #[arg(long)]
     pub(crate) json: bool,
@@ -87,15 +69,6 @@ pub(crate) struct Fuzz {
 fn mode(text: &str) -> Result<Mode, String> {
     let found = Mode::ALL.iter().find(|(name, _)| *name == text);
     found.map(|(_, mode)| *mode).ok_or_else(|| format!("\"{text}\" is no mode; mixed, decided and rough are"))
-}
-
-fn shard(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || format!("\"{text}\" is no shard; write it as 0/4, the first below the second");
-    let (i, n) = text.split_once('/').ok_or_else(wrong)?;
-    match (i.parse(), n.parse()) {
-        (Ok(i), Ok(n)) if i < n => Ok((i, n)),
-        _ => Err(wrong()),
-    }
 }
 
 impl Fuzz {
@@ -108,7 +81,6 @@ impl Fuzz {
             Ok(device) => device,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let settings =
             Settings { theorem: self.judged.theorem, constants: self.judged.constants, size: self.judged.size, ..Settings::default() };
         let settings = match campaign::settings_for(device.as_ref(), self.judged.profile.unwrap_or_default(), settings) {
@@ -118,37 +90,26 @@ impl Fuzz {
                 return input::fail_with(code, &text);
             }
         };
-        let count = if self.count.is_none() && self.time.is_none() { Some(10_000) } else { self.count };
+        let Extent { seed, count, time, shard, threads } = self.campaign.extent(self.seed, self.count, self.threads);
         let plan = Plan {
-            seed: self.seed,
+            seed,
             count,
-            time: self.time,
-            shard: self.shard,
+            time,
+            shard,
             references: self.references,
             near_misses: self.near_misses,
             settings,
-            threads: if self.threads == 0 { cores } else { self.threads },
+            threads,
             limits: self.mode.limits(),
         };
-        if let (Some(count), None, (shard, _)) = (count, self.only, self.shard)
-            && shard.saturating_mul(campaign::CHUNK) >= count
-        {
-            let chunks = count.div_ceil(campaign::CHUNK);
-            let what =
-                format!("shard {shard} has no programs: {count} programs are {chunks} chunks of {}, counted from 0", campaign::CHUNK);
+        if let (None, Some(what)) = (self.campaign.only, plan.extent().empty_shard()) {
             return input::fail(exit::INVALID, &what);
         }
-        if let Some(index) = self.only {
+        if let Some(index) = self.campaign.only {
             return self.replay(&plan, device.as_mut(), index);
         }
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
-        let journal = match &self.journal {
-            None => Journal::none(),
-            Some(path) => match Journal::open(path, &plan, name.as_deref()) {
-                Ok(journal) => journal,
-                Err(e) => return input::fail(exit::INVALID, &e),
-            },
-        };
+        let journal = self.campaign.journal(&plan, name.as_deref())?;
         let bar = Bar::new(plan.count.map(|c| c / plan.shard.1));
         let begun = std::time::Instant::now();
         let ended = match campaign::run(&plan, device.as_ref(), journal, &bar) {
@@ -203,25 +164,14 @@ impl Fuzz {
         quirks: Option<&[Quirk]>,
         seconds: f64,
     ) -> exit::Ended {
-        let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-        for finding in &tally.findings {
-            groups.entry(&finding.group).or_default().push(finding);
-        }
-        for (group, findings) in &groups {
-            tell!("{} of {group}", findings.len());
-        }
+        let groups = groups(&tally.findings);
         let workers = super::device::workers(device.as_ref().map_or(0, |device| device.workers()));
         let explained = self.explain(plan, &groups, device, quirks);
         let missed = tally.missed_floors(name.is_some());
         let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
         let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
         let disagree = disagreements > explained.as_ref().map_or(0, Explained::all);
-        let code = match (disagree, failed, missed.is_empty()) {
-            (true, ..) => exit::DISAGREE,
-            (_, true, _) => exit::FAILED,
-            (_, _, false) => exit::UNCHECKED,
-            _ => exit::DONE,
-        };
+        let code = code(disagree, failed, &missed);
         let rate = tally.semantics.all() as f64 / seconds;
         if self.json {
             let mut object = tally.to_json();
@@ -267,8 +217,7 @@ impl Fuzz {
             tell!("below the floor: {floor}");
         }
         if let Some(why) = outage {
-            let again = if self.journal.is_some() { "; the same command goes on with them" } else { "" };
-            tell!("the device is gone, and the programs that it has not answered are not done{again}: {why}");
+            self.campaign.tell_outage(why);
         }
         Ok(code)
     }
@@ -282,7 +231,7 @@ impl Fuzz {
         device: Option<&mut Device>,
         quirks: Option<&[Quirk]>,
     ) -> Option<Explained> {
-        let bound = self.shrink.unwrap_or(if quirks.is_some() { SHRINK_KNOWN } else { SHRINK });
+        let bound = self.campaign.shrink.unwrap_or(if quirks.is_some() { SHRINK_KNOWN } else { SHRINK });
         let all: usize = groups.values().map(Vec::len).sum();
         let mut device = device.map(UnderTest::from);
         let mut known = match (quirks, &mut device) {
@@ -358,16 +307,10 @@ impl Fuzz {
 
     /// Writes the minimal programs of a finding, if they are to be.
     fn save(&self, plan: &Plan, group: &str, finding: &Finding, faults: &[Minimal], replay: &str) {
-        let Some(folder) = &self.save else { return };
         for (i, minimal) in faults.iter().enumerate() {
             let which = if i == 0 { String::new() } else { format!("-{}", i + 1) };
-            let file = folder.join(format!("seed{}-{}{which}.lv", plan.seed, finding.index));
             let text = format!("; {group}\n; {replay}\n{}", minimal.tree.print());
-            let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
-            match written {
-                Ok(()) => tell!("saved: {}", file.display()),
-                Err(e) => tell!("{}: {e}", file.display()),
-            }
+            self.campaign.save(&format!("seed{}-{}{which}.lv", plan.seed, finding.index), &text);
         }
     }
 
@@ -405,8 +348,8 @@ fn with_relations(plan: &Plan) -> Settings {
 /// The verdicts in words; known disagreements apart.
 fn counts_text(counts: &campaign::Counts, explained: Option<&Explained>) -> String {
     let mut shown = Vec::new();
-    for (name, n) in campaign::VERDICTS.iter().zip(counts.programs) {
-        match (*name, explained) {
+    for (name, n) in counts.shown() {
+        match (name, explained) {
             ("disagree", Some(explained)) => {
                 shown.push(format!("{} disagree", n.saturating_sub(explained.all())));
                 shown.push(explained.to_string());
@@ -414,7 +357,12 @@ fn counts_text(counts: &campaign::Counts, explained: Option<&Explained>) -> Stri
             _ => shown.push(format!("{n} {name}")),
         }
     }
+    format!("{}; {}", shown.join(", "), lanes_text(counts))
+}
+
+/// The lanes in words.
+pub(crate) fn lanes_text(counts: &campaign::Counts) -> String {
     let lanes = counts.lanes.all();
     let percent = 100.0 * counts.lanes.checked as f64 / lanes.max(1) as f64;
-    format!("{}; {} of {lanes} lanes decided ({percent:.1} %)", shown.join(", "), counts.lanes.checked)
+    format!("{} of {lanes} lanes decided ({percent:.1} %)", counts.lanes.checked)
 }

@@ -1,21 +1,26 @@
 //! `smallstep fuzz-wsl`: generated WSL programs against their validation, or through their
 //! translation.
 
+use super::campaign::CampaignArgs;
 use super::device::DeviceArgs;
-use super::exit;
-use super::exit::Ended;
+use super::exit::{self, Ended};
+use super::fuzz_through::Through;
 use clap::Args;
 use serde_json::json;
-use smallstep::compile::wsl::Options;
-use smallstep::gpu::Route;
+use smallstep::theorem::campaign::Extent;
 use smallstep::theorem::uniformity::{Executions, Named, Plan, WSL_ANALYSES, Wsl};
 use smallstep::theorem::validation;
-use smallstep::theorem::wsl::{self, Programs};
-use smallstep_semantics::number::Profile;
+use smallstep::theorem::wsl::{MIX, Programs};
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
     super::analyses::named(&WSL_ANALYSES, name)
+}
+
+fn kind(name: &str) -> Result<Programs, String> {
+    let names = || Programs::ALL.iter().map(|programs| programs.name()).collect::<Vec<_>>().join(", ");
+    let found = Programs::ALL.iter().find(|programs| programs.name() == name);
+    found.copied().ok_or_else(|| format!("no kind of programs is called \"{name}\"; there are {}", names()))
 }
 
 /// Generate well-typed WSL programs, each of which must be accepted, re-checked and read back as it
@@ -23,22 +28,27 @@ fn analysis(name: &str) -> Result<Named<Program>, String> {
 /// --through spirv: translate them, and compare what both sides show.
 #[derive(Args)]
 pub(crate) struct FuzzWsl {
-    /// How many programs.
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
-    count: u64,
-    /// The seed of the first; program i has the seed SEED + i.
+    /// How many programs; 10,000 if not given.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// The seed of the first; program i has the seed SEED + i. With --through: the seed of all.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Threads; one for each core if 0.
     #[arg(long, default_value_t = 0, value_parser = super::input::threads())]
     threads: usize,
     /// Translate the programs to SPIR-V, and compare what the modules show with what the programs
-    /// allow. Four kinds of programs have each seed: a dispatch with barriers and atomics, the
-    /// compute entry points of a typed program, its functions, called with drawn arguments, and a
-    /// dispatch with a race, which both sides must report. With a device, what it shows is compared
-    /// too.
+    /// allow: a campaign. Each program is a dispatch with barriers and atomics, all compute entry
+    /// points of a typed program, its functions, called with drawn arguments, or a dispatch with a
+    /// race, which must be reported. With a device, what it shows is compared too.
     #[arg(long, value_name = "LANGUAGE", value_parser = ["spirv"])]
     through: Option<String>,
+    /// With --through: only programs of this kind, which may be given several times: dispatches,
+    /// entry-points, functions, racing.
+    #[arg(long, value_name = "KIND", value_parser = kind, requires = "through")]
+    of: Vec<Programs>,
+    #[command(flatten)]
+    campaign: CampaignArgs,
     #[command(flatten)]
     device: DeviceArgs,
     /// Print the programs instead, and their near-misses not at all.
@@ -51,9 +61,10 @@ pub(crate) struct FuzzWsl {
     /// With --uniformity: how often each program runs, each time with other contents of buffers.
     #[arg(long, default_value_t = 8, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
-    /// With --uniformity: one program in so many runs on the reference interpreter too; 0: none.
-    #[arg(long, default_value_t = 200, requires = "uniformity")]
-    references: u64,
+    /// With --uniformity or --through: one program in so many runs on the reference interpreter too;
+    /// 0: none. 200, or 10 with --through, if not given.
+    #[arg(long)]
+    references: Option<u64>,
     /// With --uniformity: of so many causes of needless rejections an example is shrunk.
     #[arg(long, default_value_t = 5, requires = "uniformity")]
     examples: usize,
@@ -63,9 +74,13 @@ pub(crate) struct FuzzWsl {
 }
 
 impl FuzzWsl {
+    fn count(&self) -> u64 {
+        self.count.unwrap_or(10_000)
+    }
+
     pub(crate) fn run(self) -> Ended {
         if self.show {
-            for seed in (0..self.count).map(|i| self.seed.wrapping_add(i)) {
+            for seed in (0..self.count()).map(|i| self.seed.wrapping_add(i)) {
                 let text = match self.uniformity {
                     None => smallstep_semantics::wsl::generate::typed::program(seed),
                     Some(_) => smallstep::generate::uniformity::program(seed).tree.text(),
@@ -76,20 +91,27 @@ impl FuzzWsl {
                 }
             }
             if self.json {
-                say!("{}", json!({"schema": 1, "kind": "summary", "programs": self.count, "exit": exit::DONE}));
+                say!("{}", json!({"schema": 1, "kind": "summary", "programs": self.count(), "exit": exit::DONE}));
             }
             return Ok(exit::DONE);
         }
+        let (seed, count, threads) = (self.seed, self.count, self.threads);
         if self.through.is_some() {
-            return self.translated();
+            let extent = self.campaign.extent(seed, count, threads);
+            let mix = if self.of.is_empty() { MIX.to_vec() } else { self.of };
+            let through = Through { extent, mix, references: self.references.unwrap_or(10), json: self.json };
+            return through.run(&self.campaign, &self.device);
         }
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if self.threads == 0 { cores } else { self.threads };
+        let needless = self.campaign.given().or(self.references.is_some().then_some("--references"));
+        if let (Some(option), true) = (needless, self.uniformity.is_none() || self.campaign.given().is_some()) {
+            return super::input::fail(exit::INVALID, &format!("{option} is for campaigns, with --through"));
+        }
+        let Extent { threads, .. } = self.campaign.extent(seed, count, threads);
         if let Some(analysis) = self.uniformity {
             return Ok(self.uniformity(analysis, threads));
         }
         let start = std::time::Instant::now();
-        let found = validation::run(self.seed, self.count, threads);
+        let found = validation::run(self.seed, self.count(), threads);
         let seconds = start.elapsed().as_secs_f64();
         let code = if found.failures == 0 { exit::DONE } else { exit::DISAGREE };
         for wrong in &found.wrong {
@@ -100,11 +122,11 @@ impl FuzzWsl {
             }
         }
         if self.json {
-            let summary = json!({"schema": 1, "kind": "summary", "programs": self.count, "accepted": found.accepted, "rejected": found.rejected,
+            let summary = json!({"schema": 1, "kind": "summary", "programs": self.count(), "accepted": found.accepted, "rejected": found.rejected,
                 "rules_fired": found.fired.len(), "rules_broken": found.broken.len(), "failures": found.failures, "exit": code});
             say!("{summary}");
         } else {
-            say!("{} programs in {seconds:.1} s: {} accepted, re-checked and read back", self.count, found.accepted);
+            say!("{} programs in {seconds:.1} s: {} accepted, re-checked and read back", self.count(), found.accepted);
             say!("near-misses: {} rejected by the rule that they break, {} rules", found.rejected, found.broken.len());
             say!("rules seen: {}; findings: {}", found.fired.len(), found.failures);
         }
@@ -114,62 +136,8 @@ impl FuzzWsl {
     /// Judges an analysis of uniformity.
     fn uniformity(&self, analysis: Named<Program>, threads: usize) -> u8 {
         let executions = Executions { runs: self.runs, ..Executions::default() };
-        let Self { seed, count, references, examples, .. } = *self;
+        let Self { seed, examples, .. } = *self;
+        let (count, references) = (self.count(), self.references.unwrap_or(200));
         super::analyses::judge::<Wsl>(&Plan { seed, count, threads, executions, references, examples }, analysis, self.json)
-    }
-
-    /// The theorem on generated programs.
-    fn translated(&self) -> Ended {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if self.threads == 0 { cores } else { self.threads };
-        let mut code = exit::DONE;
-        let device = match self.device.open() {
-            Ok(device) => device,
-            Err(why) => return Err((exit::UNCHECKED, format!("unchecked: {why}"))),
-        };
-        for (programs, what) in [
-            (Programs::Dispatches, "dispatches"),
-            (Programs::EntryPoints, "entry points of typed programs"),
-            (Programs::Functions, "functions of typed programs"),
-            (Programs::Racy, "racing dispatches"),
-        ] {
-            let start = std::time::Instant::now();
-            // naga takes no float controls.
-            let is_naga = device.as_ref().is_some_and(|d| d.route() == Route::Naga);
-            let options = Options { profile: if is_naga { Profile::Wgsl } else { Profile::Strict }, ..Options::default() };
-            let found = match &device {
-                Some(device) => wsl::device_campaign(programs, self.seed, self.count, device, &options),
-                None => wsl::campaign(programs, self.seed, self.count, threads, &options),
-            };
-            let seconds = start.elapsed().as_secs_f64();
-            if found.count("disagree") > 0 {
-                code = exit::DISAGREE;
-            }
-            if self.json {
-                for (seed, text, why) in &found.wrong {
-                    say!("{}", json!({"schema": 1, "kind": "finding", "of": what, "seed": seed, "what": why, "text": text}));
-                }
-                say!(
-                    "{}",
-                    json!({"schema": 1, "kind": "campaign", "of": what, "verdicts": found.verdicts, "open": found.open,
-                        "refused": found.refused, "unchecked": found.unchecked})
-                );
-                continue;
-            }
-            for (seed, text, why) in &found.wrong {
-                say!("seed {seed}: {why}\n{text}\n");
-            }
-            let counts: Vec<String> = found.verdicts.iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
-            say!("{what}, in {seconds:.1} s: {}; {} of those that agree met something unspecified", counts.join(", "), found.open);
-            for (list, word) in [(&found.refused, "refused"), (&found.unchecked, "unchecked")] {
-                for (why, n) in list {
-                    say!("  {word}: {n} {why}");
-                }
-            }
-        }
-        if self.json {
-            say!("{}", json!({"schema": 1, "kind": "summary", "programs": 4 * self.count, "exit": code}));
-        }
-        Ok(code)
     }
 }

@@ -79,8 +79,13 @@ pub(crate) fn pixel(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// A failure by an error.
+pub(crate) fn failure(code: u8, message: &str) -> Failure {
+    (code, format!("error: {message}"))
+}
+
+/// How a command ends that fails by an error.
 pub(crate) fn fail(code: u8, message: &str) -> Ended {
-    Err((code, format!("error: {message}")))
+    Err(failure(code, message))
 }
 
 /// [`fail`] for a message that says what kind it is.

@@ -5,7 +5,7 @@ use super::uniformity::Strictness;
 use serde_json::json;
 use smallstep::compile::wsl::Options;
 use smallstep::diagnostic::Diagnostic;
-use smallstep::theorem::wsl::{self as theorem, Found};
+use smallstep::theorem::wsl::{self as theorem, Tally};
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::beside::{self, Bounds, Fuel, Ran};
 use smallstep_semantics::wsl::error::Error;
@@ -13,11 +13,12 @@ use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::typing::show::{Node, Show};
 use smallstep_semantics::wsl::validate::validate;
+use std::collections::BTreeMap;
 
 /// What became of a program.
 pub(super) enum Checked {
     /// It is valid.
-    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Box<Found> },
+    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Box<Tally> },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
     /// It was found valid, and its derivations do not check, or the engines do not agree:
@@ -63,8 +64,8 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
                 Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
                 Ok(ran) => {
                     let translated = through_spirv(&program, text);
-                    if let Some((_, _, why)) = translated.wrong.first() {
-                        return Checked::Refuted(format!("the translation does not show what the program allows: {why}"));
+                    if let Some(finding) = translated.findings.first() {
+                        return Checked::Refuted(format!("the translation does not show what the program allows: {}", finding.what));
                     }
                     Checked::Valid {
                         functions: program.bodies.len(),
@@ -80,11 +81,17 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
 }
 
 /// The theorem: compute entry points and functions, translated and run on both sides.
-fn through_spirv(program: &Program, text: &str) -> Found {
-    let (mut found, options) = (Found::default(), Options::default());
+fn through_spirv(program: &Program, text: &str) -> Tally {
+    let (mut found, options) = (Tally::default(), Options::default());
     theorem::check_entry_points(program, text, 0, &options, &mut found);
     theorem::check_functions(program, text, 0, &options, &mut found);
     found
+}
+
+/// The verdicts that there are, with how many dispatches and calls have each.
+fn named(translated: &Tally) -> impl Iterator<Item = (&'static str, u64)> {
+    let all = translated.all();
+    all.shown().filter(|(_, n)| *n > 0).collect::<Vec<_>>().into_iter()
 }
 
 fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint) -> String {
@@ -128,7 +135,7 @@ impl Checked {
                 let left: Vec<String> = ran.left().map(|(why, n)| format!("{n} {}", why.name())).collect();
                 let executed = if left.is_empty() { executed } else { format!("{executed}; left out: {}", left.join(", ")) };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
-                let through: Vec<String> = translated.verdicts.iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+                let through: Vec<String> = named(translated).map(|(verdict, n)| format!("{n} {verdict}")).collect();
                 let through = if through.is_empty() { "nothing".to_string() } else { through.join(", ") };
                 say!(
                     "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}; through SPIR-V: {through}",
@@ -151,7 +158,7 @@ impl Checked {
         match self {
             Checked::Valid { functions, entry_points, nodes, ran, translated } => {
                 object["compared"] = json!(ran.same);
-                object["through_spirv"] = json!({"verdicts": translated.verdicts, "open": translated.open,
+                object["through_spirv"] = json!({"verdicts": named(translated).collect::<BTreeMap<_, _>>(), "lanes": translated.all().to_json()["lanes"], "open": translated.open,
                     "refused": translated.refused, "unchecked": translated.unchecked});
                 object["left_out"] =
                     ran.left().map(|(why, n)| (why.name().to_string(), json!(n))).collect::<serde_json::Map<_, _>>().into();

@@ -25,6 +25,7 @@
 //! | `tame` | operands drawn into the domains of functions |
 //! | `catalog` | the instances of the builtins' overloads |
 //! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
+//! | `wsl` | smaller WSL programs that still show something |
 //! | `uniformity` | WSL programs full of barriers and derivatives in control flow |
 //! | `range`, `scope`, `draft`, `random` | what the others stand on |
 
@@ -46,6 +47,7 @@ pub mod shrink;
 pub mod spirv;
 mod tame;
 pub mod uniformity;
+pub mod wsl;
 
 pub use mix::{Limits, Mix, Mode, Numbers};
 pub use near_miss::{Expectation, near_miss};

@@ -11,7 +11,7 @@
 //! One process at a time has a journal: the file is locked while it is open. A file that is no
 //! journal is never written to.
 
-use super::campaign::{CHUNK, Plan, Tally};
+use super::campaign::{CHUNK, Extent, SourceLanguage, Tally, Totals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -97,16 +97,16 @@ impl Indices {
 
 /// Programs that are done, and what they came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct Part<T = Tally> {
     /// Which.
     pub indices: Indices,
     /// What they came to.
-    pub tally: Tally,
+    pub tally: T,
 }
 
-impl Part {
+impl<T: Totals> Part<T> {
     /// Adds a program, which is not there yet.
-    pub fn add(&mut self, index: u64, tally: Tally) {
+    pub fn add(&mut self, index: u64, tally: T) {
         let fresh = self.indices.add(index..index + 1);
         debug_assert!(fresh, "each program of a campaign is judged once, and {index} was done already");
         self.tally.add(tally);
@@ -114,19 +114,19 @@ impl Part {
 }
 
 /// Where a campaign notes what it has done.
-pub struct Journal {
+pub struct Journal<T = Tally> {
     file: Option<File>,
     /// All that is done.
-    done: Part,
+    done: Part<T>,
     /// What of it the file does not have yet.
-    unwritten: Part,
+    unwritten: Part<T>,
     /// When a line was written last.
     written: Instant,
 }
 
-impl Journal {
+impl<T: Totals> Journal<T> {
     /// A journal in memory only.
-    pub fn none() -> Journal {
+    pub fn none() -> Journal<T> {
         Journal { file: None, done: Part::default(), unwritten: Part::default(), written: Instant::now() }
     }
 
@@ -135,7 +135,8 @@ impl Journal {
     /// # Errors
     /// The file cannot be read or written, is no journal, is another campaign's, or is open in
     /// another process; a line is not one of this campaign's. The file is then as it was.
-    pub fn open(path: &Path, plan: &Plan, device: Option<&str>) -> Result<Journal, String> {
+    pub fn open(path: &Path, plan: &impl SourceLanguage<Tally = T>, device: Option<&str>) -> Result<Journal<T>, String> {
+        let extent = plan.extent();
         let failed = |e: std::io::Error| format!("{}: {e}", path.display());
         // Of anything else, a device or a pipe, reading might never end.
         if path.metadata().is_ok_and(|m| !m.is_file()) {
@@ -165,7 +166,7 @@ impl Journal {
                     return Err(wrong(not_ours(&line)));
                 }
             } else if whole {
-                journal.read_line(&line, plan).map_err(|what| wrong(&what))?;
+                journal.read_line(&line, &extent).map_err(|what| wrong(&what))?;
             }
             if !whole {
                 break;
@@ -183,24 +184,24 @@ impl Journal {
     }
 
     /// Adds what a line says. The error says what is wrong with it.
-    fn read_line(&mut self, line: &[u8], plan: &Plan) -> Result<(), String> {
+    fn read_line(&mut self, line: &[u8], extent: &Extent) -> Result<(), String> {
         let value: Value = serde_json::from_slice(line).map_err(|e| format!("no JSON: {e}"))?;
         let mut indices = Indices::default();
-        for range in ranges(&value, plan)? {
+        for range in ranges(&value, extent)? {
             let Range { start, end } = range;
-            if !plan.has(&range) {
+            if !extent.has(&range) {
                 return Err(format!("the programs from {start} to before {end} are not of this campaign, or not of this shard"));
             }
             if !indices.add(range.clone()) || !self.done.indices.add(range) {
                 return Err(format!("some of the programs from {start} to before {end} stand there twice"));
             }
         }
-        let tally = value.get("tally").and_then(Tally::from_json).ok_or("the line holds no tally")?;
-        let (named, counted) = (indices.count(), tally.semantics.all());
+        let tally = value.get("tally").and_then(T::from_json).ok_or("the line holds no tally")?;
+        let (named, counted) = (indices.count(), tally.programs());
         if named != counted {
             return Err(format!("the line names {named} programs, and its tally counts {counted}"));
         }
-        if let Some(finding) = tally.findings.iter().find(|finding| !indices.contains(finding.index)) {
+        if let Some(finding) = tally.findings().iter().find(|finding| !indices.contains(finding.index)) {
             return Err(format!("the line has a finding about program {}, which it does not name", finding.index));
         }
         self.done.tally.add(tally);
@@ -213,7 +214,7 @@ impl Journal {
     }
 
     /// What the programs that are done came to.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &T {
         &self.done.tally
     }
 
@@ -221,7 +222,7 @@ impl Journal {
     ///
     /// # Errors
     /// A line is due, and the file cannot be written.
-    pub fn add(&mut self, part: Part) -> std::io::Result<()> {
+    pub fn add(&mut self, part: Part<T>) -> std::io::Result<()> {
         for range in part.indices.ranges() {
             let fresh = self.done.indices.add(range.clone());
             debug_assert!(fresh, "each program of a campaign is judged once, and {range:?} was done already");
@@ -233,7 +234,7 @@ impl Journal {
             self.unwritten.tally.add(part.tally.clone());
         }
         self.done.tally.add(part.tally);
-        let due = self.written.elapsed() >= FLUSH || self.unwritten.tally.findings.len() >= FINDINGS;
+        let due = self.written.elapsed() >= FLUSH || self.unwritten.tally.findings().len() >= FINDINGS;
         if due { self.flush() } else { Ok(()) }
     }
 
@@ -248,7 +249,7 @@ impl Journal {
         if indices == Indices::default() {
             return Ok(());
         }
-        tally.findings.sort_by_key(|f| (f.index, f.near_miss, f.device));
+        tally.sort_findings();
         let line = format!("{}\n", json!({"ranges": indices.to_json(), "tally": tally.to_json()}));
         file.write_all(line.as_bytes())?;
         file.sync_data()
@@ -256,12 +257,12 @@ impl Journal {
 }
 
 /// The ranges that a line names.
-fn ranges(line: &Value, plan: &Plan) -> Result<Vec<Range<u64>>, String> {
+fn ranges(line: &Value, extent: &Extent) -> Result<Vec<Range<u64>>, String> {
     let none = "the line names no programs";
     if let Some(chunk) = line.get("chunk") {
         let chunk = chunk.as_u64().ok_or(none)?;
         let first = chunk.saturating_mul(CHUNK);
-        let past = first.saturating_add(CHUNK).min(plan.count.unwrap_or(u64::MAX));
+        let past = first.saturating_add(CHUNK).min(extent.count.unwrap_or(u64::MAX));
         return Ok(std::iter::once(first..past).collect());
     }
     let pair = |pair: &Value| match pair.as_array()?.as_slice() {

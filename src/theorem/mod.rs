@@ -44,6 +44,11 @@ pub enum Verdict {
     Undecided(String),
     /// Not compared, or not wholly.
     Unchecked(Lack, String),
+    /// The compiler refuses the program: it names a construct that it does not translate.
+    Refused(String),
+    /// The source has a race, or a barrier that not all threads reach: the theorem says nothing. A
+    /// generated λV program has none.
+    Undefined(String),
     /// The engine crashed, hung or was lost on this program.
     Failed(String),
 }
@@ -66,6 +71,8 @@ impl Verdict {
             Verdict::Vacuous(_) => "vacuous",
             Verdict::Undecided(_) => "undecided",
             Verdict::Unchecked(..) => "unchecked",
+            Verdict::Refused(_) => "refused",
+            Verdict::Undefined(_) => "undefined",
             Verdict::Failed(_) => "failed",
         }
     }
@@ -75,7 +82,12 @@ impl Verdict {
         match self {
             Verdict::Agree => String::new(),
             Verdict::Disagree(difference) => difference.to_string(),
-            Verdict::Vacuous(why) | Verdict::Undecided(why) | Verdict::Unchecked(_, why) | Verdict::Failed(why) => why.clone(),
+            Verdict::Vacuous(why)
+            | Verdict::Undecided(why)
+            | Verdict::Unchecked(_, why)
+            | Verdict::Refused(why)
+            | Verdict::Undefined(why)
+            | Verdict::Failed(why) => why.clone(),
         }
     }
 
@@ -85,9 +97,11 @@ impl Verdict {
             Verdict::Agree => 0,
             Verdict::Undecided(_) => 1,
             Verdict::Vacuous(_) => 2,
-            Verdict::Unchecked(..) => 3,
-            Verdict::Failed(_) => 4,
-            Verdict::Disagree(_) => 5,
+            Verdict::Refused(_) => 3,
+            Verdict::Unchecked(..) => 4,
+            Verdict::Undefined(_) => 5,
+            Verdict::Failed(_) => 6,
+            Verdict::Disagree(_) => 7,
         }
     }
 

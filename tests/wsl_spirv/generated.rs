@@ -1,50 +1,56 @@
 //! Generated programs. `SMALLSTEP_WSL_PROGRAMS` says how many.
 
-use smallstep::compile::wsl::Options;
-use smallstep::theorem::wsl::{Found, Programs, campaign};
+use smallstep::theorem::campaign::{Extent, run as campaign};
+use smallstep::theorem::journal::Journal;
+use smallstep::theorem::wsl::{Plan, Programs, Tally};
+use smallstep_semantics::number::Profile;
 
 fn programs(default: u64) -> u64 {
     std::env::var("SMALLSTEP_WSL_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
-fn run(programs: Programs, count: u64) -> Found {
-    let found = campaign(programs, 1, count, 2, &Options::default());
-    println!("{programs:?}: {:?}, of which {} agree on sets", found.verdicts, found.open);
-    println!("refused: {:#?}", found.refused);
-    println!("unchecked: {:#?}", found.unchecked);
-    for (seed, text, why) in &found.wrong {
-        println!("seed {seed}: {why}\n{text}");
+fn run(programs: Programs, count: u64) -> Tally {
+    let extent = Extent { seed: 1, count: Some(count), time: None, shard: (0, 1), threads: 2 };
+    let plan = Plan { extent, mix: &[programs], references: 10, profile: Profile::Strict, planted: None };
+    let tally = campaign(&plan, None, Journal::none(), &()).expect("no journal is written").tally;
+    println!("{programs:?}: {:?}, of which {} met something unspecified", tally.all(), tally.open);
+    println!("refused: {:#?}, unchecked: {:#?}, vacuous: {:#?}, passed: {:#?}", tally.refused, tally.unchecked, tally.vacuous, tally.passed);
+    for finding in &tally.findings {
+        println!("program {}: {}\n{}", finding.index, finding.what, plan.text(finding.index));
     }
-    assert_eq!(found.count("disagree"), 0, "{:?}", found.wrong.first());
-    found
+    assert_eq!(tally.findings, []);
+    assert_eq!(tally.all().all(), count);
+    tally
 }
 
 #[test]
 fn generated_dispatches_show_what_the_program_allows() {
     let count = programs(1000);
-    let found = run(Programs::Dispatches, count);
-    assert_eq!(found.count("refused"), 0, "the generator makes nothing that is refused");
-    assert!(found.count("agree") * 100 >= count * 98, "{:?}", found.verdicts);
-    assert!(found.open * 20 >= count, "few of them met something unspecified: {}", found.open);
+    let tally = run(Programs::Dispatches, count);
+    assert_eq!(tally.all().of("refused"), 0, "the generator makes nothing that is refused");
+    assert!(tally.all().of("agree") * 100 >= count * 95, "{:?}", tally.all());
+    assert!(tally.open * 20 >= count, "few of them met something unspecified: {}", tally.open);
+    assert!(tally.sets > 0, "no lane may be one of several values");
 }
 
 #[test]
 fn entry_points_of_typed_programs_show_what_the_program_allows() {
-    let found = run(Programs::EntryPoints, programs(1000));
-    assert!(found.count("agree") > 0);
+    let tally = run(Programs::EntryPoints, programs(300));
+    assert!(tally.all().of("agree") > 0);
 }
 
 #[test]
 fn functions_give_what_the_program_allows() {
-    let found = run(Programs::Functions, programs(300));
-    let judged: u64 = found.verdicts.values().sum();
-    assert!(found.count("agree") * 100 >= judged * 75, "{:?}", found.verdicts);
+    let count = programs(300);
+    let tally = run(Programs::Functions, count);
+    assert!(tally.all().of("agree") * 100 >= count * 50, "{:?}", tally.all());
 }
 
-/// A race that is planted in the source is the module's too, or the module shows what the source
-/// allows.
+/// A race that is planted in the source is reported, whether the module shows it or not.
 #[test]
-fn races_are_reported_on_both_sides() {
-    let found = run(Programs::Racy, programs(200));
-    assert!(found.count("undefined") * 4 >= found.verdicts.values().sum::<u64>() * 3, "{:?}", found.verdicts);
+fn races_are_reported_and_never_agree() {
+    let count = programs(200);
+    let tally = run(Programs::Racy, count);
+    assert_eq!(tally.all().of("agree"), 0, "{:?}", tally.all());
+    assert!(tally.all().of("undefined") * 100 >= count * 98, "{:?}", tally.all());
 }

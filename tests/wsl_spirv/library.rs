@@ -2,7 +2,9 @@
 //! arguments; those that are not are listed with the reason.
 
 use smallstep::compile::wsl::Options;
-use smallstep::theorem::wsl::{Judged, call_both, leaves};
+use crate::cases::fine;
+use smallstep::theorem::Verdict;
+use smallstep::theorem::wsl::{call_both, leaves};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::{Environment, FunctionId};
 use smallstep_semantics::wsl::layout::Layouts;
@@ -211,9 +213,9 @@ const CORNERS: [u32; 14] = [
 ];
 
 /// The verdicts of a call on drawn corners.
-fn judged(text: &str, times: u64) -> Vec<Judged> {
+fn judged(text: &str, times: u64) -> Vec<Verdict> {
     let found = validate(text);
-    let Some(program) = found.program else { return vec![Judged::Disagree(format!("{text} is not valid: {:?}", found.errors))] };
+    let Some(program) = found.program else { return vec![Verdict::Failed(format!("{text} is not valid: {:?}", found.errors))] };
     let f = FunctionId(program.env.functions.len() as u32 - 1);
     let mut layouts = Layouts::default();
     (0..times)
@@ -260,7 +262,7 @@ fn every_function_of_values_gives_what_wsl_allows() {
                     for judged in judged {
                         *all.0.entry(judged.name()).or_default() += 1;
                         match judged {
-                            Judged::Agree { .. } => *all.1.entry(call.meaning).or_default() += 1,
+                            judged if fine(&judged) => *all.1.entry(call.meaning).or_default() += 1,
                             other => all.2.push(format!("{}: {other:?}", call.text)),
                         }
                     }
@@ -314,7 +316,7 @@ fn accessors_give_what_wsl_allows() {
     }
     let mut wrong = Vec::new();
     for text in &texts {
-        wrong.extend(judged(text, 6).into_iter().filter(|j| !matches!(j, Judged::Agree { .. })).map(|j| format!("{text}: {j:?}")));
+        wrong.extend(judged(text, 6).into_iter().filter(|j| !fine(j)).map(|j| format!("{text}: {j:?}")));
     }
     assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), texts.len(), wrong[..wrong.len().min(40)].join("\n"));
 }

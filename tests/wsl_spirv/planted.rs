@@ -4,7 +4,8 @@ use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
 use smallstep::compile::wsl::Options;
 use smallstep::compile::wsl::planted::{BUGS, Planted};
 use smallstep::compile::wsl::row::Row;
-use smallstep::theorem::wsl::{Found, Judged, Programs, judge};
+use smallstep::theorem::Verdict;
+use smallstep::theorem::wsl::{Programs, Tally, judge};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// By what the bug is caught: what differs.
 fn caught(bug: &Planted) -> Option<String> {
     let options = Options { planted: Some(bug), ..Options::default() };
-    let wrong = |judged: Judged| match judged {
-        Judged::Disagree(why) => Some(why),
-        _ => None,
-    };
+    let wrong = |verdict: Verdict| matches!(verdict, Verdict::Disagree(_)).then(|| verdict.why());
     for case in CALLS {
         if let Some(why) = calls(case, &options).find_map(wrong) {
             return Some(format!("{why}, by a case: {}", case.text));
@@ -26,13 +24,13 @@ fn caught(bug: &Planted) -> Option<String> {
             return Some(format!("{why}, by a dispatch: {text}"));
         }
     }
-    let mut found = Found::default();
+    let mut found = Tally::default();
     for seed in 0..200 {
         for programs in [Programs::Dispatches, Programs::Functions] {
             judge(programs, seed, &options, &mut found);
         }
-        if !found.wrong.is_empty() {
-            return Some(format!("{}, by seed {seed}", found.wrong[0].2));
+        if !found.findings.is_empty() {
+            return Some(format!("{}, by seed {seed}", found.findings[0].what));
         }
     }
     None

@@ -15,6 +15,11 @@ macro_rules! rows {
             /// Every row.
             pub const ALL: &[Row] = &[$(Row::$name,)*];
 
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self { $(Row::$name => stringify!($name),)* }
+            }
+
             /// The section of seed 003 that the row belongs to.
             pub fn section(self) -> &'static str {
                 match self { $(Row::$name => $section,)* }

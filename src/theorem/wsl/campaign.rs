@@ -1,149 +1,286 @@
-//! Many programs, judged.
+//! Campaigns of WSL: which programs there are, and how each is judged.
 
-use super::Judged;
-use super::programs::{Programs, entry_points, functions, subjects};
-use super::subject::Subject;
-use crate::compile::wsl::Options;
-use crate::gpu::Device;
+use super::compare::Compared;
+use super::programs::{Each, Programs, entry_points, functions, generated, subjects, subjects_of};
+use super::subject::{Given, Subject};
+use super::tally::{OfOne, Tally};
+use crate::compile::wsl::planted::Planted;
+use crate::compile::wsl::{Options, VERSION as SPIRV};
+use crate::dispatch::{Dispatch, words_hash};
+use crate::gpu::{Device, DeviceOutcome, Route};
+use crate::theorem::{Difference, Engine, Verdict};
+use crate::theorem::campaign::{CHUNK, Extent, Returned, SourceLanguage};
+use serde_json::{Value, json};
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::wsl::generate::dispatch::{Dispatch as Made, VERSION as DISPATCHES};
 use smallstep_semantics::wsl::typing::program::Program;
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use smallstep_semantics::wsl::validate::validate;
 
-/// What a campaign found.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// How many of each verdict, by its name.
-    pub verdicts: BTreeMap<&'static str, u64>,
-    /// Of those that agree, how many met something unspecified.
-    pub open: u64,
-    /// What was refused, by construct.
-    pub refused: BTreeMap<String, u64>,
-    /// Why something was not compared.
-    pub unchecked: BTreeMap<String, u64>,
-    /// Disagreements: seed, text, and what differs; at most [`MAX_WRONG`].
-    pub wrong: Vec<(u64, String, String)>,
+/// What a campaign's programs are, in shares: each program's seed draws one of these.
+pub const MIX: &[Programs] = &[
+    Programs::Dispatches,
+    Programs::Functions,
+    Programs::EntryPoints,
+    Programs::Dispatches,
+    Programs::Functions,
+    Programs::EntryPoints,
+    Programs::Dispatches,
+    Programs::Functions,
+    Programs::Racy,
+];
+/// So many seeds are tried for a program that has something to run.
+const TRIES: u64 = 64;
+
+/// What a campaign runs.
+#[derive(Clone, Debug)]
+pub struct Plan<'p> {
+    /// Which programs there are.
+    pub extent: Extent,
+    /// The kinds of programs, in shares.
+    pub mix: &'p [Programs],
+    /// One program in so many runs on WSL's relation too, if the machine shows definite values; 0:
+    /// none. Programs with something open, and racing ones, always do.
+    pub references: u64,
+    /// The float controls that modules declare, and by which a device is judged.
+    pub profile: Profile,
+    /// A mistake in the compiler.
+    pub planted: Option<&'p Planted>,
 }
 
-/// The most disagreements that are kept.
-pub const MAX_WRONG: usize = 10;
+/// Runs through the subjects of a program.
+type Subjects<'s> = &'s mut dyn FnMut(Each);
 
-impl Found {
-    /// How many have the verdict.
-    pub fn count(&self, verdict: &str) -> u64 {
-        self.verdicts.get(verdict).copied().unwrap_or(0)
+/// What is kept of a dispatch while a device has it.
+#[derive(Clone, Debug)]
+pub struct Awaited {
+    /// Its number among the subjects of its program.
+    number: u32,
+    verdict: Verdict,
+    compared: Compared,
+    words_hash: u64,
+    /// What the interpreter shows.
+    shown: Vec<Buffer>,
+}
+
+impl Awaited {
+    /// Whether the device shows what the interpreter does, bit for bit.
+    fn is(&self, outcome: &DeviceOutcome) -> bool {
+        let DeviceOutcome::Computed(result) = outcome else { return false };
+        let same = |b: &Buffer| result.buffer(b.set, b.binding).is_none_or(|bytes| bytes == b.bytes);
+        result.words_hash == self.words_hash && !result.buffers.is_empty() && self.shown.iter().all(same)
+    }
+}
+
+impl Plan<'_> {
+    /// The kind of program `index`, and the seed from which it is generated: the first that has
+    /// something to run, of the seed that is drawn for it and those after that.
+    pub fn program(&self, index: u64) -> (Programs, u64) {
+        let (programs, seed, _) = self.subjects(index, &mut |_, _, _| {});
+        (programs, seed)
     }
 
-    /// Adds a verdict.
-    pub fn note(&mut self, seed: u64, text: &str, judged: Judged) {
-        *self.verdicts.entry(judged.name()).or_default() += 1;
-        match judged {
-            Judged::Agree { open } => self.open += u64::from(open),
-            Judged::Refused(refusal) => {
-                // By construct, whatever its elements are.
-                let what = match (refusal.what.find('<'), refusal.what.rfind('>')) {
-                    (Some(from), Some(to)) if from < to => format!("{}{}", &refusal.what[..from], &refusal.what[to + 1..]),
-                    _ => refusal.what,
-                };
-                *self.refused.entry(what).or_default() += 1;
+    /// Everything that program `index` is run as; its kind and seed, and why seeds before were
+    /// passed over.
+    fn subjects(&self, index: u64, each: Each) -> (Programs, u64, Vec<&'static str>) {
+        let (programs, first) = self.drawn(index);
+        let mut passed = Vec::new();
+        for seed in (0..TRIES).map(|k| first.wrapping_add(k)) {
+            match subjects(programs, seed, each) {
+                Ok(()) => return (programs, seed, passed),
+                Err(why) => passed.push(why),
             }
-            Judged::Unchecked(why) => {
-                let kind = why.split(", and ").next().unwrap_or_default().chars().take(80).collect();
-                *self.unchecked.entry(kind).or_default() += 1;
+        }
+        (programs, first, passed)
+    }
+
+    /// The text of program `index`.
+    pub fn text(&self, index: u64) -> String {
+        let (programs, seed) = self.program(index);
+        generated(programs, seed).0
+    }
+
+    /// How programs are translated.
+    pub fn options(&self) -> Options<'_> {
+        Options { profile: self.profile, planted: self.planted, ..Options::default() }
+    }
+
+    /// The kind of program `index`.
+    fn kind(&self, index: u64) -> Programs {
+        self.drawn(index).0
+    }
+
+    /// The kind of program `index`, and the first seed that is tried.
+    fn drawn(&self, index: u64) -> (Programs, u64) {
+        let drawn = self.extent.program_seed(index);
+        match self.mix.len() as u64 {
+            0 => (Programs::Dispatches, drawn),
+            all => (self.mix[(drawn % all) as usize], drawn / all),
+        }
+    }
+
+    /// Whether the relation runs program `index` whatever the machine shows.
+    fn samples(&self, index: u64) -> bool {
+        self.kind(index) == Programs::Racy || self.references > 0 && index.is_multiple_of(self.references)
+    }
+
+    /// Judges a text in the place of the program of a seed, with the relation: between the
+    /// interpreters, or on the device if one is given.
+    pub(super) fn verdict(&self, programs: Programs, seed: u64, text: &str, made: Option<&Made>, device: Option<&mut Device>) -> Verdict {
+        let Some(program) = validate(text).program else { return Difference::of(Engine::Generator, Engine::Typing, "it is not valid") };
+        let mut one = OfOne::default();
+        let mut dispatches = Vec::new();
+        subjects_of(programs, (&program, text), seed, made, &mut |number, _, subject| {
+            dispatches.extend(judge_one(subject, &self.options(), true, &mut one).map(|agreed| agreed.submitted(number)));
+        });
+        let (verdict, Some(device)) = (one.verdict(), device) else { return one.verdict() };
+        let name = format!("{} ({})", device.adapter().name, device.route());
+        let returned: Vec<_> = dispatches.into_iter().map(|(awaited, dispatch)| (awaited, device.run(dispatch).outcome)).collect();
+        if returned.is_empty() {
+            return verdict;
+        }
+        let again: Subjects = &mut |each| subjects_of(programs, (&program, text), seed, made, each);
+        verdict.worse(self.of_device(&returned, &name, device.route(), again).verdict())
+    }
+
+    /// Judges program `index` alone, with the relation: between the interpreters, and on the device
+    /// if one is given.
+    pub fn verdict_on(&self, index: u64, device: Option<&mut Device>) -> Verdict {
+        let (programs, seed) = self.program(index);
+        let (text, made) = generated(programs, seed);
+        self.verdict(programs, seed, &text, made.as_ref(), device)
+    }
+
+    /// What a device makes of a program.
+    fn of_device(&self, returned: &[Returned<Awaited>], device: &str, route: Route, again: Subjects) -> OfOne {
+        let mut one = OfOne::default();
+        let mut others: Vec<&Returned<Awaited>> = Vec::new();
+        for back in returned {
+            match back {
+                (awaited, outcome) if awaited.is(outcome) => one.add(awaited.verdict.clone(), awaited.compared),
+                other => others.push(other),
             }
-            Judged::Undefined(_) => {}
-            Judged::Disagree(why) if self.wrong.len() < MAX_WRONG => self.wrong.push((seed, text.into(), why)),
-            Judged::Disagree(_) => {}
         }
-    }
-
-    fn merge(&mut self, other: Found) {
-        for (verdict, n) in other.verdicts {
-            *self.verdicts.entry(verdict).or_default() += n;
-        }
-        for (what, n) in other.refused {
-            *self.refused.entry(what).or_default() += n;
-        }
-        for (what, n) in other.unchecked {
-            *self.unchecked.entry(what).or_default() += n;
-        }
-        self.open += other.open;
-        self.wrong.extend(other.wrong);
-        self.wrong.sort_by_key(|w| w.0);
-        self.wrong.truncate(MAX_WRONG);
-    }
-}
-
-/// The compute entry points of a program, judged.
-pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
-    entry_points(program, text, seed, &mut |_, text, subject| found.note(seed, text, judged(subject, options)));
-}
-
-/// The functions of a program that are no entry points, judged.
-pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, found: &mut Found) {
-    functions(program, text, seed, &mut |_, text, subject| found.note(seed, text, judged(subject, options)));
-}
-
-fn judged(subject: Result<Subject, Judged>, options: &Options) -> Judged {
-    match subject {
-        Ok(subject) => subject.judged(options).0,
-        Err(judged) => judged,
-    }
-}
-
-/// The program of a seed, judged.
-pub fn judge(programs: Programs, seed: u64, options: &Options, found: &mut Found) {
-    subjects(programs, seed, &mut |_, text, subject| found.note(seed, text, judged(subject, options)));
-}
-
-/// source allows. Of the others the interpreters' verdict is counted.
-pub fn device_campaign(programs: Programs, seed: u64, count: u64, device: &Device, options: &Options) -> Found {
-    const WINDOW: u64 = 128;
-    let mut found = Found::default();
-    for first in (0..count).step_by(WINDOW as usize) {
-        for seed in (first..count.min(first + WINDOW)).map(|i| seed.wrapping_add(i)) {
-            subjects(programs, seed, &mut |number, text, subject| {
-                let (judged, given) = match &subject {
-                    Ok(subject) => subject.judged(options),
-                    Err(judged) => (judged.clone(), None),
-                };
-                match given {
-                    Some(given) if matches!(judged, Judged::Agree { .. }) && number < 1 << 16 => {
-                        device.submit(seed << 16 | u64::from(number), given.dispatch());
-                    }
-                    _ => found.note(seed, text, judged),
+        if !others.is_empty() {
+            again(&mut |number, _, subject| {
+                let back = others.iter().find(|(awaited, _)| awaited.number == number);
+                if let (Some((_, outcome)), Ok(subject)) = (back, subject) {
+                    let (verdict, compared) = subject.on_device(outcome, &self.options(), device, route);
+                    one.add(verdict, compared);
                 }
             });
         }
-        while let Some(finished) = device.receive() {
-            let seed = finished.id >> 16;
-            subjects(programs, seed, &mut |number, text, subject| {
-                if let (true, Ok(subject)) = (u64::from(number) == finished.id & 0xffff, subject) {
-                    found.note(seed, text, subject.on_device(&finished.outcome, options));
-                }
-            });
-        }
+        one
     }
-    found
 }
 
-/// Programs `seed` to `seed + count - 1`, on so many threads.
-pub fn campaign(programs: Programs, seed: u64, count: u64, threads: usize, options: &Options) -> Found {
-    let (next, all) = (AtomicU64::new(0), Mutex::new(Found::default()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                let mut found = Found::default();
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    if i >= count {
-                        break;
-                    }
-                    judge(programs, seed.wrapping_add(i), options, &mut found);
-                }
-                all.lock().unwrap_or_else(|e| e.into_inner()).merge(found);
-            });
+/// A subject on which the interpreters agree, and what its module was given.
+struct Agreed {
+    verdict: Verdict,
+    compared: Compared,
+    given: Given,
+}
+
+impl Agreed {
+    /// What a device is to run, and what is kept of it meanwhile.
+    fn submitted(self, number: u32) -> (Awaited, Dispatch) {
+        let Agreed { verdict, compared, given } = self;
+        let dispatch = given.dispatch();
+        let words_hash = words_hash(&dispatch.words);
+        (Awaited { number, verdict, compared, words_hash, shown: given.shown }, dispatch.into())
+    }
+}
+
+/// Judges a subject between the interpreters.
+fn judge_one(subject: Result<Subject, Verdict>, options: &Options, relation: bool, one: &mut OfOne) -> Option<Agreed> {
+    let subject = match subject {
+        Ok(subject) => subject,
+        Err(verdict) => {
+            one.add(verdict, Compared::default());
+            return None;
         }
+    };
+    let (verdict, compared, given) = subject.judged(options, relation);
+    if let Some(given) = &given {
+        one.covers(&subject, given.module());
+    }
+    one.add(verdict.clone(), compared);
+    let given = given.filter(|_| matches!(verdict, Verdict::Agree | Verdict::Undecided(_)));
+    given.map(|given| Agreed { verdict, compared, given })
+}
+
+impl SourceLanguage for Plan<'_> {
+    type Tally = Tally;
+    type Awaited = Awaited;
+
+    fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    fn identity(&self, device: Option<&str>) -> Value {
+        let Extent { seed, count, shard, .. } = self.extent;
+        json!({
+            "language": "wsl", "seed": seed, "count": count, "shard": [shard.0, shard.1], "references": self.references,
+            "profile": format!("{:?}", self.profile), "device": device, "chunk": CHUNK, "spirv": SPIRV,
+            "generator": DISPATCHES, "mix": self.mix.iter().map(|programs| programs.name()).collect::<Vec<_>>(),
+            "planted": self.planted.map(|bug| bug.name),
+        })
+    }
+
+    fn judge(&self, index: u64, with_device: bool, tally: &mut Tally) -> Vec<(Awaited, Dispatch)> {
+        let (mut one, mut dispatches, mut statements) = (OfOne::default(), Vec::new(), 0);
+        let (options, relation) = (self.options(), self.samples(index));
+        let (programs, _, passed) = self.subjects(index, &mut |number, _, subject| {
+            if let Ok(subject) = &subject {
+                statements = subject.program().stmts.len() as u64;
+            }
+            let agreed = judge_one(subject, &options, relation, &mut one);
+            dispatches.extend(agreed.filter(|_| with_device).map(|agreed| agreed.submitted(number)));
+        });
+        tally.statements += statements;
+        for why in passed {
+            *tally.passed.entry(why.into()).or_default() += 1;
+        }
+        tally.count(programs, index, one);
+        dispatches
+    }
+
+    fn compare(&self, index: u64, returned: Vec<Returned<Awaited>>, device: &str, route: Route, tally: &mut Tally) {
+        let one = self.of_device(&returned, device, route, &mut |each| {
+            self.subjects(index, each);
+        });
+        tally.count_device(self.kind(index), index, one);
+    }
+}
+
+/// The compute entry points of a program, each judged as a program of that number.
+pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
+    entry_points(program, text, seed, &mut |_, _, subject| {
+        let mut one = OfOne::default();
+        judge_one(subject, options, true, &mut one);
+        tally.count(Programs::EntryPoints, seed, one);
     });
-    all.into_inner().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The functions of a program that are no entry points, each judged as a program of that number.
+pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
+    functions(program, text, seed, &mut |_, _, subject| {
+        let mut one = OfOne::default();
+        judge_one(subject, options, true, &mut one);
+        tally.count(Programs::Functions, seed, one);
+    });
+}
+
+/// The program of a seed, judged as one program of that number, unless it shows nothing.
+pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally) {
+    let mut one = OfOne::default();
+    let judged = subjects(programs, seed, &mut |_, _, subject| {
+        judge_one(subject, options, programs == Programs::Racy, &mut one);
+    });
+    match judged {
+        Ok(()) => {
+            tally.count(programs, seed, one);
+        }
+        Err(why) => *tally.passed.entry(why.into()).or_default() += 1,
+    }
 }

@@ -2,12 +2,105 @@
 
 use super::subject::Bytes;
 use crate::compile::wsl::Binding;
-use smallstep_semantics::number::Real;
+use crate::theorem::{Lanes, expected_bits, expected_text, float_text};
+use smallstep_semantics::number::{Expected, Real};
 use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
+
+/// How much of what the target shows was compared, and with what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// The scalars that were held against what the source allows, and those of which it allows any
+    /// value.
+    pub lanes: Lanes,
+    /// Of those held against something: those of which the source allows several values.
+    pub sets: u64,
+    /// Whether the source met something unspecified.
+    pub open: bool,
+    /// Whether the relation ran.
+    pub by_relation: bool,
+}
+
+impl Compared {
+    /// Counts a scalar of which the source allows this.
+    pub(super) fn count(&mut self, possible: &Possible) {
+        match possible {
+            Possible::Any => self.lanes.undecided += 1,
+            Possible::Values(values) => {
+                self.lanes.checked += 1;
+                self.sets += u64::from(values.len() > 1);
+            }
+            Possible::Floats(_) => {
+                self.lanes.checked += 1;
+                self.sets += 1;
+            }
+        }
+    }
+}
+
+impl std::ops::AddAssign for Compared {
+    fn add_assign(&mut self, other: Compared) {
+        self.lanes += other.lanes;
+        self.sets = self.sets.saturating_add(other.sets);
+        self.open |= other.open;
+        self.by_relation |= other.by_relation;
+    }
+}
+
+/// What the target shows and the source does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    /// One sentence.
+    pub(super) what: String,
+    /// Of a float: bits that the source allows, and those shown.
+    pub(super) bits: Option<(u32, u32)>,
+}
+
+impl From<&str> for Wrong {
+    fn from(what: &str) -> Wrong {
+        Wrong { what: what.into(), bits: None }
+    }
+}
+
+impl Wrong {
+    /// A scalar at a place.
+    pub(super) fn at(place: &str, possible: &Possible, of: Scalar, word: u32) -> Wrong {
+        let bits = match (of, possible) {
+            (Scalar::Float, Possible::Values(values)) => values.first().map(|&value| (value, word)),
+            (Scalar::Float, Possible::Floats(set)) => Some((expected_bits(Expected::Within(*set), word), word)),
+            _ => None,
+        };
+        Wrong { what: format!("{place} is {} and the source allows {}", text(of, word), allowed_text(possible, of)), bits }
+    }
+}
+
+/// A scalar as WSL means it; a float with its bits.
+fn text(of: Scalar, word: u32) -> String {
+    match of {
+        Scalar::Bool => (word != 0).to_string(),
+        Scalar::Int => (word as i32).to_string(),
+        Scalar::Uint => word.to_string(),
+        Scalar::Float => float_text(word),
+    }
+}
+
+/// The most values that a message names.
+const MAX_NAMED: usize = 8;
+
+fn allowed_text(possible: &Possible, of: Scalar) -> String {
+    match possible {
+        Possible::Any => "any value".into(),
+        Possible::Values(values) => {
+            let named: Vec<String> = values.iter().take(MAX_NAMED).map(|&value| text(of, value)).collect();
+            let more = if values.len() > MAX_NAMED { format!(" or {} others", values.len() - MAX_NAMED) } else { String::new() };
+            named.join(" or ") + &more
+        }
+        Possible::Floats(set) => expected_text(Expected::Within(*set)),
+    }
+}
 
 /// The scalars of a result; none of `void`.
 pub(super) fn result_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId) -> Option<Vec<(usize, Scalar)>> {
@@ -62,14 +155,15 @@ pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
     }
 }
 
-/// Every scalar of every buffer; the first that is not allowed.
+/// Every scalar of every buffer: how many there are, or the first that is not allowed.
 pub(super) fn compare(
     program: &Program,
     resources: &[Resource],
     bindings: &[Binding],
     words: &[Vec<Possible>],
     shown: Bytes,
-) -> Result<(), String> {
+) -> Result<Compared, Wrong> {
+    let mut compared = Compared::default();
     let mut layouts = Layouts::default();
     for (resource, allowed) in resources.iter().zip(words) {
         let Some(buffer) = resource.buffer() else { continue };
@@ -87,13 +181,13 @@ pub(super) fn compare(
                 };
                 let (Some(word), Some(possible)) = (word, allowed.get(at)) else { return Err("a buffer has another size".into()) };
                 if !is_allowed(possible, of, word) {
-                    let name = &resource.name;
-                    return Err(format!("word {leaf} of {name}[{element}] is {word:#x} and the source allows {possible:?}"));
+                    return Err(Wrong::at(&format!("word {leaf} of {}[{element}]", resource.name), possible, of, word));
                 }
+                compared.count(possible);
             }
         }
     }
-    Ok(())
+    Ok(compared)
 }
 
 #[cfg(test)]

@@ -7,65 +7,58 @@
 //! `bool` beyond whether it is true, nor those of a NaN beyond that it is one.
 //!
 //! The module must have no undefined behaviour and show no undefined value. Only a race or a
-//! divergent barrier that WSL's relation reports too is excused, and has a verdict of its own.
+//! divergent barrier that WSL's relation reports too is excused, and has a verdict of its own. A
+//! program with a race is never one that agrees: of one in ten programs, and of all that are open,
+//! the relation looks for races, whatever the module shows.
 //!
 //! `subject` is what runs on both sides, `source` what the program allows, `compare` holds one
-//! against the other, `programs` are the generated programs of a seed, `campaign` many of them.
+//! against the other, `programs` are the generated programs of a seed, `campaign` many of them,
+//! `tally` what they come to, `reduce` makes one that is wrong smaller.
 
 mod campaign;
 mod compare;
 mod programs;
+mod reduce;
 mod source;
 mod subject;
+mod tally;
 
-pub use campaign::{Found, MAX_WRONG, campaign, check_entry_points, check_functions, device_campaign, judge};
-pub use compare::{is_allowed, leaves};
+pub use campaign::{MIX, Plan, check_entry_points, check_functions, judge};
+pub use compare::{Compared, is_allowed, leaves};
 pub use programs::Programs;
+pub use reduce::{Minimal, minimal};
+pub use tally::{CEILING_EXCLUDED, Tally};
 
+use super::{Difference, Engine, Lack, Verdict};
 use crate::compile::wsl::{Options, Refusal};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::typing::program::Program;
 use subject::Subject;
 
-/// What a comparison came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Judged {
-    /// Everything was compared, and is among what the source allows. Whether that is more than
-    /// one value somewhere.
-    Agree {
-        /// Whether the source met something unspecified.
-        open: bool,
-    },
-    /// The compiler refuses the program.
-    Refused(Refusal),
-    /// Both sides report a race, or a barrier that not all threads reach.
-    Undefined(String),
-    /// Not compared: an engine gave up.
-    Unchecked(String),
-    /// The target shows what the source does not allow, or is undefined where the source is not.
-    Disagree(String),
-}
-
-impl Judged {
-    /// The word that reports use.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Judged::Agree { .. } => "agree",
-            Judged::Refused(_) => "refused",
-            Judged::Undefined(_) => "undefined",
-            Judged::Unchecked(_) => "unchecked",
-            Judged::Disagree(_) => "disagree",
-        }
-    }
-}
-
-/// Runs both sides of a dispatch and compares them.
-pub fn check(dispatch: &Dispatch, options: &Options) -> Judged {
-    Subject::Dispatch(dispatch).judged(options).0
+/// Runs both sides of a dispatch and compares them, by WSL's relation too.
+pub fn check(dispatch: &Dispatch, options: &Options) -> Verdict {
+    Subject::Dispatch(dispatch).judged(options, true).0
 }
 
 /// A function called with the words of its arguments, on both sides.
-pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[Vec<u32>], options: &Options) -> Judged {
-    Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options).0
+pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[Vec<u32>], options: &Options) -> Verdict {
+    Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options, false).0
+}
+
+/// What an engine gave up on.
+fn unchecked(why: String) -> Verdict {
+    Verdict::Unchecked(Lack::Room, why)
+}
+
+/// What the compiler refuses, by construct: whatever its elements are.
+fn refused(refusal: Refusal) -> Verdict {
+    Verdict::Refused(match (refusal.what.find('<'), refusal.what.rfind('>')) {
+        (Some(from), Some(to)) if from < to => format!("{}{}", &refusal.what[..from], &refusal.what[to + 1..]),
+        _ => refusal.what,
+    })
+}
+
+fn disagree(believed: Engine, judged: Engine, what: String) -> Verdict {
+    Difference::of(believed, judged, what)
 }

@@ -1,12 +1,15 @@
 //! The generated programs of a seed, and how each is run.
 
-use super::Judged;
+use super::{disagree, unchecked};
 use super::subject::Subject;
-use smallstep_semantics::wsl::entry::Stage;
-use smallstep_semantics::wsl::environment::FunctionId;
+use crate::theorem::{Engine, Verdict};
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::environment::{Function, FunctionId};
+
 use smallstep_semantics::wsl::generate::{arguments, bound, dispatch, typed};
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::layout::Layouts;
+use smallstep_semantics::wsl::types::TypeId;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -14,7 +17,7 @@ use smallstep_semantics::wsl::validate::validate;
 const MAX_THREADS: u32 = 512;
 
 /// Which programs are generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Programs {
     /// Dispatches with barriers, threadgroup memory and atomics ([`dispatch::dispatch`]).
     Dispatches,
@@ -26,34 +29,111 @@ pub enum Programs {
     Racy,
 }
 
-/// What a program of a seed is run as: to each subject with its number, or to why there is none.
-pub(super) type Each<'e> = &'e mut dyn FnMut(u32, &str, Result<Subject<'_, '_>, Judged>);
+impl Programs {
+    /// Every kind.
+    pub const ALL: &[Programs] = &[Programs::Dispatches, Programs::EntryPoints, Programs::Functions, Programs::Racy];
 
-/// The subjects of the program of a seed.
-pub(super) fn subjects(programs: Programs, seed: u64, each: Each) {
+    /// The word that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Programs::Dispatches => "dispatches",
+            Programs::EntryPoints => "entry-points",
+            Programs::Functions => "functions",
+            Programs::Racy => "racing",
+        }
+    }
+}
+
+/// What a program of a seed is run as: to each subject with its number, or to why there is none.
+pub(super) type Each<'e> = &'e mut dyn FnMut(u32, &str, Result<Subject<'_, '_>, Verdict>);
+
+/// A generated program that the validation refuses.
+fn invalid() -> Verdict {
+    disagree(Engine::Generator, Engine::Typing, "a program that is valid by construction is refused".into())
+}
+
+/// The program of a seed: its text, and what gives a dispatch its buffers.
+pub(super) fn generated(programs: Programs, seed: u64) -> (String, Option<dispatch::Dispatch>) {
+    let made = match programs {
+        Programs::Dispatches => dispatch::dispatch(seed),
+        Programs::Racy => dispatch::racy(seed),
+        Programs::EntryPoints | Programs::Functions => return (typed::program(seed), None),
+    };
+    (made.text.clone(), Some(made))
+}
+
+/// The subjects of the program of a seed; why it has none that shows anything, if so. Then none of
+/// them is given.
+pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<(), &'static str> {
+    let (text, made) = generated(programs, seed);
+    let Some(program) = validate(&text).program else {
+        each(0, &text, Err(invalid()));
+        return Ok(());
+    };
+    shows(programs, &program)?;
+    subjects_of(programs, (&program, &text), seed, made.as_ref(), each);
+    Ok(())
+}
+
+/// Whether something shows that is run of a typed program.
+///
+/// # Errors
+/// Why nothing does.
+fn shows(programs: Programs, program: &Program) -> Result<(), &'static str> {
     match programs {
-        Programs::Dispatches | Programs::Racy => {
-            let made = if programs == Programs::Racy { dispatch::racy(seed) } else { dispatch::dispatch(seed) };
-            let Some(program) = validate(&made.text).program else {
-                return each(0, &made.text, Err(Judged::Disagree("the program is not valid".into())));
+        Programs::Dispatches | Programs::Racy => Ok(()),
+        Programs::EntryPoints => {
+            let is_compute = |e: &&EntryPoint| matches!(e.stage, Stage::Compute(_));
+            let all: Vec<&EntryPoint> = program.entry_points.iter().filter(is_compute).collect();
+            let fits = |e: &&&EntryPoint| threads(e).is_some();
+            let writes = |e: &&EntryPoint| Resource::of(program, e).is_ok_and(|resources| resources.iter().any(Resource::is_writable));
+            match (all.is_empty(), all.iter().any(|e| fits(&e)), all.iter().filter(fits).any(|e| writes(e))) {
+                (true, ..) => Err("no compute entry point"),
+                (_, false, _) => Err("a compute entry point of more than 512 threads"),
+                (.., false) => Err("nothing that can be written"),
+                _ => Ok(()),
+            }
+        }
+        Programs::Functions => {
+            let mut layouts = Layouts::default();
+            let mut shows = |f: &Function| {
+                !f.kind.is_entry_point()
+                    && f.result != TypeId::VOID
+                    && f.parameters.iter().all(|p| arguments::words(program, &mut layouts, p.ty, 0, 0).is_some())
             };
+            if program.env.functions.iter().any(&mut shows) { Ok(()) } else { Err("no function of values that returns one") }
+        }
+    }
+}
+
+/// The threads of a group of a compute entry point, if there are not too many.
+fn threads(entry: &EntryPoint) -> Option<u32> {
+    let Stage::Compute(size) = entry.stage else { return None };
+    size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS)
+}
+
+/// The subjects of a valid program of that kind and seed. `made`: what gives a dispatch its
+/// buffers.
+pub(super) fn subjects_of(
+    programs: Programs,
+    (program, text): (&Program, &str),
+    seed: u64,
+    made: Option<&dispatch::Dispatch>,
+    each: Each,
+) {
+    match (programs, made) {
+        (Programs::Dispatches | Programs::Racy, Some(made)) => {
             let Some(entry) = program.entry_points.first() else { return };
             match made.bind(&program, entry) {
                 Ok(resources) => {
-                    let dispatch = Dispatch { program: &program, text: &made.text, entry, groups: made.groups, resources };
-                    each(0, &made.text, Ok(Subject::Dispatch(&dispatch)));
+                    let dispatch = Dispatch { program, text, entry, groups: made.groups, resources };
+                    each(0, text, Ok(Subject::Dispatch(&dispatch)));
                 }
-                Err(wrong) => each(0, &made.text, Err(Judged::Unchecked(wrong.0))),
+                Err(wrong) => each(0, text, Err(unchecked(wrong.0))),
             }
         }
-        Programs::EntryPoints | Programs::Functions => {
-            let text = typed::program(seed);
-            match validate(&text).program {
-                Some(program) if programs == Programs::EntryPoints => entry_points(&program, &text, seed, each),
-                Some(program) => functions(&program, &text, seed, each),
-                None => each(0, &text, Err(Judged::Disagree("the program is not valid".into()))),
-            }
-        }
+        (Programs::Functions, _) => functions(program, text, seed, each),
+        _ => entry_points(program, text, seed, each),
     }
 }
 
@@ -61,10 +141,11 @@ pub(super) fn subjects(programs: Programs, seed: u64, each: Each) {
 /// seed.
 pub(super) fn entry_points(program: &Program, text: &str, seed: u64, each: Each) {
     for (number, entry) in (0..).zip(&program.entry_points) {
-        let Stage::Compute(size) = entry.stage else { continue };
-        let mut unchecked = |why: String| each(number, text, Err(Judged::Unchecked(why)));
-        let threads = size.iter().try_fold(1u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= MAX_THREADS);
-        let Some(threads) = threads else {
+        if !matches!(entry.stage, Stage::Compute(_)) {
+            continue;
+        }
+        let mut unchecked = |why: String| each(number, text, Err(unchecked(why)));
+        let Some(threads) = threads(entry) else {
             unchecked(format!("more than {MAX_THREADS} threads"));
             continue;
         };

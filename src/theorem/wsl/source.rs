@@ -7,7 +7,7 @@ use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
 use smallstep_semantics::wsl::open::Possible;
 
 /// The fuel of WSL's machine, of its relation, and of SPIR-V's machine.
-pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 20, 1 << 22);
+pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 18, 1 << 20);
 /// The fuel of SPIR-V's machine where the source ends.
 pub(super) const MUCH: u64 = 1 << 28;
 /// The most ways of the relation.
@@ -19,8 +19,20 @@ pub(super) enum Source {
     Shown { words: Vec<Vec<Possible>>, open: bool, complete: bool, races: bool },
     /// Threads of a group wait at different barriers.
     Diverged,
+    /// It does not end within its fuel.
+    Endless,
     /// Nothing is known.
     Unknown(String),
+}
+
+impl Source {
+    /// Why nothing is known.
+    pub(super) fn unknown(self) -> String {
+        match self {
+            Source::Unknown(why) => why,
+            _ => "the relation is out of fuel".into(),
+        }
+    }
 }
 
 /// The source by its machine, up to the first unspecified value.
@@ -32,7 +44,7 @@ pub(super) fn machine(dispatch: &Dispatch) -> Source {
         Ok(fast) => match fast.ended {
             Dispatched::Done => Source::Shown { words: fast.possible(), open: false, complete: true, races: false },
             Dispatched::Diverged(..) => Source::Diverged,
-            Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => unknown("the machine is out of fuel"),
+            Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => Source::Endless,
             Dispatched::Stopped { .. } => unknown("the machine stopped"),
         },
         Err(why) => Source::Unknown(why),
@@ -47,7 +59,7 @@ pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>) -> Sourc
             Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }
         }
         group::Ending::Diverged(_) => Source::Diverged,
-        group::Ending::OutOfFuel(_) => Source::Unknown("the relation is out of fuel".into()),
+        group::Ending::OutOfFuel(_) => Source::Endless,
         group::Ending::Other(other) => Source::Unknown(format!("the relation: {other:?}")),
     }
 }

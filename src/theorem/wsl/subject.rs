@@ -1,13 +1,15 @@
 //! What runs on both sides: a dispatch of a compute entry point, or a function over a table of
 //! arguments.
 
-use super::Judged;
-use super::compare::{compare, is_allowed, leaves, result_leaves};
+use super::{disagree, refused, unchecked};
+use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
 use super::source::{FUEL, MUCH, Source, WAYS, machine, relation};
 use crate::compile::wsl::row::Row;
 use crate::compile::wsl::{Binding, Module, Options, translate, translate_function};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
-use crate::gpu::DeviceOutcome;
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, words_hash};
+use crate::gpu::{DeviceOutcome, Route};
+use crate::theorem::device::without_frame;
+use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{self, Limits, Observation};
@@ -35,9 +37,16 @@ pub(super) struct Given {
     module: Module,
     groups: [u32; 3],
     buffers: Vec<Buffer>,
+    /// What the interpreter shows of it, once it ran.
+    pub(super) shown: Vec<Buffer>,
 }
 
 impl Given {
+    /// What the compiler made.
+    pub(super) fn module(&self) -> &Module {
+        &self.module
+    }
+
     /// The dispatch for a device.
     pub(super) fn dispatch(&self) -> ComputeDispatch {
         let bound = |buffer: &Buffer| {
@@ -59,19 +68,27 @@ impl Given {
 pub(super) type Bytes<'b> = &'b dyn Fn(u32, u32) -> Option<&'b [u8]>;
 
 impl Subject<'_, '_> {
+    /// The program that it is of.
+    pub(super) fn program(&self) -> &Program {
+        match self {
+            Subject::Dispatch(dispatch) => dispatch.program,
+            Subject::Call { program, .. } => program,
+        }
+    }
+
     /// The translation and what it is given, unless that is refused or cannot be.
-    pub(super) fn given(&self, options: &Options) -> Result<Given, Judged> {
+    pub(super) fn given(&self, options: &Options) -> Result<Given, Verdict> {
         match self {
             Subject::Dispatch(dispatch) => {
-                let module = translate(dispatch.program, dispatch.entry, options).map_err(Judged::Refused)?;
-                let buffers = buffers_of(&module.bindings, &dispatch.resources).map_err(Judged::Unchecked)?;
-                Ok(Given { module, groups: dispatch.groups, buffers })
+                let module = translate(dispatch.program, dispatch.entry, options).map_err(refused)?;
+                let buffers = buffers_of(&module.bindings, &dispatch.resources).map_err(unchecked)?;
+                Ok(Given { module, groups: dispatch.groups, buffers, shown: Vec::new() })
             }
             Subject::Call { program, f, arguments, .. } => {
-                let module = translate_function(program, *f, options).map_err(Judged::Refused)?;
+                let module = translate_function(program, *f, options).map_err(refused)?;
                 let mut layouts = Layouts::default();
                 let function = program.env.function(*f);
-                let too_large = || Judged::Unchecked("an argument or the result is too large".into());
+                let too_large = || unchecked("an argument or the result is too large".into());
                 // The tables have the scalars one after the other, and one word more: no buffer is
                 // empty.
                 let mut given = Vec::new();
@@ -86,7 +103,7 @@ impl Subject<'_, '_> {
                     Buffer { set: 0, binding: 0, bytes: bytes(&given) },
                     Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; results]) },
                 ];
-                Ok(Given { module, groups: [1; 3], buffers })
+                Ok(Given { module, groups: [1; 3], buffers, shown: Vec::new() })
             }
         }
     }
@@ -104,6 +121,7 @@ impl Subject<'_, '_> {
                         let words = vec![words.into_iter().map(|word| Possible::Values(vec![word])).collect()];
                         Source::Shown { words, open: false, complete: true, races: false }
                     }
+                    Some(Ok((Ending::OutOfFuel { .. }, _))) => Source::Endless,
                     _ => Source::Unknown("the machine stopped".into()),
                 }
             }
@@ -134,84 +152,114 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// Every scalar that the target shows; the first that is not allowed.
-    fn compare(&self, module: &Module, words: &[Vec<Possible>], shown: Bytes) -> Result<(), String> {
+    /// Every scalar that the target shows: how many there are, or the first that is not allowed.
+    fn compare(&self, module: &Module, words: &[Vec<Possible>], shown: Bytes) -> Result<Compared, Wrong> {
         match self {
             Subject::Dispatch(dispatch) => compare(dispatch.program, &dispatch.resources, &module.bindings, words, shown),
             Subject::Call { program, f, .. } => {
+                let mut compared = Compared::default();
                 let result = program.env.function(*f).result;
                 let leaves = result_leaves(program, &mut Layouts::default(), result).ok_or("the result is too large")?;
-                let (Some(allowed), bytes) = (words.first(), shown(0, 1).unwrap_or_default()) else { return Ok(()) };
+                let (Some(allowed), bytes) = (words.first(), shown(0, 1).unwrap_or_default()) else { return Ok(compared) };
                 for (k, &(at, of)) in leaves.iter().enumerate() {
                     let word = bytes.get(4 * k..4 * k + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
                     let (Some(possible), Some(word)) = (allowed.get(at), word) else { return Err("the result has another size".into()) };
                     if !is_allowed(possible, of, word) {
-                        return Err(format!("word {at} of the result is {word:#x} and the source allows {possible:?}"));
+                        return Err(Wrong::at(&format!("word {at} of the result"), possible, of, word));
                     }
+                    compared.count(possible);
                 }
-                Ok(())
+                Ok(compared)
             }
         }
     }
 
-    /// Whether what the target shows is allowed, by the machine, then by the relation, then by the
-    /// relation under that precision if there is one.
-    fn allows(&self, module: &Module, precision: Option<Profile>, shown: Bytes) -> Judged {
-        match self.machine() {
-            Source::Shown { words, .. } if self.compare(module, &words, shown).is_ok() => return Judged::Agree { open: false },
-            Source::Diverged => return Judged::Undefined("threads of a group wait at different barriers".into()),
-            Source::Shown { .. } | Source::Unknown(_) => {}
+    /// Whether what a target shows is allowed: by the machine, and by the relation if that is asked
+    /// for, or where the machine stops or shows something else, along every precision in turn. A
+    /// race is seen by the relation alone.
+    fn allows(
+        &self,
+        source: Source,
+        module: &Module,
+        precision: Option<Profile>,
+        shown: Bytes,
+        judged: &Engine,
+        relation: bool,
+    ) -> (Verdict, Compared) {
+        let none = Compared::default();
+        let by_machine = match source {
+            Source::Shown { words, .. } => self.compare(module, &words, shown).ok(),
+            Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
+            Source::Endless | Source::Unknown(_) => None,
+        };
+        if let (Some(compared), false) = (by_machine, relation) {
+            return agreed(compared);
         }
-        let mut last = String::new();
+        let mut last = (Wrong::from(""), none);
         for precision in [Some(None), precision.map(Some)].into_iter().flatten() {
             match self.relation(precision) {
-                Source::Shown { races: true, .. } => return Judged::Undefined("the source has a race".into()),
-                Source::Shown { words, open, complete, .. } => match self.compare(module, &words, shown) {
-                    Ok(()) => return Judged::Agree { open },
-                    Err(why) if complete => last = why,
-                    Err(why) => return Judged::Unchecked(format!("not every way was followed, and {why}")),
+                Source::Shown { races: true, .. } => return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none }),
+                Source::Shown { words, open, complete, .. } => {
+                    let ran = Compared { open, by_relation: true, ..none };
+                    match self.compare(module, &words, shown) {
+                        Ok(compared) => return agreed(Compared { open, by_relation: true, ..compared }),
+                        Err(wrong) if complete => last = (wrong, ran),
+                        Err(wrong) => return (unchecked(format!("not every way was followed, and {}", wrong.what)), ran),
+                    }
+                }
+                Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
+                other => match by_machine {
+                    Some(compared) => return agreed(compared),
+                    None => return (unchecked(other.unknown()), none),
                 },
-                Source::Diverged => return Judged::Undefined("threads of a group wait at different barriers".into()),
-                Source::Unknown(why) => return Judged::Unchecked(why),
             }
         }
-        Judged::Disagree(last)
+        let (Wrong { what, bits }, ran) = last;
+        let between = (Engine::WslRelation, judged.clone());
+        (Verdict::Disagree(Box::new(Difference { between, place: None, bits, what, blame: None, unblamed: None })), ran)
     }
 
-    /// The verdict of both interpreters, and what the target was given if it ran.
-    pub(super) fn judged(&self, options: &Options) -> (Judged, Option<Given>) {
-        let given = match self.given(options) {
+    /// The verdict of both interpreters, what was compared, and what the target was given if it
+    /// ran. `relation`: WSL's relation runs even if the machine shows definite values.
+    pub(super) fn judged(&self, options: &Options, relation: bool) -> (Verdict, Compared, Option<Given>) {
+        let mut given = match self.given(options) {
             Ok(given) => given,
-            Err(judged) => return (judged, None),
+            Err(verdict) => return (verdict, Compared::default(), None),
         };
-        let judged = self.judged_of(&given, options);
-        (judged, Some(given))
+        let (verdict, compared) = self.judged_of(&mut given, options, relation);
+        (verdict, compared, Some(given))
     }
 
-    fn judged_of(&self, given: &Given, options: &Options) -> Judged {
-        let ends = || matches!(self.machine(), Source::Shown { .. });
-        let shown = match target(&given.module, given.groups, &given.buffers, ends) {
-            Err(LoadError::Limit(limit)) => return Judged::Unchecked(format!("the target: {limit}")),
-            Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
+    fn judged_of(&self, given: &mut Given, options: &Options, relation: bool) -> (Verdict, Compared) {
+        let none = Compared::default();
+        let engine = Engine::SpirvMachine;
+        let source = self.machine();
+        let shown = match target(&given.module, given.groups, &given.buffers, &source) {
+            Err(LoadError::Limit(limit)) => return (unchecked(format!("the target: {limit}")), none),
+            Err(error) => return (disagree(Engine::Translation, Engine::Module, format!("the module is not valid: {error}")), none),
             Ok(Outcome::Observed(shown)) => shown,
             Ok(Outcome::Undefined(undefined)) => {
                 let what = format!("{}: {}", undefined.ub.id(), undefined.what);
-                let disagree = || Judged::Disagree(format!("the module has undefined behaviour: {what} at {}", undefined.at));
+                let disagree = || disagree(Engine::WslRelation, engine, format!("the module has undefined behaviour: {what} at {}", undefined.at));
                 if !matches!(undefined.ub, Ub::DataRace | Ub::DivergentBarrier) {
-                    return disagree();
+                    return (disagree(), none);
                 }
-                return match self.relation(None) {
-                    Source::Shown { races: true, .. } | Source::Diverged => Judged::Undefined(what),
-                    Source::Unknown(why) => Judged::Unchecked(why),
+                let verdict = match self.relation(None) {
+                    Source::Shown { races: true, .. } | Source::Diverged => Verdict::Undefined(what),
                     Source::Shown { .. } => disagree(),
+                    other => unchecked(other.unknown()),
                 };
+                return (verdict, Compared { by_relation: true, ..none });
             }
-            Ok(Outcome::OutOfFuel) => return Judged::Unchecked(BOTH_OUT.into()),
-            Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return Judged::Disagree(format!("the module: {why}")),
-            Ok(other) => return Judged::Unchecked(format!("the target: {other:?}")),
+            Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT.into()), none),
+            Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
+            Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => {
+                return (disagree(Engine::WslRelation, engine, format!("the module: {why}")), none);
+            }
+            Ok(other) => return (unchecked(format!("the target: {other:?}")), none),
         };
         if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
-            return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
+            return (disagree(Engine::WslRelation, engine, format!("the module shows an undefined value: {}", undefined.kind)), none);
         }
         let bytes = |set, binding| {
             let buffer = shown.buffers.iter().find(|b| (b.set, b.binding) == (set, binding));
@@ -219,23 +267,44 @@ impl Subject<'_, '_> {
         };
         // By the profile only if the module approximates what WSL's definite results are.
         let approximates = given.module.rows.iter().any(|(row, _)| *row == Row::Approximate);
-        self.allows(&given.module, approximates.then_some(options.profile), &bytes)
+        let judged = self.allows(source, &given.module, approximates.then_some(options.profile), &bytes, &engine, relation);
+        given.shown = shown.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes }).collect();
+        judged
     }
 
-    /// The verdict of what a device shows: floats are judged by the profile.
-    pub(super) fn on_device(&self, outcome: &DeviceOutcome, options: &Options) -> Judged {
-        let module = match self.given(options) {
-            Ok(given) => given.module,
-            Err(judged) => return judged,
+    /// The verdict of what a device shows: floats are judged by the profile. `device` names it.
+    pub(super) fn on_device(&self, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
+        let none = Compared::default();
+        let given = match self.given(options) {
+            Ok(given) => given,
+            Err(verdict) => return (verdict, none),
         };
+        let engine = Engine::Device(device.into());
         match outcome {
-            DeviceOutcome::Computed(result) => self.allows(&module, Some(options.profile), &|set, binding| result.buffer(set, binding)),
-            DeviceOutcome::Unchecked(why) | DeviceOutcome::Outage(why) => Judged::Unchecked(why.clone()),
-            other => Judged::Disagree(other.to_string()),
+            DeviceOutcome::Computed(result) if result.words_hash != words_hash(&given.module.words) => {
+                (unchecked("the device ran other words".into()), none)
+            }
+            DeviceOutcome::Computed(result) => {
+                self.allows(self.machine(), &given.module, Some(options.profile), &|set, binding| result.buffer(set, binding), &engine, false)
+            }
+            other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
         }
     }
 }
 
+/// The verdict where everything that was compared is allowed.
+fn agreed(compared: Compared) -> (Verdict, Compared) {
+    let any = compared.lanes.undecided;
+    let verdict = match any {
+        0 if compared.lanes.all() == 0 => Verdict::Vacuous("it shows nothing".into()),
+        0 => Verdict::Agree,
+        _ => Verdict::Undecided(format!("{any} of {} lanes may be anything", compared.lanes.all())),
+    };
+    (verdict, compared)
+}
+
+const RACES: &str = "the source has a race";
+const DIVERGED: &str = "threads of a group wait at different barriers";
 /// Why neither side shows anything.
 const BOTH_OUT: &str = "neither side ends within its fuel";
 
@@ -254,32 +323,44 @@ fn buffers_of(bindings: &[Binding], resources: &[Resource]) -> Result<Vec<Buffer
     Ok(buffers)
 }
 
-/// Runs the module. Where it is out of fuel and the source ends, it gets more.
-fn target(
-    module: &Module,
-    groups: [u32; 3],
-    buffers: &[Buffer],
-    source_ends: impl FnOnce() -> bool,
-) -> Result<Outcome<Observation>, LoadError> {
-    match target_with(module, groups, buffers, FUEL.2)? {
-        Outcome::OutOfFuel if source_ends() => match target_with(module, groups, buffers, MUCH)? {
-            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
-            other => Ok(other),
-        },
+/// Runs the module. It has more fuel where the source ends, and less where it does not within its
+/// own.
+fn target(module: &Module, groups: [u32; 3], buffers: &[Buffer], source: &Source) -> Result<Outcome<Observation>, LoadError> {
+    let (loaded, program) = loaded(module)?;
+    let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
+    match target_with(module, (&loaded, program.as_ref()), groups, buffers, first)? {
+        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => {
+            match target_with(module, (&loaded, program.as_ref()), groups, buffers, MUCH)? {
+                Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
+                other => Ok(other),
+            }
+        }
         other => Ok(other),
     }
 }
 
-fn target_with(module: &Module, groups: [u32; 3], buffers: &[Buffer], fuel: u64) -> Result<Outcome<Observation>, LoadError> {
+/// The module, and as the lockstep machine runs it unless it lacks something.
+fn loaded(module: &Module) -> Result<(spirv::Module, Option<lockstep::Program>), LoadError> {
     let loaded = spirv::Module::load(&module.words)?;
+    match lockstep::Program::compile(&loaded, &module.entry) {
+        Ok(program) => Ok((loaded, Some(program))),
+        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => Ok((loaded, None)),
+        Err(other) => Err(other),
+    }
+}
+
+fn target_with(
+    module: &Module,
+    (loaded, program): (&spirv::Module, Option<&lockstep::Program>),
+    groups: [u32; 3],
+    buffers: &[Buffer],
+    fuel: u64,
+) -> Result<Outcome<Observation>, LoadError> {
     let resources = environment::Resources::of_buffers(buffers);
     let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(fuel) };
-    match lockstep::Program::compile(&loaded, &module.entry) {
-        Ok(program) => Ok(program.run(&dispatch, 1)),
-        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => {
-            spirv::grid::run(&loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ())
-        }
-        Err(other) => Err(other),
+    match program {
+        Some(program) => Ok(program.run(&dispatch, 1)),
+        None => spirv::grid::run(loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ()),
     }
 }
 
@@ -289,28 +370,34 @@ mod tests {
     use crate::dispatch::{ComputeResult, words_hash};
     use smallstep_semantics::wsl::validate::validate;
 
-    /// What a device shows is judged: another word than the source allows disagrees, and so does a
-    /// crash.
+    /// What a device shows is judged: another word than the source allows disagrees, and what
+    /// shows nothing fails or is unchecked.
     #[test]
     fn a_device_that_shows_something_else_disagrees() {
         let text = "int f(int a) { int[2] v; v[0] = a; v[1] = a + 1; return v[uint(a)]; }";
         let program = validate(text).program.expect("valid");
         let options = Options::default();
+        let subject = |argument: u32| Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![argument]] };
+        let on_device = |argument, outcome: DeviceOutcome| subject(argument).on_device(&outcome, &options, "a device", Route::Passthrough);
         let judged = |argument: u32, shown: u32| {
-            let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![argument]] };
-            let given = subject.given(&options).unwrap_or_else(|e| panic!("{e:?}"));
+            let given = subject(argument).given(&options).unwrap_or_else(|e| panic!("{e:?}"));
             let bytes = [shown.to_le_bytes(), [0; 4]].concat();
             let buffers = vec![Buffer { set: 0, binding: 1, bytes }];
             let result = ComputeResult { words_hash: words_hash(&given.module.words), buffers, images: Vec::new() };
-            subject.on_device(&DeviceOutcome::Computed(result), &options)
+            on_device(argument, DeviceOutcome::Computed(result))
         };
-        assert_eq!(judged(1, 2), Judged::Agree { open: false });
-        assert!(matches!(judged(1, 1), Judged::Disagree(_)));
+        let (verdict, compared) = judged(1, 2);
+        assert_eq!((verdict, compared.lanes.checked, compared.sets), (Verdict::Agree, 1, 0));
+        assert!(matches!(judged(1, 1).0, Verdict::Disagree(_)));
         // An index out of bounds is any in bounds.
-        assert_eq!([judged(7, 7), judged(7, 8)], [Judged::Agree { open: true }, Judged::Agree { open: true }]);
-        assert!(matches!(judged(7, 9), Judged::Disagree(_)));
-        let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![1]] };
-        assert!(matches!(subject.on_device(&DeviceOutcome::Lost("gone".into()), &options), Judged::Disagree(_)));
-        assert!(matches!(subject.on_device(&DeviceOutcome::Unchecked("no".into()), &options), Judged::Unchecked(_)));
+        for shown in [7, 8] {
+            let (verdict, compared) = judged(7, shown);
+            assert_eq!((verdict, compared.lanes.checked, compared.sets, compared.open), (Verdict::Agree, 1, 1, true));
+        }
+        assert!(matches!(judged(7, 9).0, Verdict::Disagree(_)));
+        assert!(matches!(on_device(1, DeviceOutcome::Lost("gone".into())).0, Verdict::Failed(_)));
+        assert!(matches!(on_device(1, DeviceOutcome::Unchecked("no".into())).0, Verdict::Unchecked(..)));
+        let other = ComputeResult { words_hash: 1, buffers: Vec::new(), images: Vec::new() };
+        assert!(matches!(on_device(1, DeviceOutcome::Computed(other)).0, Verdict::Unchecked(..)));
     }
 }

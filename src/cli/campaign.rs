@@ -1,0 +1,110 @@
+//! What the commands of campaigns have in common: their options, and what is read of them.
+
+use super::{exit, input};
+use clap::Args;
+use smallstep::theorem::campaign::{Extent, Finding, SourceLanguage};
+use smallstep::theorem::journal::Journal;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which programs of a campaign are judged, and where that is noted.
+#[derive(Args)]
+pub(crate) struct CampaignArgs {
+    /// How long, as 90s, 10m or 2h; without --count, programs are generated until then.
+    #[arg(long, value_parser = super::device::time)]
+    pub(crate) time: Option<Duration>,
+    /// I/N: only the chunks of shard I (from 0) of N.
+    #[arg(long, value_parser = shard, default_value = "0/1")]
+    pub(crate) shard: (u64, u64),
+    /// Where the campaign notes what it has done, every few seconds, and takes up what it finds.
+    /// One process at a time has a journal.
+    #[arg(long)]
+    pub(crate) journal: Option<PathBuf>,
+    /// Judge only the program of this index, and print it.
+    #[arg(long)]
+    pub(crate) only: Option<u64>,
+    /// At most so many disagreements are made minimal; 20, or 500 with --known, if not given.
+    #[arg(long)]
+    pub(crate) shrink: Option<usize>,
+    /// A folder for the minimal programs.
+    #[arg(long)]
+    pub(crate) save: Option<PathBuf>,
+}
+
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("\"{text}\" is no shard; write it as 0/4, the first below the second");
+    let (i, n) = text.split_once('/').ok_or_else(wrong)?;
+    match (i.parse(), n.parse()) {
+        (Ok(i), Ok(n)) if i < n => Ok((i, n)),
+        _ => Err(wrong()),
+    }
+}
+
+impl CampaignArgs {
+    /// The first of these options that is given, if one is.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.time.is_some(), "--time"),
+            (self.shard != (0, 1), "--shard"),
+            (self.journal.is_some(), "--journal"),
+            (self.only.is_some(), "--only"),
+            (self.shrink.is_some(), "--shrink"),
+            (self.save.is_some(), "--save"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    /// Which programs there are: 10,000 if neither their number nor a time is given.
+    pub(crate) fn extent(&self, seed: u64, count: Option<u64>, threads: usize) -> Extent {
+        let count = if count.is_none() && self.time.is_none() { Some(10_000) } else { count };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Extent { seed, count, time: self.time, shard: self.shard, threads: if threads == 0 { cores } else { threads } }
+    }
+
+    /// The journal that is asked for.
+    pub(crate) fn journal<L: SourceLanguage>(&self, plan: &L, device: Option<&str>) -> Result<Journal<L::Tally>, exit::Failure> {
+        match &self.journal {
+            None => Ok(Journal::none()),
+            Some(path) => Journal::open(path, plan, device).map_err(|e| input::failure(exit::INVALID, &e)),
+        }
+    }
+
+    /// Writes a minimal program, if these are to be, under this name.
+    pub(crate) fn save(&self, name: &str, text: &str) {
+        let Some(folder) = &self.save else { return };
+        let file = folder.join(name);
+        match std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text)) {
+            Ok(()) => tell!("saved: {}", file.display()),
+            Err(e) => tell!("{}: {e}", file.display()),
+        }
+    }
+
+    /// What to do about programs that a device has not answered.
+    pub(crate) fn tell_outage(&self, why: &str) {
+        let again = if self.journal.is_some() { "; the same command goes on with them" } else { "" };
+        tell!("the device is gone, and the programs that it has not answered are not done{again}: {why}");
+    }
+}
+
+/// Findings by their groups, each of which is told with how many it has.
+pub(crate) fn groups(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
+    let mut groups: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        groups.entry(&finding.group).or_default().push(finding);
+    }
+    for (group, findings) in &groups {
+        tell!("{} of {group}", findings.len());
+    }
+    groups
+}
+
+/// The code of a campaign: something disagrees, an engine failed, or a floor is missed.
+pub(crate) fn code(disagree: bool, failed: bool, missed: &[String]) -> u8 {
+    match (disagree, failed, missed.is_empty()) {
+        (true, ..) => exit::DISAGREE,
+        (_, true, _) => exit::FAILED,
+        (_, _, false) => exit::UNCHECKED,
+        _ => exit::DONE,
+    }
+}

@@ -1,0 +1,193 @@
+//! `smallstep fuzz-wsl --through spirv`: a campaign over generated WSL programs and their
+//! translation.
+
+use super::bar::Bar;
+use super::campaign::{CampaignArgs, code, groups};
+use super::device::{DeviceArgs, say_unrepeated};
+use super::fuzz::{SHRINK, lanes_text};
+use super::{exit, input};
+use serde_json::json;
+use smallstep::gpu::Device;
+use smallstep::theorem::campaign::{self, Counts, Extent, Finding, Report};
+use smallstep::theorem::device::profile_of;
+use smallstep::theorem::wsl::{MIX, Minimal, Plan, Programs, Tally, minimal};
+use smallstep_semantics::number::Profile;
+use std::collections::BTreeMap;
+
+/// What is run.
+pub(super) struct Through {
+    pub(super) extent: Extent,
+    pub(super) mix: Vec<Programs>,
+    pub(super) references: u64,
+    pub(super) json: bool,
+}
+
+impl Through {
+    pub(super) fn run(&self, args: &CampaignArgs, device: &DeviceArgs) -> exit::Ended {
+        let named = device;
+        let mut device = match named.open() {
+            Ok(device) => device,
+            Err(why) => return input::fail_with(exit::UNCHECKED, &format!("unchecked: {why}")),
+        };
+        let profile = device.as_ref().map_or(Profile::Strict, |device| profile_of(device.route()));
+        let plan = Plan { extent: self.extent, mix: &self.mix, references: self.references, profile, planted: None };
+        let replay = Replay { plan: &plan, named, route: device.as_ref().map(|device| device.route().name()) };
+        if let Some(index) = args.only {
+            return self.only(&plan, index, device.as_mut());
+        }
+        if let Some(what) = plan.extent.empty_shard() {
+            return input::fail(exit::INVALID, &what);
+        }
+        let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
+        let journal = args.journal(&plan, name.as_deref())?;
+        let bar = Bar::new(plan.extent.count.map(|count| count / plan.extent.shard.1));
+        let begun = std::time::Instant::now();
+        let ended = match campaign::run(&plan, device.as_ref(), journal, &bar) {
+            Ok(ended) => ended,
+            Err(e) => return input::fail(exit::FAILED, &format!("the journal: {e}")),
+        };
+        let seconds = begun.elapsed().as_secs_f64();
+        bar.0.finish_and_clear();
+        let Report { tally, outage, unrepeated } = &ended;
+        let groups = groups(&tally.findings);
+        // On a device that is gone nothing can be looked at again.
+        let again = if outage.is_some() { None } else { device.as_mut() };
+        self.show(&replay, args, &groups, again);
+        let missed = tally.missed_floors(name.is_some());
+        let disagree = tally.findings.iter().any(|f| f.verdict == "disagree");
+        let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
+        let code = code(disagree, failed, &missed);
+        if self.json {
+            let mut object = campaign::Totals::to_json(tally);
+            (object["schema"], object["kind"]) = (json!(1), json!("summary"));
+            object["plan"] = campaign::SourceLanguage::identity(&plan, name.as_deref());
+            (object["seconds"], object["exit"]) = (json!(seconds), json!(code));
+            object["missed_floors"] = json!(missed);
+            object["profile"] = json!(plan.profile.to_string());
+            if name.is_some() {
+                object["outage"] = json!(outage);
+                object["unrepeated_worker_failures"] = json!(unrepeated);
+            }
+            say!("{object}");
+        } else {
+            self.report(&plan, tally, name.as_deref(), seconds);
+            if name.is_some() {
+                say_unrepeated(Some(*unrepeated));
+            }
+        }
+        for floor in &missed {
+            tell!("below the floor: {floor}");
+        }
+        if let Some(why) = outage {
+            args.tell_outage(why);
+        }
+        Ok(code)
+    }
+
+    /// Judges one program alone.
+    fn only(&self, plan: &Plan, index: u64, device: Option<&mut Device>) -> exit::Ended {
+        let (programs, seed) = plan.program(index);
+        let verdict = plan.verdict_on(index, device);
+        let (name, why, code, text) = (verdict.name(), verdict.why(), exit::of(&verdict), plan.text(index));
+        if self.json {
+            say!("{}", json!({"schema": 1, "kind": "program", "index": index, "of": programs.name(), "seed": seed, "text": text}));
+            say!("{}", json!({"schema": 1, "kind": "summary", "index": index, "profile": plan.profile.to_string(), "verdict": name, "why": why, "exit": code}));
+        } else {
+            say_part!("{text}");
+            say!("// {}, seed {seed}, under {}: {name} {why}", programs.name(), plan.profile);
+        }
+        Ok(code)
+    }
+
+    /// Makes findings minimal, as many as there may be, and prints them.
+    fn show(&self, replay: &Replay, args: &CampaignArgs, groups: &BTreeMap<&str, Vec<&Finding>>, mut device: Option<&mut Device>) {
+        let bound = args.shrink.unwrap_or(SHRINK);
+        let all: usize = groups.values().map(Vec::len).sum();
+        for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))).take(bound) {
+            let small = minimal(replay.plan, finding, device.as_deref_mut());
+            self.finding(replay, finding, small.as_ref());
+            if let Some(small) = &small {
+                let name = format!("seed{}-{}.wsl", replay.plan.extent.seed, finding.index);
+                args.save(&name, &format!("// {group}\n// {}\n{}", replay.command(finding.index), small.text));
+            }
+        }
+        if all > bound {
+            let rest = all - bound;
+            tell!("{rest} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {bound})");
+        }
+    }
+
+    fn finding(&self, replay: &Replay, finding: &Finding, small: Option<&Minimal>) {
+        let (programs, seed) = replay.plan.program(finding.index);
+        let replay = replay.command(finding.index);
+        if self.json {
+            let (text, why) = (small.map(|m| &m.text), small.map(|m| m.verdict.why()));
+            let shown = finding.to_json();
+            say!("{}", json!({"schema": 1, "kind": "finding", "of": programs.name(), "seed": seed, "finding": shown, "minimal": text, "why": why, "replay": replay}));
+            return;
+        }
+        tell!("\n{}: program {} ({}, seed {seed}): {}", finding.verdict, finding.index, programs.name(), finding.what);
+        match small {
+            Some(small) => {
+                tell_part!("minimal:\n{}", small.text);
+                tell!("{}", small.verdict.why());
+            }
+            None => tell!("judged alone, the program is not wrong"),
+        }
+        tell!("replay: {replay}");
+    }
+
+    fn report(&self, plan: &Plan, tally: &Tally, device: Option<&str>, seconds: f64) {
+        let all = tally.all().all();
+        let (rate, statements) = (all as f64 / seconds, tally.statements as f64 / all.max(1) as f64);
+        say!("{all} programs in {seconds:.1} s ({rate:.0} a second), {statements:.1} statements each, {} dispatches and calls", tally.subjects);
+        say!("semantics, under {}: {}", plan.profile, counts_text(&tally.semantics, &tally.all()));
+        say!("{} of the lanes compared may be one of several values; {} programs met something unspecified", tally.sets, tally.open);
+        if let Some(name) = device {
+            say!("{name}, under {}: {}", plan.profile, counts_text(&tally.device, &tally.all_device()));
+        }
+        say!("WSL's relation beside the machine: {} programs", tally.referenced);
+        for (list, word) in [(&tally.refused, "refused"), (&tally.unchecked, "unchecked")] {
+            for (why, n) in list {
+                say!("  {word}: {n} for {why}");
+            }
+        }
+        for (list, word) in [(&tally.vacuous, "left out: dispatches and calls"), (&tally.passed, "passed over: seeds")] {
+            for (why, n) in list {
+                say!("  {word}: {n}, {why}");
+            }
+        }
+        let list = |all: &BTreeMap<String, u64>| all.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");
+        say!("stages: {}", list(&tally.stages));
+        say!("textures: {}", if tally.textures.is_empty() { "none".into() } else { list(&tally.textures) });
+        let rows: Vec<String> = tally.rows.iter().map(|(row, n)| format!("{} {n}", row.name())).collect();
+        say!("rows of the mapping: {}: {}", rows.len(), rows.join(", "));
+    }
+}
+
+/// The verdicts in words, of all programs and by kind.
+fn counts_text(by_kind: &BTreeMap<Programs, Counts>, all: &Counts) -> String {
+    let verdicts = |counts: &Counts| counts.shown().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ");
+    let kinds = by_kind.iter().map(|(programs, counts)| format!("\n  {}: {}", programs.name(), verdicts(counts)));
+    format!("{}; {}{}", verdicts(all), lanes_text(all), kinds.collect::<String>())
+}
+
+/// How a finding is judged again.
+struct Replay<'p> {
+    plan: &'p Plan<'p>,
+    named: &'p DeviceArgs,
+    route: Option<&'static str>,
+}
+
+impl Replay<'_> {
+    fn command(&self, index: u64) -> String {
+        let mut command = format!("smallstep fuzz-wsl --through spirv --seed {} --only {index}", self.plan.extent.seed);
+        if self.plan.mix != MIX {
+            command.extend(self.plan.mix.iter().map(|programs| format!(" --of {}", programs.name())));
+        }
+        if let (Some(route), device) = (self.route, &self.named.device) {
+            command += &format!(" --device '{device}' --route {route}");
+        }
+        command
+    }
+}

@@ -1,0 +1,267 @@
+//! What a campaign's WSL programs came to.
+
+use super::compare::Compared;
+use super::programs::Programs;
+use super::subject::Subject;
+use crate::compile::wsl::Module;
+use crate::compile::wsl::row::Row;
+use crate::theorem::Verdict;
+use crate::theorem::campaign::{Counts, Finding, Totals};
+use serde_json::{Map, Value, json};
+use smallstep_semantics::wsl::group::Held;
+use std::collections::BTreeMap;
+
+/// Of a hundred programs, so many may be vacuous, undecided, unchecked, refused or undefined where
+/// no race was planted.
+pub const CEILING_EXCLUDED: f64 = 0.05;
+/// The most letters of a reason that programs are counted by.
+const MAX_REASON: usize = 80;
+
+/// What a number of programs came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The interpreters, by kind of program.
+    pub semantics: BTreeMap<Programs, Counts>,
+    /// The device.
+    pub device: BTreeMap<Programs, Counts>,
+    /// Of the lanes that the interpreters compared: those of which the source allows several
+    /// values.
+    pub sets: u64,
+    /// Programs that met something unspecified.
+    pub open: u64,
+    /// Programs that WSL's relation ran.
+    pub referenced: u64,
+    /// Dispatches and calls.
+    pub subjects: u64,
+    /// Of these, the vacuous ones by why. A program is vacuous if all that is run of it is.
+    pub vacuous: BTreeMap<String, u64>,
+    /// Seeds that were passed over, by why: their programs have nothing that is run.
+    pub passed: BTreeMap<String, u64>,
+    /// Statements of the programs.
+    pub statements: u64,
+    /// Programs by the construct that the compiler refuses.
+    pub refused: BTreeMap<String, u64>,
+    /// Programs by why they were not compared.
+    pub unchecked: BTreeMap<String, u64>,
+    /// How many programs used each row of the mapping.
+    pub rows: BTreeMap<Row, u64>,
+    /// How many programs were given a texture of each type.
+    pub textures: BTreeMap<String, u64>,
+    /// How many programs ran as each stage.
+    pub stages: BTreeMap<String, u64>,
+    /// What is not as it must be.
+    pub findings: Vec<Finding>,
+}
+
+/// What one program comes to while its subjects are judged.
+#[derive(Default)]
+pub(super) struct OfOne {
+    pub(super) verdict: Option<Verdict>,
+    pub(super) compared: Compared,
+    pub(super) subjects: u64,
+    vacuous: BTreeMap<String, u64>,
+    rows: BTreeMap<Row, u64>,
+    textures: BTreeMap<String, u64>,
+    stages: BTreeMap<String, u64>,
+}
+
+impl OfOne {
+    /// Adds a verdict on one of its subjects.
+    pub(super) fn add(&mut self, verdict: Verdict, compared: Compared) {
+        self.subjects += 1;
+        self.compared += compared;
+        if let Verdict::Vacuous(why) = verdict {
+            *self.vacuous.entry(why).or_default() += 1;
+            return;
+        }
+        self.verdict = Some(match self.verdict.take() {
+            None => verdict,
+            Some(before) => before.worse(verdict),
+        });
+    }
+
+    /// Notes what a subject that ran has used.
+    pub(super) fn covers(&mut self, subject: &Subject, module: &Module) {
+        self.rows.extend(module.rows.iter().map(|(row, _)| (*row, 1)));
+        let (stage, resources) = match subject {
+            Subject::Dispatch(dispatch) => ("compute", &dispatch.resources[..]),
+            Subject::Call { .. } => ("function", &[][..]),
+        };
+        self.stages.insert(stage.into(), 1);
+        for resource in resources {
+            if let Held::Texture(textured) = &resource.held {
+                self.textures.insert(textured.kind.name().into(), 1);
+            }
+        }
+    }
+
+    /// The verdict on the whole: the worst of those that are not vacuous.
+    pub(super) fn verdict(&self) -> Verdict {
+        match &self.verdict {
+            None => Verdict::Vacuous(self.vacuous.keys().next().cloned().unwrap_or_else(|| "it has nothing that is run".into())),
+            Some(verdict) => verdict.clone(),
+        }
+    }
+}
+
+fn add_all<K: Ord>(to: &mut BTreeMap<K, u64>, from: BTreeMap<K, u64>) {
+    for (key, n) in from {
+        let all = to.entry(key).or_default();
+        *all = all.saturating_add(n);
+    }
+}
+
+impl Tally {
+    /// Adds what a program came to between the interpreters.
+    pub(super) fn count(&mut self, programs: Programs, index: u64, one: OfOne) -> Verdict {
+        let verdict = one.verdict();
+        self.semantics.entry(programs).or_default().count(&verdict, one.compared.lanes);
+        self.sets += one.compared.sets;
+        self.open += u64::from(one.compared.open);
+        self.referenced += u64::from(one.compared.by_relation);
+        self.subjects += one.subjects;
+        add_all(&mut self.vacuous, one.vacuous);
+        add_all(&mut self.rows, one.rows);
+        add_all(&mut self.textures, one.textures);
+        add_all(&mut self.stages, one.stages);
+        self.note(index, &verdict, false);
+        verdict
+    }
+
+    /// Adds what a device made of a program.
+    pub(super) fn count_device(&mut self, programs: Programs, index: u64, one: OfOne) {
+        let verdict = one.verdict();
+        self.device.entry(programs).or_default().count(&verdict, one.compared.lanes);
+        self.note(index, &verdict, true);
+    }
+
+    fn note(&mut self, index: u64, verdict: &Verdict, device: bool) {
+        let reason = |why: &str| why.split(", and ").next().unwrap_or_default().chars().take(MAX_REASON).collect();
+        match verdict {
+            Verdict::Refused(what) => *self.refused.entry(what.clone()).or_default() += 1,
+            Verdict::Unchecked(_, why) => *self.unchecked.entry(reason(why)).or_default() += 1,
+            _ => self.findings.extend(Finding::of(index, verdict, device)),
+        }
+    }
+
+    /// The interpreters' verdicts on programs of all kinds.
+    pub fn all(&self) -> Counts {
+        sum(&self.semantics)
+    }
+
+    /// The device's.
+    pub fn all_device(&self) -> Counts {
+        sum(&self.device)
+    }
+
+    /// Which floors a campaign stays under, each as a sentence.
+    pub fn missed_floors(&self, with_device: bool) -> Vec<String> {
+        let of_device = self.device.iter().map(|(programs, counts)| (programs, counts, "on the device, "));
+        let of_both = self.semantics.iter().map(|(programs, counts)| (programs, counts, ""));
+        let judged: Vec<(&Programs, &Counts, &str)> = if with_device { of_both.chain(of_device).collect() } else { of_both.collect() };
+        let mut missed = Vec::new();
+        for place in ["", "on the device, "] {
+            let (mut excluded, mut all) = (0, 0);
+            for (programs, counts, _) in judged.iter().filter(|(.., of)| *of == place) {
+                let planted = if **programs == Programs::Racy { counts.of("undefined") } else { 0 };
+                let out = ["vacuous", "undecided", "unchecked", "refused", "undefined"].map(|verdict| counts.of(verdict));
+                excluded += out.iter().sum::<u64>() - planted;
+                all += counts.all();
+            }
+            if excluded as f64 > CEILING_EXCLUDED * all as f64 {
+                let percent = CEILING_EXCLUDED * 100.0;
+                missed.push(format!("{place}{excluded} of {all} programs are not compared with every lane; the ceiling is {percent:.0} %"));
+            }
+        }
+        missed
+    }
+}
+
+fn sum(counts: &BTreeMap<Programs, Counts>) -> Counts {
+    let mut all = Counts::default();
+    counts.values().for_each(|counts| all.add(counts));
+    all
+}
+
+fn kinds_json(counts: &BTreeMap<Programs, Counts>) -> Value {
+    counts.iter().map(|(programs, counts)| (programs.name().to_string(), counts.to_json())).collect::<Map<_, _>>().into()
+}
+
+fn kinds(value: &Value) -> Option<BTreeMap<Programs, Counts>> {
+    let one = |(name, counts): (&String, &Value)| {
+        let programs = Programs::ALL.iter().find(|programs| programs.name() == name)?;
+        Some((*programs, Counts::from_json(counts)?))
+    };
+    value.as_object()?.iter().map(one).collect()
+}
+
+fn numbers(value: &Value) -> Option<BTreeMap<String, u64>> {
+    value.as_object()?.iter().map(|(key, n)| Some((key.clone(), n.as_u64()?))).collect()
+}
+
+impl Totals for Tally {
+    fn add(&mut self, other: Tally) {
+        for (to, from) in [(&mut self.semantics, &other.semantics), (&mut self.device, &other.device)] {
+            from.iter().for_each(|(programs, counts)| to.entry(*programs).or_default().add(counts));
+        }
+        let add = |to: &mut u64, n: u64| *to = to.saturating_add(n);
+        add(&mut self.sets, other.sets);
+        add(&mut self.open, other.open);
+        add(&mut self.referenced, other.referenced);
+        add(&mut self.subjects, other.subjects);
+        add(&mut self.statements, other.statements);
+        add_all(&mut self.vacuous, other.vacuous);
+        add_all(&mut self.passed, other.passed);
+        add_all(&mut self.refused, other.refused);
+        add_all(&mut self.unchecked, other.unchecked);
+        add_all(&mut self.rows, other.rows);
+        add_all(&mut self.textures, other.textures);
+        add_all(&mut self.stages, other.stages);
+        self.findings.extend(other.findings);
+    }
+
+    fn programs(&self) -> u64 {
+        self.all().all()
+    }
+
+    fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn findings_mut(&mut self) -> &mut [Finding] {
+        &mut self.findings
+    }
+
+    fn to_json(&self) -> Value {
+        let rows: Map<_, _> = self.rows.iter().map(|(row, n)| (row.name().to_string(), json!(n))).collect();
+        json!({
+            "semantics": kinds_json(&self.semantics), "device": kinds_json(&self.device), "sets": self.sets, "open": self.open,
+            "referenced": self.referenced, "subjects": self.subjects, "vacuous": self.vacuous, "passed": self.passed,
+            "statements": self.statements, "refused": self.refused,
+            "unchecked": self.unchecked, "rows": rows, "textures": self.textures, "stages": self.stages,
+            "findings": self.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
+        })
+    }
+
+    fn from_json(value: &Value) -> Option<Tally> {
+        let number = |key: &str| value.get(key)?.as_u64();
+        let row = |(name, n): (String, u64)| Some((*Row::ALL.iter().find(|row| row.name() == name)?, n));
+        Some(Tally {
+            semantics: kinds(value.get("semantics")?)?,
+            device: kinds(value.get("device")?)?,
+            sets: number("sets")?,
+            open: number("open")?,
+            referenced: number("referenced")?,
+            subjects: number("subjects")?,
+            vacuous: numbers(value.get("vacuous")?)?,
+            passed: numbers(value.get("passed")?)?,
+            statements: number("statements")?,
+            refused: numbers(value.get("refused")?)?,
+            unchecked: numbers(value.get("unchecked")?)?,
+            rows: numbers(value.get("rows")?)?.into_iter().map(row).collect::<Option<_>>()?,
+            textures: numbers(value.get("textures")?)?,
+            stages: numbers(value.get("stages")?)?,
+            findings: value.get("findings")?.as_array()?.iter().map(Finding::from_json).collect::<Option<_>>()?,
+        })
+    }
+}
