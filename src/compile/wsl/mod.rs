@@ -43,6 +43,7 @@ use planted::Planted;
 use row::Row;
 use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MAGIC_NUMBER, MemoryModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::image::{Compare, Filter, Format, Sampler, Shape};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::float_controls;
 use smallstep_semantics::text::Span;
@@ -89,10 +90,55 @@ pub struct Binding {
     pub set: u32,
     /// The binding in the set.
     pub binding: u32,
-    /// How it is bound.
-    pub kind: BufferKind,
-    /// The type of its elements.
-    pub element: TypeId,
+    /// What it holds.
+    pub kind: BindingKind,
+}
+
+/// What a binding holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindingKind {
+    /// A buffer: how it is bound, and the type of its elements.
+    Buffer(BufferKind, TypeId),
+    /// A texture that is sampled and fetched, of that type; the shape of its image in the module.
+    Sampled(TypeId, Shape),
+    /// A texture that is read and written, of that type; the shape and the format of its image.
+    Storage(TypeId, Shape, Format),
+    /// A sampler, and what it is used for.
+    Sampler(SamplerUse),
+}
+
+/// What a sampler is used for. One that does not fit gives unspecified values in WSL, and undefined
+/// ones in SPIR-V; so each use has a binding of its own, to which the host binds one that fits
+/// ([`SamplerUse::fitting`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SamplerUse {
+    /// Textures of floats are filtered or gathered.
+    Filter,
+    /// Texels of textures of integers are chosen, and nothing is filtered.
+    Choose,
+    /// Depths are compared with a reference.
+    Compare,
+}
+
+impl SamplerUse {
+    /// The sampler that is bound for this use in the place of one: itself, if it fits.
+    pub fn fitting(self, sampler: Sampler) -> Sampler {
+        match self {
+            SamplerUse::Filter => Sampler { compare: None, ..sampler },
+            SamplerUse::Choose => Sampler { compare: None, mag: Filter::Nearest, min: Filter::Nearest, mip: Filter::Nearest, ..sampler },
+            SamplerUse::Compare => Sampler { compare: sampler.compare.or(Some(Compare::Always)), ..sampler },
+        }
+    }
+}
+
+impl Binding {
+    /// The type of its elements, of a buffer.
+    pub fn element(&self) -> Option<TypeId> {
+        match self.kind {
+            BindingKind::Buffer(_, element) => Some(element),
+            BindingKind::Sampled(..) | BindingKind::Storage(..) | BindingKind::Sampler(_) => None,
+        }
+    }
 }
 
 /// An expression and its value in the module. An expression of a function that is emitted several

@@ -4,7 +4,7 @@
 use super::emit::Id;
 use super::place::{Bound, Extent, Place, Root, Step, Value};
 use super::row::Row;
-use super::{Binding, Compiler, Done};
+use super::{Binding, BindingKind, Compiler, Done};
 use crate::dispatch::BufferKind;
 use rspirv::spirv::{BuiltIn, Decoration, MemorySemantics, Op, Scope, StorageClass};
 use smallstep_semantics::text::deep;
@@ -129,7 +129,7 @@ impl Compiler<'_> {
         let name = item.name.map_or("", |n| program.env.names.name(n));
         let root = |id| Root { id, class: StorageClass::StorageBuffer, ty: element, buffer: true };
         if let Some(k) = self.bindings.iter().position(|b| b.register == text) {
-            if self.bindings[k].element != element {
+            if self.bindings[k].element() != Some(element) {
                 return self.refuse("one register that holds elements of two types");
             }
             if !self.bindings[k].names.iter().any(|n| n == name) {
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         let kind = if address_space == AddressSpace::Constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
         let binding = self.bindings.iter().filter(|b| b.set == set).count() as u32;
         let id = self.declare_buffer(element, kind, (set, binding), name)?;
-        self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind, element });
+        self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind: BindingKind::Buffer(kind, element) });
         self.buffers.push(id);
         Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
     }
@@ -192,7 +192,13 @@ impl Compiler<'_> {
             let id = self.declare_buffer(TypeId::UINT, kind, (0, binding), name)?;
             roots.push(Root { id, class: StorageClass::StorageBuffer, ty: TypeId::UINT, buffer: true });
             let register = name.to_string();
-            self.bindings.push(Binding { register, names: vec![name.into()], set: 0, binding, kind, element: TypeId::UINT });
+            self.bindings.push(Binding {
+                register,
+                names: vec![name.into()],
+                set: 0,
+                binding,
+                kind: BindingKind::Buffer(kind, TypeId::UINT),
+            });
         }
         let counts = |c: &Self, types: &mut dyn Iterator<Item = TypeId>| -> Done<u32> {
             let mut n = 0u64;

@@ -5,7 +5,7 @@ use super::Judged;
 use super::compare::{compare, is_allowed, leaves, result_leaves};
 use super::source::{FUEL, MUCH, Source, WAYS, machine, relation};
 use crate::compile::wsl::row::Row;
-use crate::compile::wsl::{Binding, Module, Options, translate, translate_function};
+use crate::compile::wsl::{Binding, BindingKind, Module, Options, translate, translate_function};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
 use crate::gpu::DeviceOutcome;
 use smallstep_semantics::number::Profile;
@@ -42,7 +42,10 @@ impl Given {
     pub(super) fn dispatch(&self) -> ComputeDispatch {
         let bound = |buffer: &Buffer| {
             let binding = self.module.bindings.iter().find(|b| (b.set, b.binding) == (buffer.set, buffer.binding));
-            let kind = binding.map_or(BufferKind::ReadWrite, |b| b.kind);
+            let kind = match binding.map(|b| b.kind) {
+                Some(BindingKind::Buffer(kind, _)) => kind,
+                _ => BufferKind::ReadWrite,
+            };
             BufferBinding { set: buffer.set, binding: buffer.binding, kind, bytes: buffer.bytes.clone() }
         };
         ComputeDispatch {
