@@ -15,7 +15,6 @@ pub mod told;
 use std::sync::Arc;
 
 use rspirv::spirv::{Decoration, ExecutionModel};
-use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{

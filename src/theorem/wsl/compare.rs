@@ -6,8 +6,10 @@ use smallstep_semantics::number::Real;
 use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::texture::{Texture, is_writable};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
+use std::rc::Rc;
 
 /// The scalars of a result; none of `void`.
 pub(super) fn result_leaves(program: &Program, layouts: &mut Layouts, ty: TypeId) -> Option<Vec<(usize, Scalar)>> {
@@ -62,7 +64,37 @@ pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
     }
 }
 
-/// Every scalar of every buffer; the first that is not allowed.
+/// Every component of every texel of a texture that is written; the first that is not allowed. One
+/// that the module does not name keeps what it holds.
+fn compare_texels<'b>(
+    name: &str,
+    texture: &Texture,
+    mut bindings: impl Iterator<Item = &'b Binding>,
+    allowed: &[Possible],
+    shown: Bytes,
+) -> Result<(), String> {
+    let (true, Some(binding)) = (is_writable(texture.kind), bindings.next()) else { return Ok(()) };
+    let Some(bytes) = shown(binding.set, binding.binding) else { return Err(format!("{name} is not shown")) };
+    let mut image = (*texture.image).clone();
+    image.fill(0, bytes).map_err(|error| error.to_string())?;
+    let after = Texture { kind: texture.kind, image: Rc::new(image) };
+    let [width, height, slices] = after.sides(0).map(i64::from);
+    let texels = (0..slices).flat_map(|z| (0..height).flat_map(move |y| (0..width).map(move |x| [x, y, z])));
+    let mut expected = allowed.iter();
+    for at in texels {
+        for c in 0..after.channels() {
+            let (Some(possible), Some(Some(bits))) = (expected.next(), after.texel_bits(0, at, c)) else {
+                return Err(format!("{name} has another size"));
+            };
+            if !is_allowed(possible, after.scalar(), bits) {
+                return Err(format!("component {c} of texel {at:?} of {name} is {bits:#x} and the source allows {possible:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every scalar of every buffer and texture; the first that is not allowed.
 pub(super) fn compare(
     program: &Program,
     resources: &[Resource],
@@ -72,6 +104,9 @@ pub(super) fn compare(
 ) -> Result<(), String> {
     let mut layouts = Layouts::default();
     for (resource, allowed) in resources.iter().zip(words) {
+        if let Some((texture, _)) = resource.texture() {
+            compare_texels(&resource.name, texture, bindings.iter().filter(|b| b.register == resource.register), allowed, shown)?;
+        }
         let Some(buffer) = resource.buffer() else { continue };
         let Some(binding) = bindings.iter().find(|b| b.register == resource.register) else { continue };
         let observed = shown(binding.set, binding.binding);

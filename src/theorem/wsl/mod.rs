@@ -9,9 +9,10 @@
 //! The module must have no undefined behaviour and show no undefined value. Only a race or a
 //! divergent barrier that WSL's relation reports too is excused, and has a verdict of its own.
 //!
-//! `subject` is what runs on both sides, `source` what the program allows, `compare` holds one
+//! `subject` is what runs on both sides, `bound` what the target is bound to, `source` what the program allows, `compare` holds one
 //! against the other, `programs` are the generated programs of a seed, `campaign` many of them.
 
+mod bound;
 mod campaign;
 mod compare;
 mod programs;

@@ -2,20 +2,21 @@
 //! arguments.
 
 use super::Judged;
+use super::bound::{Bound, formats};
 use super::compare::{compare, is_allowed, leaves, result_leaves};
 use super::source::{FUEL, MUCH, Source, WAYS, machine, relation};
 use crate::compile::wsl::row::Row;
-use crate::compile::wsl::{Binding, BindingKind, Module, Options, translate, translate_function};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch};
+use crate::compile::wsl::{BindingKind, Module, Options, translate, translate_function};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ImageBinding, ImageKind};
 use crate::gpu::DeviceOutcome;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{self, Limits, Observation};
+use smallstep_semantics::spirv::environment::{self, BoundImage, Limits, Observation};
 use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
 use smallstep_semantics::undefined::Ub;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::group::{Dispatch, Resource};
+use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::{self as wsl_machine, Compiled, Ending};
 use smallstep_semantics::wsl::open::Possible;
@@ -30,35 +31,47 @@ pub(super) enum Subject<'s, 'p> {
     Call { program: &'p Program, text: &'p str, f: FunctionId, arguments: Vec<Vec<u32>> },
 }
 
-/// What the target is given: its module, and the contents of its buffers.
+/// What the target is given: its module, and what is bound.
 pub(super) struct Given {
     module: Module,
     groups: [u32; 3],
-    buffers: Vec<Buffer>,
+    bound: Bound,
 }
 
 impl Given {
     /// The dispatch for a device.
     pub(super) fn dispatch(&self) -> ComputeDispatch {
-        let bound = |buffer: &Buffer| {
-            let binding = self.module.bindings.iter().find(|b| (b.set, b.binding) == (buffer.set, buffer.binding));
-            let kind = match binding.map(|b| b.kind) {
+        let kind_at = |set: u32, binding: u32| {
+            let at = self.module.bindings.iter().find(|b| (b.set, b.binding) == (set, binding));
+            at.map(|b| b.kind)
+        };
+        let buffer = |buffer: &Buffer| {
+            let kind = match kind_at(buffer.set, buffer.binding) {
                 Some(BindingKind::Buffer(kind, _)) => kind,
                 _ => BufferKind::ReadWrite,
             };
             BufferBinding { set: buffer.set, binding: buffer.binding, kind, bytes: buffer.bytes.clone() }
         };
+        let image = |image: &BoundImage| {
+            let kind = match kind_at(image.set, image.binding) {
+                Some(BindingKind::Storage(..)) => ImageKind::Storage,
+                _ => ImageKind::Sampled,
+            };
+            ImageBinding { set: image.set, binding: image.binding, kind, image: image.image.clone() }
+        };
         ComputeDispatch {
             words: self.module.words.clone().into(),
             entry: self.module.entry.clone(),
             groups: self.groups,
-            buffers: self.buffers.iter().map(bound).collect(),
+            buffers: self.bound.buffers.iter().map(buffer).collect(),
+            images: self.bound.images.iter().map(image).collect(),
+            samplers: self.bound.samplers.clone(),
             ..ComputeDispatch::default()
         }
     }
 }
 
-/// What is in a buffer at the end, by set and binding; none of one that the module does not name.
+/// What is in a buffer or storage image at the end, by set and binding; none of one that the module does not name.
 pub(super) type Bytes<'b> = &'b dyn Fn(u32, u32) -> Option<&'b [u8]>;
 
 impl Subject<'_, '_> {
@@ -66,9 +79,11 @@ impl Subject<'_, '_> {
     pub(super) fn given(&self, options: &Options) -> Result<Given, Judged> {
         match self {
             Subject::Dispatch(dispatch) => {
-                let module = translate(dispatch.program, dispatch.entry, options).map_err(Judged::Refused)?;
-                let buffers = buffers_of(&module.bindings, &dispatch.resources).map_err(Judged::Unchecked)?;
-                Ok(Given { module, groups: dispatch.groups, buffers })
+                let formats = formats(&dispatch.resources);
+                let options = Options { formats: &formats, ..*options };
+                let module = translate(dispatch.program, dispatch.entry, &options).map_err(Judged::Refused)?;
+                let bound = Bound::of(&module.bindings, &dispatch.resources).map_err(Judged::Unchecked)?;
+                Ok(Given { module, groups: dispatch.groups, bound })
             }
             Subject::Call { program, f, arguments, .. } => {
                 let module = translate_function(program, *f, options).map_err(Judged::Refused)?;
@@ -89,7 +104,7 @@ impl Subject<'_, '_> {
                     Buffer { set: 0, binding: 0, bytes: bytes(&given) },
                     Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; results]) },
                 ];
-                Ok(Given { module, groups: [1; 3], buffers })
+                Ok(Given { module, groups: [1; 3], bound: Bound { buffers, ..Bound::default() } })
             }
         }
     }
@@ -193,7 +208,7 @@ impl Subject<'_, '_> {
 
     fn judged_of(&self, given: &Given, options: &Options) -> Judged {
         let ends = || matches!(self.machine(), Source::Shown { .. });
-        let shown = match target(&given.module, given.groups, &given.buffers, ends) {
+        let shown = match target(given, ends) {
             Err(LoadError::Limit(limit)) => return Judged::Unchecked(format!("the target: {limit}")),
             Err(error) => return Judged::Disagree(format!("the module is not valid: {error}")),
             Ok(Outcome::Observed(shown)) => shown,
@@ -216,9 +231,13 @@ impl Subject<'_, '_> {
         if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
             return Judged::Disagree(format!("the module shows an undefined value: {}", undefined.kind));
         }
+        if let Some(undefined) = shown.images.iter().find_map(|i| i.undefined.first()) {
+            return Judged::Disagree(format!("the module stores an undefined value in a texture: {}", undefined.kind));
+        }
         let bytes = |set, binding| {
-            let buffer = shown.buffers.iter().find(|b| (b.set, b.binding) == (set, binding));
-            buffer.map(|b| b.bytes.as_slice())
+            let buffers = shown.buffers.iter().map(|b| (b.set, b.binding, b.bytes.as_slice()));
+            let mut all = buffers.chain(shown.images.iter().map(|i| (i.set, i.binding, i.bytes.as_slice())));
+            all.find(|(s, b, _)| (*s, *b) == (set, binding)).map(|(.., bytes)| bytes)
         };
         // By the profile only if the module approximates what WSL's definite results are.
         let approximates = given.module.rows.iter().any(|(row, _)| *row == Row::Approximate);
@@ -232,7 +251,11 @@ impl Subject<'_, '_> {
             Err(judged) => return judged,
         };
         match outcome {
-            DeviceOutcome::Computed(result) => self.allows(&module, Some(options.profile), &|set, binding| result.buffer(set, binding)),
+            DeviceOutcome::Computed(result) => {
+                let image = |set, binding| result.images.iter().find(|i| (i.set, i.binding) == (set, binding)).map(|i| i.bytes.as_slice());
+                let shown = |set, binding| result.buffer(set, binding).or_else(|| image(set, binding));
+                self.allows(&module, Some(options.profile), &shown)
+            }
             DeviceOutcome::Unchecked(why) | DeviceOutcome::Outage(why) => Judged::Unchecked(why.clone()),
             other => Judged::Disagree(other.to_string()),
         }
@@ -242,30 +265,10 @@ impl Subject<'_, '_> {
 /// Why neither side shows anything.
 const BOTH_OUT: &str = "neither side ends within its fuel";
 
-/// The buffers of a module, with what is bound to them.
-fn buffers_of(bindings: &[Binding], resources: &[Resource]) -> Result<Vec<Buffer>, String> {
-    let mut buffers = Vec::new();
-    for binding in bindings {
-        let resource = resources.iter().find(|r| r.register == binding.register).and_then(Resource::buffer);
-        let Some(buffer) = resource else { return Err(format!("nothing is bound to {}", binding.register)) };
-        if buffer.words.is_empty() {
-            return Err("a buffer has no bytes".into());
-        }
-        let bytes = buffer.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        buffers.push(Buffer { set: binding.set, binding: binding.binding, bytes });
-    }
-    Ok(buffers)
-}
-
 /// Runs the module. Where it is out of fuel and the source ends, it gets more.
-fn target(
-    module: &Module,
-    groups: [u32; 3],
-    buffers: &[Buffer],
-    source_ends: impl FnOnce() -> bool,
-) -> Result<Outcome<Observation>, LoadError> {
-    match target_with(module, groups, buffers, FUEL.2)? {
-        Outcome::OutOfFuel if source_ends() => match target_with(module, groups, buffers, MUCH)? {
+fn target(given: &Given, source_ends: impl FnOnce() -> bool) -> Result<Outcome<Observation>, LoadError> {
+    match target_with(given, FUEL.2)? {
+        Outcome::OutOfFuel if source_ends() => match target_with(given, MUCH)? {
             Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
             other => Ok(other),
         },
@@ -273,10 +276,10 @@ fn target(
     }
 }
 
-fn target_with(module: &Module, groups: [u32; 3], buffers: &[Buffer], fuel: u64) -> Result<Outcome<Observation>, LoadError> {
+fn target_with(Given { module, groups, bound }: &Given, fuel: u64) -> Result<Outcome<Observation>, LoadError> {
     let loaded = spirv::Module::load(&module.words)?;
-    let resources = environment::Resources::of_buffers(buffers);
-    let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(fuel) };
+    let resources = bound.resources();
+    let dispatch = environment::Dispatch { entry: &module.entry, groups: *groups, resources, limits: Limits::of_fuel(fuel) };
     match lockstep::Program::compile(&loaded, &module.entry) {
         Ok(program) => Ok(program.run(&dispatch, 1)),
         Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => {
