@@ -96,18 +96,20 @@ impl Memory<'_> {
 
     fn image(self, image: &ObservedImage) {
         let place = Place { set: image.set, binding: image.binding };
-        let [width, height] = image.size;
+        let [width, height, slices] = image.size;
+        let size = if slices > 1 { &image.size[..] } else { &image.size[..2] };
         let texels = show::texels(image);
         if self.json {
             let undefined = image.undefined.iter().map(|u| json!({"id": u.kind, "component": u.component, "start": u.start, "end": u.end}));
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "image", "set": place.set, "binding": place.binding, "format": image.format.name(),
-                    "size": image.size, "texels": texels, "undefined": undefined.collect::<Vec<_>>()})
+                    "size": size, "texels": texels, "undefined": undefined.collect::<Vec<_>>()})
             );
             return;
         }
-        say!("{place} {}, {width}x{height}", image.format.name());
+        let times = if slices > 1 { format!("x{slices}") } else { String::new() };
+        say!("{place} {}, {width}x{height}{times}", image.format.name());
         let most = if self.values { usize::MAX } else { FEW.div_ceil(width.max(1) as usize) };
         for row in texels.chunks(width.max(1) as usize).take(most) {
             say!("  {}", row.join(" "));

@@ -201,8 +201,14 @@ impl Translate {
         }
         if self.json {
             let bindings = module.bindings.iter().map(|b| {
-                json!({"set": b.set, "binding": b.binding, "register": b.register, "names": b.names, "kind": b.kind.name(),
-                    "element": program.env.type_name(b.element)})
+                let (kind, of) = match b.kind {
+                    wsl::BindingKind::Buffer(kind, element) => (kind.name(), Some(element)),
+                    wsl::BindingKind::Sampled(ty, _) => ("sampled-texture", Some(ty)),
+                    wsl::BindingKind::Storage(ty, ..) => ("storage-texture", Some(ty)),
+                    wsl::BindingKind::Sampler(_) => ("sampler", None),
+                };
+                let of = of.map(|ty| program.env.type_name(ty));
+                json!({"set": b.set, "binding": b.binding, "register": b.register, "names": b.names, "kind": kind, "element": of})
             });
             let rows: serde_json::Map<String, serde_json::Value> =
                 module.rows.iter().map(|(row, n)| (format!("{row:?}"), json!(n))).collect();

@@ -57,7 +57,7 @@ impl Samplers {
             for descriptor in resources::descriptors(&decoded) {
                 let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
                 taken.push(place);
-                if let Behind::CombinedImageSampler(_) = descriptor.behind {
+                if let Behind::CombinedImageSampler(..) = descriptor.behind {
                     combined.insert(place, place);
                 }
             }
@@ -89,7 +89,7 @@ impl Samplers {
     fn split(&self, words: &Arc<[u32]>) -> Result<Arc<[u32]>, CannotAdapt> {
         let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
         let descriptors = resources::descriptors(&decoded);
-        let combined = |d: &&Descriptor| matches!(d.behind, Behind::CombinedImageSampler(_));
+        let combined = |d: &&Descriptor| matches!(d.behind, Behind::CombinedImageSampler(..));
         let placed = descriptors.iter().filter(combined).filter_map(|d| Some((d.id, *self.0.get(&d.set.zip(d.binding)?)?)));
         let placed: Vec<(u32, Place)> = placed.collect();
         if placed.is_empty() {
@@ -357,7 +357,7 @@ mod tests {
         let decoded = decode(&adapted.words).expect("it decodes");
         let mut found = resources::descriptors(&decoded).iter().map(|d| (d.set, d.binding, d.behind)).collect::<Vec<_>>();
         found.sort_by_key(|descriptor| descriptor.1);
-        let sampled = Behind::SampledImage(resources::Texels::Float);
+        let sampled = Behind::SampledImage(smallstep_semantics::image::Shape::D2, resources::Texels::Float);
         let at = |binding: u32, behind: Behind| (Some(1), Some(binding), behind);
         assert_eq!(found, [at(3, sampled), at(5, sampled), at(6, Behind::Sampler), at(7, Behind::Sampler)]);
         // Each use makes a sampled image for itself, in its own block: three

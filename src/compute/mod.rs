@@ -15,7 +15,6 @@ pub mod told;
 use std::sync::Arc;
 
 use rspirv::spirv::{Decoration, ExecutionModel};
-use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{
@@ -113,7 +112,7 @@ impl Uses<'_> {
     pub fn image_kind_at(self, place: Place) -> Option<ImageKind> {
         let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, behind, _)| match behind {
             Behind::StorageImage(..) => Some(ImageKind::Storage),
-            Behind::SampledImage(_) | Behind::CombinedImageSampler(_) => Some(ImageKind::Sampled),
+            Behind::SampledImage(..) | Behind::CombinedImageSampler(..) => Some(ImageKind::Sampled),
             _ => None,
         });
         kinds.max()
@@ -298,17 +297,18 @@ impl Given {
                     Some(_) => {}
                 }
             }
-            let needs_image = matches!(behind, Behind::SampledImage(_) | Behind::StorageImage(..) | Behind::CombinedImageSampler(_));
+            let needs_image = matches!(behind, Behind::SampledImage(..) | Behind::StorageImage(..) | Behind::CombinedImageSampler(..));
             if needs_image && !self.images.iter().any(|i| at(i.set, i.binding)) {
                 let example = format!("--texture {place}=FILE.png, or as --texture '{place}=R8G8B8A8_UNORM 2x2'");
                 return Err(format!("no image is given for {name}; give {example}"));
             }
-            if needs_image && self.images.iter().any(|i| at(i.set, i.binding) && i.image.shape() != Shape::D2) {
-                return Err(format!(
-                    "the image for {name} at {place} is not of two dimensions and one layer; others are not modeled for SPIR-V"
-                ));
+            if let Behind::SampledImage(shape, _) | Behind::StorageImage(shape, ..) | Behind::CombinedImageSampler(shape, _) = behind
+                && let Some(other) = self.images.iter().find(|i| at(i.set, i.binding) && i.image.shape() != shape)
+            {
+                let found = other.image.shape().name();
+                return Err(format!("the image for {name} at {place} is {found}; the program needs one that is {}", shape.name()));
             }
-            let needs_sampler = matches!(behind, Behind::Sampler | Behind::CombinedImageSampler(_));
+            let needs_sampler = matches!(behind, Behind::Sampler | Behind::CombinedImageSampler(..));
             if needs_sampler && !self.samplers.iter().any(|s| at(s.set, s.binding)) {
                 return Err(format!("no sampler is given for {name}; give one as --sampler '{place}=linear edge', or --sampler {place}="));
             }
@@ -444,7 +444,7 @@ pub fn shown_images(images: Vec<Buffer>, bound: &[ImageBinding]) -> Vec<Observed
     let shown = |shown: Buffer| {
         let (set, binding) = (shown.set, shown.binding);
         let image = &bound.iter().find(|i| (i.set, i.binding) == (set, binding))?.image;
-        let size = image.size(0).unwrap_or_default();
+        let size = image.sides(0).unwrap_or_default();
         Some(ObservedImage { set, binding, format: image.format(), size, bytes: shown.bytes, undefined: Vec::new() })
     };
     images.into_iter().filter_map(shown).collect()

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
-use smallstep_semantics::image::{Image, Numeric, Robustness};
+use smallstep_semantics::image::{Image, Numeric, Robustness, Rules, Shape};
 use smallstep_semantics::number::integer;
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::environment::{ObservedBuffer, ObservedImage, UndefinedBytes};
@@ -42,11 +42,11 @@ impl Element {
 
 /// The texels of an image in order, as `(1, 0.5)`; an undefined component is `any`.
 pub fn texels(observed: &ObservedImage) -> Vec<String> {
-    let [width, height] = observed.size;
-    let Ok(mut image) = Image::new(observed.format, width, height, 1) else { return Vec::new() };
+    let Ok(mut image) = Image::of_shape(observed.format, Shape::D2Array, observed.size, 1) else { return Vec::new() };
     if image.fill(0, &observed.bytes).is_err() {
         return Vec::new();
     }
+    let [width, height, slices] = observed.size.map(u64::from);
     let (numeric, channels) = (observed.format.numeric(), observed.format.channels().len());
     let number = |bits: u32| match numeric {
         Numeric::Sint => (bits as i32).to_string(),
@@ -54,13 +54,13 @@ pub fn texels(observed: &ObservedImage) -> Vec<String> {
         _ => f32::from_bits(bits).to_string(),
     };
     let texel = |at: u64| {
-        let (x, y) = (at % u64::from(width), at / u64::from(width));
-        let texel = image.fetch(x as i64, y as i64, 0, Robustness::None);
+        let at_place = [at % width, at / width % height, at / width / height].map(|x| x as i64);
+        let texel = image.fetch_by(&Rules::default(), at_place, 0, Robustness::None);
         let undefined = |c: usize| observed.undefined.iter().any(|u| usize::from(u.component) == c && (u.start..u.end).contains(&at));
         let components = (0..channels).map(|c| if undefined(c) { "any".into() } else { number(texel.bits[c]) });
         format!("({})", components.collect::<Vec<_>>().join(", "))
     };
-    (0..u64::from(width) * u64::from(height)).map(texel).collect()
+    (0..width * height * slices).map(texel).collect()
 }
 
 /// What [`places`] calls: with path, index and address.

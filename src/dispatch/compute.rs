@@ -87,6 +87,11 @@ impl ComputeResult {
         at(&self.buffers, set, binding)
     }
 
+    /// What was shown at a place: the bytes of a buffer, or the texels of a storage image.
+    pub fn shown(&self, set: u32, binding: u32) -> Option<&[u8]> {
+        self.buffer(set, binding).or_else(|| self.image(set, binding))
+    }
+
     /// The texels of the image at that set and binding, if it is one that the dispatch shows.
     pub fn image(&self, set: u32, binding: u32) -> Option<&[u8]> {
         at(&self.images, set, binding)

@@ -11,7 +11,7 @@ use std::fmt;
 
 use rspirv::spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, ImageFormat, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallstep_semantics::image::{Format, Numeric};
+use smallstep_semantics::image::{Format, Numeric, Shape};
 use smallstep_semantics::spirv::grammar::{self, Op, OperandKind, Operands, SetInstruction};
 use smallstep_semantics::spirv::words::{Decoded, string_at};
 use smallstep_semantics::spirv::{Instruction, WordsError, decode};
@@ -23,15 +23,15 @@ pub enum Behind {
     Uniform,
     /// A storage buffer, of either style.
     Storage,
-    /// A two-dimensional image of one layer and one sample, to be sampled and fetched.
-    SampledImage(Texels),
-    /// A two-dimensional image of one layer and one sample, to be read and written, of that format;
-    /// None where the module leaves it open or names one that is not modeled.
-    StorageImage(Option<Format>, Texels),
+    /// An image of one sample, to be sampled and fetched.
+    SampledImage(Shape, Texels),
+    /// An image of one sample, to be read and written, of that format; None where the module leaves
+    /// it open or names one that is not modeled.
+    StorageImage(Shape, Option<Format>, Texels),
     /// A sampler.
     Sampler,
     /// An image to be sampled and a sampler in one.
-    CombinedImageSampler(Texels),
+    CombinedImageSampler(Shape, Texels),
     /// An image of another kind, or what else storage class UniformConstant holds.
     Opaque,
     /// An array of descriptors.
@@ -408,11 +408,20 @@ fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
         (_, Some(&[32, signed])) => [Texels::Uint, Texels::Sint][usize::from(signed == 1)],
         _ => return Behind::Opaque,
     };
+    let shape = match (Dim::from_u32(dim), arrayed) {
+        (Some(Dim::Dim1D), 0) => Shape::D1,
+        (Some(Dim::Dim1D), _) => Shape::D1Array,
+        (Some(Dim::Dim2D), 0) => Shape::D2,
+        (Some(Dim::Dim2D), _) => Shape::D2Array,
+        (Some(Dim::Dim3D), 0) => Shape::D3,
+        (Some(Dim::DimCube), 0) => Shape::Cube,
+        _ => return Behind::Opaque,
+    };
     match (combined.is_some(), sampled) {
-        _ if dim != Dim::Dim2D as u32 || arrayed != 0 || multisampled != 0 => Behind::Opaque,
-        (true, 1) => Behind::CombinedImageSampler(texels),
-        (false, 1) => Behind::SampledImage(texels),
-        (false, 2) => Behind::StorageImage(ImageFormat::from_u32(format).and_then(Format::of_spirv), texels),
+        _ if multisampled != 0 => Behind::Opaque,
+        (true, 1) => Behind::CombinedImageSampler(shape, texels),
+        (false, 1) => Behind::SampledImage(shape, texels),
+        (false, 2) => Behind::StorageImage(shape, ImageFormat::from_u32(format).and_then(Format::of_spirv), texels),
         _ => Behind::Opaque,
     }
 }
@@ -580,13 +589,15 @@ mod tests {
             )
         };
         let cases = [
-            ("Float 32", "2D 0 0 0 1 Unknown", "image", Behind::SampledImage(Texels::Float)),
-            ("Int 32 1", "2D 0 0 0 1 Unknown", "both", Behind::CombinedImageSampler(Texels::Sint)),
-            ("Int 32 0", "2D 0 0 0 2 R32ui", "image", Behind::StorageImage(Some(Format::R32Uint), Texels::Uint)),
-            ("Float 32", "2D 0 0 0 2 Unknown", "image", Behind::StorageImage(None, Texels::Float)),
+            ("Float 32", "2D 0 0 0 1 Unknown", "image", Behind::SampledImage(Shape::D2, Texels::Float)),
+            ("Int 32 1", "2D 0 0 0 1 Unknown", "both", Behind::CombinedImageSampler(Shape::D2, Texels::Sint)),
+            ("Int 32 0", "2D 0 0 0 2 R32ui", "image", Behind::StorageImage(Shape::D2, Some(Format::R32Uint), Texels::Uint)),
+            ("Float 32", "2D 0 0 0 2 Unknown", "image", Behind::StorageImage(Shape::D2, None, Texels::Float)),
             ("Float 32", "2D 0 0 0 1 Unknown", "sampler", Behind::Sampler),
-            ("Float 32", "3D 0 0 0 1 Unknown", "image", Behind::Opaque),
-            ("Float 32", "2D 0 1 0 1 Unknown", "both", Behind::Opaque),
+            ("Float 32", "3D 0 0 0 1 Unknown", "image", Behind::SampledImage(Shape::D3, Texels::Float)),
+            ("Float 32", "2D 0 1 0 1 Unknown", "both", Behind::CombinedImageSampler(Shape::D2Array, Texels::Float)),
+            ("Float 32", "Cube 0 1 0 1 Unknown", "image", Behind::Opaque),
+            ("Float 32", "2D 0 0 1 1 Unknown", "image", Behind::Opaque),
         ];
         for (component, image, of, behind) in cases {
             let words = assemble(&text(component, image, of), Options::default()).expect("it assembles");

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Sampler};
+use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Sampler, Shape};
 use smallstep_semantics::spirv::Buffer;
 
 use super::open::OpenDevice;
@@ -77,7 +77,7 @@ fn of_buffer(kind: BufferKind) -> wgpu::BindingType {
 }
 
 fn of_image(image: &ImageBinding) -> wgpu::BindingType {
-    let (format, view_dimension) = (image.image.format(), wgpu::TextureViewDimension::D2);
+    let (format, view_dimension) = (image.image.format(), texture::view_dimension(image.image.shape()));
     match image.kind {
         ImageKind::Storage => {
             let access = wgpu::StorageTextureAccess::ReadWrite;
@@ -316,7 +316,11 @@ impl OpenDevice {
         textures: &[wgpu::Texture],
         buffers: &[wgpu::Buffer],
     ) -> Vec<(u32, wgpu::BindGroup)> {
-        let views: Vec<wgpu::TextureView> = textures.iter().map(|texture| texture.create_view(&Default::default())).collect();
+        let view = |(given, texture): (&ImageBinding, &wgpu::Texture)| {
+            let dimension = Some(texture::view_dimension(given.image.shape()));
+            texture.create_view(&wgpu::TextureViewDescriptor { dimension, ..Default::default() })
+        };
+        let views: Vec<wgpu::TextureView> = bound.images.iter().zip(textures).map(view).collect();
         let samplers: Vec<wgpu::Sampler> = bound.samplers.iter().map(|s| self.sampler(&s.sampler)).collect();
         let mut groups = Vec::new();
         for (set, layout) in (0u32..).zip(&layout.groups) {
@@ -369,6 +373,10 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
         }
         Err(format!("{place} is an image of {texels_name}, and is given one of the format {}", format.name()))
     };
+    let of_shape = |image: &ImageBinding, shape: Shape| {
+        let given = image.image.shape();
+        if given == shape { Ok(()) } else { Err(format!("{place} is an image {}, and is given one {}", shape.name(), given.name())) }
+    };
     let of_kind = |image: &ImageBinding, kind: ImageKind| {
         if image.kind == kind {
             return Ok(());
@@ -383,9 +391,14 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
             let other = if buffer.kind == BufferKind::Uniform { "storage" } else { "uniform" };
             Err(format!("{place} is a {other} buffer, and is given a {} buffer", buffer.kind.name()))
         }
-        (Behind::SampledImage(texels), _, Some(image)) => of_kind(image, ImageKind::Sampled).and_then(|()| of_format(image, texels)),
-        (Behind::StorageImage(format, texels), _, Some(image)) => {
+        (Behind::SampledImage(shape, texels), _, Some(image)) => {
+            of_kind(image, ImageKind::Sampled)?;
+            of_shape(image, shape)?;
+            of_format(image, texels)
+        }
+        (Behind::StorageImage(shape, format, texels), _, Some(image)) => {
             of_kind(image, ImageKind::Storage)?;
+            of_shape(image, shape)?;
             of_format(image, texels)?;
             match format {
                 Some(format) if format == image.image.format() => Ok(()),
@@ -396,15 +409,13 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
                 None => Err(format!("{place} is a storage image without a format, and wgpu enables no access to such")),
             }
         }
-        (Behind::SampledImage(_) | Behind::StorageImage(..), _, None) => missing("image"),
+        (Behind::SampledImage(..) | Behind::StorageImage(..), _, None) => missing("image"),
         (Behind::Sampler, ..) if sampler => Ok(()),
         (Behind::Sampler, ..) => missing("sampler"),
-        (Behind::CombinedImageSampler(_), ..) => {
+        (Behind::CombinedImageSampler(..), ..) => {
             Err(format!("{place} is a combined image sampler, of which wgpu has none; the pass `split_samplers` makes two of it"))
         }
-        (Behind::Opaque, ..) => {
-            Err(format!("{place} is neither a buffer, a sampler nor a two-dimensional image of one layer and one sample"))
-        }
+        (Behind::Opaque, ..) => Err(format!("{place} is neither a buffer, a sampler nor an image of one sample that is modeled")),
         (Behind::Array, ..) => Err(format!("{place} is an array of descriptors, of which none are made")),
     }
 }

@@ -4,7 +4,7 @@
 //! Texels go there by copies, except to 32-bit depths, to which wgpu copies nothing: a full-screen
 //! triangle writes them. They come back by copies whose rows are padded to what wgpu asks for.
 
-use smallstep_semantics::image::{Format, Image};
+use smallstep_semantics::image::{Format, Image, Shape};
 
 use super::open::OpenDevice;
 
@@ -108,19 +108,33 @@ pub(super) fn vertex_format(format: Format) -> Option<wgpu::VertexFormat> {
     })
 }
 
+/// wgpu's name of a shape. It has no layers of rows; [`OpenDevice::can_hold`] refuses these.
+pub(super) fn view_dimension(shape: Shape) -> wgpu::TextureViewDimension {
+    match shape {
+        Shape::D1 => wgpu::TextureViewDimension::D1,
+        Shape::D2 => wgpu::TextureViewDimension::D2,
+        Shape::D1Array | Shape::D2Array => wgpu::TextureViewDimension::D2Array,
+        Shape::D3 => wgpu::TextureViewDimension::D3,
+        Shape::Cube => wgpu::TextureViewDimension::Cube,
+    }
+}
+
+fn extent([width, height, depth_or_array_layers]: [u32; 3]) -> wgpu::Extent3d {
+    wgpu::Extent3d { width, height, depth_or_array_layers }
+}
+
 /// The rows of an image's first level in a readback.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
-    width: u32,
-    height: u32,
+    sides: [u32; 3],
     /// Bytes of a row.
     own: usize,
 }
 
 impl Rows {
     pub(super) fn of(image: &Image) -> Rows {
-        let [width, height] = image.size(0).unwrap_or([1, 1]);
-        Rows { width, height, own: width as usize * image.format().bytes() }
+        let sides = image.sides(0).unwrap_or([1; 3]);
+        Rows { sides, own: sides[0] as usize * image.format().bytes() }
     }
 
     fn padded(self) -> u64 {
@@ -129,15 +143,15 @@ impl Rows {
 
     /// Bytes of readback memory.
     pub(super) fn bytes(self) -> u64 {
-        self.padded() * u64::from(self.height)
+        self.padded() * u64::from(self.sides[1]) * u64::from(self.sides[2])
     }
 
     /// Copies the first level of the texture to the readback and moves the offset behind it.
     pub(super) fn copy(self, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture, readback: &wgpu::Buffer, offset: &mut u64) {
         let bytes_per_row = Some(self.padded() as u32);
-        let layout = wgpu::TexelCopyBufferLayout { offset: *offset, bytes_per_row, rows_per_image: None };
-        let size = wgpu::Extent3d { width: self.width, height: self.height, depth_or_array_layers: 1 };
-        encoder.copy_texture_to_buffer(texture.as_image_copy(), wgpu::TexelCopyBufferInfo { buffer: readback, layout }, size);
+        let layout = wgpu::TexelCopyBufferLayout { offset: *offset, bytes_per_row, rows_per_image: Some(self.sides[1]) };
+        let to = wgpu::TexelCopyBufferInfo { buffer: readback, layout };
+        encoder.copy_texture_to_buffer(texture.as_image_copy(), to, extent(self.sides));
         *offset += self.bytes();
     }
 
@@ -178,9 +192,21 @@ impl OpenDevice {
 
     /// Whether the image has a size and texels that can be given to the device.
     pub(super) fn can_hold(&self, image: &Image) -> Result<(), String> {
-        let [width, height] = image.size(0).unwrap_or_default();
-        let side = u64::from(width.max(height));
-        self.within("texels in a row or column", side, "maxImageDimension2D", u64::from(self.record.max_texture_dimension_2d))?;
+        let sides = image.sides(0).unwrap_or_default();
+        let limits = self.device.limits();
+        let (most, limit) = match image.shape() {
+            Shape::D1Array => return Err("an image has layers of one dimension, which wgpu has not".into()),
+            Shape::D1 if image.levels() > 1 => return Err("an image of one dimension has several levels; wgpu has one".into()),
+            Shape::D1 => (limits.max_texture_dimension_1d, "maxImageDimension1D"),
+            Shape::D3 => (limits.max_texture_dimension_3d, "maxImageDimension3D"),
+            Shape::D2 | Shape::D2Array | Shape::Cube => (self.record.max_texture_dimension_2d, "maxImageDimension2D"),
+        };
+        let box_side = if image.shape() == Shape::D3 { sides[2] } else { 1 };
+        let side = u64::from(sides[0].max(sides[1]).max(box_side));
+        self.within("texels in a row or column", side, limit, u64::from(most))?;
+        if image.shape().is_layered() {
+            self.within("layers", u64::from(sides[2]), "maxImageArrayLayers", u64::from(limits.max_texture_array_layers))?;
+        }
         if image.format() == Format::D32Sfloat {
             let levels = (0..image.levels()).filter_map(|level| image.bytes(level));
             let depths = levels.flat_map(|bytes| bytes.chunks_exact(4)).map(|d| f32::from_le_bytes([d[0], d[1], d[2], d[3]]));
@@ -193,34 +219,48 @@ impl OpenDevice {
 
     /// A texture that holds the image. The copies are made before whatever is submitted next.
     pub(super) fn texture(&self, encoder: &mut wgpu::CommandEncoder, image: &Image, usage: wgpu::TextureUsages) -> wgpu::Texture {
-        let [width, height] = image.size(0).unwrap_or([1, 1]);
         let drawn = image.format() == Format::D32Sfloat;
         let to_fill = if drawn { wgpu::TextureUsages::RENDER_ATTACHMENT } else { wgpu::TextureUsages::COPY_DST };
         let texture = self.device.create_texture(&wgpu::TextureDescriptor {
             label: None,
-            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+            size: extent(image.sides(0).unwrap_or([1; 3])),
             mip_level_count: image.levels(),
             sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
+            dimension: match image.shape() {
+                Shape::D1 => wgpu::TextureDimension::D1,
+                Shape::D3 => wgpu::TextureDimension::D3,
+                Shape::D1Array | Shape::D2 | Shape::D2Array | Shape::Cube => wgpu::TextureDimension::D2,
+            },
             format: format(image.format()),
             usage: usage | to_fill,
             view_formats: &[],
         });
         for level in 0..image.levels() {
-            let (Some([width, height]), Some(bytes)) = (image.size(level), image.bytes(level)) else { continue };
+            let (Some(sides), Some(bytes)) = (image.sides(level), image.bytes(level)) else { continue };
+            let [width, height, _] = sides;
             if drawn {
-                self.draw_depths(encoder, &texture, level, width, bytes);
+                let layer_bytes = (width as usize * height as usize * image.format().bytes()).max(1);
+                for (layer, bytes) in (0..).zip(bytes.chunks(layer_bytes)) {
+                    self.draw_depths(encoder, &texture, (level, layer), width, bytes);
+                }
                 continue;
             }
             let to = wgpu::TexelCopyTextureInfo { mip_level: level, ..texture.as_image_copy() };
             let row = width * image.format().bytes() as u32;
-            let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None };
-            self.queue.write_texture(to, bytes, layout, wgpu::Extent3d { width, height, depth_or_array_layers: 1 });
+            let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: Some(height) };
+            self.queue.write_texture(to, bytes, layout, extent(sides));
         }
         texture
     }
 
-    fn draw_depths(&self, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture, level: u32, width: u32, bytes: &[u8]) {
+    fn draw_depths(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        texture: &wgpu::Texture,
+        (level, layer): (u32, u32),
+        width: u32,
+        bytes: &[u8],
+    ) {
         let pipeline = self.filling.get_or_init(|| self.fill_pipeline());
         let given: Vec<u8> = width.to_le_bytes().into_iter().chain(bytes.iter().copied()).collect();
         let buffer = self.filled(&given, wgpu::BufferUsages::STORAGE);
@@ -229,7 +269,14 @@ impl OpenDevice {
             layout: &pipeline.get_bind_group_layout(0),
             entries: &[wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }],
         });
-        let descriptor = wgpu::TextureViewDescriptor { base_mip_level: level, mip_level_count: Some(1), ..Default::default() };
+        let descriptor = wgpu::TextureViewDescriptor {
+            dimension: Some(wgpu::TextureViewDimension::D2),
+            base_mip_level: level,
+            mip_level_count: Some(1),
+            base_array_layer: layer,
+            array_layer_count: Some(1),
+            ..Default::default()
+        };
         let view = texture.create_view(&descriptor);
         let ops = wgpu::Operations { load: wgpu::LoadOp::Clear(0.0), store: wgpu::StoreOp::Store };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {

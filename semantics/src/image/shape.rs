@@ -24,6 +24,18 @@ impl Shape {
     /// Every shape.
     pub const ALL: [Shape; 6] = [Shape::D1, Shape::D1Array, Shape::D2, Shape::D2Array, Shape::D3, Shape::Cube];
 
+    /// What images of the shape are: "of two dimensions with layers".
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::D1 => "of one dimension",
+            Shape::D1Array => "of one dimension with layers",
+            Shape::D2 => "of two dimensions and one layer",
+            Shape::D2Array => "of two dimensions with layers",
+            Shape::D3 => "of three dimensions",
+            Shape::Cube => "a cube",
+        }
+    }
+
     /// How many coordinates a texel has within its layer or face, each of which
     /// is wrapped and filtered.
     pub fn axes(self) -> usize {
@@ -31,6 +43,39 @@ impl Shape {
             Shape::D1 | Shape::D1Array => 1,
             Shape::D2 | Shape::D2Array | Shape::Cube => 2,
             Shape::D3 => 3,
+        }
+    }
+
+    /// How many numbers a place in an image of the shape has for a sampler: its axes, or a cube's
+    /// direction, then the layer.
+    pub fn coordinates(self) -> usize {
+        self.directions() + usize::from(self.is_layered())
+    }
+
+    /// Likewise, without the layer: those that have derivatives.
+    pub fn directions(self) -> usize {
+        if self == Shape::Cube { 3 } else { self.axes() }
+    }
+
+    /// A texel's place (x, y, z) by the integers that an instruction has for it: its axes, then the
+    /// layer or the face.
+    pub fn place(self, integers: &[i64]) -> [i64; 3] {
+        let of = |k: usize| integers.get(k).copied().unwrap_or(0);
+        match self {
+            Shape::D1 => [of(0), 0, 0],
+            Shape::D1Array => [of(0), 0, of(1)],
+            Shape::D2 => [of(0), of(1), 0],
+            Shape::D2Array | Shape::D3 | Shape::Cube => [of(0), of(1), of(2)],
+        }
+    }
+
+    /// Which of width, height, and depth or number of layers a query tells.
+    pub fn queried(self) -> &'static [usize] {
+        match self {
+            Shape::D1 => &[0],
+            Shape::D1Array => &[0, 2],
+            Shape::D2 | Shape::Cube => &[0, 1],
+            Shape::D2Array | Shape::D3 => &[0, 1, 2],
         }
     }
 

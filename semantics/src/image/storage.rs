@@ -190,12 +190,14 @@ impl Image {
         self.levels.get(level as usize).map(|l| l.sides)
     }
 
-    /// OpImageQuerySizeLod: width and height, undefined for a level that is not there.
+    /// OpImageQuerySizeLod: width, height, and depth or number of layers, as far as the shape has
+    /// them; undefined for a level that is not there.
     ///
     /// # Errors
     /// Why the result is an undefined value.
-    pub fn query_size(&self, lod: i64) -> Result<[u32; 2], Unspecified> {
-        u32::try_from(lod).ok().and_then(|lod| self.size(lod)).ok_or(Unspecified::ImageLevel)
+    pub fn query_size(&self, lod: i64) -> Result<SmallVec<[u32; 3]>, Unspecified> {
+        let sides = u32::try_from(lod).ok().and_then(|lod| self.sides(lod)).ok_or(Unspecified::ImageLevel)?;
+        Ok(self.shape.queried().iter().map(|&axis| sides[axis]).collect())
     }
 
     /// The bytes of a level, row after row; zeros where undefined from the beginning.
@@ -274,8 +276,12 @@ impl Image {
     /// Which components of a texel were rounded when they were stored, so that another device may
     /// hold the neighbouring code: bit c for component c.
     pub fn rounded(&self, level: u32, x: i64, y: i64) -> Option<u8> {
-        let index = self.index(level, x, y)?;
-        Some(self.levels[level as usize].shadow[index] >> 4)
+        self.rounded_of(level, self.index(level, x, y)?)
+    }
+
+    /// [`Image::rounded`] of a texel by its place among those of its level.
+    pub fn rounded_of(&self, level: u32, index: usize) -> Option<u8> {
+        self.levels.get(level as usize)?.shadow.get(index).map(|shadow| shadow >> 4)
     }
 
     /// The texel, by these rules.
@@ -317,11 +323,15 @@ impl Image {
     /// environment. A component without a definite code reads back as
     /// [`Unspecified::Uninitialised`]; why, the codes say.
     pub fn write(&mut self, x: i64, y: i64, components: [u32; 4], undefined: u8) -> Option<SmallVec<[Codes; 4]>> {
-        let index = self.index(0, x, y)?;
+        self.write_of(self.index(0, x, y)?, components, undefined)
+    }
+
+    /// [`Image::write`] of a texel by its place among those of level 0.
+    pub fn write_of(&mut self, index: usize, components: [u32; 4], undefined: u8) -> Option<SmallVec<[Codes; 4]>> {
         let encoded = Encoded::of(self.format, components, undefined);
-        let (l, size) = (&mut self.levels[0], self.format.bytes());
-        encoded.copy_to(&mut l.bytes[index * size..][..size]);
-        l.shadow[index] = encoded.shadow;
+        let (l, size) = (self.levels.first_mut()?, self.format.bytes());
+        *l.shadow.get_mut(index)? = encoded.shadow;
+        encoded.copy_to(l.bytes.get_mut(index * size..)?.get_mut(..size)?);
         Some(encoded.codes)
     }
 

@@ -325,9 +325,9 @@ pub struct ObservedImage {
     pub binding: u32,
     /// The format.
     pub format: image::Format,
-    /// Width and height in texels.
-    pub size: [u32; 2],
-    /// The texels, row after row; the bits of undefined components mean nothing and are 0.
+    /// Width, height, and depth or number of layers in texels.
+    pub size: [u32; 3],
+    /// The texels, row after row, slice after slice; the bits of undefined components mean nothing and are 0.
     pub bytes: Vec<u8>,
     /// Which components are undefined: by component, ascending, apart from each other.
     pub undefined: Vec<UndefinedTexels>,

@@ -14,6 +14,7 @@ use rspirv::spirv::{Dim, ImageFormat, StorageClass};
 use rustc_hash::FxHashSet;
 
 use super::operation::{Scalar, Shape};
+use crate::image;
 
 /// How deep types may nest.
 pub const MAX_NESTING: u8 = 255;
@@ -164,6 +165,21 @@ pub struct Image {
     pub usage: u8,
     /// The format of storage images.
     pub format: ImageFormat,
+}
+
+impl Image {
+    /// The shape of the images that it is for.
+    pub fn shape(&self) -> image::Shape {
+        use image::Shape;
+        match (self.dim, self.arrayed) {
+            (Dim::Dim1D, false) => Shape::D1,
+            (Dim::Dim1D, true) => Shape::D1Array,
+            (Dim::Dim3D, _) => Shape::D3,
+            (Dim::DimCube, _) => Shape::Cube,
+            (_, true) => Shape::D2Array,
+            (_, false) => Shape::D2,
+        }
+    }
 }
 
 /// A member of a structure.

@@ -55,6 +55,8 @@ pub(super) struct Emitter<'p> {
     pub arithmetic: Vec<Id>,
     declared: FxHashMap<(u32, Operands), Id>,
     integers: FxHashMap<Id, u32>,
+    /// What values were constructed of.
+    constructed: FxHashMap<Id, Operands>,
     /// By id, the row that made it.
     rows: Vec<Row>,
 }
@@ -93,6 +95,7 @@ impl<'p> Emitter<'p> {
             arithmetic: Vec::new(),
             declared: FxHashMap::default(),
             integers: FxHashMap::default(),
+            constructed: FxHashMap::default(),
             rows: Vec::new(),
         }
     }
@@ -159,10 +162,24 @@ impl<'p> Emitter<'p> {
         if is_contractible(op) {
             self.arithmetic.push(id);
         }
+        match (op, operands) {
+            (Op::CompositeConstruct, parts) => _ = self.constructed.insert(id, parts.into()),
+            (Op::SNegate, [of]) => {
+                if let Some(&bits) = self.integers.get(of) {
+                    self.integers.insert(id, bits.wrapping_neg());
+                }
+            }
+            _ => {}
+        }
         if let Some(words) = self.write(op, Some((Some(ty), id)), operands.into()) {
             self.body.code.extend(words);
         }
         id
+    }
+
+    /// What a value was constructed of, if it was.
+    pub(super) fn parts(&self, id: Id) -> Option<Vec<Id>> {
+        self.constructed.get(&id).map(|parts| parts.to_vec())
     }
 
     /// Appends a call of a function of GLSL.std.450.
@@ -265,7 +282,7 @@ impl<'p> Emitter<'p> {
         id
     }
 
-    /// The bits of a constant of [`Emitter::constant`].
+    /// The bits of a constant of [`Emitter::constant`], or of one that is negated.
     pub(super) fn bits(&self, id: Id) -> Option<u32> {
         self.integers.get(&id).copied()
     }

@@ -62,28 +62,19 @@ impl Compiler<'_> {
             Value::Id(id) => Ok(id),
             Value::Void => self.refuse("an expression without value here"),
             Value::Pointer(_) | Value::Reference(..) | Value::Address(_) => self.refuse("a pointer or array reference here"),
+            Value::Texture(_) | Value::Sampler(_) | Value::Record(_) => self.refuse("a texture or sampler here"),
         }
     }
 
-    /// The pointer or array reference that a left-value holds, if it holds one.
-    fn known(&mut self, mut e: ExprId) -> Done<Option<Value>> {
-        while let Form::Parens(inner) = self.program.expr(e).form {
-            e = inner;
-        }
-        if !self.program.env.types.is_reference(self.program.expr(e).ty.right()) {
+    /// What a left-value holds that is known while the program is compiled.
+    fn known(&mut self, e: ExprId) -> Done<Option<Value>> {
+        if !self.is_known(self.program.expr(e).ty.right()) {
             return Ok(None);
         }
-        Ok(match self.program.expr(e).form {
-            Form::Variable(store) => match self.bound(store)? {
-                Bound::Known(value) => Some(value),
-                Bound::Variable(_) => None,
-            },
-            Form::Dereference(pointer) => match self.value(pointer)? {
-                Value::Address(value) => Some(*value),
-                _ => None,
-            },
-            _ => None,
-        })
+        match self.part(e)? {
+            Some(bound @ (Bound::Known(_) | Bound::Record(_))) => self.value_of_bound(bound).map(Some),
+            Some(Bound::Variable(_)) | None => Ok(None),
+        }
     }
 
     fn value_of(&mut self, id: ExprId) -> Done<Value> {
@@ -119,6 +110,14 @@ impl Compiler<'_> {
             Form::MakeReference(e, size) => {
                 let place = self.place(*e)?;
                 Ok(Value::Reference(place, size.map_or(Extent::Single, Extent::Array)))
+            }
+            Form::Dot(e, _, Access::Getter(Callee::Generated(Generated::FieldGetter(_, field))))
+                if self.is_known(program.expr(*e).ty.right()) =>
+            {
+                match self.value(*e)? {
+                    Value::Record(mut fields) if (*field as usize) < fields.len() => Ok(fields.swap_remove(*field as usize)),
+                    _ => self.refuse("a field of this"),
+                }
             }
             Form::Dot(e, _, Access::Getter(getter)) => {
                 let whole = self.id(*e)?;
@@ -211,11 +210,10 @@ impl Compiler<'_> {
 
     /// A left-value reduced to what it holds.
     fn left_to_right(&mut self, e: ExprId, ty: TypeId) -> Done<Value> {
-        let program = self.program;
         if let Some(value) = self.known(e)? {
             return Ok(value);
         }
-        if program.env.types.is_reference(ty) {
+        if self.is_known(ty) {
             return self.refuse("a pointer or array reference that is loaded");
         }
         let place = self.place(e)?;

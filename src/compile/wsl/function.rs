@@ -17,7 +17,7 @@ use rspirv::spirv::{FunctionControl, Op, StorageClass};
 use rustc_hash::FxHashMap;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::types::TypeId;
+use smallstep_semantics::wsl::types::{Type, TypeId};
 use smallvec::SmallVec;
 
 /// The most functions that are emitted.
@@ -43,11 +43,52 @@ struct Way {
     extent: Option<Extent>,
 }
 
-/// Which function, and for each parameter that is a pointer or array reference its way.
+/// How an argument is passed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Passing {
+    /// A variable's pointer.
+    Stored,
+    /// A pointer or array reference.
+    Way(Way),
+    /// The address of a pointer or array reference.
+    Address(Box<Passing>),
+    /// A texture.
+    Texture(usize),
+    /// A sampler.
+    Sampler(usize),
+    /// The fields of a structure that has one of these.
+    Record(Vec<Passing>),
+}
+
+/// What a call passes: pointers at values, objects, indices.
+#[derive(Default)]
+struct Passed {
+    values: Vec<Id>,
+    roots: Vec<Root>,
+    indices: Vec<Id>,
+}
+
+/// The parameters of a function that is emitted: types of values and of objects, and how many
+/// indices there are.
+#[derive(Default)]
+struct Taken {
+    values: Vec<TypeId>,
+    objects: Vec<TypeId>,
+    indices: usize,
+}
+
+/// The ids of such parameters, taken one after the other.
+struct Parameters {
+    values: std::vec::IntoIter<Id>,
+    objects: Vec<Root>,
+    indices: std::vec::IntoIter<Id>,
+}
+
+/// Which function, and how each argument is passed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     function: FunctionId,
-    ways: Vec<Option<Way>>,
+    passing: Vec<Passing>,
 }
 
 /// The functions that are emitted or to be.
@@ -64,45 +105,12 @@ impl Compiler<'_> {
         }
         let program = self.program;
         let function = program.env.function(f);
-        let (mut values, mut roots, mut indices): (Vec<Id>, Vec<Root>, Vec<Id>) = (Vec::new(), Vec::new(), Vec::new());
-        let mut ways = Vec::with_capacity(arguments.len());
+        let mut passed = Passed::default();
+        let mut passing = Vec::with_capacity(arguments.len());
         for (argument, parameter) in arguments.into_iter().zip(&function.parameters) {
-            let (place, extent) = match argument {
-                Value::Void => return self.refuse("an argument without value"),
-                Value::Address(_) => return self.refuse("the address of a pointer as an argument"),
-                Value::Id(id) => {
-                    let root = self.local(parameter.ty)?;
-                    self.store(Row::Call, &Place::whole(root), id)?;
-                    values.push(root.id);
-                    ways.push(None);
-                    continue;
-                }
-                Value::Pointer(place) => (place, None),
-                Value::Reference(place, extent) => (place, Some(extent)),
-            };
-            let object = match place.root.class {
-                StorageClass::Function => {
-                    let at = roots.iter().position(|r| r.id == place.root.id).unwrap_or_else(|| {
-                        roots.push(place.root);
-                        roots.len() - 1
-                    });
-                    Object::Passed(at as u32, place.root.ty)
-                }
-                _ => Object::Global(place.root),
-            };
-            let mut steps = SmallVec::new();
-            for step in &place.steps {
-                steps.push(match *step {
-                    Step::Field(field) => Some(field),
-                    Step::Index(index) => {
-                        indices.push(index);
-                        None
-                    }
-                });
-            }
-            ways.push(Some(Way { object, steps, ty: place.ty, extent }));
+            passing.push(self.pass(argument, parameter.ty, &mut passed)?);
         }
-        let key = Key { function: f, ways };
+        let key = Key { function: f, passing };
         let id = match self.clones.ids.get(&key) {
             Some(&id) => id,
             None => {
@@ -117,13 +125,62 @@ impl Compiler<'_> {
         };
         let result = self.ty(function.result)?;
         let mut operands = Operands::from_slice(&[id]);
-        operands.extend(values);
-        operands.extend(roots.iter().map(|r| r.id));
-        operands.extend(indices);
+        operands.extend(passed.values);
+        operands.extend(passed.roots.iter().map(|r| r.id));
+        operands.extend(passed.indices);
         let saved = self.e.enter(Row::Call);
         let value = self.e.op(Op::FunctionCall, result, &operands);
         self.e.row = saved;
         Ok(if function.result == TypeId::VOID { Value::Void } else { Value::Id(value) })
+    }
+
+    /// Passes an argument to a parameter of that type.
+    fn pass(&mut self, argument: Value, ty: TypeId, passed: &mut Passed) -> Done<Passing> {
+        let program = self.program;
+        let (place, extent) = match argument {
+            Value::Void => return self.refuse("an argument without value"),
+            Value::Id(id) => {
+                let root = self.local(ty)?;
+                self.store(Row::Call, &Place::whole(root), id)?;
+                passed.values.push(root.id);
+                return Ok(Passing::Stored);
+            }
+            Value::Address(value) => return Ok(Passing::Address(Box::new(deep(|| self.pass(*value, ty, passed))?))),
+            Value::Texture(k) => return Ok(Passing::Texture(k)),
+            Value::Sampler(k) => return Ok(Passing::Sampler(k)),
+            Value::Record(values) => {
+                let Type::Struct(s) = program.env.types.get(ty) else { return self.refuse("this structure as an argument") };
+                let mut fields = Vec::with_capacity(values.len());
+                for (value, field) in values.into_iter().zip(&program.env.structure(s).fields) {
+                    fields.push(deep(|| self.pass(value, field.ty, passed))?);
+                }
+                return Ok(Passing::Record(fields));
+            }
+            Value::Pointer(place) => (place, None),
+            Value::Reference(place, extent) => (place, Some(extent)),
+        };
+        let object = match place.root.class {
+            StorageClass::Function => {
+                let roots = &mut passed.roots;
+                let at = roots.iter().position(|r| r.id == place.root.id).unwrap_or_else(|| {
+                    roots.push(place.root);
+                    roots.len() - 1
+                });
+                Object::Passed(at as u32, place.root.ty)
+            }
+            _ => Object::Global(place.root),
+        };
+        let mut steps = SmallVec::new();
+        for step in &place.steps {
+            steps.push(match *step {
+                Step::Field(field) => Some(field),
+                Step::Index(index) => {
+                    passed.indices.push(index);
+                    None
+                }
+            });
+        }
+        Ok(Passing::Way(Way { object, steps, ty: place.ty, extent }))
     }
 
     /// A call that is emitted in place.
@@ -136,7 +193,10 @@ impl Compiler<'_> {
                     let Bound::Variable(root) = self.bound(store)? else { return self.refuse("this parameter") };
                     self.store(Row::Call, &Place::whole(root), id)?;
                 }
-                known => _ = self.stores.insert(store, Bound::Known(known)),
+                known => {
+                    let bound = self.bind(known, program.store(store).ty)?;
+                    self.stores.insert(store, bound);
+                }
             }
         }
         let around = std::mem::take(&mut self.around);
@@ -147,7 +207,7 @@ impl Compiler<'_> {
         self.span = span;
         match std::mem::replace(&mut self.returns, returns) {
             Returns::Gives(Some(value)) => Ok(value),
-            _ => self.refuse("a function that returns a pointer or array reference, and not at its end"),
+            _ => self.refuse("a function that returns a pointer, array reference or texture, and not at its end"),
         }
     }
 
@@ -166,60 +226,102 @@ impl Compiler<'_> {
         let body = program.body(key.function);
         self.span = function.span;
         self.stores.clear();
+        let mut taken = Taken::default();
+        for (parameter, passing) in function.parameters.iter().zip(&key.passing) {
+            self.take(passing, parameter.ty, &mut taken);
+        }
         let mut types = Vec::new();
-        let mut ids = Vec::new();
-        // Values, then objects, then indices.
-        for (parameter, way) in function.parameters.iter().zip(&key.ways) {
-            if way.is_none() {
-                let of = self.ty(parameter.ty)?;
-                types.push(self.pointer(StorageClass::Function, of));
-            }
+        for &ty in taken.values.iter().chain(&taken.objects) {
+            let of = self.ty(ty)?;
+            types.push(self.pointer(StorageClass::Function, of));
         }
-        let mut objects: Vec<TypeId> = Vec::new();
-        for way in key.ways.iter().flatten() {
-            if let Object::Passed(at, ty) = way.object
-                && at as usize == objects.len()
-            {
-                objects.push(ty);
-                let of = self.ty(ty)?;
-                types.push(self.pointer(StorageClass::Function, of));
-            }
-        }
-        let count = key.ways.iter().flatten().flat_map(|way| &way.steps).filter(|step| step.is_none()).count();
         let uint = self.uint();
-        types.extend(std::iter::repeat_n(uint, count));
-        ids.extend(types.iter().map(|_| self.e.fresh()));
-        let (mut values, mut rest) = (ids.iter().copied(), ids.iter().copied().skip(key.ways.iter().filter(|w| w.is_none()).count()));
-        let passed: Vec<Root> =
-            objects.iter().map(|&ty| Root { id: rest.next().unwrap_or(0), class: StorageClass::Function, ty, buffer: false }).collect();
-        for ((parameter, way), &store) in function.parameters.iter().zip(&key.ways).zip(&body.parameters) {
-            let bound = match way {
-                None => {
-                    let id = values.next().unwrap_or(0);
-                    Bound::Variable(Root { id, class: StorageClass::Function, ty: parameter.ty, buffer: false })
-                }
-                Some(way) => {
-                    let root = match way.object {
-                        Object::Global(root) => root,
-                        Object::Passed(at, _) => passed[at as usize],
-                    };
-                    let steps = way.steps.iter().map(|step| match *step {
-                        Some(field) => Step::Field(field),
-                        None => Step::Index(rest.next().unwrap_or(0)),
-                    });
-                    let place = Place { root, steps: steps.collect(), ty: way.ty };
-                    Bound::Known(match way.extent {
-                        None => Value::Pointer(place),
-                        Some(extent) => Value::Reference(place, extent),
-                    })
-                }
-            };
+        types.extend(std::iter::repeat_n(uint, taken.indices));
+        let ids: Vec<Id> = types.iter().map(|_| self.e.fresh()).collect();
+        let (values, rest) = ids.split_at(taken.values.len());
+        let (objects, indices) = rest.split_at(taken.objects.len());
+        let root = |(&id, &ty): (&Id, &TypeId)| Root { id, class: StorageClass::Function, ty, buffer: false };
+        let mut parameters = Parameters {
+            values: values.to_vec().into_iter(),
+            objects: objects.iter().zip(&taken.objects).map(root).collect(),
+            indices: indices.to_vec().into_iter(),
+        };
+        for ((parameter, passing), &store) in function.parameters.iter().zip(&key.passing).zip(&body.parameters) {
+            let bound = self.taken_as(passing, parameter.ty, &mut parameters)?;
             self.stores.insert(store, bound);
         }
         let result = self.ty(function.result)?;
         let parameters: Vec<(Id, Id)> = types.into_iter().zip(ids.iter().copied()).collect();
         let name = program.env.key_name(function.key);
         self.emitted(id, result, &parameters, &name, |c| c.statement(body.block))
+    }
+
+    /// Adds what a parameter takes.
+    fn take(&self, passing: &Passing, ty: TypeId, taken: &mut Taken) {
+        match passing {
+            Passing::Stored => taken.values.push(ty),
+            Passing::Way(way) => {
+                if let Object::Passed(at, of) = way.object
+                    && at as usize == taken.objects.len()
+                {
+                    taken.objects.push(of);
+                }
+                taken.indices += way.steps.iter().filter(|step| step.is_none()).count();
+            }
+            Passing::Address(passing) => deep(|| self.take(passing, ty, taken)),
+            Passing::Texture(_) | Passing::Sampler(_) => {}
+            Passing::Record(passing) => {
+                if let Type::Struct(s) = self.program.env.types.get(ty) {
+                    for (passing, field) in passing.iter().zip(&self.program.env.structure(s).fields) {
+                        deep(|| self.take(passing, field.ty, taken));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a parameter is bound to.
+    fn taken_as(&self, passing: &Passing, ty: TypeId, parameters: &mut Parameters) -> Done<Bound> {
+        Ok(match passing {
+            Passing::Stored => {
+                let Some(id) = parameters.values.next() else { return self.refuse("this parameter") };
+                Bound::Variable(Root { id, class: StorageClass::Function, ty, buffer: false })
+            }
+            Passing::Way(way) => {
+                let root = match way.object {
+                    Object::Global(root) => Some(root),
+                    Object::Passed(at, _) => parameters.objects.get(at as usize).copied(),
+                };
+                let Some(root) = root else { return self.refuse("this parameter") };
+                let mut steps = SmallVec::new();
+                for step in &way.steps {
+                    steps.push(match (*step, step.is_none().then(|| parameters.indices.next()).flatten()) {
+                        (Some(field), _) => Step::Field(field),
+                        (None, Some(index)) => Step::Index(index),
+                        (None, None) => return self.refuse("this parameter"),
+                    });
+                }
+                let place = Place { root, steps, ty: way.ty };
+                Bound::Known(match way.extent {
+                    None => Value::Pointer(place),
+                    Some(extent) => Value::Reference(place, extent),
+                })
+            }
+            Passing::Address(passing) => match deep(|| self.taken_as(passing, ty, parameters))? {
+                Bound::Known(value) => Bound::Known(Value::Address(Box::new(value))),
+                Bound::Variable(_) | Bound::Record(_) => return self.refuse("the address of this as an argument"),
+            },
+            Passing::Texture(k) => Bound::Known(Value::Texture(*k)),
+            Passing::Sampler(k) => Bound::Known(Value::Sampler(*k)),
+            Passing::Record(passing) => {
+                let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("this parameter") };
+                let mut fields = Vec::with_capacity(passing.len());
+                for (passing, field) in passing.iter().zip(&self.program.env.structure(s).fields) {
+                    fields.push(deep(|| self.taken_as(passing, field.ty, parameters))?);
+                }
+                Bound::Record(fields)
+            }
+        })
     }
 
     /// Emits a function around its body.

@@ -17,6 +17,9 @@ impl Compiler<'_> {
             self.barrier(meaning);
             return Ok(Value::Void);
         }
+        if smallstep_semantics::wsl::texture::is_function(meaning) {
+            return self.call_of_texture(f, values, types, ty);
+        }
         if let Some(Value::Pointer(place)) = values.first() {
             return self.atomic(f, place, &values[1..], types);
         }

@@ -19,7 +19,7 @@
 //! | `place` | Indexing operator, of what has an address |
 //! | `statement` | Control flows |
 //! | `function` | Functions, Function parameter |
-//! | `library`, `algebra` | Intrinsic functions |
+//! | `library`, `algebra`, `texture` | Intrinsic functions |
 //! | `emit`, `planted` | words; mistakes to be caught |
 
 mod algebra;
@@ -33,6 +33,7 @@ pub mod planted;
 mod resources;
 pub mod row;
 mod statement;
+mod texture;
 mod types;
 
 use crate::dispatch::BufferKind;
@@ -43,6 +44,7 @@ use planted::Planted;
 use row::Row;
 use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MAGIC_NUMBER, MemoryModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::image::{Compare, Filter, Format, Sampler, Shape};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::float_controls;
 use smallstep_semantics::text::Span;
@@ -53,6 +55,7 @@ use smallstep_semantics::wsl::syntax::BuiltinSemantic;
 use smallstep_semantics::wsl::types::TypeId;
 use smallstep_semantics::wsl::typing::program::{Program, StoreId};
 use std::collections::VecDeque;
+use texture::Textures;
 
 /// SPIR-V 1.3, which Vulkan 1.1 reads.
 pub const VERSION: u32 = 0x0001_0300;
@@ -70,11 +73,14 @@ pub struct Options<'p> {
     pub witness: bool,
     /// The name of the program's file and its text: then each statement has an OpLine.
     pub source: Option<(&'p str, &'p str)>,
+    /// The formats of the images that are bound to textures which are written, by their register.
+    /// One that is not here has 32 bits for each component of the texture's elements.
+    pub formats: &'p [(String, Format)],
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { profile: Profile::Strict, planted: None, witness: false, source: None }
+        Options { profile: Profile::Strict, planted: None, witness: false, source: None, formats: &[] }
     }
 }
 
@@ -89,10 +95,55 @@ pub struct Binding {
     pub set: u32,
     /// The binding in the set.
     pub binding: u32,
-    /// How it is bound.
-    pub kind: BufferKind,
-    /// The type of its elements.
-    pub element: TypeId,
+    /// What it holds.
+    pub kind: BindingKind,
+}
+
+/// What a binding holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindingKind {
+    /// A buffer: how it is bound, and the type of its elements.
+    Buffer(BufferKind, TypeId),
+    /// A texture that is sampled and fetched, of that type; the shape of its image in the module.
+    Sampled(TypeId, Shape),
+    /// A texture that is read and written, of that type; the shape and the format of its image.
+    Storage(TypeId, Shape, Format),
+    /// A sampler, and what it is used for.
+    Sampler(SamplerUse),
+}
+
+/// What a sampler is used for. One that does not fit gives unspecified values in WSL, and undefined
+/// ones in SPIR-V; so each use has a binding of its own, to which the host binds one that fits
+/// ([`SamplerUse::fitting`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SamplerUse {
+    /// Textures of floats are filtered or gathered.
+    Filter,
+    /// Texels of textures of integers are chosen, and nothing is filtered.
+    Choose,
+    /// Depths are compared with a reference.
+    Compare,
+}
+
+impl SamplerUse {
+    /// The sampler that is bound for this use in the place of one: itself, if it fits.
+    pub fn fitting(self, sampler: Sampler) -> Sampler {
+        match self {
+            SamplerUse::Filter => Sampler { compare: None, ..sampler },
+            SamplerUse::Choose => Sampler { compare: None, mag: Filter::Nearest, min: Filter::Nearest, mip: Filter::Nearest, ..sampler },
+            SamplerUse::Compare => Sampler { compare: sampler.compare.or(Some(Compare::Always)), ..sampler },
+        }
+    }
+}
+
+impl Binding {
+    /// The type of its elements, of a buffer.
+    pub fn element(&self) -> Option<TypeId> {
+        match self.kind {
+            BindingKind::Buffer(_, element) => Some(element),
+            BindingKind::Sampled(..) | BindingKind::Storage(..) | BindingKind::Sampler(_) => None,
+        }
+    }
 }
 
 /// An expression and its value in the module. An expression of a function that is emitted several
@@ -116,7 +167,8 @@ pub struct Module {
     pub words: Vec<u32>,
     /// The name of the entry point.
     pub entry: String,
-    /// The resources, in the order of the entry point's arguments.
+    /// The resources: buffers in the order of the entry point's arguments, then textures and samplers
+    /// in the order in which they are used; those that are not used have none.
     pub bindings: Vec<Binding>,
     /// How many instructions each row of the mapping has emitted.
     pub rows: Vec<(Row, u32)>,
@@ -185,11 +237,16 @@ struct Compiler<'a> {
     group: Vec<(Id, TypeId)>,
     inputs: FxHashMap<BuiltinSemantic, Id>,
     bindings: Vec<Binding>,
-    buffers: Vec<Id>,
+    /// Their variables.
+    variables: Vec<Id>,
     clones: Clones,
     todo: VecDeque<Key>,
-    /// Functions that return pointers or array references.
+    /// Functions that return pointers, array references, textures or samplers.
     escaping: FxHashSet<FunctionId>,
+    /// Textures and samplers.
+    textures: Textures,
+    /// Formats of the images that are bound, by register.
+    formats: &'a [(String, Format)],
     around: Around,
     returns: Returns,
     span: Span,
@@ -229,14 +286,12 @@ pub fn translate_function(program: &Program, function: FunctionId, options: &Opt
 
 impl<'a> Compiler<'a> {
     fn new(program: &'a Program, span: Span, options: &Options<'a>) -> Compiler<'a> {
-        let results = program.env.functions.iter().map(|f| program.env.types.is_reference(f.result));
-        let escaping = results.enumerate().filter(|(_, is)| *is).map(|(i, _)| FunctionId(i as u32)).collect();
         let mut e = Emitter::new(options.planted);
         let lines = options.source.map(|(_, text)| {
             let begins = text.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n').map(|(_, next)| next);
             (e.fresh(), std::iter::once(0).chain(begins).collect())
         });
-        Compiler {
+        let mut compiler = Compiler {
             program,
             layouts: Layouts::default(),
             e,
@@ -248,14 +303,19 @@ impl<'a> Compiler<'a> {
             group: Vec::new(),
             inputs: FxHashMap::default(),
             bindings: Vec::new(),
-            buffers: Vec::new(),
+            variables: Vec::new(),
             clones: Clones::default(),
             todo: VecDeque::new(),
-            escaping,
+            escaping: FxHashSet::default(),
+            textures: Textures::default(),
+            formats: options.formats,
             around: Around::default(),
             returns: Returns::Ends,
             span,
-        }
+        };
+        let results = (0..).zip(&program.env.functions);
+        compiler.escaping = results.filter(|(_, f)| compiler.is_known(f.result)).map(|(i, _)| FunctionId(i)).collect();
+        compiler
     }
 }
 
@@ -295,6 +355,9 @@ impl Compiler<'_> {
         put(&mut words, Op::Capability, &[Capability::Shader as u32]);
         for control in controls.modes() {
             put(&mut words, Op::Capability, &[control.capability as u32]);
+        }
+        for capability in self.textures.capabilities() {
+            put(&mut words, Op::Capability, &[capability as u32]);
         }
         if controls.modes().next().is_some() {
             put(&mut words, Op::Extension, &string(float_controls::EXTENSION));

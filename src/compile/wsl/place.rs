@@ -71,6 +71,12 @@ pub(super) enum Value {
     Reference(Place, Extent),
     /// The address of a variable that is a pointer or array reference, which is this.
     Address(Box<Value>),
+    /// The texture of that number.
+    Texture(usize),
+    /// The sampler of that number.
+    Sampler(usize),
+    /// The fields of a structure that has one of these.
+    Record(Vec<Value>),
 }
 
 /// What a variable or parameter is.
@@ -78,8 +84,10 @@ pub(super) enum Value {
 pub(super) enum Bound {
     /// It has storage.
     Variable(Root),
-    /// It is a pointer or array reference, which never changes.
+    /// It is a pointer, an array reference, a texture or a sampler, which never changes.
     Known(Value),
+    /// It is a structure that has one of these, field by field.
+    Record(Vec<Bound>),
 }
 
 impl Place {
@@ -121,7 +129,7 @@ impl Compiler<'_> {
             return Ok(bound.clone());
         }
         let of = *self.program.store(store);
-        if self.program.env.types.is_reference(of.ty) {
+        if self.is_known(of.ty) {
             return self.refuse("a pointer that is not initialised");
         }
         let escapes = self.escaping.iter().any(|f| self.program.body(*f).stores.contains(&store.0));
@@ -149,6 +157,75 @@ impl Compiler<'_> {
         Ok(bound)
     }
 
+    /// Whether values of the type are known while a program is compiled: pointers, array
+    /// references, textures, samplers, and structures that have one.
+    pub(super) fn is_known(&self, ty: TypeId) -> bool {
+        match self.program.env.types.get(ty) {
+            Type::Pointer(..) | Type::ArrayReference(..) | Type::Texture(..) | Type::Sampler => true,
+            Type::Struct(s) => deep(|| self.program.env.structure(s).fields.iter().any(|field| self.is_known(field.ty))),
+            _ => false,
+        }
+    }
+
+    /// What a variable, or a field of one that is a structure with textures or samplers, is.
+    pub(super) fn part(&mut self, id: ExprId) -> Done<Option<Bound>> {
+        let program = self.program;
+        deep(|| match &program.expr(id).form {
+            Form::Parens(e) => self.part(*e),
+            Form::Variable(store) => self.bound(*store).map(Some),
+            Form::Dereference(pointer) => match self.value(*pointer)? {
+                Value::Address(value) => Ok(Some(Bound::Known(*value))),
+                _ => Ok(None),
+            },
+            Form::Dot(e, _, Access::AddressTaker(Callee::Generated(Generated::FieldAddress(_, field, _)))) => Ok(match self.part(*e)? {
+                Some(Bound::Record(mut fields)) if (*field as usize) < fields.len() => Some(fields.swap_remove(*field as usize)),
+                Some(Bound::Known(Value::Record(mut fields))) if (*field as usize) < fields.len() => {
+                    Some(Bound::Known(fields.swap_remove(*field as usize)))
+                }
+                _ => None,
+            }),
+            _ => Ok(None),
+        })
+    }
+
+    /// The value of what something is bound to.
+    pub(super) fn value_of_bound(&mut self, bound: Bound) -> Done<Value> {
+        match bound {
+            Bound::Known(value) => Ok(value),
+            Bound::Variable(root) => {
+                let value = self.load(&Place::whole(root))?;
+                self.valid(value, root.ty).map(Value::Id)
+            }
+            Bound::Record(fields) => {
+                let mut values = Vec::with_capacity(fields.len());
+                for field in fields {
+                    values.push(deep(|| self.value_of_bound(field))?);
+                }
+                Ok(Value::Record(values))
+            }
+        }
+    }
+
+    /// What a parameter of that type is bound to, for a value.
+    pub(super) fn bind(&mut self, value: Value, ty: TypeId) -> Done<Bound> {
+        let program = self.program;
+        match (value, program.env.types.get(ty)) {
+            (Value::Id(id), _) => {
+                let root = self.local(ty)?;
+                self.store(Row::Call, &Place::whole(root), id)?;
+                Ok(Bound::Variable(root))
+            }
+            (Value::Record(values), Type::Struct(s)) => {
+                let mut fields = Vec::with_capacity(values.len());
+                for (value, field) in values.into_iter().zip(&program.env.structure(s).fields) {
+                    fields.push(deep(|| self.bind(value, field.ty))?);
+                }
+                Ok(Bound::Record(fields))
+            }
+            (value, _) => Ok(Bound::Known(value)),
+        }
+    }
+
     /// The place that a left-value is reduced to.
     pub(super) fn place(&mut self, id: ExprId) -> Done<Place> {
         deep(|| self.place_of(id))
@@ -163,7 +240,7 @@ impl Compiler<'_> {
             Form::Parens(e) => self.place(*e),
             Form::Variable(store) => match self.bound(*store)? {
                 Bound::Variable(root) => Ok(Place::whole(root)),
-                Bound::Known(_) => self.refuse("the address of a pointer or array reference"),
+                Bound::Known(_) | Bound::Record(_) => self.refuse("the address of what is no variable"),
             },
             Form::Dereference(e) => match self.value(*e)? {
                 Value::Pointer(place) => Ok(place),
@@ -176,6 +253,12 @@ impl Compiler<'_> {
                 self.element_of_reference(reference, index, ty)
             }
             Form::Dot(e, _, Access::AddressTaker(callee)) => {
+                if self.is_known(program.expr(*e).ty.right()) {
+                    return match self.part(id)? {
+                        Some(Bound::Variable(root)) => Ok(Place::whole(root)),
+                        _ => self.refuse("the address of this field"),
+                    };
+                }
                 let whole = self.place(*e)?;
                 self.span = expr.span;
                 self.taken(*callee, whole, None, ty)

@@ -4,7 +4,7 @@
 use super::emit::Id;
 use super::place::{Bound, Extent, Place, Root, Step, Value};
 use super::row::Row;
-use super::{Binding, Compiler, Done};
+use super::{Binding, BindingKind, Compiler, Done};
 use crate::dispatch::BufferKind;
 use rspirv::spirv::{BuiltIn, Decoration, MemorySemantics, Op, Scope, StorageClass};
 use smallstep_semantics::text::deep;
@@ -21,26 +21,17 @@ impl Compiler<'_> {
     pub(super) fn entry_point(&mut self, entry: &EntryPoint) -> Done<Id> {
         let program = self.program;
         let (function, body) = (program.env.function(entry.function), program.body(entry.function));
-        for (item, &parameter) in entry.inputs.iter().zip(item_parameters(entry).iter()) {
-            self.span = item.span;
-            if !item.path.is_empty() && matches!(item.semantic, Some((Semantic::Register(..), _))) {
-                return self.refuse("a resource inside a structure");
-            }
-            if let Some((Semantic::Register(register, space), _)) = item.semantic {
-                let space = space.map(|s| program.env.names.name(s));
-                let value = self.buffer(item, program.env.names.name(register), space)?;
-                self.stores.insert(body.parameters[parameter], Bound::Known(value));
-            }
-        }
         let (shader, void) = (self.e.fresh(), self.void());
         let name = program.env.names.name(function.name.name);
         self.emitted(shader, void, &[], name, |c| {
             for (k, (parameter, &store)) in function.parameters.iter().zip(&body.parameters).enumerate() {
-                if program.env.types.is_reference(parameter.ty) {
-                    continue;
-                }
                 c.span = parameter.span;
                 let mut items = entry.inputs.iter().filter(|item| item.parameter == Some(k as u32));
+                if c.is_known(parameter.ty) {
+                    let bound = c.resource(parameter.ty, &mut items)?;
+                    c.stores.insert(store, bound);
+                    continue;
+                }
                 let value = c.built(parameter.ty, &mut items)?;
                 let Bound::Variable(root) = c.bound(store)? else { return c.refuse("this parameter") };
                 c.store(Row::LocalInitial, &Place::whole(root), value)?;
@@ -63,6 +54,43 @@ impl Compiler<'_> {
             Ok(())
         })?;
         Ok(main)
+    }
+
+    /// What a parameter is bound to that is a resource, or a structure that has some.
+    fn resource<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Bound> {
+        let program = self.program;
+        if let Type::Struct(s) = program.env.types.get(ty) {
+            let mut fields = Vec::new();
+            for field in &program.env.structure(s).fields {
+                if self.is_known(field.ty) {
+                    fields.push(self.resource(field.ty, items)?);
+                    continue;
+                }
+                let value = self.built(field.ty, items)?;
+                let root = self.local(field.ty)?;
+                self.store(Row::LocalInitial, &Place::whole(root), value)?;
+                fields.push(Bound::Variable(root));
+            }
+            return Ok(Bound::Record(fields));
+        }
+        let Some((item, (Semantic::Register(register, space), _))) = items.next().and_then(|item| Some((item, item.semantic?))) else {
+            return self.refuse("a resource without a register");
+        };
+        self.span = item.span;
+        let (register, space) = (program.env.names.name(register), space.map(|s| program.env.names.name(s)));
+        let text = space.map_or_else(|| register.to_string(), |space| format!("{register}, {space}"));
+        let set = match space.map(|space| space.strip_prefix("space").and_then(|n| n.parse().ok())) {
+            None => 0,
+            Some(Some(set)) => set,
+            Some(None) => return self.refuse(format!("the register space {}", space.unwrap_or_default())),
+        };
+        let name = item.name.map_or("", |n| program.env.names.name(n));
+        Ok(Bound::Known(match program.env.types.get(ty) {
+            Type::ArrayReference(..) => self.buffer(item, text, set)?,
+            Type::Texture(..) => Value::Texture(self.opaque(text, name, set, ty)),
+            Type::Sampler => Value::Sampler(self.opaque(text, name, set, ty)),
+            _ => return self.refuse(format!("a {} as a resource", program.env.type_name(ty))),
+        }))
     }
 
     /// The value of a parameter, of built-in variables in the order of its fields.
@@ -119,37 +147,34 @@ impl Compiler<'_> {
     }
 
     /// The buffer of an array reference that the entry point is given.
-    fn buffer(&mut self, item: &Item, register: &str, space: Option<&str>) -> Done<Value> {
+    fn buffer(&mut self, item: &Item, text: String, set: u32) -> Done<Value> {
         let program = self.program;
         let Type::ArrayReference(address_space, element) = program.env.types.get(item.ty) else {
             let name = program.env.type_name(item.ty);
             return self.refuse(format!("a {name} as a resource"));
         };
-        let text = space.map_or_else(|| register.to_string(), |space| format!("{register}, {space}"));
         let name = item.name.map_or("", |n| program.env.names.name(n));
         let root = |id| Root { id, class: StorageClass::StorageBuffer, ty: element, buffer: true };
         if let Some(k) = self.bindings.iter().position(|b| b.register == text) {
-            if self.bindings[k].element != element {
+            if self.bindings[k].element() != Some(element) {
                 return self.refuse("one register that holds elements of two types");
             }
             if !self.bindings[k].names.iter().any(|n| n == name) {
                 self.bindings[k].names.push(name.into());
             }
-            return Ok(Value::Reference(Place::whole(root(self.buffers[k])), Extent::Runtime));
+            return Ok(Value::Reference(Place::whole(root(self.variables[k])), Extent::Runtime));
         }
-        let set = match space {
-            None => 0,
-            Some(space) => match space.strip_prefix("space").and_then(|n| n.parse().ok()) {
-                Some(set) => set,
-                None => return self.refuse(format!("the register space {space}")),
-            },
-        };
         let kind = if address_space == AddressSpace::Constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
-        let binding = self.bindings.iter().filter(|b| b.set == set).count() as u32;
+        let binding = self.next_binding(set);
         let id = self.declare_buffer(element, kind, (set, binding), name)?;
-        self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind, element });
-        self.buffers.push(id);
+        self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind: BindingKind::Buffer(kind, element) });
+        self.variables.push(id);
         Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
+    }
+
+    /// The next binding of a set.
+    pub(super) fn next_binding(&self, set: u32) -> u32 {
+        self.bindings.iter().filter(|b| b.set == set).count() as u32
     }
 
     /// A buffer of elements.
@@ -192,7 +217,13 @@ impl Compiler<'_> {
             let id = self.declare_buffer(TypeId::UINT, kind, (0, binding), name)?;
             roots.push(Root { id, class: StorageClass::StorageBuffer, ty: TypeId::UINT, buffer: true });
             let register = name.to_string();
-            self.bindings.push(Binding { register, names: vec![name.into()], set: 0, binding, kind, element: TypeId::UINT });
+            self.bindings.push(Binding {
+                register,
+                names: vec![name.into()],
+                set: 0,
+                binding,
+                kind: BindingKind::Buffer(kind, TypeId::UINT),
+            });
         }
         let counts = |c: &Self, types: &mut dyn Iterator<Item = TypeId>| -> Done<u32> {
             let mut n = 0u64;
@@ -395,9 +426,4 @@ impl Compiler<'_> {
         let semantics = self.uint_constant((MemorySemantics::ACQUIRE_RELEASE | memory).bits());
         self.e.effect(Op::ControlBarrier, &[scope, scope, semantics]);
     }
-}
-
-/// The parameter of each item.
-fn item_parameters(entry: &EntryPoint) -> Vec<usize> {
-    entry.inputs.iter().map(|item| item.parameter.unwrap_or(0) as usize).collect()
 }

@@ -102,6 +102,20 @@ rows! {
     Geometry "Intrinsic functions" "length, normalize, distance, cross, reflect, refract, faceforward, dst, lit";
     Transpose "Intrinsic functions" "transpose and determinant";
     StoredResult "Intrinsic functions" "modf and sincos store through their pointers";
+    TextureType "Textures" "a texture is OpTypeImage; of one dimension it has a height of 1";
+    StorageFormat "Textures" "the format of a texture that is written is that of the image that is bound; of depths it is R32 or R16";
+    SamplerBinding "Samplers" "a sampler has a binding for each kind of use: to filter, to choose integers, to compare depths";
+    Sample "Intrinsic functions" "Sample, SampleBias, SampleGrad and SampleLevel are OpImageSample";
+    SampleCompare "Intrinsic functions" "SampleCmp and SampleCmpLevelZero are OpImageSampleDref";
+    TexelOffset "Intrinsic functions" "an offset is ConstOffset; one that is no constant chooses among those from -8 to 7";
+    Gather "Intrinsic functions" "Gather functions are OpImageGather; a component that the elements have not is the first one";
+    GatherCompare "Intrinsic functions" "GatherCmp is OpImageDrefGather";
+    TexelComponents "Intrinsic functions" "of the four components those that the elements have are taken";
+    TexelClamp "Intrinsic functions" "coordinates, layer and level of a load are brought within the texture";
+    TexelLoad "Intrinsic functions" "Load is OpImageFetch or OpImageRead";
+    TexelStore "Intrinsic functions" "Store is OpImageWrite where there is a texel";
+    TexelConvert "Intrinsic functions" "what is stored is brought within what the format holds";
+    Dimensions "Intrinsic functions" "GetDimensions stores what OpImageQuery tells, zeros of a level that is not there";
     Atomic "Intrinsic functions" "Interlocked functions are OpAtomic, relaxed; the old value is stored";
     Barrier "Intrinsic functions" "barriers are OpControlBarrier of the group";
 }

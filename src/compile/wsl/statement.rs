@@ -51,7 +51,7 @@ impl Compiler<'_> {
     /// The initialising value, or the default value, is stored whenever the declaration is reached.
     fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
         let store = *self.program.store(id);
-        if self.program.env.types.is_reference(store.ty) {
+        if self.is_known(store.ty) {
             let Some(e) = initializer else { return self.refuse("a pointer that is not initialised") };
             let value = self.value(e)?;
             self.stores.insert(id, Bound::Known(value));
@@ -95,7 +95,7 @@ impl Compiler<'_> {
         };
         if let Returns::Gives(_) = self.returns {
             if self.around.depth > 0 {
-                return self.refuse("a pointer or array reference that is returned inside a branch or loop");
+                return self.refuse("a pointer, array reference or texture that is returned inside a branch or loop");
             }
             self.returns = Returns::Gives(Some(value));
             return Ok(());
@@ -104,7 +104,7 @@ impl Compiler<'_> {
         match value {
             Value::Void => self.e.end(Op::Return, &[]),
             Value::Id(id) => self.e.end(Op::ReturnValue, &[id]),
-            Value::Pointer(_) | Value::Reference(..) | Value::Address(_) => {
+            Value::Pointer(_) | Value::Reference(..) | Value::Address(_) | Value::Texture(_) | Value::Sampler(_) | Value::Record(_) => {
                 return self.refuse("a pointer or array reference that is returned here");
             }
         }

@@ -6,7 +6,7 @@
 
 use std::io::Read;
 
-use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Sampler};
+use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Sampler, Shape};
 use smallstep_semantics::raster::{self, Area, Cull, FrontFace, Topology, Viewport};
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
@@ -36,8 +36,8 @@ pub(super) struct Written<'d> {
 
 impl<'d> Written<'d> {
     fn image(&mut self, image: &'d Image) {
-        let [width, height] = image.size(0).unwrap_or_default();
-        self.words.extend([image.format() as u32, width, height, image.levels()]);
+        let [width, height, slices] = image.sides(0).unwrap_or_default();
+        self.words.extend([image.format() as u32, image.shape() as u32, width, height, slices, image.levels()]);
         self.data.extend((0..image.levels()).filter_map(|level| image.bytes(level)));
     }
 
@@ -121,12 +121,13 @@ impl<'d> Written<'d> {
 }
 
 /// An image whose data are still to come.
-struct ImageHead([u32; 4]);
+struct ImageHead([u32; 6]);
 
 impl ImageHead {
     /// The image, made when all of its data have arrived: its size is theirs.
     fn read<R: Read>(self, body: &mut Body<'_, R>) -> Result<Image, WireError> {
-        let [format, width, height, levels] = self.0;
+        let [format, shape, width, height, slices, levels] = self.0;
+        let shape = one_of(&Shape::ALL, shape, "image shape")?;
         let format = one_of(Format::ALL, format, "image format")?;
         if levels > u32::BITS {
             return malformed(format!("an image of {levels} levels"));
@@ -135,13 +136,15 @@ impl ImageHead {
         let mut data = Vec::new();
         for level in 0..levels {
             let bytes = body.bytes()?;
-            let due = side(width, level).saturating_mul(side(height, level)).saturating_mul(format.bytes() as u64);
+            let depth = if shape == Shape::D3 { side(slices, level) } else { u64::from(slices) };
+            let texels = side(width, level).saturating_mul(side(height, level)).saturating_mul(depth);
+            let due = texels.saturating_mul(format.bytes() as u64);
             if bytes.len() as u64 != due {
                 return malformed(format!("{} bytes for a level of {due}", bytes.len()));
             }
             data.push(bytes);
         }
-        let mut image = Image::new(format, width, height, levels).or_else(|error| malformed(error.to_string()))?;
+        let mut image = Image::of_shape(format, shape, [width, height, slices], levels).or_else(|error| malformed(error.to_string()))?;
         for (level, bytes) in (0..levels).zip(&data) {
             image.fill(level, bytes).or_else(|error| malformed(error.to_string()))?;
         }
@@ -152,7 +155,7 @@ impl ImageHead {
 /// What is bound, its data still to come.
 pub(super) struct BoundHead {
     buffers: Vec<[u32; 3]>,
-    images: Vec<[u32; 7]>,
+    images: Vec<[u32; 9]>,
     samplers: Vec<[u32; 14]>,
 }
 
@@ -223,8 +226,8 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
         depth_bounds,
         precision: raster::Precision { sub_pixel_bits: sub_pixel_bits as u8, interpolation_bits: interpolation_bits as u8 },
     };
-    let targets: Vec<[u32; 5]> = body.counted()?;
-    let depth: Option<[u32; 6]> = if body.flag()? { Some(body.array()?) } else { None };
+    let targets: Vec<[u32; 7]> = body.counted()?;
+    let depth: Option<[u32; 8]> = if body.flag()? { Some(body.array()?) } else { None };
     let bound = BoundHead::read(body)?;
 
     let vertex = Stage { words: body.words()?.into(), entry: vertex };
@@ -250,7 +253,7 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
             bytes: body.bytes()?,
         });
     }
-    let read = |body: &mut Body<'_, R>, [location, head @ ..]: [u32; 5]| {
+    let read = |body: &mut Body<'_, R>, [location, head @ ..]: [u32; 7]| {
         Ok::<_, WireError>(ColourTarget { location, image: ImageHead(head).read(body)? })
     };
     let targets = targets.into_iter().map(|target| read(body, target)).collect::<Result<_, _>>()?;

@@ -94,10 +94,10 @@ impl Bound {
         let wanted = match behind {
             Behind::Uniform => "uniform buffer",
             Behind::Storage => "storage buffer",
-            Behind::SampledImage(_) => "sampled image",
+            Behind::SampledImage(..) => "sampled image",
             Behind::StorageImage(..) => "storage image",
             Behind::Sampler => "sampler",
-            Behind::CombinedImageSampler(_) => "combined image sampler",
+            Behind::CombinedImageSampler(..) => "combined image sampler",
             Behind::Array => return Err(unsupported(format!("{name}, an array of descriptors"))),
             Behind::Opaque => {
                 return Err(unsupported(format!("{name}, an image that is not two-dimensional, of one layer and of one sample")));
@@ -132,9 +132,9 @@ impl Bound {
                 }
                 Ok(())
             }
-            (Resource::SampledImage(id), Behind::SampledImage(_)) => image(id, ImageKind::Sampled),
+            (Resource::SampledImage(id), Behind::SampledImage(..)) => image(id, ImageKind::Sampled),
             (Resource::StorageImage(id), Behind::StorageImage(..)) => image(id, ImageKind::Storage),
-            (Resource::CombinedImageSampler(id, with), Behind::CombinedImageSampler(_)) => {
+            (Resource::CombinedImageSampler(id, with), Behind::CombinedImageSampler(..)) => {
                 image(id, ImageKind::Sampled)?;
                 self.sampler(sampler(with)?);
                 Ok(())

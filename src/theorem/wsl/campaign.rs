@@ -8,8 +8,8 @@ use crate::compile::wsl::planted::Planted;
 use crate::compile::wsl::{Options, VERSION as SPIRV};
 use crate::dispatch::{Dispatch, words_hash};
 use crate::gpu::{Device, DeviceOutcome, Route};
-use crate::theorem::{Difference, Engine, Verdict};
 use crate::theorem::campaign::{CHUNK, Extent, Returned, SourceLanguage};
+use crate::theorem::{Difference, Engine, Verdict};
 use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::Buffer;
@@ -67,8 +67,9 @@ impl Awaited {
     /// Whether the device shows what the interpreter does, bit for bit.
     fn is(&self, outcome: &DeviceOutcome) -> bool {
         let DeviceOutcome::Computed(result) = outcome else { return false };
-        let same = |b: &Buffer| result.buffer(b.set, b.binding).is_none_or(|bytes| bytes == b.bytes);
-        result.words_hash == self.words_hash && !result.buffers.is_empty() && self.shown.iter().all(same)
+        let same = |b: &Buffer| result.shown(b.set, b.binding).is_none_or(|bytes| bytes == b.bytes);
+        let some = !(result.buffers.is_empty() && result.images.is_empty());
+        result.words_hash == self.words_hash && some && self.shown.iter().all(same)
     }
 }
 

@@ -7,8 +7,10 @@ use smallstep_semantics::number::{Expected, Real};
 use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::texture::{Texture, is_writable};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::Program;
+use std::rc::Rc;
 
 /// How much of what the target shows was compared, and with what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,7 +157,41 @@ pub fn is_allowed(possible: &Possible, of: Scalar, shown: u32) -> bool {
     }
 }
 
-/// Every scalar of every buffer: how many there are, or the first that is not allowed.
+/// Every component of every texel of a texture that is written. One that the module does not name
+/// keeps what it holds.
+fn compare_texels<'b>(
+    name: &str,
+    texture: &Texture,
+    mut bindings: impl Iterator<Item = &'b Binding>,
+    allowed: &[Possible],
+    shown: Bytes,
+    compared: &mut Compared,
+) -> Result<(), Wrong> {
+    let (true, Some(binding)) = (is_writable(texture.kind), bindings.next()) else { return Ok(()) };
+    let Some(bytes) = shown(binding.set, binding.binding) else { return Err(format!("{name} is not shown").as_str().into()) };
+    let mut image = (*texture.image).clone();
+    image.fill(0, bytes).map_err(|error| Wrong::from(error.to_string().as_str()))?;
+    let after = Texture { kind: texture.kind, image: Rc::new(image) };
+    let [width, height, slices] = after.sides(0).map(i64::from);
+    let texels = (0..slices).flat_map(|z| (0..height).flat_map(move |y| (0..width).map(move |x| [x, y, z])));
+    let mut expected = allowed.iter();
+    for at in texels {
+        for c in 0..after.channels() {
+            let (Some(possible), Some(Some(bits))) = (expected.next(), after.texel_bits(0, at, c)) else {
+                return Err(format!("{name} has another size").as_str().into());
+            };
+            if !is_allowed(possible, after.scalar(), bits) {
+                let [x, y, z] = at;
+                let place = format!("component {c} of the texel at ({x}, {y}, {z}) of {name}");
+                return Err(Wrong::at(&place, possible, after.scalar(), bits));
+            }
+            compared.count(possible);
+        }
+    }
+    Ok(())
+}
+
+/// Every scalar of every buffer and texture: how many there are, or the first that is not allowed.
 pub(super) fn compare(
     program: &Program,
     resources: &[Resource],
@@ -166,6 +202,10 @@ pub(super) fn compare(
     let mut compared = Compared::default();
     let mut layouts = Layouts::default();
     for (resource, allowed) in resources.iter().zip(words) {
+        if let Some((texture, _)) = resource.texture() {
+            let of_it = bindings.iter().filter(|b| b.register == resource.register);
+            compare_texels(&resource.name, texture, of_it, allowed, shown, &mut compared)?;
+        }
         let Some(buffer) = resource.buffer() else { continue };
         let Some(binding) = bindings.iter().find(|b| b.register == resource.register) else { continue };
         let observed = shown(binding.set, binding.binding);

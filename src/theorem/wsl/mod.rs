@@ -11,10 +11,12 @@
 //! program with a race is never one that agrees: of one in ten programs, and of all that are open,
 //! the relation looks for races, whatever the module shows.
 //!
-//! `subject` is what runs on both sides, `source` what the program allows, `compare` holds one
-//! against the other, `programs` are the generated programs of a seed, `campaign` many of them,
-//! `tally` what they come to, `reduce` makes one that is wrong smaller.
+//! `subject` is what runs on both sides, `bound` what the target is bound to, `source` what the
+//! program allows, `compare` holds one against the other, `programs` are the generated programs of a
+//! seed, `campaign` many of them, `tally` what they come to, `reduce` makes one that is wrong
+//! smaller.
 
+mod bound;
 mod campaign;
 mod compare;
 mod programs;

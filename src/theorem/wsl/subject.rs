@@ -1,23 +1,24 @@
 //! What runs on both sides: a dispatch of a compute entry point, or a function over a table of
 //! arguments.
 
-use super::{disagree, refused, unchecked};
+use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
 use super::source::{FUEL, MUCH, Source, WAYS, machine, relation};
+use super::{disagree, refused, unchecked};
 use crate::compile::wsl::row::Row;
-use crate::compile::wsl::{Binding, Module, Options, translate, translate_function};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, words_hash};
+use crate::compile::wsl::{BindingKind, Module, Options, translate, translate_function};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ImageBinding, ImageKind, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
 use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{self, Limits, Observation};
+use smallstep_semantics::spirv::environment::{self, BoundImage, Limits, Observation};
 use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
 use smallstep_semantics::undefined::Ub;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::group::{Dispatch, Resource};
+use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::{self as wsl_machine, Compiled, Ending};
 use smallstep_semantics::wsl::open::Possible;
@@ -32,12 +33,12 @@ pub(super) enum Subject<'s, 'p> {
     Call { program: &'p Program, text: &'p str, f: FunctionId, arguments: Vec<Vec<u32>> },
 }
 
-/// What the target is given: its module, and the contents of its buffers.
+/// What the target is given: its module, and what is bound.
 pub(super) struct Given {
     module: Module,
     groups: [u32; 3],
-    buffers: Vec<Buffer>,
-    /// What the interpreter shows of it, once it ran.
+    bound: Bound,
+    /// What the interpreter shows of it, once it ran: its buffers and storage images.
     pub(super) shown: Vec<Buffer>,
 }
 
@@ -49,22 +50,37 @@ impl Given {
 
     /// The dispatch for a device.
     pub(super) fn dispatch(&self) -> ComputeDispatch {
-        let bound = |buffer: &Buffer| {
-            let binding = self.module.bindings.iter().find(|b| (b.set, b.binding) == (buffer.set, buffer.binding));
-            let kind = binding.map_or(BufferKind::ReadWrite, |b| b.kind);
+        let kind_at = |set: u32, binding: u32| {
+            let at = self.module.bindings.iter().find(|b| (b.set, b.binding) == (set, binding));
+            at.map(|b| b.kind)
+        };
+        let buffer = |buffer: &Buffer| {
+            let kind = match kind_at(buffer.set, buffer.binding) {
+                Some(BindingKind::Buffer(kind, _)) => kind,
+                _ => BufferKind::ReadWrite,
+            };
             BufferBinding { set: buffer.set, binding: buffer.binding, kind, bytes: buffer.bytes.clone() }
+        };
+        let image = |image: &BoundImage| {
+            let kind = match kind_at(image.set, image.binding) {
+                Some(BindingKind::Storage(..)) => ImageKind::Storage,
+                _ => ImageKind::Sampled,
+            };
+            ImageBinding { set: image.set, binding: image.binding, kind, image: image.image.clone() }
         };
         ComputeDispatch {
             words: self.module.words.clone().into(),
             entry: self.module.entry.clone(),
             groups: self.groups,
-            buffers: self.buffers.iter().map(bound).collect(),
+            buffers: self.bound.buffers.iter().map(buffer).collect(),
+            images: self.bound.images.iter().map(image).collect(),
+            samplers: self.bound.samplers.clone(),
             ..ComputeDispatch::default()
         }
     }
 }
 
-/// What is in a buffer at the end, by set and binding; none of one that the module does not name.
+/// What is in a buffer or storage image at the end, by set and binding; none of one that the module does not name.
 pub(super) type Bytes<'b> = &'b dyn Fn(u32, u32) -> Option<&'b [u8]>;
 
 impl Subject<'_, '_> {
@@ -80,9 +96,11 @@ impl Subject<'_, '_> {
     pub(super) fn given(&self, options: &Options) -> Result<Given, Verdict> {
         match self {
             Subject::Dispatch(dispatch) => {
-                let module = translate(dispatch.program, dispatch.entry, options).map_err(refused)?;
-                let buffers = buffers_of(&module.bindings, &dispatch.resources).map_err(unchecked)?;
-                Ok(Given { module, groups: dispatch.groups, buffers, shown: Vec::new() })
+                let formats = formats(&dispatch.resources);
+                let options = Options { formats: &formats, ..*options };
+                let module = translate(dispatch.program, dispatch.entry, &options).map_err(refused)?;
+                let bound = Bound::of(&module.bindings, &dispatch.resources).map_err(unchecked)?;
+                Ok(Given { module, groups: dispatch.groups, bound, shown: Vec::new() })
             }
             Subject::Call { program, f, arguments, .. } => {
                 let module = translate_function(program, *f, options).map_err(refused)?;
@@ -103,7 +121,7 @@ impl Subject<'_, '_> {
                     Buffer { set: 0, binding: 0, bytes: bytes(&given) },
                     Buffer { set: 0, binding: 1, bytes: bytes(&vec![0; results]) },
                 ];
-                Ok(Given { module, groups: [1; 3], buffers, shown: Vec::new() })
+                Ok(Given { module, groups: [1; 3], bound: Bound { buffers, ..Bound::default() }, shown: Vec::new() })
             }
         }
     }
@@ -234,13 +252,14 @@ impl Subject<'_, '_> {
         let none = Compared::default();
         let engine = Engine::SpirvMachine;
         let source = self.machine();
-        let shown = match target(&given.module, given.groups, &given.buffers, &source) {
+        let shown = match target(given, &source) {
             Err(LoadError::Limit(limit)) => return (unchecked(format!("the target: {limit}")), none),
             Err(error) => return (disagree(Engine::Translation, Engine::Module, format!("the module is not valid: {error}")), none),
             Ok(Outcome::Observed(shown)) => shown,
             Ok(Outcome::Undefined(undefined)) => {
                 let what = format!("{}: {}", undefined.ub.id(), undefined.what);
-                let disagree = || disagree(Engine::WslRelation, engine, format!("the module has undefined behaviour: {what} at {}", undefined.at));
+                let disagree =
+                    || disagree(Engine::WslRelation, engine, format!("the module has undefined behaviour: {what} at {}", undefined.at));
                 if !matches!(undefined.ub, Ub::DataRace | Ub::DivergentBarrier) {
                     return (disagree(), none);
                 }
@@ -261,14 +280,21 @@ impl Subject<'_, '_> {
         if let Some(undefined) = shown.buffers.iter().find_map(|b| b.undefined.first()) {
             return (disagree(Engine::WslRelation, engine, format!("the module shows an undefined value: {}", undefined.kind)), none);
         }
+        if let Some(undefined) = shown.images.iter().find_map(|i| i.undefined.first()) {
+            let what = format!("the module stores an undefined value in a texture: {}", undefined.kind);
+            return (disagree(Engine::WslRelation, engine, what), none);
+        }
         let bytes = |set, binding| {
-            let buffer = shown.buffers.iter().find(|b| (b.set, b.binding) == (set, binding));
-            buffer.map(|b| b.bytes.as_slice())
+            let buffers = shown.buffers.iter().map(|b| (b.set, b.binding, b.bytes.as_slice()));
+            let mut all = buffers.chain(shown.images.iter().map(|i| (i.set, i.binding, i.bytes.as_slice())));
+            all.find(|(s, b, _)| (*s, *b) == (set, binding)).map(|(.., bytes)| bytes)
         };
         // By the profile only if the module approximates what WSL's definite results are.
         let approximates = given.module.rows.iter().any(|(row, _)| *row == Row::Approximate);
         let judged = self.allows(source, &given.module, approximates.then_some(options.profile), &bytes, &engine, relation);
-        given.shown = shown.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes }).collect();
+        let buffers = shown.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
+        let images = shown.images.into_iter().map(|i| Buffer { set: i.set, binding: i.binding, bytes: i.bytes });
+        given.shown = buffers.chain(images).collect();
         judged
     }
 
@@ -284,9 +310,14 @@ impl Subject<'_, '_> {
             DeviceOutcome::Computed(result) if result.words_hash != words_hash(&given.module.words) => {
                 (unchecked("the device ran other words".into()), none)
             }
-            DeviceOutcome::Computed(result) => {
-                self.allows(self.machine(), &given.module, Some(options.profile), &|set, binding| result.buffer(set, binding), &engine, false)
-            }
+            DeviceOutcome::Computed(result) => self.allows(
+                self.machine(),
+                &given.module,
+                Some(options.profile),
+                &|set, binding| result.shown(set, binding),
+                &engine,
+                false,
+            ),
             other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
         }
     }
@@ -308,33 +339,16 @@ const DIVERGED: &str = "threads of a group wait at different barriers";
 /// Why neither side shows anything.
 const BOTH_OUT: &str = "neither side ends within its fuel";
 
-/// The buffers of a module, with what is bound to them.
-fn buffers_of(bindings: &[Binding], resources: &[Resource]) -> Result<Vec<Buffer>, String> {
-    let mut buffers = Vec::new();
-    for binding in bindings {
-        let resource = resources.iter().find(|r| r.register == binding.register).and_then(Resource::buffer);
-        let Some(buffer) = resource else { return Err(format!("nothing is bound to {}", binding.register)) };
-        if buffer.words.is_empty() {
-            return Err("a buffer has no bytes".into());
-        }
-        let bytes = buffer.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        buffers.push(Buffer { set: binding.set, binding: binding.binding, bytes });
-    }
-    Ok(buffers)
-}
-
 /// Runs the module. It has more fuel where the source ends, and less where it does not within its
 /// own.
-fn target(module: &Module, groups: [u32; 3], buffers: &[Buffer], source: &Source) -> Result<Outcome<Observation>, LoadError> {
-    let (loaded, program) = loaded(module)?;
+fn target(given: &Given, source: &Source) -> Result<Outcome<Observation>, LoadError> {
+    let (loaded, program) = loaded(&given.module)?;
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
-    match target_with(module, (&loaded, program.as_ref()), groups, buffers, first)? {
-        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => {
-            match target_with(module, (&loaded, program.as_ref()), groups, buffers, MUCH)? {
-                Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
-                other => Ok(other),
-            }
-        }
+    match target_with(given, (&loaded, program.as_ref()), first)? {
+        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match target_with(given, (&loaded, program.as_ref()), MUCH)? {
+            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
+            other => Ok(other),
+        },
         other => Ok(other),
     }
 }
@@ -350,14 +364,12 @@ fn loaded(module: &Module) -> Result<(spirv::Module, Option<lockstep::Program>),
 }
 
 fn target_with(
-    module: &Module,
+    Given { module, groups, bound, .. }: &Given,
     (loaded, program): (&spirv::Module, Option<&lockstep::Program>),
-    groups: [u32; 3],
-    buffers: &[Buffer],
     fuel: u64,
 ) -> Result<Outcome<Observation>, LoadError> {
-    let resources = environment::Resources::of_buffers(buffers);
-    let dispatch = environment::Dispatch { entry: &module.entry, groups, resources, limits: Limits::of_fuel(fuel) };
+    let resources = bound.resources();
+    let dispatch = environment::Dispatch { entry: &module.entry, groups: *groups, resources, limits: Limits::of_fuel(fuel) };
     match program {
         Some(program) => Ok(program.run(&dispatch, 1)),
         None => spirv::grid::run(loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ()),

@@ -1,4 +1,4 @@
-//! Image instructions (SPIR-V §3.3.10): two-dimensional sampled images and storage images.
+//! Image instructions (SPIR-V §3.3.10): sampled images and storage images of one sample.
 
 use rspirv::spirv::{Capability, Decoration as Decorate, ImageFormat, ImageOperands};
 
@@ -9,6 +9,7 @@ use super::super::operation::{Scalar, Shape};
 use super::super::types::{Image, Type};
 use super::super::words::Instruction;
 use super::{Checked, Pass};
+use crate::image::Shape as Whole;
 
 /// Whether the instruction is an image instruction that is modeled.
 pub(in crate::spirv) fn is_image(op: Op) -> bool {
@@ -112,8 +113,10 @@ impl Pass<'_> {
         let fail = |what: String| self.fail(Check::Image, what);
         match i.op {
             Op::ImageQuerySize | Op::ImageQuerySizeLod => {
-                if result.columns != 1 || result.rows != 2 || !matches!(result.scalar, Scalar::Int { width: 32, .. }) {
-                    return fail(format!("%{} = {} has result {result}; it is two 32-bit integers", i.result, i.name()));
+                let sides = image.shape().queried().len();
+                if result.columns != 1 || usize::from(result.rows) != sides || !matches!(result.scalar, Scalar::Int { width: 32, .. }) {
+                    let needed = if sides == 1 { "a 32-bit integer".into() } else { format!("{sides} 32-bit integers") };
+                    return fail(format!("%{} = {} has result {result}; it is {needed}", i.result, i.name()));
                 }
                 return match operands.get(1) {
                     Some(&lod) => self.integer_scalar(i, lod, "the level"),
@@ -127,18 +130,19 @@ impl Pass<'_> {
                 return fail(format!("%{} = OpImageQueryLevels has result {result}; it is a 32-bit integer", i.result));
             }
             Op::ImageWrite => {
-                self.coordinate(i, operands[1])?;
+                self.coordinate(i, operands[1], &image)?;
                 let value = self.value(operands[2])?;
                 if value.scalar != texel || value.columns != 1 || value.rows < components(image.format) {
                     let needed = format!("{} or more components of {texel}", components(image.format));
                     return fail(format!("OpImageWrite writes {value}; it must be {needed}"));
                 }
                 self.storage(i, operands[0], &image)?;
-                return self.image_operands(i, &operands[3..]);
+                return self.image_operands(i, &operands[3..], &image);
             }
             _ => {}
         }
-        self.coordinate(i, operands[1])?;
+        self.fits_shape(i, &image)?;
+        self.coordinate(i, operands[1], &image)?;
         let needed = Shape::vector(texel, if compares(i.op) && !gathers(i.op) { 1 } else { 4 });
         if result != needed {
             return fail(format!("%{} = {} has result {result}; it is {needed}", i.result, i.name()));
@@ -159,7 +163,7 @@ impl Pass<'_> {
             }
         }
         let before = if compares(i.op) || gathers(i.op) { 3 } else { 2 };
-        self.image_operands(i, &operands[before..])
+        self.image_operands(i, &operands[before..], &image)
     }
 
     fn combine(&self, i: &Instruction, operands: &[u32], image: u32) -> Checked {
@@ -190,8 +194,28 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn coordinate(&self, i: &Instruction, id: u32) -> Checked {
-        let (floats, least) = (samples(i.op), if projects(i.op) { 3 } else { 2 });
+    /// That the instruction is one for images of the shape.
+    fn fits_shape(&self, i: &Instruction, image: &Image) -> Checked {
+        let shape = image.shape();
+        let fits = match i.op {
+            op if projects(op) => {
+                return if shape == Whole::D2 { Ok(()) } else { self.unsupported(format!("{} of an image {}", i.name(), shape.name())) };
+            }
+            op if gathers(op) => matches!(shape, Whole::D2 | Whole::D2Array | Whole::Cube),
+            op if compares(op) => shape != Whole::D3,
+            Op::ImageFetch => shape != Whole::Cube,
+            _ => true,
+        };
+        if fits {
+            Ok(())
+        } else {
+            self.fail(Check::Image, format!("{} is of an image that is {}, which it is not for", i.name(), shape.name()))
+        }
+    }
+
+    fn coordinate(&self, i: &Instruction, id: u32, image: &Image) -> Checked {
+        let floats = samples(i.op);
+        let least = image.shape().coordinates() as u8 + u8::from(projects(i.op));
         let shape = self.value(id)?;
         let fits = match floats {
             true => shape.scalar == Scalar::F32,
@@ -204,7 +228,7 @@ impl Pass<'_> {
         self.fail(Check::Image, format!("the coordinate of {}, %{id}, is {shape}; it is {least} or more {needed}", i.name()))
     }
 
-    fn image_operands(&self, i: &Instruction, operands: &[u32]) -> Checked {
+    fn image_operands(&self, i: &Instruction, operands: &[u32], image: &Image) -> Checked {
         let mask = ImageOperands::from_bits_truncate(operands.first().copied().unwrap_or(0));
         let other = mask - modeled(i.op);
         if !other.is_empty() {
@@ -224,6 +248,9 @@ impl Pass<'_> {
         if extended && !self.module.has_capability(Capability::ImageGatherExtended) {
             return self.fail(Check::Capability, format!("{} with an offset needs the capability ImageGatherExtended", i.name()));
         }
+        if image.shape() == Whole::Cube && mask.intersects(OFFSETS) {
+            return self.fail(Check::Image, format!("{} has an offset in a cube, which has none", i.name()));
+        }
         let mut rest = operands.get(1..).unwrap_or(&[]).iter();
         let one = [ImageOperands::BIAS, ImageOperands::LOD, ImageOperands::GRAD, ImageOperands::GRAD];
         let offsets = [ImageOperands::CONST_OFFSET, ImageOperands::OFFSET, ImageOperands::CONST_OFFSETS];
@@ -232,13 +259,14 @@ impl Pass<'_> {
                 return self.fail(Check::Image, format!("{} has fewer operands than its image operands say", i.name()));
             };
             let shape = self.value(id)?;
-            let (int, pair) = (matches!(shape.scalar, Scalar::Int { width: 32, .. }), shape.rows == 2 && shape.columns == 1);
+            let (axes, directions) = (image.shape().axes() as u8, image.shape().directions() as u8);
+            let (int, pair) = (matches!(shape.scalar, Scalar::Int { width: 32, .. }), shape.rows == axes && shape.columns == 1);
             let fits = if bit == ImageOperands::CONST_OFFSETS {
                 self.four_offsets(id)
             } else if bit == ImageOperands::CONST_OFFSET || bit == ImageOperands::OFFSET {
                 int && pair && (bit == ImageOperands::OFFSET || self.module.is_constant(id))
             } else if bit == ImageOperands::GRAD {
-                shape == Shape::vector(Scalar::F32, 2)
+                shape == Shape::vector(Scalar::F32, directions)
             } else if bit == ImageOperands::LOD && i.is(Op::ImageFetch) {
                 int && shape.lanes() == 1
             } else {

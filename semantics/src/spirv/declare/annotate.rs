@@ -54,6 +54,8 @@ impl Declare<'_> {
             ImageGatherExtended,
             DerivativeControl,
             InterpolationFunction,
+            Sampled1D,
+            Image1D,
             StorageImageExtendedFormats,
             StorageImageReadWithoutFormat,
             StorageImageWriteWithoutFormat,
@@ -74,6 +76,7 @@ impl Declare<'_> {
             UniformAndStorageBuffer8BitAccess => &[StorageBuffer8BitAccess, Matrix, Shader],
             DenormPreserve | DenormFlushToZero | SignedZeroInfNanPreserve | RoundingModeRTE | RoundingModeRTZ => &[],
             Shader => &[Matrix],
+            Image1D => &[Sampled1D],
             StorageBuffer8BitAccess | StoragePushConstant8 | StorageBuffer16BitAccess | StoragePushConstant16 | StorageInputOutput16 => &[],
             _ => &[Matrix, Shader],
         };

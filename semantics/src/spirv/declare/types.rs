@@ -161,11 +161,17 @@ impl Declare<'_> {
         if depth > 2 || arrayed > 1 || multisampled > 1 || usage > 2 {
             return self.fail(Check::TypeDeclaration, format!("%{} = OpTypeImage has an operand beyond its range", i.result));
         }
-        if dim != Dim::Dim2D as u32 || arrayed == 1 || multisampled == 1 {
+        let modeled = [Dim::Dim1D, Dim::Dim2D, Dim::Dim3D, Dim::DimCube].into_iter().find(|&of| of as u32 == dim);
+        let has_layers = arrayed == 1 && matches!(modeled, Some(Dim::Dim1D | Dim::Dim2D));
+        let Some(known) = modeled.filter(|_| has_layers == (arrayed == 1) && multisampled == 0) else {
             let dim = self.text(OperandKind::Dim, dim);
             let kind =
                 format!("{dim}{}{}", if arrayed == 1 { " arrayed" } else { "" }, if multisampled == 1 { " multisampled" } else { "" });
             return self.unsupported(format!("OpTypeImage {kind}"));
+        };
+        let needed = if usage == 2 { Capability::Image1D } else { Capability::Sampled1D };
+        if known == Dim::Dim1D && !self.module.has_capability(needed) {
+            return self.fail(Check::Capability, format!("%{} = OpTypeImage 1D needs the capability {needed:?}", i.result));
         }
         if usage == 0 || operands.len() > 7 {
             let what = format!("%{} = OpTypeImage does not say whether it is sampled (1) or a storage image (2)", i.result);
@@ -174,9 +180,9 @@ impl Declare<'_> {
         let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
         Ok(Type::Image(Image {
             sampled: operands[0],
-            dim: Dim::Dim2D,
+            dim: known,
             depth: depth as u8,
-            arrayed: false,
+            arrayed: has_layers,
             multisampled: false,
             usage: usage as u8,
             format,

@@ -125,11 +125,11 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     fn observed_image(&self, image: u32, mut doubtful: impl FnMut(u8, u64, Why)) -> ObservedImage {
         let (images, held) = (self.shared.images(), self.shared.images().image(image));
         let (set, binding) = images.binding(image);
-        let (format, size) = (held.format(), held.size(0).unwrap_or_default());
+        let (format, size) = (held.format(), held.sides(0).unwrap_or_default());
         let mut observed =
             ObservedImage { set, binding, format, size, bytes: held.bytes(0).unwrap_or_default().to_vec(), undefined: Vec::new() };
         for (component, channel) in (0u8..).zip(format.channels()) {
-            for at in 0..u64::from(size[0]) * u64::from(size[1]) {
+            for at in 0..size.into_iter().map(u64::from).product() {
                 let origin = match images.last(image, at, component) {
                     Last::Certain => continue,
                     Last::Doubtful(why) => {

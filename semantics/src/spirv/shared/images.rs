@@ -19,7 +19,7 @@ use super::super::module::{Module, Variable, WHOLE};
 use super::super::types::{self, Type};
 use super::super::value::{Origin, Scalar, Scalars};
 use super::{Cell, Extent, Missing, ObjectId};
-use crate::image::{self, Format, Image, Numeric, Precision, Robustness, Shape};
+use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
 use crate::number::{Interval, Trust, Why};
 use crate::undefined::Unspecified;
 
@@ -150,21 +150,21 @@ impl Images {
     }
 
     /// What an access to a texel of level 0 touches; nothing where there is no such texel.
-    pub fn extent(&self, image: u32, [x, y]: [i64; 2]) -> Extent {
+    pub fn extent(&self, image: u32, at: [i64; 3]) -> Extent {
         let held = self.image(image);
         let bytes = held.format().bytes() as u8;
         let cell = |index: usize| Cell { offset: index as u64 * u64::from(bytes), bytes };
-        let cells = held.index(0, x, y).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
+        let cells = held.index_at(0, at).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
         // Two variables of one image are one object: its texels are not told apart by Aliased.
         Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
     }
 
     /// The four components of a texel (OpImageFetch; OpImageRead, of level 0). An undefined one was
     /// made where it was written, or by `origin` here.
-    pub fn read(&self, rules: &image::Rules, image: u32, at: [i64; 2], level: i64, origin: impl Fn(Unspecified) -> Origin) -> Scalars {
+    pub fn read(&self, rules: &image::Rules, image: u32, at: [i64; 3], level: i64, origin: impl Fn(Unspecified) -> Origin) -> Scalars {
         let held = &self.images[image as usize];
-        let texel = held.image.fetch_by(rules, [at[0], at[1], 0], level, self.robustness);
-        let index = held.image.index(0, at[0], at[1]).filter(|_| level == 0);
+        let texel = held.image.fetch_by(rules, at, level, self.robustness);
+        let index = held.image.index_at(0, at).filter(|_| level == 0);
         let component = |c: usize| {
             let known = index.and_then(|index| held.known.get(&(index as u64, c as u8)));
             match (texel.undefined[c], known) {
@@ -186,13 +186,12 @@ impl Images {
     /// Writes a texel (OpImageWrite): four components by their bits.
     pub(super) fn write(&mut self, image: u32, extent: &Extent, scalars: &[Scalar]) {
         let held = &mut self.images[image as usize];
-        let Some((cell, [width, _])) = extent.cells.first().zip(held.image.size(0)) else { return };
+        let Some(cell) = extent.cells.first() else { return };
         let index = cell.offset / u64::from(cell.bytes.max(1));
-        let at = [index % u64::from(width), index / u64::from(width)].map(|x| x as i64);
         let bits = [0, 1, 2, 3].map(|c: usize| scalars.get(c).map_or(0, |s| s.bits as u32));
         let undefined =
             (0..4u8).filter(|&c| scalars.get(usize::from(c)).is_none_or(|s| s.undefined.is_some())).fold(0, |mask, c| mask | 1 << c);
-        let Some(codes) = Rc::make_mut(&mut held.image).write(at[0], at[1], bits, undefined) else { return };
+        let Some(codes) = Rc::make_mut(&mut held.image).write_of(index as usize, bits, undefined) else { return };
         for (c, codes) in codes.iter().enumerate() {
             let scalar = scalars.get(c);
             let nan = if codes.nan != 0 { Some(Why::NaN) } else { None };
@@ -215,11 +214,9 @@ impl Images {
     /// What a component of a texel of level 0 is at the end.
     pub fn last(&self, image: u32, index: u64, component: u8) -> Last {
         let held = &self.images[image as usize];
-        let width = held.image.size(0).map_or(1, |[width, _]| u64::from(width));
-        let [x, y] = [index % width, index / width].map(|x| x as i64);
         let known = held.known.get(&(index, component));
         let is = |mask: Option<u8>| mask.is_some_and(|mask| mask >> component & 1 == 1);
-        if is(held.image.raw(0, x, y).map(|(_, undefined)| undefined)) {
+        if is(held.image.raw_of(0, index as usize).map(|(_, undefined)| undefined)) {
             return Last::Undefined(match known {
                 Some(Known::Undefined(origin)) => Some(*origin),
                 _ => None,
@@ -228,7 +225,7 @@ impl Images {
         match known {
             Some(Known::Doubtful(why)) => Last::Doubtful(*why),
             _ if held.anywhere.is_some() => held.anywhere.map_or(Last::Certain, Last::Doubtful),
-            _ if is(held.image.rounded(0, x, y)) => Last::Doubtful(Why::Texel),
+            _ if is(held.image.rounded_of(0, index as usize)) => Last::Doubtful(Why::Texel),
             _ => Last::Certain,
         }
     }
@@ -291,8 +288,9 @@ fn held(module: &Module, opaque: &[&Variable], resources: &Resources<'_>) -> Res
 fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), Missing> {
     let format = bound.image.format();
     let found = |rest: String| missing(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
-    if bound.image.shape() != Shape::D2 {
-        return found(format!(" and not of two dimensions and one layer, which %{variable} is; others are not modeled for SPIR-V"));
+    let (shape, needed) = (bound.image.shape(), declared.shape());
+    if shape != needed {
+        return found(format!(" and {}; %{variable} declares one that is {}", shape.name(), needed.name()));
     }
     let fits = match (module.types().get(declared.sampled), format.numeric()) {
         (Some(Type::Float { .. }), numeric) => !numeric.is_integer(),

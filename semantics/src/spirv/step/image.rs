@@ -11,7 +11,7 @@
 use rspirv::spirv::ImageOperands;
 
 use super::{Action, Awaited, Config, Derivatives, Env, Next, Row, row};
-use crate::image::{self, Allowed, Lod, Numeric, Sampled, SamplerError, Sampling};
+use crate::image::{self, Allowed, Location, Lod, Numeric, Sampled, SamplerError, Sampling, Shape};
 use crate::number::sets::Set;
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
@@ -21,9 +21,11 @@ use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::report;
 use crate::spirv::shared::{ObjectId, texel_scalar};
+use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::spirv::words::Instruction;
 use crate::undefined::{Ub, Unspecified};
+use smallvec::SmallVec;
 
 const SIZES: &[Op] = &[Op::ImageQuerySize, Op::ImageQuerySizeLod];
 /// The instructions whose operands choose texels.
@@ -137,10 +139,23 @@ fn projects(op: Op) -> bool {
     )
 }
 
+/// The shape of the image that an operand of an instruction is, or is sampled.
+fn shape_of(config: &Config<'_>, id: u32) -> Option<Shape> {
+    let types = config.module.types();
+    match types.get(config.module.type_of(id)?)? {
+        Type::Image(image) => Some(image.shape()),
+        Type::SampledImage { image } => match types.get(image)? {
+            Type::Image(image) => Some(image.shape()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The first operand of an instruction that chooses texels and is undefined.
 fn undefined_choice(config: &Config<'_>, head: &Instruction) -> Option<(u32, Origin)> {
     let operands = config.operands(head);
-    let coordinate = (operands[1], if projects(head.op) { 3 } else { 2 });
+    let coordinate = (operands[1], shape_of(config, operands[0])?.coordinates() + usize::from(projects(head.op)));
     let image_operands = operands.get(before_operands(head.op) + 1..).unwrap_or(&[]).iter().map(|&id| (id, usize::MAX));
     std::iter::once(coordinate)
         .chain(image_operands)
@@ -218,10 +233,10 @@ fn integer(config: &Config<'_>, id: u32, scalar: Scalar) -> i64 {
     }
 }
 
-/// The offsets of an operand of two integers, or of an array of such.
-fn offsets(config: &Config<'_>, id: u32) -> Option<Vec<[i32; 2]>> {
-    let scalars = config.scalars(id)?;
-    Some(scalars.chunks_exact(2).map(|pair| [pair[0].bits as u32 as i32, pair[1].bits as u32 as i32]).collect())
+/// The offsets of an operand of integers along each axis, or of an array of such.
+fn offsets(config: &Config<'_>, id: u32, shape: Shape) -> Option<Vec<[i32; 3]>> {
+    let of = |scalars: &[Scalar]| [0, 1, 2].map(|axis: usize| scalars.get(axis).map_or(0, |s| s.bits as u32 as i32));
+    Some(config.scalars(id)?.chunks_exact(shape.axes()).map(of).collect())
 }
 
 /// Whether every device has the same offsets: they may come from an operation that is in doubt.
@@ -230,19 +245,22 @@ fn doubt_of(config: &Config<'_>, id: u32) -> Option<Why> {
 }
 
 /// The offset of the next instruction, and why it is in doubt.
-fn offset(config: &Config<'_>, head: &Instruction) -> Option<([i32; 2], Option<Why>)> {
+fn offset(config: &Config<'_>, head: &Instruction) -> Option<([i32; 3], Option<Why>)> {
     let constant = image_operand(config, head, ImageOperands::CONST_OFFSET);
     match constant.or_else(|| image_operand(config, head, ImageOperands::OFFSET)) {
-        None => Some(([0, 0], None)),
-        Some(ids) => Some((*offsets(config, ids[0])?.first()?, doubt_of(config, ids[0]))),
+        None => Some(([0; 3], None)),
+        Some(ids) => {
+            let shape = shape_of(config, *config.operands(head).first()?)?;
+            Some((*offsets(config, ids[0], shape)?.first()?, doubt_of(config, ids[0])))
+        }
     }
 }
 
 /// What a sampling or gathering instruction reads.
 struct Source<'e> {
     sampling: Sampling<'e>,
-    /// The coordinates (s, t), projected.
-    at: [Inexact; 2],
+    /// The coordinates, projected.
+    at: Location,
     /// The depth reference, projected.
     reference: Option<Inexact>,
     /// Why every result component is an undefined value.
@@ -263,7 +281,13 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
     let images = env.shared.images();
     let (image, sampler) = (images.image(descriptor.image?), images.sampler(descriptor.sampler?));
     let coordinate = config.scalars(operands[1])?;
-    let (mut at, mut reference) = ([inexact(env, coordinate[0]), inexact(env, coordinate[1])], None);
+    let (shape, mut reference) = (image.shape(), None);
+    let (directions, zero) = (shape.directions(), Inexact::exact(0.0));
+    let mut at = [zero; 3];
+    for (x, scalar) in at.iter_mut().zip(coordinate.get(..directions)?) {
+        *x = inexact(env, *scalar);
+    }
+    let layer = coordinate.get(directions).filter(|_| shape.is_layered()).map_or(zero, |scalar| inexact(env, *scalar));
     let mut undefined = None;
     if compares(head.op) {
         let scalar = config.scalar(operands[2])?;
@@ -277,17 +301,19 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
     // Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation; the rest is the
     // sampler's own check.
     let gathers = matches!(head.op, Op::ImageGather | Op::ImageDrefGather);
-    let moved = offset != [0, 0] || image_operand(config, head, ImageOperands::CONST_OFFSETS).is_some();
-    let unnormalized = sampler.unnormalized && (gathers || moved || projects(head.op) || is_implicit(head.op) || image.levels() > 1);
+    let moved = offset != [0; 3] || image_operand(config, head, ImageOperands::CONST_OFFSETS).is_some();
+    let flat = matches!(shape, Shape::D1 | Shape::D2);
+    let unnormalized =
+        sampler.unnormalized && (gathers || moved || !flat || projects(head.op) || is_implicit(head.op) || image.levels() > 1);
     if unnormalized || reference.is_some() && !image.format().is_depth() {
         undefined = undefined.or(Some(origin(env, config, Unspecified::ImageSampler)));
     }
     let precision = images.precision(image.format());
-    let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset: [offset[0], offset[1], 0] };
+    let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset };
     let ids = operands[1..before_operands(head.op)].iter().chain(operands.get(before_operands(head.op) + 1..).unwrap_or(&[]));
     let certified = ids.clone().flat_map(|&id| config.scalars(id).unwrap_or_default()).all(|scalar| scalar.trust.grid.is_some());
     let bounded = are_certain(env, config, ids);
-    Some(Source { sampling, at, reference, undefined, doubt, certified, bounded })
+    Some(Source { sampling, at: Location { at, layer }, reference, undefined, doubt, certified, bounded })
 }
 
 impl Source<'_> {
@@ -355,9 +381,9 @@ fn explicit(env: &Env<'_>, config: &Config<'_>, head: &Instruction) -> Option<Lo
     let ids = image_operand(config, head, ImageOperands::GRAD)?;
     let derivative = |id: u32| {
         let scalars = config.scalars(id)?;
-        Some([inexact(env, *scalars.first()?), inexact(env, *scalars.get(1)?)])
+        Some([0, 1, 2].map(|axis: usize| scalars.get(axis).map_or(Inexact::exact(0.0), |scalar| inexact(env, *scalar))))
     };
-    Some(Lod::flat(derivative(ids[0])?, derivative(ids[1])?, 0.0))
+    Some(Lod::Derivatives { dx: derivative(ids[0])?, dy: derivative(ids[1])?, bias: 0.0 })
 }
 
 fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Next<'m>> {
@@ -370,7 +396,8 @@ fn sample_explicit<'m>(env: &Env<'_>, config: &Config<'m>, op: Op) -> Option<Nex
 fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivatives) -> Option<Next<'m>> {
     let head = config.head()?;
     let of = [&derivatives.rows, &derivatives.columns];
-    let mut parts = of.iter().flat_map(|both| both.iter()).flat_map(|scalars| scalars.iter().take(2));
+    let directions = shape_of(config, *config.operands(head).first()?)?.directions();
+    let mut parts = of.iter().flat_map(|both| both.iter()).flat_map(|scalars| scalars.iter().take(directions));
     let bias = image_operand(config, head, ImageOperands::BIAS).map_or(Some(certain(0)), |ids| config.scalar(ids[0]))?;
     let scalars = match parts.clone().find_map(|scalar| scalar.undefined) {
         Some(origin) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(head.result).lanes()).collect(),
@@ -381,9 +408,16 @@ fn sampled_in_quad<'m>(env: &Env<'_>, config: &Config<'m>, derivatives: &Derivat
                 let (first, second) = (inexact(env, *first.get(c)?), inexact(env, *second.get(c)?));
                 Some(Inexact { allowed: first.allowed.hull(second.allowed), ..first })
             };
-            let [dx, dy] = of.map(|both| Some([either(both, 0)?, either(both, 1)?]));
+            let all = |both: &[Scalars; 2]| {
+                let mut all = [Inexact::exact(0.0); 3];
+                for (axis, x) in all.iter_mut().enumerate().take(directions) {
+                    *x = either(both, axis)?;
+                }
+                Some(all)
+            };
+            let [dx, dy] = of.map(all);
             let certified = parts.all(|scalar| scalar.trust.grid.is_some());
-            sampled(env, config, Lod::flat(dx?, dy?, f32::from_bits(bias.bits as u32)), certified)?
+            sampled(env, config, Lod::Derivatives { dx: dx?, dy: dy?, bias: f32::from_bits(bias.bits as u32) }, certified)?
         }
     };
     // A bias that may be several numbers bounds nothing.
@@ -456,7 +490,10 @@ fn gathered(env: &Env<'_>, config: &Config<'_>, head: &Instruction, component: u
     };
     match image_operand(config, head, ImageOperands::CONST_OFFSETS) {
         None => Some(gather(source.sampling.offset)),
-        Some(ids) => Some(offsets(config, ids[0])?.into_iter().take(4).map(|[x, y]| gather([x, y, 0])[FIRST]).collect()),
+        Some(ids) => {
+            let shape = source.sampling.image.shape();
+            Some(offsets(config, ids[0], shape)?.into_iter().take(4).map(|offset| gather(offset)[FIRST]).collect())
+        }
     }
 }
 
@@ -481,24 +518,29 @@ pub fn image_dref_gather<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<
 
 /// The image of the next instruction and the integer coordinates, without an offset, in it; and why
 /// they are in doubt.
-fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 2], Option<Why>)> {
+fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 3], Option<Why>)> {
+    let shape = shape_of(config, operands[0])?;
     let coordinate = config.scalars(operands[1])?;
-    let at = [*coordinate.first()?, *coordinate.get(1)?];
-    let doubt = at.iter().find_map(|s| s.trust.doubt);
-    Some((config.descriptor(operands[0])?.image?, at.map(|s| integer(config, operands[1], s)), doubt))
+    let coordinate = coordinate.get(..shape.coordinates())?;
+    let doubt = coordinate.iter().find_map(|s| s.trust.doubt);
+    let integers: SmallVec<[i64; 3]> = coordinate.iter().map(|s| integer(config, operands[1], *s)).collect();
+    Some((config.descriptor(operands[0])?.image?, shape.place(&integers), doubt))
 }
 
 /// M, (r = OpImageFetch τ a x l…, I), c, p → M[r ↦ the texel of M(a) at M(x) of the level M(l)], I,
 /// c, p [spirv/image-fetch, SPIR-V §3.3.10]
 pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = choosing(config, Op::ImageFetch)?;
-    let (image, [x, y], doubt) = place(config, operands)?;
+    let (image, mut at, doubt) = place(config, operands)?;
     let (level, of_level) = match image_operand(config, head, ImageOperands::LOD) {
         None => (0, None),
         Some(ids) => (integer(config, ids[0], config.scalar(ids[0])?), doubt_of(config, ids[0])),
     };
-    let ([dx, dy], of_offset) = offset(config, head)?;
-    let at = [x + i64::from(dx), y + i64::from(dy)];
+    let (offset, of_offset) = offset(config, head)?;
+    let axes = shape_of(config, operands[0])?.axes();
+    for (x, by) in at.iter_mut().zip(offset).take(axes) {
+        *x += i64::from(by);
+    }
     let texel = env.shared.images().read(&env.calculator.images, image, at, level, |kind| origin(env, config, kind));
     let why = doubt.or(of_level).or(of_offset);
     let scalars = texel.into_iter().map(|scalar| doubted(scalar, why)).collect();
@@ -538,7 +580,8 @@ pub fn image_write<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     config.control.mark_scalars(&mut stored);
     let mut next = config.advanced(1);
     // Where a device may write elsewhere, it may see and do anything.
-    for scalar in config.scalars(operands[1])?.iter().take(2) {
+    let coordinates = shape_of(config, operands[0])?.coordinates();
+    for scalar in config.scalars(operands[1])?.iter().take(coordinates) {
         next.control = next.control.after(scalar.trust);
     }
     match next.helper {
@@ -552,8 +595,8 @@ fn certain(bits: u32) -> Scalar {
     Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None }
 }
 
-/// M, (r = OpImageQuerySize τ a, I), c, p → M[r ↦ width and height of M(a)], I, c, p, and
-/// OpImageQuerySizeLod of the level M(l)
+/// M, (r = OpImageQuerySize τ a, I), c, p → M[r ↦ width, height and depth or layers of M(a)], I, c,
+/// p, as far as its type has them, and OpImageQuerySizeLod of the level M(l)
 ///                                                              [spirv/image-query-size, SPIR-V
 ///                                                              §3.3.10]
 pub fn image_query_size<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
@@ -566,12 +609,13 @@ pub fn image_query_size<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'
             (integer(config, id, scalar), scalar)
         }
     };
-    let scalars = match (scalar.undefined, image.query_size(level)) {
-        (Some(origin), _) => [Scalar::undefined(origin); 2],
-        (None, Err(kind)) => [Scalar::undefined(origin(env, config, kind)); 2],
-        (None, Ok(size)) => size.map(|side| doubted(certain(side), scalar.trust.doubt)),
+    let all = |scalar: Scalar| image.shape().queried().iter().map(|_| scalar).collect();
+    let scalars: Scalars = match (scalar.undefined, image.query_size(level)) {
+        (Some(origin), _) => all(Scalar::undefined(origin)),
+        (None, Err(kind)) => all(Scalar::undefined(origin(env, config, kind))),
+        (None, Ok(size)) => size.into_iter().map(|side| doubted(certain(side), scalar.trust.doubt)).collect(),
     };
-    Some(Next::Config(config.defining(head.result, Value::Scalars(Scalars::from_slice(&scalars)))))
+    Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
 /// M, (r = OpImageQueryLevels τ a, I), c, p → M[r ↦ how many levels M(a) has], I, c, p

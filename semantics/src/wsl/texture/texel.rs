@@ -1,7 +1,7 @@
 //! Texels one by one: seed 004 "Sampler and texture operations" (ERRATA WSL-D21, WSL-D22).
 
 use super::{Texture, float_bits, is_writable, sampling};
-use crate::image::{Shape, pack};
+use crate::image::pack;
 use crate::wsl::library::texture::{dimensions_of, layered};
 use crate::wsl::meaning::Unspecified;
 use crate::wsl::types::{Scalar, TypeId};
@@ -45,12 +45,7 @@ pub fn number_bits(to: Option<TypeId>, number: u32) -> u32 {
 impl Texture {
     /// Of which sides `GetDimensions` has a pointer each: a cube's faces are not told.
     pub fn axes(&self) -> &'static [usize] {
-        match self.image.shape() {
-            Shape::D1 => &[0],
-            Shape::D1Array => &[0, 2],
-            Shape::D2 | Shape::Cube => &[0, 1],
-            Shape::D2Array | Shape::D3 => &[0, 1, 2],
-        }
+        self.image.shape().queried()
     }
 
     /// The sides of a level, zeros if there is none.

@@ -1,0 +1,776 @@
+//! Textures and samplers: seed 003 "Textures", "Samplers", "Intrinsic functions", todos there.
+//!
+//! A texture is an OpTypeImage. One of one dimension has two, and a height of 1: wgpu has neither
+//! layers nor levels of rows. A variable is declared where a texture or sampler is first used, once
+//! for each kind of use that asks for another binding ([`SamplerUse`]).
+//!
+//! Nothing is undefined. The coordinates, the layer and the level of a load are brought within the
+//! texture, and a store where no texel is does nothing. A component that the elements of a texture
+//! have not is gathered as the first one. SPIR-V has only constant offsets, from -8 to 7, of
+//! samples: others choose among all of them ([`Compiler::moved`]).
+
+use super::emit::{Id, Operands};
+use super::place::{Place, Value};
+use super::row::Row;
+use super::{Binding, BindingKind, Compiler, Done, SamplerUse};
+use rspirv::spirv::{Capability, Decoration, Dim, GlslStd450Op as Glsl, ImageFormat, ImageOperands, Op, StorageClass};
+use rustc_hash::FxHashMap;
+use smallstep_semantics::image::{Format, Numeric, Shape};
+use smallstep_semantics::wsl::library::{LibraryFunction, Meaning};
+use smallstep_semantics::wsl::texture::{is_writable, sampling, shape};
+use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
+use std::collections::BTreeSet;
+
+/// The least offset of a sample.
+const LEAST_OFFSET: i32 = -8;
+/// How many offsets there are along an axis.
+const OFFSETS: u32 = 16;
+
+/// The textures and samplers that the entry point is given.
+#[derive(Debug, Default)]
+pub(super) struct Textures {
+    given: Vec<Opaque>,
+    /// Their variables, by number and use.
+    variables: FxHashMap<(usize, Use), Id>,
+    capabilities: BTreeSet<u32>,
+}
+
+/// A texture or sampler.
+#[derive(Clone, Debug)]
+struct Opaque {
+    register: String,
+    names: Vec<String>,
+    set: u32,
+    ty: TypeId,
+}
+
+/// What a variable is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Use {
+    /// A texture.
+    Texture,
+    /// A texture whose depths are compared.
+    Depths,
+    /// A sampler.
+    Sampler(SamplerUse),
+}
+
+/// A texture whose function is called.
+#[derive(Clone, Copy, Debug)]
+struct Texture {
+    number: usize,
+    kind: TextureKind,
+    /// The scalar of its elements, and how many there are.
+    scalar: Scalar,
+    components: u8,
+    /// The shape of its image.
+    shape: Shape,
+    /// Whether it has one dimension in the program.
+    is_row: bool,
+}
+
+/// A call that samples: the opcode with a level of its own, its operands after coordinates and
+/// before image operands, and the image operands.
+#[derive(Clone, Debug)]
+struct Sampling {
+    op: Op,
+    result: Id,
+    image: Id,
+    sampler: Id,
+    coordinates: Id,
+    middle: Option<Id>,
+    mask: ImageOperands,
+    operands: Operands,
+}
+
+impl Textures {
+    /// The capabilities that they need.
+    pub(super) fn capabilities(&self) -> impl Iterator<Item = Capability> {
+        self.capabilities.iter().filter_map(|&c| Capability::from_u32(c))
+    }
+
+    fn need(&mut self, capability: Capability) {
+        self.capabilities.insert(capability as u32);
+    }
+}
+
+/// The shape of a texture's image in the module.
+fn image_shape(kind: TextureKind) -> Shape {
+    match shape(kind) {
+        Shape::D1 => Shape::D2,
+        Shape::D1Array => Shape::D2Array,
+        other => other,
+    }
+}
+
+/// SPIR-V's name of a format; none of those that no storage image has.
+fn storage_format(format: Format) -> Option<ImageFormat> {
+    // RWTextureDepth is a texture of one float.
+    let format = match format {
+        Format::D16Unorm => Format::R16Unorm,
+        Format::D32Sfloat => Format::R32Sfloat,
+        other => other,
+    };
+    (1..=ImageFormat::R8ui as u32).filter_map(ImageFormat::from_u32).find(|of| Format::of_spirv(*of) == Some(format))
+}
+
+/// Whether every Vulkan device knows the format of storage images, without a capability of its own.
+fn is_common(format: ImageFormat) -> bool {
+    use ImageFormat as F;
+    matches!(
+        format,
+        F::Rgba32f
+            | F::Rgba16f
+            | F::R32f
+            | F::Rgba8
+            | F::Rgba8Snorm
+            | F::Rgba32i
+            | F::Rgba16i
+            | F::Rgba8i
+            | F::R32i
+            | F::Rgba32ui
+            | F::Rgba16ui
+            | F::Rgba8ui
+            | F::R32ui
+    )
+}
+
+/// The format of 32 bits for each of so many components; there is none of three.
+fn wide_format(scalar: Scalar, components: u8) -> Format {
+    match (scalar, components) {
+        (Scalar::Int, 1) => Format::R32Sint,
+        (Scalar::Int, 2) => Format::Rg32Sint,
+        (Scalar::Int, _) => Format::Rgba32Sint,
+        (Scalar::Uint | Scalar::Bool, 1) => Format::R32Uint,
+        (Scalar::Uint | Scalar::Bool, 2) => Format::Rg32Uint,
+        (Scalar::Uint | Scalar::Bool, _) => Format::Rgba32Uint,
+        (Scalar::Float, 1) => Format::R32Sfloat,
+        (Scalar::Float, 2) => Format::Rg32Sfloat,
+        (Scalar::Float, _) => Format::Rgba32Sfloat,
+    }
+}
+
+impl Compiler<'_> {
+    /// A texture or sampler that the entry point is given, by its register.
+    pub(super) fn opaque(&mut self, register: String, name: &str, set: u32, ty: TypeId) -> usize {
+        let given = &mut self.textures.given;
+        if let Some(k) = given.iter().position(|o| o.register == register && o.ty == ty) {
+            if !given[k].names.iter().any(|n| n == name) {
+                given[k].names.push(name.into());
+            }
+            return k;
+        }
+        given.push(Opaque { register, names: vec![name.into()], set, ty });
+        given.len() - 1
+    }
+
+    /// The variable of a texture or sampler for that use, and what it holds.
+    fn opaque_variable(&mut self, number: usize, of: Use) -> Done<(Id, Id)> {
+        let Some(given) = self.textures.given.get(number).cloned() else { return self.refuse("this texture or sampler") };
+        let (ty, kind) = match (of, self.program.env.types.get(given.ty)) {
+            (Use::Sampler(of), Type::Sampler) => {
+                let saved = self.e.enter(Row::SamplerBinding);
+                let ty = self.e.declare(Op::TypeSampler, None, &[]);
+                self.e.row = saved;
+                (ty, BindingKind::Sampler(of))
+            }
+            (Use::Texture | Use::Depths, Type::Texture(kind, element)) => self.image_type(&given, kind, element, of == Use::Depths)?,
+            _ => return self.refuse("this texture or sampler"),
+        };
+        if let Some(&id) = self.textures.variables.get(&(number, of)) {
+            return Ok((id, ty));
+        }
+        let (set, binding) = (given.set, self.next_binding(given.set));
+        let saved = self.e.enter(Row::TextureType);
+        let pointer = self.pointer(StorageClass::UniformConstant, ty);
+        let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::UniformConstant as u32]);
+        self.e.name(id, given.names.first().map_or("", String::as_str));
+        self.e.enter(Row::BufferBinding);
+        self.e.decorate(id, Decoration::DescriptorSet, &[set]);
+        self.e.decorate(id, Decoration::Binding, &[binding]);
+        self.e.row = saved;
+        self.bindings.push(Binding { register: given.register, names: given.names, set, binding, kind });
+        self.variables.push(id);
+        self.textures.variables.insert((number, of), id);
+        Ok((id, ty))
+    }
+
+    fn image_type(&mut self, given: &Opaque, kind: TextureKind, element: TypeId, depths: bool) -> Done<(Id, BindingKind)> {
+        let Some(elements) = self.shape(element) else { return self.refuse("a texture of these elements") };
+        let (shape, component) = (image_shape(kind), self.scalar(elements.scalar));
+        let dim = match shape {
+            Shape::D3 => Dim::Dim3D,
+            Shape::Cube => Dim::DimCube,
+            _ => Dim::Dim2D,
+        };
+        let arrayed = u32::from(shape.is_layered());
+        if !is_writable(kind) {
+            let saved = self.e.enter(Row::TextureType);
+            let operands = [component, dim as u32, depths.into(), arrayed, 0, 1, ImageFormat::Unknown as u32];
+            let ty = self.e.declare(Op::TypeImage, None, &operands);
+            self.e.row = saved;
+            return Ok((ty, BindingKind::Sampled(given.ty, shape)));
+        }
+        let bound = self.formats.iter().find(|(register, _)| *register == given.register);
+        let format = bound.map_or(wide_format(elements.scalar, elements.rows), |(_, format)| *format);
+        let Some(image_format) = storage_format(format) else {
+            return self.refuse(format!("a texture of the format {}, which no storage image has,", format.name()));
+        };
+        if !is_common(image_format) {
+            self.textures.need(Capability::StorageImageExtendedFormats);
+        }
+        let saved = self.e.enter(Row::StorageFormat);
+        let ty = self.e.declare(Op::TypeImage, None, &[component, dim as u32, 0, arrayed, 0, 2, image_format as u32]);
+        self.e.row = saved;
+        // Of a depth the one of colours with the same codes.
+        let format = Format::of_spirv(image_format).unwrap_or(format);
+        Ok((ty, BindingKind::Storage(given.ty, shape, format)))
+    }
+
+    /// A call of a function of textures.
+    pub(super) fn call_of_texture(&mut self, f: LibraryFunction, values: &[Value], types: &[TypeId], ty: TypeId) -> Done<Value> {
+        let meaning = f.meaning();
+        let texture = self.texture_of(values, types)?;
+        match meaning {
+            Meaning::Load if is_writable(texture.kind) => {
+                let ids = self.ids_of(&values[1..])?;
+                self.read_texel(texture, &ids, &types[1..], ty).map(Value::Id)
+            }
+            Meaning::Load => {
+                let ids = self.ids_of(&values[1..])?;
+                self.fetch(texture, &ids, &types[1..], ty).map(Value::Id)
+            }
+            Meaning::Store => {
+                let ids = self.ids_of(&values[1..])?;
+                self.write_texel(texture, &ids, &types[1..])?;
+                Ok(Value::Void)
+            }
+            Meaning::GetDimensions => {
+                self.dimensions(texture, &values[1..], &types[1..])?;
+                Ok(Value::Void)
+            }
+            _ => {
+                let Some(Value::Sampler(sampler)) = values.get(1) else { return self.refuse("this sampler") };
+                let ids = self.ids_of(&values[2..])?;
+                if sampling::is_gather(meaning) {
+                    return self.gather(texture, *sampler, meaning, (&ids, &types[2..]), ty).map(Value::Id);
+                }
+                self.sample(texture, *sampler, meaning, (&ids, &types[2..]), ty).map(Value::Id)
+            }
+        }
+    }
+
+    fn texture_of(&self, values: &[Value], types: &[TypeId]) -> Done<Texture> {
+        let (Some(Value::Texture(number)), Some(ty)) = (values.first(), types.first()) else { return self.refuse("this texture") };
+        let Type::Texture(kind, element) = self.program.env.types.get(*ty) else { return self.refuse("this texture") };
+        let Some(elements) = self.shape(element) else { return self.refuse("a texture of these elements") };
+        let is_row = matches!(shape(kind), Shape::D1 | Shape::D1Array);
+        let (scalar, components) = (elements.scalar, elements.rows);
+        Ok(Texture { number: *number, kind, scalar, components, shape: image_shape(kind), is_row })
+    }
+
+    fn ids_of(&self, values: &[Value]) -> Done<Vec<Id>> {
+        let id = |value: &Value| match value {
+            Value::Id(id) => Ok(*id),
+            _ => self.refuse("this argument of a texture's function"),
+        };
+        values.iter().map(id).collect()
+    }
+
+    /// A texture or sampler, loaded.
+    fn loaded_opaque(&mut self, number: usize, of: Use) -> Done<Id> {
+        let (variable, ty) = self.opaque_variable(number, of)?;
+        let saved = self.e.enter(Row::TextureType);
+        let id = self.e.op(Op::Load, ty, &[variable]);
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// The elements of a scalar or vector.
+    fn scalars_of(&mut self, id: Id, ty: TypeId) -> Done<Vec<Id>> {
+        let Some(shape) = self.shape(ty) else { return self.refuse("this argument of a texture's function") };
+        if shape.rows == 1 {
+            return Ok(vec![id]);
+        }
+        if let Some(parts) = self.e.parts(id) {
+            if parts.len() == usize::from(shape.rows) {
+                return Ok(parts);
+            }
+        }
+        let of = self.scalar(shape.scalar);
+        Ok((0..shape.rows.into()).map(|k| self.e.op(Op::CompositeExtract, of, &[id, k])).collect())
+    }
+
+    /// A scalar, or the vector of several.
+    fn vector_of(&mut self, scalar: Scalar, elements: &[Id]) -> Id {
+        match elements {
+            &[only] => only,
+            _ => {
+                let ty = self.vector(scalar, elements.len() as u8);
+                self.e.op(Op::CompositeConstruct, ty, elements)
+            }
+        }
+    }
+
+    /// Coordinates for the image: those of a row get a second one.
+    fn place_in_image(&mut self, texture: Texture, scalar: Scalar, mut elements: Vec<Id>, second: u32) -> Id {
+        if texture.is_row {
+            elements.insert(1, self.scalar_constant(scalar, second));
+        }
+        self.vector_of(scalar, &elements)
+    }
+
+    /// The value of the type of a call: the first components of four.
+    fn first_components(&mut self, texture: Texture, four: Id, ty: TypeId) -> Done<Id> {
+        let (of, saved) = (self.ty(ty)?, self.e.enter(Row::TexelComponents));
+        let id = match texture.components {
+            4 => four,
+            1 => self.e.op(Op::CompositeExtract, of, &[four, 0]),
+            n => {
+                let mut operands = Operands::from_slice(&[four, four]);
+                operands.extend(0..u32::from(n));
+                self.e.op(Op::VectorShuffle, of, &operands)
+            }
+        };
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// What a sampler is used for with the texture.
+    fn sampler_use(texture: Texture, compares: bool) -> (Use, Use) {
+        match (compares, texture.scalar) {
+            (true, _) => (Use::Depths, Use::Sampler(SamplerUse::Compare)),
+            (false, Scalar::Float) => (Use::Texture, Use::Sampler(SamplerUse::Filter)),
+            (false, _) => (Use::Texture, Use::Sampler(SamplerUse::Choose)),
+        }
+    }
+
+    /// `Sample…`: the arguments after the sampler are the location, the reference, the bias, the
+    /// level or two derivatives, and the offset.
+    fn sample(&mut self, texture: Texture, sampler: usize, meaning: Meaning, (ids, types): (&[Id], &[TypeId]), ty: TypeId) -> Done<Id> {
+        let compares = matches!(meaning, Meaning::SampleCmp | Meaning::SampleCmpLevelZero);
+        let (of_image, of_sampler) = Self::sampler_use(texture, compares);
+        let (image, sampler) = (self.loaded_opaque(texture.number, of_image)?, self.loaded_opaque(sampler, of_sampler)?);
+        let row = if compares { Row::SampleCompare } else { Row::Sample };
+        let saved = self.e.enter(row);
+        let mut rest = ids.iter().copied().zip(types.iter().copied());
+        let Some((location, location_ty)) = rest.next() else { return self.refuse("a sample without a location") };
+        let elements = self.scalars_of(location, location_ty)?;
+        const HALF: u32 = 0x3f00_0000;
+        let coordinates = self.place_in_image(texture, Scalar::Float, elements, HALF);
+        let middle = if compares { rest.next().map(|(id, _)| id) } else { None };
+        let result = if compares { self.scalar(Scalar::Float) } else { self.vector(texture.scalar, 4) };
+        let (mut mask, mut operands) = (ImageOperands::NONE, Operands::new());
+        match meaning {
+            Meaning::SampleBias => {
+                mask |= ImageOperands::BIAS;
+                operands.extend(rest.next().map(|(id, _)| id));
+            }
+            Meaning::SampleLevel => {
+                mask |= ImageOperands::LOD;
+                operands.extend(rest.next().map(|(id, _)| id));
+            }
+            Meaning::SampleCmpLevelZero => {
+                mask |= ImageOperands::LOD;
+                operands.push(self.scalar_constant(Scalar::Float, 0));
+            }
+            Meaning::SampleGrad => {
+                mask |= ImageOperands::GRAD;
+                for _ in 0..2 {
+                    let Some((id, of)) = rest.next() else { return self.refuse("a sample without derivatives") };
+                    let elements = self.scalars_of(id, of)?;
+                    operands.push(self.place_in_image(texture, Scalar::Float, elements, 0));
+                }
+            }
+            _ => {}
+        }
+        let op = match (compares, mask.intersects(ImageOperands::LOD | ImageOperands::GRAD)) {
+            (false, false) => Op::ImageSampleImplicitLod,
+            (false, true) => Op::ImageSampleExplicitLod,
+            (true, false) => Op::ImageSampleDrefImplicitLod,
+            (true, true) => Op::ImageSampleDrefExplicitLod,
+        };
+        let sampling = Sampling { op, result, image, sampler, coordinates, middle, mask, operands };
+        let found = match rest.next() {
+            None => self.sampled(texture, of_image, row, &sampling, None)?,
+            Some((offset, offset_ty)) => {
+                let elements = self.scalars_of(offset, offset_ty)?;
+                let bits: Option<Vec<u32>> = elements.iter().map(|&id| self.e.bits(id)).collect();
+                match bits {
+                    Some(bits) => {
+                        let offset = self.constant_offset(texture, &bits);
+                        self.sampled(texture, of_image, row, &sampling, Some(offset))?
+                    }
+                    None => self.moved(texture, of_image, row, sampling, &elements)?,
+                }
+            }
+        };
+        self.e.row = saved;
+        if compares { Ok(found) } else { self.first_components(texture, found, ty) }
+    }
+
+    /// A constant offset within the bounds; one beyond them gives an unspecified value.
+    fn constant_offset(&mut self, texture: Texture, bits: &[u32]) -> Id {
+        let saved = self.e.enter(Row::TexelOffset);
+        let within = |bits: u32| (bits as i32).clamp(LEAST_OFFSET, LEAST_OFFSET + OFFSETS as i32 - 1) as u32;
+        let mut elements: Vec<Id> = bits.iter().map(|&b| self.scalar_constant(Scalar::Int, within(b))).collect();
+        if texture.is_row {
+            elements.insert(1, self.scalar_constant(Scalar::Int, 0));
+        }
+        let ty = self.vector(Scalar::Int, elements.len() as u8);
+        let id = self.e.declare(Op::ConstantComposite, Some(ty), &elements);
+        self.e.row = saved;
+        id
+    }
+
+    /// The instruction, with the sampled image that it takes in its own block.
+    fn sampled(&mut self, texture: Texture, of_image: Use, row: Row, s: &Sampling, offset: Option<Id>) -> Done<Id> {
+        let (_, image_ty) = self.opaque_variable(texture.number, of_image)?;
+        let saved = self.e.enter(row);
+        let combined_ty = self.e.declare(Op::TypeSampledImage, None, &[image_ty]);
+        let combined = self.e.op(Op::SampledImage, combined_ty, &[s.image, s.sampler]);
+        let mut operands = Operands::from_slice(&[combined, s.coordinates]);
+        operands.extend(s.middle);
+        let mask = if offset.is_some() { s.mask | ImageOperands::CONST_OFFSET } else { s.mask };
+        if !mask.is_empty() {
+            operands.push(mask.bits());
+            operands.extend(s.operands.iter().copied().chain(offset));
+        }
+        let id = self.e.op(s.op, s.result, &operands);
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// A sample with an offset that is not known: a switch over all that there are. The level of one
+    /// that takes it from the quad is that of the derivatives before the switch, whose cases not
+    /// all of the quad may come to.
+    fn moved(&mut self, texture: Texture, of_image: Use, row: Row, mut s: Sampling, offset: &[Id]) -> Done<Id> {
+        if !s.mask.intersects(ImageOperands::LOD | ImageOperands::GRAD) {
+            self.explicit_derivatives(texture, &mut s);
+        }
+        let saved = self.e.enter(Row::TexelOffset);
+        let (uint, int) = (self.uint(), self.scalar(Scalar::Int));
+        let (eight, fifteen) = (self.scalar_constant(Scalar::Int, LEAST_OFFSET.unsigned_abs()), self.uint_constant(OFFSETS - 1));
+        let mut selector = None;
+        for (axis, &element) in (0..).zip(offset) {
+            let from_least = self.e.op(Op::IAdd, int, &[element, eight]);
+            let bits = self.e.op(Op::Bitcast, uint, &[from_least]);
+            let bits = self.e.op(Op::BitwiseAnd, uint, &[bits, fifteen]);
+            selector = Some(match selector {
+                None => bits,
+                Some(before) => {
+                    let by = self.uint_constant(axis * OFFSETS.ilog2());
+                    let bits = self.e.op(Op::ShiftLeftLogical, uint, &[bits, by]);
+                    self.e.op(Op::BitwiseOr, uint, &[before, bits])
+                }
+            });
+        }
+        let Some(selector) = selector else { return self.refuse("an offset of no axes") };
+        let merge = self.e.fresh();
+        let cases: Vec<(u32, Id)> = (0..OFFSETS.pow(offset.len() as u32)).map(|k| (k, self.e.fresh())).collect();
+        let Some(&(_, default)) = cases.first() else { return self.refuse("an offset of no axes") };
+        let mut operands = Operands::from_slice(&[selector, default]);
+        operands.extend(cases.iter().flat_map(|&(k, label)| [k, label]));
+        self.e.effect(Op::SelectionMerge, &[merge, 0]);
+        self.e.end(Op::Switch, &operands);
+        let mut found = Operands::new();
+        for (k, label) in cases {
+            self.room()?;
+            self.e.begin(label);
+            let bits = |axis: usize| LEAST_OFFSET.wrapping_add((k >> (axis as u32 * OFFSETS.ilog2()) & (OFFSETS - 1)) as i32) as u32;
+            let bits: Vec<u32> = (0..offset.len()).map(bits).collect();
+            let offset = self.constant_offset(texture, &bits);
+            let id = self.sampled(texture, of_image, row, &s, Some(offset))?;
+            found.extend([id, label]);
+            self.e.enter(Row::TexelOffset);
+            self.e.branch(merge);
+        }
+        self.e.begin(merge);
+        let id = self.e.op(Op::Phi, s.result, &found);
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// The same sample with the derivatives of its quad; a bias multiplies them.
+    fn explicit_derivatives(&mut self, texture: Texture, s: &mut Sampling) {
+        let count = texture.shape.directions() as u8;
+        let all = self.vector(Scalar::Float, texture.shape.coordinates() as u8);
+        let directions = self.vector(Scalar::Float, count);
+        let bias = s.operands.first().copied().filter(|_| s.mask.contains(ImageOperands::BIAS));
+        let factor = bias.map(|bias| {
+            let float = self.scalar(Scalar::Float);
+            let saved = self.e.enter(Row::Approximate);
+            let factor = self.e.glsl(Glsl::Exp2, float, &[bias]);
+            self.e.row = saved;
+            factor
+        });
+        let mut operands = Operands::new();
+        for op in [Op::DPdx, Op::DPdy] {
+            let mut id = self.e.op(op, all, &[s.coordinates]);
+            if texture.shape.is_layered() {
+                let mut parts = Operands::from_slice(&[id, id]);
+                parts.extend(0..u32::from(count));
+                id = self.e.op(Op::VectorShuffle, directions, &parts);
+            }
+            if let Some(factor) = factor {
+                id = self.e.op(Op::VectorTimesScalar, directions, &[id, factor]);
+            }
+            operands.push(id);
+        }
+        s.op = if s.middle.is_some() { Op::ImageSampleDrefExplicitLod } else { Op::ImageSampleExplicitLod };
+        (s.mask, s.operands) = (ImageOperands::GRAD, operands);
+    }
+
+    /// `Gather…`: the arguments after the sampler are the location, the reference and the offset.
+    fn gather(&mut self, texture: Texture, sampler: usize, meaning: Meaning, (ids, types): (&[Id], &[TypeId]), ty: TypeId) -> Done<Id> {
+        let compares = meaning == Meaning::GatherCmp;
+        let (of_image, of_sampler) = Self::sampler_use(texture, compares);
+        let (image, sampler) = (self.loaded_opaque(texture.number, of_image)?, self.loaded_opaque(sampler, of_sampler)?);
+        let saved = self.e.enter(if compares { Row::GatherCompare } else { Row::Gather });
+        let mut rest = ids.iter().copied().zip(types.iter().copied());
+        let Some((coordinates, _)) = rest.next() else { return self.refuse("a gather without a location") };
+        let component = match meaning {
+            Meaning::GatherGreen => 1,
+            Meaning::GatherBlue => 2,
+            Meaning::GatherAlpha => 3,
+            _ => 0,
+        };
+        let middle = match compares {
+            true => rest.next().map(|(id, _)| id),
+            // One that the elements have not gives unspecified values.
+            false => Some(self.uint_constant(if component < texture.components.into() { component } else { 0 })),
+        };
+        let (result, (_, image_ty)) = (self.ty(ty)?, self.opaque_variable(texture.number, of_image)?);
+        let combined_ty = self.e.declare(Op::TypeSampledImage, None, &[image_ty]);
+        let mut more = Operands::new();
+        if let Some((offset, offset_ty)) = rest.next() {
+            let elements = self.scalars_of(offset, offset_ty)?;
+            let bits: Option<Vec<u32>> = elements.iter().map(|&id| self.e.bits(id)).collect();
+            match bits {
+                Some(bits) => more.extend([ImageOperands::CONST_OFFSET.bits(), self.constant_offset(texture, &bits)]),
+                None => {
+                    self.textures.need(Capability::ImageGatherExtended);
+                    let row = self.e.enter(Row::TexelOffset);
+                    let of = self.vector(Scalar::Int, elements.len() as u8);
+                    let n = elements.len() as u8;
+                    let (least, greatest) = (LEAST_OFFSET as u32, (LEAST_OFFSET + OFFSETS as i32 - 1) as u32);
+                    let bounds = [least, greatest].map(|bits| self.splat_constant(Scalar::Int, n, bits));
+                    let within = self.e.glsl(Glsl::SClamp, of, &[offset, bounds[0], bounds[1]]);
+                    self.e.row = row;
+                    more.extend([ImageOperands::OFFSET.bits(), within]);
+                }
+            }
+        }
+        let combined = self.e.op(Op::SampledImage, combined_ty, &[image, sampler]);
+        let mut operands = Operands::from_slice(&[combined, coordinates]);
+        operands.extend(middle.into_iter().chain(more));
+        let id = self.e.op(if compares { Op::ImageDrefGather } else { Op::ImageGather }, result, &operands);
+        self.e.row = saved;
+        Ok(id)
+    }
+
+    /// The sides of a level, or of an image without levels: as many as the image has coordinates.
+    fn image_size(&mut self, texture: Texture, image: Id, level: Option<Id>) -> Vec<Id> {
+        self.textures.need(Capability::ImageQuery);
+        let n = texture.shape.queried().len() as u8;
+        let (of, uint) = (self.vector(Scalar::Uint, n), self.uint());
+        let size = match level {
+            Some(level) => self.e.op(Op::ImageQuerySizeLod, of, &[image, level]),
+            None => self.e.op(Op::ImageQuerySize, of, &[image]),
+        };
+        (0..n.into()).map(|k| self.e.op(Op::CompositeExtract, uint, &[size, k])).collect()
+    }
+
+    /// Coordinates as uints, moved by an offset.
+    fn integers(&mut self, id: Id, ty: TypeId, offset: Option<(Id, TypeId)>) -> Done<Vec<Id>> {
+        let Some(shape) = self.shape(ty) else { return self.refuse("these coordinates") };
+        let mut elements = self.scalars_of(id, ty)?;
+        if let Some((offset, offset_ty)) = offset {
+            let int = self.scalar(Scalar::Int);
+            for (element, by) in elements.iter_mut().zip(self.scalars_of(offset, offset_ty)?) {
+                *element = self.e.op(Op::IAdd, int, &[*element, by]);
+            }
+        }
+        let uint = self.uint();
+        if shape.scalar == Scalar::Int {
+            for element in &mut elements {
+                *element = match self.e.bits(*element) {
+                    Some(bits) => self.uint_constant(bits),
+                    None => self.e.op(Op::Bitcast, uint, &[*element]),
+                };
+            }
+        }
+        Ok(elements)
+    }
+
+    /// Coordinates, each the greatest that is within its side if it is beyond.
+    fn within(&mut self, texture: Texture, mut coordinates: Vec<Id>, size: &[Id]) -> Id {
+        let saved = self.e.enter(Row::TexelClamp);
+        if texture.is_row {
+            coordinates.insert(1, self.uint_constant(0));
+        }
+        let (uint, one) = (self.uint(), self.uint_constant(1));
+        for (coordinate, &side) in coordinates.iter_mut().zip(size) {
+            let last = self.e.op(Op::ISub, uint, &[side, one]);
+            *coordinate = self.e.glsl(Glsl::UMin, uint, &[*coordinate, last]);
+        }
+        let id = self.vector_of(Scalar::Uint, &coordinates);
+        self.e.row = saved;
+        id
+    }
+
+    /// `Load` of a texture with levels: the coordinates have the level last.
+    fn fetch(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
+        let image = self.loaded_opaque(texture.number, Use::Texture)?;
+        let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.refuse("a load without coordinates") };
+        let saved = self.e.enter(Row::TexelClamp);
+        let offset = ids.get(1).copied().zip(types.get(1).copied());
+        let mut coordinates = self.integers(at, at_ty, offset)?;
+        let Some(level) = coordinates.pop() else { return self.refuse("a load without coordinates") };
+        self.textures.need(Capability::ImageQuery);
+        let (uint, one) = (self.uint(), self.uint_constant(1));
+        let levels = self.e.op(Op::ImageQueryLevels, uint, &[image]);
+        let last = self.e.op(Op::ISub, uint, &[levels, one]);
+        let level = self.e.glsl(Glsl::UMin, uint, &[level, last]);
+        let size = self.image_size(texture, image, Some(level));
+        let at = self.within(texture, coordinates, &size);
+        let four = self.vector(texture.scalar, 4);
+        self.e.enter(Row::TexelLoad);
+        let found = self.e.op(Op::ImageFetch, four, &[image, at, ImageOperands::LOD.bits(), level]);
+        self.e.row = saved;
+        self.first_components(texture, found, ty)
+    }
+
+    /// `Load` of a texture that is written.
+    fn read_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
+        let image = self.loaded_opaque(texture.number, Use::Texture)?;
+        let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.refuse("a load without coordinates") };
+        let saved = self.e.enter(Row::TexelClamp);
+        let coordinates = self.integers(at, at_ty, None)?;
+        let size = self.image_size(texture, image, None);
+        let at = self.within(texture, coordinates, &size);
+        let four = self.vector(texture.scalar, 4);
+        self.e.enter(Row::TexelLoad);
+        let found = self.e.op(Op::ImageRead, four, &[image, at]);
+        self.e.row = saved;
+        self.first_components(texture, found, ty)
+    }
+
+    /// `Store`: the value, then the coordinates. Where there is no texel nothing is stored.
+    fn write_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId]) -> Done {
+        let image = self.loaded_opaque(texture.number, Use::Texture)?;
+        let (&[value, at], &[value_ty, at_ty]) = (ids, types) else { return self.refuse("a store without coordinates") };
+        let saved = self.e.enter(Row::TexelStore);
+        let mut coordinates = self.integers(at, at_ty, None)?;
+        if texture.is_row {
+            coordinates.insert(1, self.uint_constant(0));
+        }
+        let size = self.image_size(texture, image, None);
+        let truth = self.scalar(Scalar::Bool);
+        let mut is_there = None;
+        for (&coordinate, side) in coordinates.iter().zip(size) {
+            let is_within = self.e.op(Op::ULessThan, truth, &[coordinate, side]);
+            is_there = Some(match is_there {
+                None => is_within,
+                Some(before) => self.e.op(Op::LogicalAnd, truth, &[before, is_within]),
+            });
+        }
+        let Some(is_there) = is_there else { return self.refuse("a store without coordinates") };
+        let mut components = self.scalars_of(value, value_ty)?;
+        self.stored_components(texture, &mut components)?;
+        self.e.enter(Row::TexelStore);
+        let zero = self.scalar_constant(texture.scalar, 0);
+        components.resize(4, zero);
+        let value = self.vector_of(texture.scalar, &components);
+        let at = self.vector_of(Scalar::Uint, &coordinates);
+        let (then, merge) = (self.e.fresh(), self.e.fresh());
+        self.e.effect(Op::SelectionMerge, &[merge, 0]);
+        self.e.end(Op::BranchConditional, &[is_there, then, merge]);
+        self.e.begin(then);
+        self.e.effect(Op::ImageWrite, &[image, at, value]);
+        self.e.branch(merge);
+        self.e.begin(merge);
+        self.e.row = saved;
+        Ok(())
+    }
+
+    /// What each component of what is stored has a defined code as: a NaN has none in a format of
+    /// fractions, and an integer none that the format does not hold. Their texels are unspecified.
+    fn stored_components(&mut self, texture: Texture, components: &mut [Id]) -> Done {
+        let (variable, _) = self.opaque_variable(texture.number, Use::Texture)?;
+        let place = self.variables.iter().position(|&id| id == variable);
+        let Some(BindingKind::Storage(_, _, format)) = place.and_then(|k| self.bindings.get(k)).map(|b| b.kind) else { return Ok(()) };
+        let (truth, of, numeric) = (self.scalar(Scalar::Bool), self.scalar(texture.scalar), format.numeric());
+        let saved = self.e.enter(Row::TexelConvert);
+        for (component, channel) in components.iter_mut().zip(format.channels()) {
+            *component = match numeric {
+                Numeric::Unorm | Numeric::Snorm => {
+                    let (is_nan, zero) = (self.e.op(Op::IsNan, truth, &[*component]), self.scalar_constant(Scalar::Float, 0));
+                    self.e.op(Op::Select, of, &[is_nan, zero, *component])
+                }
+                Numeric::Uint if channel.width < 32 => {
+                    let greatest = self.uint_constant(u32::MAX >> (32 - channel.width));
+                    self.e.glsl(Glsl::UMin, of, &[*component, greatest])
+                }
+                Numeric::Sint if channel.width < 32 => {
+                    let greatest = i32::MAX >> (32 - channel.width);
+                    let bounds = [!greatest, greatest].map(|x| self.scalar_constant(Scalar::Int, x as u32));
+                    self.e.glsl(Glsl::SClamp, of, &[*component, bounds[0], bounds[1]])
+                }
+                Numeric::Uint | Numeric::Sint | Numeric::Float => *component,
+            };
+        }
+        self.e.row = saved;
+        Ok(())
+    }
+
+    /// `GetDimensions`: the level, if there is one, and the pointers.
+    fn dimensions(&mut self, texture: Texture, values: &[Value], types: &[TypeId]) -> Done {
+        let image = self.loaded_opaque(texture.number, Use::Texture)?;
+        let saved = self.e.enter(Row::Dimensions);
+        let (uint, zero) = (self.uint(), self.uint_constant(0));
+        let named = match values.first() {
+            Some(Value::Id(level)) if types.first() == Some(&TypeId::UINT) => Some(*level),
+            _ => None,
+        };
+        let mut numbers = if is_writable(texture.kind) {
+            self.image_size(texture, image, None)
+        } else {
+            match named {
+                None => self.image_size(texture, image, Some(zero)),
+                Some(level) => {
+                    self.textures.need(Capability::ImageQuery);
+                    let truth = self.scalar(Scalar::Bool);
+                    let levels = self.e.op(Op::ImageQueryLevels, uint, &[image]);
+                    let is_there = self.e.op(Op::ULessThan, truth, &[level, levels]);
+                    let level = self.e.op(Op::Select, uint, &[is_there, level, zero]);
+                    let mut numbers = self.image_size(texture, image, Some(level));
+                    for number in &mut numbers {
+                        *number = self.e.op(Op::Select, uint, &[is_there, *number, zero]);
+                    }
+                    numbers.push(levels);
+                    numbers
+                }
+            }
+        };
+        if texture.is_row {
+            // The height that the texture has not.
+            numbers.remove(1);
+        }
+        for (number, pointer) in numbers.into_iter().zip(&values[usize::from(named.is_some())..]) {
+            let Value::Pointer(place) = pointer else { return self.refuse("this argument of GetDimensions") };
+            let place: Place = place.clone();
+            self.e.enter(Row::Dimensions);
+            let value = match self.shape(place.ty).map(|shape| shape.scalar) {
+                Some(Scalar::Float) => {
+                    let float = self.scalar(Scalar::Float);
+                    self.e.op(Op::ConvertUToF, float, &[number])
+                }
+                _ => number,
+            };
+            self.store(Row::Dimensions, &place, value)?;
+        }
+        self.e.row = saved;
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! What the target is bound to: the buffers, images and samplers that a module of the compiler
+//! takes for what is bound to a program.
+
+use crate::compile::wsl::{Binding, BindingKind};
+use smallstep_semantics::image::{Format, Image, Shape};
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Resources};
+use smallstep_semantics::wsl::group::{Held, Resource, Textured};
+use smallstep_semantics::wsl::texture::Texture;
+
+/// What is bound to a module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bound {
+    pub buffers: Vec<Buffer>,
+    pub images: Vec<BoundImage>,
+    pub samplers: Vec<BoundSampler>,
+}
+
+/// The formats of textures that are bound, by register.
+pub(super) fn formats(resources: &[Resource]) -> Vec<(String, Format)> {
+    let format = |r: &Resource| Some((r.register.clone(), r.texture()?.0.image.format()));
+    resources.iter().filter_map(format).collect()
+}
+
+impl Bound {
+    /// For the bindings of a module; a sentence if nothing fits.
+    pub(super) fn of(bindings: &[Binding], resources: &[Resource]) -> Result<Bound, String> {
+        let mut bound = Bound::default();
+        for &Binding { ref register, set, binding, kind, .. } in bindings {
+            let resource = resources.iter().find(|r| r.register == *register);
+            match (kind, resource.map(|r| &r.held)) {
+                (BindingKind::Buffer(..), Some(Held::Buffer(buffer))) if buffer.words.is_empty() => {
+                    return Err("a buffer has no bytes".into());
+                }
+                (BindingKind::Buffer(..), Some(Held::Buffer(buffer))) => {
+                    let bytes = buffer.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    bound.buffers.push(Buffer { set, binding, bytes });
+                }
+                (BindingKind::Sampled(_, shape), Some(Held::Texture(Textured { texture: Some(texture), .. }))) => {
+                    let image = image_of(texture, shape, texture.image.format())?;
+                    bound.images.push(BoundImage { set, binding, image });
+                }
+                (BindingKind::Storage(_, shape, format), Some(Held::Texture(Textured { texture: Some(texture), .. }))) => {
+                    let image = image_of(texture, shape, format)?;
+                    bound.images.push(BoundImage { set, binding, image });
+                }
+                (BindingKind::Sampler(of), Some(Held::Sampler(Some(sampler)))) => {
+                    if sampler.unnormalized {
+                        return Err("a sampler has unnormalized coordinates".into());
+                    }
+                    bound.samplers.push(BoundSampler { set, binding, sampler: of.fitting(*sampler) });
+                }
+                _ => return Err(format!("nothing is bound to {register}")),
+            }
+        }
+        Ok(bound)
+    }
+
+    /// As the interpreters take it.
+    pub(super) fn resources(&self) -> Resources<'_> {
+        Resources { buffers: &self.buffers, images: &self.images, samplers: &self.samplers, ..Resources::default() }
+    }
+}
+
+/// The image of a texture in a shape of as many texels, and a format with the same codes. What is
+/// undefined is 0 there, which is among what a program may see.
+fn image_of(texture: &Texture, shape: Shape, format: Format) -> Result<Image, String> {
+    let from = &texture.image;
+    let sides = from.sides(0).unwrap_or_default();
+    let mut image = Image::of_shape(format, shape, sides, from.levels()).map_err(|e| e.to_string())?;
+    for level in 0..from.levels() {
+        image.fill(level, from.bytes(level).unwrap_or_default()).map_err(|e| e.to_string())?;
+    }
+    Ok(image)
+}
