@@ -4,9 +4,10 @@
 
 use super::planted::{Change, Planted};
 use super::row::Row;
-use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op};
+use rspirv::spirv::{Capability, Decoration, GlslStd450Op as Glsl, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 /// A SPIR-V id.
 pub(super) type Id = u32;
@@ -59,6 +60,8 @@ pub(super) struct Emitter<'p> {
     constructed: FxHashMap<Id, Operands>,
     /// By id, the row that made it.
     rows: Vec<Row>,
+    /// The capabilities that what is emitted needs.
+    pub capabilities: BTreeSet<u32>,
 }
 
 /// A string literal: UTF-8, ended by a zero byte and padded to words.
@@ -97,6 +100,7 @@ impl<'p> Emitter<'p> {
             integers: FxHashMap::default(),
             constructed: FxHashMap::default(),
             rows: Vec::new(),
+            capabilities: BTreeSet::from([Capability::Shader as u32]),
         }
     }
 
@@ -124,6 +128,9 @@ impl<'p> Emitter<'p> {
     /// The words of an instruction with its result type and result; none if it is left out.
     fn write(&mut self, mut op: Op, result: Option<(Option<Id>, Id)>, mut operands: Operands) -> Option<Operands> {
         self.counts[self.row as usize] += 1;
+        if matches!(op, Op::DPdxFine | Op::DPdyFine | Op::FwidthFine | Op::DPdxCoarse | Op::DPdyCoarse | Op::FwidthCoarse) {
+            self.capabilities.insert(Capability::DerivativeControl as u32);
+        }
         let bug = self.planted.filter(|bug| bug.row == self.row);
         let is = |of: Op| op == of;
         let glsl = |of: Glsl| op == Op::ExtInst && operands.get(1) == Some(&(of as u32));

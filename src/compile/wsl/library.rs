@@ -317,6 +317,7 @@ impl Compiler<'_> {
         let Some(Value::Pointer(previous)) = values.last() else { return self.unsupported(f) };
         let scope = if place.root.class == StorageClass::Workgroup { Scope::Workgroup } else { Scope::Device };
         let (at, ty) = (self.address(place)?, self.scalar(scalar));
+        self.stored.insert(place.root.id);
         let (scope, relaxed) = (self.uint_constant(scope as u32), self.uint_constant(0));
         let mut all = Operands::from_slice(&[at, scope, relaxed]);
         if op == Op::AtomicCompareExchange {

@@ -1,4 +1,5 @@
-//! WSL to SPIR-V: a typed program's compute entry point becomes a module for Vulkan.
+//! WSL to SPIR-V: an entry point of a typed program becomes a module for Vulkan, and the two entry
+//! points of a draw two modules that fit.
 //!
 //! The mapping is that of seed 003, row by row ([`row::Row`]); where WSL means something else than
 //! the seed's language, WSL's meaning wins. No instruction that is emitted has an undefined result
@@ -13,7 +14,8 @@
 //! | module | section of seed 003 |
 //! |---|---|
 //! | `types` | Types |
-//! | `resources` | Variables and resources, Interface variables |
+//! | `resources` | Variables and resources, Buffers, Storage class |
+//! | `stage` | Interface variables, Structs: entry points of all stages |
 //! | `operators` | Arithmetic, bitwise, comparison, unary operators, Casts |
 //! | `expression` | Boolean math operators, Indexing operator, what is left of Expressions |
 //! | `place` | Indexing operator, of what has an address |
@@ -32,29 +34,32 @@ mod place;
 pub mod planted;
 mod resources;
 pub mod row;
+mod stage;
 mod statement;
 mod texture;
 mod types;
 
 use crate::dispatch::BufferKind;
+pub use stage::{DrawModules, StageVariable, translate_draw};
+
 use emit::{Emitter, Id, put, string};
 use function::{Clones, Key};
 use place::{Bound, Root, Value};
 use planted::Planted;
 use row::Row;
-use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MAGIC_NUMBER, MemoryModel, Op};
+use rspirv::spirv::{AddressingModel, Decoration, MAGIC_NUMBER, MemoryModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::image::{Compare, Filter, Format, Sampler, Shape};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::float_controls;
 use smallstep_semantics::text::Span;
-use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::entry::EntryPoint;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::layout::Layouts;
-use smallstep_semantics::wsl::syntax::BuiltinSemantic;
 use smallstep_semantics::wsl::types::TypeId;
 use smallstep_semantics::wsl::typing::program::{Program, StoreId};
-use std::collections::VecDeque;
+use stage::{Interface, Shell};
+use std::collections::{BTreeSet, VecDeque};
 use texture::Textures;
 
 /// SPIR-V 1.3, which Vulkan 1.1 reads.
@@ -170,6 +175,13 @@ pub struct Module {
     /// The resources: buffers in the order of the entry point's arguments, then textures and samplers
     /// in the order in which they are used; those that are not used have none.
     pub bindings: Vec<Binding>,
+    /// What a vertex stage takes of its vertices, or a fragment stage of the vertex stage: in the
+    /// order of their locations.
+    pub taken: Vec<StageVariable>,
+    /// What a vertex stage gives a fragment stage: in the order of their locations.
+    pub given: Vec<StageVariable>,
+    /// The buffers that the module stores to, by set and binding.
+    pub stores: BTreeSet<(u32, u32)>,
     /// How many instructions each row of the mapping has emitted.
     pub rows: Vec<(Row, u32)>,
     /// The expressions in the order in which they are evaluated, if a witness is kept.
@@ -235,10 +247,12 @@ struct Compiler<'a> {
     globals: FxHashMap<StoreId, Bound>,
     /// Variables of storage class Workgroup, with the types of what they hold.
     group: Vec<(Id, TypeId)>,
-    inputs: FxHashMap<BuiltinSemantic, Id>,
+    stage: Interface,
     bindings: Vec<Binding>,
     /// Their variables.
     variables: Vec<Id>,
+    /// The buffers that are stored to.
+    stored: FxHashSet<Id>,
     clones: Clones,
     todo: VecDeque<Key>,
     /// Functions that return pointers, array references, textures or samplers.
@@ -255,20 +269,14 @@ struct Compiler<'a> {
     lines: Option<(Id, Vec<u32>)>,
 }
 
-/// Translates a compute entry point of a program.
+/// Translates an entry point of a program. Of a stage of a draw, the stage variables that have a
+/// number below 16 and nothing in their way have their numbers as locations, so that stages that
+/// are translated apart mostly fit; [`translate_draw`] makes two that do.
 ///
 /// # Errors
 /// What is not translated yet.
 pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
-    let function = program.env.function(entry.function);
-    let span = function.span;
-    let Stage::Compute(size) = entry.stage else {
-        return Err(Refusal { what: format!("a {} entry point", entry.stage.keyword()), span });
-    };
-    let mut c = Compiler::new(program, span, options);
-    let main = c.entry_point(entry)?;
-    let name = program.env.names.name(function.name.name).to_string();
-    c.finish(main, name, size, options)
+    stage::alone(program, entry, options)
 }
 
 /// Translates a function that is no entry point: a compute entry point `main` calls it once for
@@ -281,7 +289,7 @@ pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Re
 pub fn translate_function(program: &Program, function: FunctionId, options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(function).span, options);
     let main = c.wrapped(function)?;
-    c.finish(main, "main".into(), [1; 3], options)
+    c.finish(&Shell::compute(main, "main", [1; 3]), options)
 }
 
 impl<'a> Compiler<'a> {
@@ -301,9 +309,10 @@ impl<'a> Compiler<'a> {
             stores: FxHashMap::default(),
             globals: FxHashMap::default(),
             group: Vec::new(),
-            inputs: FxHashMap::default(),
+            stage: Interface::default(),
             bindings: Vec::new(),
             variables: Vec::new(),
+            stored: FxHashSet::default(),
             clones: Clones::default(),
             todo: VecDeque::new(),
             escaping: FxHashSet::default(),
@@ -344,7 +353,7 @@ impl Compiler<'_> {
     }
 
     /// The module around what was emitted.
-    fn finish(mut self, main: Id, name: String, size: [u32; 3], options: &Options) -> Done<Module> {
+    fn finish(mut self, shell: &Shell, options: &Options) -> Done<Module> {
         let controls = options.profile.controls();
         if controls.no_contraction {
             for id in std::mem::take(&mut self.e.arithmetic) {
@@ -352,7 +361,9 @@ impl Compiler<'_> {
             }
         }
         let mut words = vec![MAGIC_NUMBER, VERSION, 0, self.e.bound(), 0];
-        put(&mut words, Op::Capability, &[Capability::Shader as u32]);
+        for &capability in &self.e.capabilities {
+            put(&mut words, Op::Capability, &[capability]);
+        }
         for control in controls.modes() {
             put(&mut words, Op::Capability, &[control.capability as u32]);
         }
@@ -366,15 +377,16 @@ impl Compiler<'_> {
         import.extend(string("GLSL.std.450"));
         put(&mut words, Op::ExtInstImport, &import);
         put(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
-        let mut interface = vec![ExecutionModel::GLCompute as u32, main];
-        interface.extend(string(&name));
-        let mut inputs: Vec<Id> = self.inputs.values().copied().collect();
-        inputs.sort_unstable();
-        interface.extend(inputs);
+        let mut interface = vec![shell.model as u32, shell.main];
+        interface.extend(string(&shell.name));
+        interface.extend(&self.stage.variables);
         put(&mut words, Op::EntryPoint, &interface);
-        put(&mut words, Op::ExecutionMode, &[main, ExecutionMode::LocalSize as u32, size[0], size[1], size[2]]);
+        for mode in &shell.modes {
+            let operands: Vec<u32> = std::iter::once(shell.main).chain(mode.iter().copied()).collect();
+            put(&mut words, Op::ExecutionMode, &operands);
+        }
         for control in controls.modes() {
-            put(&mut words, Op::ExecutionMode, &[main, control.mode as u32, 32]);
+            put(&mut words, Op::ExecutionMode, &[shell.main, control.mode as u32, 32]);
         }
         if let (Some((file, _)), Some((name, _))) = (&self.lines, options.source) {
             let mut operands = vec![*file];
@@ -388,6 +400,16 @@ impl Compiler<'_> {
             return self.too_large();
         }
         let counts = Row::ALL.iter().copied().zip(self.e.counts).filter(|(_, n)| *n > 0).collect();
-        Ok(Module { words, entry: name, bindings: self.bindings, rows: counts, witness: self.witness.unwrap_or_default() })
+        let stores = self.bindings.iter().zip(&self.variables).filter(|(_, id)| self.stored.contains(*id));
+        Ok(Module {
+            words,
+            entry: shell.name.clone(),
+            stores: stores.map(|(binding, _)| (binding.set, binding.binding)).collect(),
+            bindings: self.bindings,
+            taken: self.stage.taken,
+            given: self.stage.given,
+            rows: counts,
+            witness: self.witness.unwrap_or_default(),
+        })
     }
 }

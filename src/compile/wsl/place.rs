@@ -394,6 +394,7 @@ impl Compiler<'_> {
             self.e.row = saved;
         }
         let at = self.address(place)?;
+        self.stored.insert(place.root.id);
         let saved = self.e.enter(row);
         self.e.effect(Op::Store, &[at, value]);
         self.e.row = saved;

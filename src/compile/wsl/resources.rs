@@ -1,14 +1,15 @@
-//! The entry point and what it is given: seed 003 "Variables and resources", "Interface variables",
+//! Resources, tables of arguments and threadgroup variables: seed 003 "Variables and resources",
 //! "Buffers" and "Storage class", todos there.
 
 use super::emit::Id;
 use super::place::{Bound, Extent, Place, Root, Step, Value};
 use super::row::Row;
+use super::stage::register_text;
 use super::{Binding, BindingKind, Compiler, Done};
 use crate::dispatch::BufferKind;
-use rspirv::spirv::{BuiltIn, Decoration, MemorySemantics, Op, Scope, StorageClass};
+use rspirv::spirv::{Decoration, MemorySemantics, Op, Scope, StorageClass};
 use smallstep_semantics::text::deep;
-use smallstep_semantics::wsl::entry::{EntryPoint, Item};
+use smallstep_semantics::wsl::entry::Item;
 use smallstep_semantics::wsl::environment::{FunctionId, Semantic};
 use smallstep_semantics::wsl::syntax::{AddressSpace, BuiltinSemantic};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
@@ -17,47 +18,8 @@ use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 const MAX_SCALARS: u32 = 1 << 12;
 
 impl Compiler<'_> {
-    /// Emits everything that the entry point reaches; the id of the entry point.
-    pub(super) fn entry_point(&mut self, entry: &EntryPoint) -> Done<Id> {
-        let program = self.program;
-        let (function, body) = (program.env.function(entry.function), program.body(entry.function));
-        let (shader, void) = (self.e.fresh(), self.void());
-        let name = program.env.names.name(function.name.name);
-        self.emitted(shader, void, &[], name, |c| {
-            for (k, (parameter, &store)) in function.parameters.iter().zip(&body.parameters).enumerate() {
-                c.span = parameter.span;
-                let mut items = entry.inputs.iter().filter(|item| item.parameter == Some(k as u32));
-                if c.is_known(parameter.ty) {
-                    let bound = c.resource(parameter.ty, &mut items)?;
-                    c.stores.insert(store, bound);
-                    continue;
-                }
-                let value = c.built(parameter.ty, &mut items)?;
-                let Bound::Variable(root) = c.bound(store)? else { return c.refuse("this parameter") };
-                c.store(Row::LocalInitial, &Place::whole(root), value)?;
-            }
-            c.statement(body.block)
-        })?;
-        self.around_shader(shader)
-    }
-
-    /// Emits what the shader calls, and the entry point around it: what it needs of the group is
-    /// known only then.
-    fn around_shader(&mut self, shader: Id) -> Done<Id> {
-        self.callees()?;
-        self.stores.clear();
-        let (main, void) = (self.e.fresh(), self.void());
-        self.emitted(main, void, &[], "main", |c| {
-            c.zero_group()?;
-            c.e.enter(Row::Function);
-            c.e.op(Op::FunctionCall, void, &[shader]);
-            Ok(())
-        })?;
-        Ok(main)
-    }
-
     /// What a parameter is bound to that is a resource, or a structure that has some.
-    fn resource<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Bound> {
+    pub(super) fn resource<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Bound> {
         let program = self.program;
         if let Type::Struct(s) = program.env.types.get(ty) {
             let mut fields = Vec::new();
@@ -78,7 +40,7 @@ impl Compiler<'_> {
         };
         self.span = item.span;
         let (register, space) = (program.env.names.name(register), space.map(|s| program.env.names.name(s)));
-        let text = space.map_or_else(|| register.to_string(), |space| format!("{register}, {space}"));
+        let text = register_text(register, space);
         let set = match space.map(|space| space.strip_prefix("space").and_then(|n| n.parse().ok())) {
             None => 0,
             Some(Some(set)) => set,
@@ -91,59 +53,6 @@ impl Compiler<'_> {
             Type::Sampler => Value::Sampler(self.opaque(text, name, set, ty)),
             _ => return self.refuse(format!("a {} as a resource", program.env.type_name(ty))),
         }))
-    }
-
-    /// The value of a parameter, of built-in variables in the order of its fields.
-    fn built<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Id> {
-        let program = self.program;
-        if let Type::Struct(s) = program.env.types.get(ty) {
-            if program.env.structure(s).fields.is_empty() {
-                return self.default_value(ty);
-            }
-            let mut fields = Vec::new();
-            for field in &program.env.structure(s).fields {
-                fields.push(self.built(field.ty, items)?);
-            }
-            let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
-            let value = self.e.op(Op::CompositeConstruct, of, &fields);
-            self.e.row = saved;
-            return Ok(value);
-        }
-        match items.next().and_then(|item| item.semantic) {
-            Some((Semantic::Builtin(semantic), _)) => {
-                let id = self.input(semantic)?;
-                let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
-                let value = self.e.op(Op::Load, of, &[id]);
-                self.e.row = saved;
-                Ok(value)
-            }
-            _ => {
-                let name = program.env.type_name(ty);
-                self.refuse(format!("a {name} that the entry point is given"))
-            }
-        }
-    }
-
-    /// The variable of a built-in.
-    fn input(&mut self, semantic: BuiltinSemantic) -> Done<Id> {
-        if let Some(&id) = self.inputs.get(&semantic) {
-            return Ok(id);
-        }
-        let (built_in, n) = match semantic {
-            BuiltinSemantic::DispatchThreadId => (BuiltIn::GlobalInvocationId, 3),
-            BuiltinSemantic::GroupId => (BuiltIn::WorkgroupId, 3),
-            BuiltinSemantic::GroupThreadId => (BuiltIn::LocalInvocationId, 3),
-            BuiltinSemantic::GroupIndex => (BuiltIn::LocalInvocationIndex, 1),
-            other => return self.refuse(format!("the semantic {}", other.keyword())),
-        };
-        let of = self.vector(Scalar::Uint, n);
-        let (pointer, saved) = (self.pointer(StorageClass::Input, of), self.e.enter(Row::BuiltIn));
-        let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::Input as u32]);
-        self.e.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
-        self.e.name(id, semantic.keyword());
-        self.e.row = saved;
-        self.inputs.insert(semantic, id);
-        Ok(id)
     }
 
     /// The buffer of an array reference that the entry point is given.
@@ -164,17 +73,28 @@ impl Compiler<'_> {
             }
             return Ok(Value::Reference(Place::whole(root(self.variables[k])), Extent::Runtime));
         }
-        let kind = if address_space == AddressSpace::Constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
-        let binding = self.next_binding(set);
+        let is_constant = address_space == AddressSpace::Constant && !self.stage.writable.contains(&text);
+        let kind = if is_constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
+        let binding = self.next_binding(&text, set, &BindingKind::Buffer(kind, element));
         let id = self.declare_buffer(element, kind, (set, binding), name)?;
         self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind: BindingKind::Buffer(kind, element) });
         self.variables.push(id);
         Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
     }
 
-    /// The next binding of a set.
-    pub(super) fn next_binding(&self, set: u32) -> u32 {
-        self.bindings.iter().filter(|b| b.set == set).count() as u32
+    /// The binding of a register in its set: that of the other stage, if it has one for the same use,
+    /// or the next.
+    pub(super) fn next_binding(&self, register: &str, set: u32, kind: &BindingKind) -> u32 {
+        let same = |b: &&Binding| match (&b.kind, kind) {
+            (BindingKind::Buffer(..), BindingKind::Buffer(..)) => b.register == register,
+            (one, other) => b.register == register && one == other,
+        };
+        let is_free = |b: &&Binding| !self.bindings.iter().any(|own| (own.set, own.binding) == (b.set, b.binding));
+        if let Some(other) = self.stage.bindings.iter().filter(same).find(is_free) {
+            return other.binding;
+        }
+        let all = self.bindings.iter().chain(&self.stage.bindings).filter(|b| b.set == set);
+        all.map(|b| b.binding + 1).max().unwrap_or(0)
     }
 
     /// A buffer of elements.
@@ -257,7 +177,7 @@ impl Compiler<'_> {
             }
             Ok(())
         })?;
-        self.around_shader(shader)
+        self.around_shader(shader, None)
     }
 
     /// How many scalars a value of the type is made of.
@@ -352,7 +272,7 @@ impl Compiler<'_> {
     }
 
     /// One invocation gives the group's variables their default values, and the others wait.
-    fn zero_group(&mut self) -> Done {
+    pub(super) fn zero_group(&mut self) -> Done {
         if self.group.is_empty() {
             return Ok(());
         }

@@ -118,4 +118,14 @@ rows! {
     Dimensions "Intrinsic functions" "GetDimensions stores what OpImageQuery tells, zeros of a level that is not there";
     Atomic "Intrinsic functions" "Interlocked functions are OpAtomic, relaxed; the old value is stored";
     Barrier "Intrinsic functions" "barriers are OpControlBarrier of the group";
+    Location "Interface variables" "each column of attribute(n) is a variable at a location of its own";
+    InterfaceBool "Interface variables" "a bool between stages is a uint: not 0 is true, and true is 1";
+    Interpolation "Structs" "nointerpolation is Flat, and so is what holds no floats; noperspective is NoPerspective, centroid Centroid, sample Sample";
+    LeftOver "Interface variables" "what a fragment stage takes and no vertex stage gives is zeros";
+    Position "Interface variables" "SV_Position is Position, with y downwards and z from 0 to w";
+    Depth "Interface variables" "SV_Depth is FragDepth, within 0 and 1, and replaces the depth";
+    Coverage "Interface variables" "SV_Coverage is the first word of SampleMask; SV_InnerCoverage is 0";
+    Target "Interface variables" "SV_Target n is the output variable at location n";
+    Discard "Control flows" "discard is OpKill";
+    Derivative "Intrinsic functions" "ddx, ddy and fwidth are OpDPdx, OpDPdy and OpFwidth, coarse and fine ones too";
 }

@@ -42,7 +42,12 @@ impl Compiler<'_> {
             StmtForm::Break => self.jump(Row::Jump, self.around.breaks),
             StmtForm::Continue => self.jump(Row::Jump, self.around.continues),
             StmtForm::Fallthrough => self.fallthrough(),
-            StmtForm::Discard => self.refuse("discard"),
+            StmtForm::Discard => {
+                let saved = self.e.enter(Row::Discard);
+                self.e.end(Op::Kill, &[]);
+                self.e.row = saved;
+                Ok(())
+            }
             StmtForm::Return(e) => self.returned(*e),
             StmtForm::Expr(e) => self.evaluate(*e),
         }

@@ -180,7 +180,7 @@ impl Compiler<'_> {
         if let Some(&id) = self.textures.variables.get(&(number, of)) {
             return Ok((id, ty));
         }
-        let (set, binding) = (given.set, self.next_binding(given.set));
+        let (set, binding) = (given.set, self.next_binding(&given.register, given.set, &kind));
         let saved = self.e.enter(Row::TextureType);
         let pointer = self.pointer(StorageClass::UniformConstant, ty);
         let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::UniformConstant as u32]);

@@ -21,7 +21,7 @@ use crate::wsl::types::Scalar;
 
 /// A triangle over the whole screen, front-facing: the position of each vertex, and its place on
 /// the screen, 0 to 1 from the top left.
-pub(super) fn over_screen() -> [([f32; 4], [f32; 2]); 3] {
+pub fn over_screen() -> [([f32; 4], [f32; 2]); 3] {
     [([-1.0, 1.0, 0.0, 1.0], [0.0, 0.0]), ([-1.0, -3.0, 0.0, 1.0], [0.0, 2.0]), ([3.0, 1.0, 0.0, 1.0], [2.0, 0.0])]
 }
 

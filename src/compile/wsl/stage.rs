@@ -1,0 +1,565 @@
+//! Entry points of all stages, and what they are given and hand on: seed 003 "Interface variables",
+//! "Structs" (todos there), seed 004 "Entry Points", "Built-in Variables" (ERRATA WSL-D25 to
+//! WSL-D29).
+//!
+//! An entry point becomes a function that builds its arguments of the input variables and returns
+//! its result, and around it the entry point of the module, which stores the result in the output
+//! variables. An attribute(n) is a variable for each column, for no device takes more than four
+//! components at a location, and naga no matrix at all.
+//!
+//! Vulkan's clip space has y downwards and z from 0 to w: the y of SV_Position is negated, and its
+//! z is z * 0.5 + w * 0.5. What VertexIndex and InstanceIndex count from is 0 in every draw here,
+//! as it is for SV_VertexID and SV_InstanceID.
+
+use super::emit::{Id, Operands};
+use super::place::{Bound, Place};
+use super::row::Row;
+use super::types::Shape;
+use super::{Binding, Compiler, Done, Module, Options, Refusal};
+use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, GlslStd450Op as Glsl, Op, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::wsl::entry::{EntryPoint, Item, Stage};
+use smallstep_semantics::wsl::environment::Semantic;
+use smallstep_semantics::wsl::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+use smallstep_semantics::wsl::typing::program::Program;
+use smallvec::SmallVec;
+
+/// The least number of locations that a Vulkan device has (maxVertexInputAttributes, and
+/// maxFragmentInputComponents over four).
+const LOCATIONS: u32 = 16;
+
+/// What a stage takes or gives as attribute(n).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageVariable {
+    /// n.
+    pub number: u32,
+    /// A scalar, vector or matrix.
+    pub ty: TypeId,
+    /// How many columns it has: each takes a location.
+    pub columns: u32,
+    /// The location of the first.
+    pub location: u32,
+    /// How it is interpolated.
+    pub qualifiers: SmallVec<[Qualifier; 2]>,
+}
+
+/// The modules of a draw.
+#[derive(Clone, Debug)]
+pub struct DrawModules {
+    /// The vertex stage. Where the program has none, it hands on what the fragment stage takes; the
+    /// first variable that it takes is then the position, at the last location.
+    pub vertex: Module,
+    /// The fragment stage.
+    pub fragment: Module,
+    /// The resources of both, each once.
+    pub bindings: Vec<Binding>,
+}
+
+/// What the module of an entry point begins with.
+pub(super) struct Shell {
+    pub model: ExecutionModel,
+    pub main: Id,
+    pub name: String,
+    /// Execution modes with their operands.
+    pub modes: Vec<Operands>,
+}
+
+impl Shell {
+    /// That of a compute stage with groups of that size.
+    pub(super) fn compute(main: Id, name: &str, size: [u32; 3]) -> Shell {
+        let mut mode = Operands::from_slice(&[ExecutionMode::LocalSize as u32]);
+        mode.extend(size);
+        Shell { model: ExecutionModel::GLCompute, main, name: name.into(), modes: vec![mode] }
+    }
+}
+
+/// Variables of storage classes Input and Output, and what the other stage of a draw has.
+#[derive(Debug, Default)]
+pub(super) struct Interface {
+    /// Their ids.
+    pub variables: Vec<Id>,
+    built_ins: FxHashMap<(StorageClass, u32), Id>,
+    columns: FxHashMap<(StorageClass, u32), Id>,
+    pub taken: Vec<StageVariable>,
+    pub given: Vec<StageVariable>,
+    /// The bindings of the other stage.
+    pub bindings: Vec<Binding>,
+    /// The registers that some argument of a stage can be stored to through.
+    pub writable: FxHashSet<String>,
+    /// Whether this is a fragment stage.
+    is_fragment: bool,
+    /// Whether the fragment stage gives its depth.
+    replaces_depth: bool,
+}
+
+fn number_of(item: &Item) -> Option<u32> {
+    match item.semantic {
+        Some((Semantic::Attribute(n), _)) => Some(n),
+        _ => None,
+    }
+}
+
+/// The stage variables among items, each once, with their locations: their numbers, where these
+/// are small and nothing is in the way; else one after the other.
+fn located<'i>(program: &Program, items: impl Iterator<Item = &'i Item>) -> Vec<StageVariable> {
+    let mut all: Vec<StageVariable> = Vec::new();
+    for item in items {
+        let Some(number) = number_of(item) else { continue };
+        if all.iter().any(|v| v.number == number) {
+            continue;
+        }
+        let columns = match program.env.types.get(item.ty) {
+            Type::Matrix(_, columns, _) => columns.into(),
+            _ => 1,
+        };
+        all.push(StageVariable { number, ty: item.ty, columns, location: 0, qualifiers: item.qualifiers.clone() });
+    }
+    all.sort_by_key(|v| v.number);
+    for keep_numbers in [true, false] {
+        let mut next = 0u32;
+        for variable in &mut all {
+            variable.location = if keep_numbers { next.max(variable.number) } else { next };
+            next = variable.location.saturating_add(variable.columns);
+        }
+        if next <= LOCATIONS {
+            break;
+        }
+    }
+    all
+}
+
+/// The registers through which something can be stored.
+fn writable(program: &Program, entries: &[&EntryPoint]) -> FxHashSet<String> {
+    let items = entries.iter().flat_map(|e| &e.inputs);
+    let written = items.filter_map(|item| match (item.semantic, program.env.types.get(item.ty)) {
+        (Some((Semantic::Register(register, space), _)), Type::ArrayReference(AddressSpace::Device, _)) => {
+            Some(register_text(program.env.names.name(register), space.map(|s| program.env.names.name(s))))
+        }
+        _ => None,
+    });
+    written.collect()
+}
+
+/// A register as bindings name it.
+pub(super) fn register_text(register: &str, space: Option<&str>) -> String {
+    space.map_or_else(|| register.to_string(), |space| format!("{register}, {space}"))
+}
+
+/// The module of an entry point.
+pub(super) fn alone(program: &Program, entry: &EntryPoint, options: &Options) -> Result<Module, Refusal> {
+    let mut c = Compiler::new(program, program.env.function(entry.function).span, options);
+    c.stage.taken = located(program, entry.inputs.iter());
+    c.stage.given = located(program, entry.outputs.iter());
+    c.stage.writable = writable(program, &[entry]);
+    c.entry_point(entry, options)
+}
+
+/// Translates the stages of a draw together: what the fragment stage takes has the locations that
+/// the vertex stage gives it, what no vertex stage gives is zeros, and a register of both is one
+/// binding. Without a vertex entry point there is a vertex stage that hands its own attributes on.
+///
+/// # Errors
+/// What is not translated yet; entry points of other stages; stage variables that do not fit.
+pub fn translate_draw(
+    program: &Program,
+    vertex: Option<&EntryPoint>,
+    fragment: &EntryPoint,
+    options: &Options,
+) -> Result<DrawModules, Refusal> {
+    let span_of = |entry: &EntryPoint| program.env.function(entry.function).span;
+    let wrong = |entry: &EntryPoint, wanted: &str| {
+        let what = format!("a {} entry point as the {wanted} stage of a draw", entry.stage.keyword());
+        Refusal { what, span: span_of(entry) }
+    };
+    if fragment.stage != Stage::Fragment {
+        return Err(wrong(fragment, "fragment"));
+    }
+    let entries: Vec<&EntryPoint> = vertex.into_iter().chain([fragment]).collect();
+    let writable = writable(program, &entries);
+    let Some(vertex) = vertex else {
+        let module = alone(program, fragment, options)?;
+        let vertex = handing_on(program, fragment, &module.taken, options)?;
+        return Ok(DrawModules { vertex, bindings: module.bindings.clone(), fragment: module });
+    };
+    if vertex.stage != Stage::Vertex {
+        return Err(wrong(vertex, "vertex"));
+    }
+    let gives = |item: &&Item| number_of(item).is_some_and(|n| vertex.outputs.iter().any(|out| number_of(out) == Some(n)));
+    let between = located(program, fragment.inputs.iter().filter(gives));
+    for item in vertex.outputs.iter() {
+        let taken = between.iter().find(|v| number_of(item) == Some(v.number));
+        if let Some(taken) = taken.filter(|v| v.ty != item.ty) {
+            let [out, into] = [item.ty, taken.ty].map(|ty| program.env.type_name(ty));
+            let what = format!("attribute({}) that the vertex stage gives as {out} and the fragment stage takes as {into}", taken.number);
+            return Err(Refusal { what, span: item.span });
+        }
+    }
+    let mut first = Compiler::new(program, span_of(vertex), options);
+    first.stage.taken = located(program, vertex.inputs.iter());
+    first.stage.given.clone_from(&between);
+    first.stage.writable.clone_from(&writable);
+    let first = first.entry_point(vertex, options)?;
+    let mut second = Compiler::new(program, span_of(fragment), options);
+    second.stage.taken = between;
+    second.stage.writable = writable;
+    second.stage.bindings.clone_from(&first.bindings);
+    let second = second.entry_point(fragment, options)?;
+    let mut bindings = first.bindings.clone();
+    for binding in &second.bindings {
+        match bindings.iter_mut().find(|b| (b.set, b.binding) == (binding.set, binding.binding)) {
+            Some(known) => known.names.extend(binding.names.iter().filter(|n| !known.names.contains(n)).cloned().collect::<Vec<_>>()),
+            None => bindings.push(binding.clone()),
+        }
+    }
+    // WSL has every vertex shaded before the first fragment; in a draw of Vulkan nothing orders
+    // them.
+    let has = |module: &Module, at: (u32, u32)| module.bindings.iter().any(|b| (b.set, b.binding) == at);
+    let shared = first.stores.iter().find(|at| has(&second, **at)).or_else(|| second.stores.iter().find(|at| has(&first, **at)));
+    if let Some(binding) = shared.and_then(|at| bindings.iter().find(|b| (b.set, b.binding) == *at)) {
+        let what = format!("a draw of which one stage stores in {} and the other one uses it, which Vulkan does not order,", binding.register);
+        return Err(Refusal { what, span: span_of(vertex) });
+    }
+    Ok(DrawModules { vertex: first, fragment: second, bindings })
+}
+
+/// A vertex stage for a fragment stage without one: the position, in WSL's clip space, and the
+/// variables that the fragment stage takes are its attributes.
+fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable], options: &Options) -> Result<Module, Refusal> {
+    let mut c = Compiler::new(program, program.env.function(fragment.function).span, options);
+    let location = taken.iter().map(|v| v.location + v.columns).max().unwrap_or(0);
+    let position = StageVariable {
+        number: location,
+        ty: TypeId::vector(Scalar::Float, 4),
+        columns: 1,
+        location,
+        qualifiers: SmallVec::new(),
+    };
+    c.stage.given = taken.to_vec();
+    let (main, void) = (c.e.fresh(), c.void());
+    c.emitted(main, void, &[], "main", |c| {
+        for variable in taken {
+            let Some(shape) = c.shape(variable.ty) else { return c.refuse("this stage variable") };
+            let of = c.column_type(shape);
+            for column in 0..variable.columns {
+                let [from, to] = [(StorageClass::Input, false), (StorageClass::Output, true)]
+                    .map(|(class, interpolated)| c.column_variable(class, variable, column, interpolated));
+                let (from, to) = (from?, to?);
+                c.e.enter(Row::Location);
+                let value = c.e.op(Op::Load, of, &[from]);
+                c.e.effect(Op::Store, &[to, value]);
+            }
+        }
+        let (from, of) = (c.column_variable(StorageClass::Input, &position, 0, false)?, c.vector(Scalar::Float, 4));
+        c.e.enter(Row::Location);
+        let value = c.e.op(Op::Load, of, &[from]);
+        c.give_position(value);
+        Ok(())
+    })?;
+    c.stage.taken = std::iter::once(position).chain(taken.iter().cloned()).collect();
+    let shell = Shell { model: ExecutionModel::Vertex, main, name: "main".into(), modes: Vec::new() };
+    c.finish(&shell, options)
+}
+
+impl Compiler<'_> {
+    /// The module of an entry point and of everything that it reaches.
+    fn entry_point(mut self, entry: &EntryPoint, options: &Options) -> Done<Module> {
+        let program = self.program;
+        let (function, body) = (program.env.function(entry.function), program.body(entry.function));
+        self.stage.is_fragment = entry.stage == Stage::Fragment;
+        let (shader, result) = (self.e.fresh(), self.ty(function.result)?);
+        let name = program.env.names.name(function.name.name);
+        self.emitted(shader, result, &[], name, |c| {
+            for (k, (parameter, &store)) in function.parameters.iter().zip(&body.parameters).enumerate() {
+                c.span = parameter.span;
+                let mut items = entry.inputs.iter().filter(|item| item.parameter == Some(k as u32));
+                if c.is_known(parameter.ty) {
+                    let bound = c.resource(parameter.ty, &mut items)?;
+                    c.stores.insert(store, bound);
+                    continue;
+                }
+                let value = c.built(parameter.ty, &mut items)?;
+                let Bound::Variable(root) = c.bound(store)? else { return c.refuse("this parameter") };
+                c.store(Row::LocalInitial, &Place::whole(root), value)?;
+            }
+            c.statement(body.block)
+        })?;
+        let main = self.around_shader(shader, Some(entry))?;
+        let name = name.to_string();
+        let shell = match entry.stage {
+            Stage::Compute(size) => Shell::compute(main, &name, size),
+            Stage::Vertex => Shell { model: ExecutionModel::Vertex, main, name, modes: Vec::new() },
+            Stage::Fragment => {
+                let depth = self.stage.replaces_depth.then_some(ExecutionMode::DepthReplacing);
+                let modes = std::iter::once(ExecutionMode::OriginUpperLeft).chain(depth);
+                let modes = modes.map(|mode| Operands::from_slice(&[mode as u32])).collect();
+                Shell { model: ExecutionModel::Fragment, main, name, modes }
+            }
+        };
+        self.finish(&shell, options)
+    }
+
+    /// Emits what the shader calls, and the entry point around it: what it needs of the group is
+    /// known only then. What the shader returns goes to the output variables.
+    pub(super) fn around_shader(&mut self, shader: Id, entry: Option<&EntryPoint>) -> Done<Id> {
+        self.callees()?;
+        self.stores.clear();
+        let (main, void) = (self.e.fresh(), self.void());
+        let result = match entry {
+            Some(entry) => self.ty(self.program.env.function(entry.function).result)?,
+            None => void,
+        };
+        self.emitted(main, void, &[], "main", |c| {
+            c.zero_group()?;
+            c.e.enter(Row::Function);
+            let value = c.e.op(Op::FunctionCall, result, &[shader]);
+            for item in entry.iter().flat_map(|e| &e.outputs) {
+                c.span = item.span;
+                let of = c.ty(item.ty)?;
+                c.e.enter(Row::Field);
+                let part = if item.path.is_empty() {
+                    value
+                } else {
+                    let mut operands = Operands::from_slice(&[value]);
+                    operands.extend(item.path.iter().copied());
+                    c.e.op(Op::CompositeExtract, of, &operands)
+                };
+                c.give(item, part)?;
+            }
+            Ok(())
+        })?;
+        Ok(main)
+    }
+
+    /// The value of a parameter, of what its items hold in the order of its fields.
+    pub(super) fn built<'i>(&mut self, ty: TypeId, items: &mut impl Iterator<Item = &'i Item>) -> Done<Id> {
+        let program = self.program;
+        if let Type::Struct(s) = program.env.types.get(ty) {
+            if program.env.structure(s).fields.is_empty() {
+                return self.default_value(ty);
+            }
+            let mut fields = Vec::new();
+            for field in &program.env.structure(s).fields {
+                fields.push(self.built(field.ty, items)?);
+            }
+            let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
+            let value = self.e.op(Op::CompositeConstruct, of, &fields);
+            self.e.row = saved;
+            return Ok(value);
+        }
+        match items.next().and_then(|item| Some((item, item.semantic?.0))) {
+            // Which of 0 and 1 it is, is unspecified (ERRATA WSL-D29).
+            Some((_, Semantic::Builtin(BuiltinSemantic::InnerCoverage))) => {
+                let saved = self.e.enter(Row::Coverage);
+                let zero = self.uint_constant(0);
+                self.e.row = saved;
+                Ok(zero)
+            }
+            Some((_, Semantic::Builtin(semantic))) => {
+                let id = self.input(semantic)?;
+                let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
+                let value = self.e.op(Op::Load, of, &[id]);
+                self.e.row = saved;
+                Ok(value)
+            }
+            Some((_, Semantic::Attribute(number))) => match self.stage.taken.iter().find(|v| v.number == number).cloned() {
+                Some(variable) => self.take(&variable),
+                None => {
+                    let saved = self.e.enter(Row::LeftOver);
+                    let value = self.default_value(ty)?;
+                    self.e.row = saved;
+                    Ok(value)
+                }
+            },
+            _ => {
+                let name = program.env.type_name(ty);
+                self.refuse(format!("a {name} that the entry point is given"))
+            }
+        }
+    }
+
+    /// The variable of a built-in that a stage takes.
+    pub(super) fn input(&mut self, semantic: BuiltinSemantic) -> Done<Id> {
+        use BuiltinSemantic as S;
+        let (built_in, scalar, n) = match semantic {
+            S::DispatchThreadId => (BuiltIn::GlobalInvocationId, Scalar::Uint, 3),
+            S::GroupId => (BuiltIn::WorkgroupId, Scalar::Uint, 3),
+            S::GroupThreadId => (BuiltIn::LocalInvocationId, Scalar::Uint, 3),
+            S::GroupIndex => (BuiltIn::LocalInvocationIndex, Scalar::Uint, 1),
+            S::VertexId => (BuiltIn::VertexIndex, Scalar::Uint, 1),
+            S::InstanceId => (BuiltIn::InstanceIndex, Scalar::Uint, 1),
+            S::IsFrontFace => (BuiltIn::FrontFacing, Scalar::Bool, 1),
+            S::SampleIndex => (BuiltIn::SampleId, Scalar::Uint, 1),
+            other => return self.refuse(format!("the semantic {} as an argument", other.keyword())),
+        };
+        let of = self.vector(scalar, n);
+        let id = self.built_in(Row::BuiltIn, StorageClass::Input, built_in, of, semantic.keyword());
+        Ok(id)
+    }
+
+    /// The variable of a built-in, which holds that type.
+    fn built_in(&mut self, row: Row, class: StorageClass, built_in: BuiltIn, of: Id, name: &str) -> Id {
+        if let Some(&id) = self.stage.built_ins.get(&(class, built_in as u32)) {
+            return id;
+        }
+        let (pointer, saved) = (self.pointer(class, of), self.e.enter(row));
+        let id = self.e.declare_new(Op::Variable, Some(pointer), &[class as u32]);
+        self.e.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
+        if built_in == BuiltIn::SampleId {
+            self.e.capabilities.insert(Capability::SampleRateShading as u32);
+            self.e.decorate(id, Decoration::Flat, &[]);
+        }
+        self.e.name(id, name);
+        self.e.row = saved;
+        self.stage.built_ins.insert((class, built_in as u32), id);
+        self.stage.variables.push(id);
+        id
+    }
+
+    /// The type of a column between stages: bools are uints.
+    fn column_type(&mut self, shape: Shape) -> Id {
+        let scalar = if shape.scalar == Scalar::Bool { Scalar::Uint } else { shape.scalar };
+        self.vector(scalar, shape.rows)
+    }
+
+    /// The variable of a column of what a stage takes or gives. It is interpolated between the
+    /// vertex stage and the fragment stage.
+    fn column_variable(&mut self, class: StorageClass, variable: &StageVariable, column: u32, interpolated: bool) -> Done<Id> {
+        let location = variable.location + column;
+        if let Some(&id) = self.stage.columns.get(&(class, location)) {
+            return Ok(id);
+        }
+        let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
+        let of = self.column_type(shape);
+        let (pointer, saved) = (self.pointer(class, of), self.e.enter(Row::Location));
+        let id = self.e.declare_new(Op::Variable, Some(pointer), &[class as u32]);
+        self.e.decorate(id, Decoration::Location, &[location]);
+        self.e.name(id, &format!("attribute{}", variable.number));
+        self.e.enter(Row::Interpolation);
+        let has = |qualifier| interpolated && variable.qualifiers.contains(&qualifier);
+        if interpolated && (shape.scalar != Scalar::Float || has(Qualifier::Nointerpolation)) {
+            self.e.decorate(id, Decoration::Flat, &[]);
+        } else {
+            if has(Qualifier::Noperspective) {
+                self.e.decorate(id, Decoration::NoPerspective, &[]);
+            }
+            if has(Qualifier::Centroid) {
+                self.e.decorate(id, Decoration::Centroid, &[]);
+            } else if has(Qualifier::Sample) {
+                self.e.capabilities.insert(Capability::SampleRateShading as u32);
+                self.e.decorate(id, Decoration::Sample, &[]);
+            }
+        }
+        self.e.row = saved;
+        self.stage.columns.insert((class, location), id);
+        self.stage.variables.push(id);
+        Ok(id)
+    }
+
+    /// Whether variables of that class are between the vertex stage and the fragment stage.
+    fn is_interpolated(&self, class: StorageClass) -> bool {
+        (class == StorageClass::Input) == self.stage.is_fragment
+    }
+
+    /// What a stage takes as attribute(n).
+    fn take(&mut self, variable: &StageVariable) -> Done<Id> {
+        let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
+        let (of, whole) = (self.column_type(shape), self.ty(variable.ty)?);
+        let saved = self.e.row;
+        let mut columns = Operands::new();
+        for column in 0..variable.columns {
+            let interpolated = self.is_interpolated(StorageClass::Input);
+            let id = self.column_variable(StorageClass::Input, variable, column, interpolated)?;
+            self.e.enter(Row::Location);
+            let mut value = self.e.op(Op::Load, of, &[id]);
+            if shape.scalar == Scalar::Bool {
+                let (truth, zero) = (self.vector(Scalar::Bool, shape.rows), self.splat_constant(Scalar::Uint, shape.rows, 0));
+                self.e.enter(Row::InterfaceBool);
+                value = self.e.op(Op::INotEqual, truth, &[value, zero]);
+            }
+            columns.push(value);
+        }
+        self.e.enter(Row::Location);
+        let value = if let [only] = columns[..] { only } else { self.e.op(Op::CompositeConstruct, whole, &columns) };
+        self.e.row = saved;
+        Ok(value)
+    }
+
+    /// A result goes to its output variable. What no fragment stage takes goes nowhere.
+    fn give(&mut self, item: &Item, value: Id) -> Done {
+        use BuiltinSemantic as S;
+        let float = self.scalar(Scalar::Float);
+        match item.semantic.map(|(semantic, _)| semantic) {
+            Some(Semantic::Attribute(number)) => match self.stage.given.iter().find(|v| v.number == number).cloned() {
+                Some(variable) => self.give_variable(&variable, value)?,
+                None => {}
+            },
+            Some(Semantic::Target(n)) => {
+                let of = self.vector(Scalar::Float, 4);
+                let (pointer, saved) = (self.pointer(StorageClass::Output, of), self.e.enter(Row::Target));
+                let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::Output as u32]);
+                self.e.decorate(id, Decoration::Location, &[n]);
+                self.e.name(id, &format!("target{n}"));
+                self.e.effect(Op::Store, &[id, value]);
+                self.e.row = saved;
+                self.stage.variables.push(id);
+            }
+            Some(Semantic::Builtin(S::Position)) => self.give_position(value),
+            Some(Semantic::Builtin(S::PointSize)) => {
+                let id = self.built_in(Row::BuiltIn, StorageClass::Output, BuiltIn::PointSize, float, "PSIZE");
+                self.e.enter(Row::BuiltIn);
+                self.e.effect(Op::Store, &[id, value]);
+            }
+            Some(Semantic::Builtin(S::Depth)) => {
+                self.stage.replaces_depth = true;
+                let id = self.built_in(Row::Depth, StorageClass::Output, BuiltIn::FragDepth, float, S::Depth.keyword());
+                let [least, most] = [0f32, 1.0].map(|x| self.scalar_constant(Scalar::Float, x.to_bits()));
+                self.e.enter(Row::Depth);
+                let within = self.e.glsl(Glsl::NClamp, float, &[value, least, most]);
+                self.e.effect(Op::Store, &[id, within]);
+            }
+            Some(Semantic::Builtin(S::Coverage)) => {
+                let (uint, one, zero) = (self.uint(), self.uint_constant(1), self.uint_constant(0));
+                let masks = self.e.declare(Op::TypeArray, None, &[uint, one]);
+                let id = self.built_in(Row::Coverage, StorageClass::Output, BuiltIn::SampleMask, masks, S::Coverage.keyword());
+                let pointer = self.pointer(StorageClass::Output, uint);
+                self.e.enter(Row::Coverage);
+                let first = self.e.op(Op::AccessChain, pointer, &[id, zero]);
+                self.e.effect(Op::Store, &[first, value]);
+            }
+            _ => return self.refuse("this result of an entry point"),
+        }
+        Ok(())
+    }
+
+    fn give_variable(&mut self, variable: &StageVariable, value: Id) -> Done {
+        let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
+        for column in 0..variable.columns {
+            let interpolated = self.is_interpolated(StorageClass::Output);
+            let id = self.column_variable(StorageClass::Output, variable, column, interpolated)?;
+            self.e.enter(Row::Location);
+            let mut part = if variable.columns == 1 { value } else { self.column(shape, value, column as u8) };
+            if shape.scalar == Scalar::Bool {
+                let [zero, one] = [0, 1].map(|bits| self.splat_constant(Scalar::Uint, shape.rows, bits));
+                part = self.select(Row::InterfaceBool, Scalar::Uint, shape.rows, [part, one, zero]);
+            }
+            self.e.enter(Row::Location);
+            self.e.effect(Op::Store, &[id, part]);
+        }
+        Ok(())
+    }
+
+    /// SV_Position, for Vulkan's clip space.
+    fn give_position(&mut self, value: Id) {
+        let (float, of) = (self.scalar(Scalar::Float), self.vector(Scalar::Float, 4));
+        let id = self.built_in(Row::Position, StorageClass::Output, BuiltIn::Position, of, "SV_Position");
+        let half = self.scalar_constant(Scalar::Float, 0.5f32.to_bits());
+        self.e.enter(Row::Position);
+        let [x, y, z, w] = [0, 1, 2, 3].map(|c| self.e.op(Op::CompositeExtract, float, &[value, c]));
+        let y = self.e.op(Op::FNegate, float, &[y]);
+        let (z, rest) = (self.e.op(Op::FMul, float, &[z, half]), self.e.op(Op::FMul, float, &[w, half]));
+        let z = self.e.op(Op::FAdd, float, &[z, rest]);
+        let value = self.e.op(Op::CompositeConstruct, of, &[x, y, z, w]);
+        self.e.effect(Op::Store, &[id, value]);
+    }
+}
