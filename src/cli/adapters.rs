@@ -118,6 +118,7 @@ pub(crate) fn as_json(record: &AdapterRecord) -> Value {
         "max_texture_dimension_2d": record.max_texture_dimension_2d,
         "max_storage_buffer_binding_size": record.max_storage_buffer_binding_size,
         "int8": record.int8,
+        "sample_shading": record.sample_shading,
         "terminate_invocation": record.terminate_invocation,
         "compute": {
             "max_workgroups_per_dimension": record.compute.max_workgroups_per_dimension,

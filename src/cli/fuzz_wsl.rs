@@ -39,12 +39,13 @@ pub(crate) struct FuzzWsl {
     threads: usize,
     /// Translate the programs to SPIR-V, and compare what the modules show with what the programs
     /// allow: a campaign. Each program is a dispatch with barriers and atomics, all compute entry
-    /// points of a typed program, its functions, called with drawn arguments, or a dispatch with a
-    /// race, which must be reported. With a device, what it shows is compared too.
+    /// points of a typed program, its functions, called with drawn arguments, a dispatch with a
+    /// race, which must be reported, a draw of two stages, or the draws of a typed program. With a
+    /// device, what it shows is compared too.
     #[arg(long, value_name = "LANGUAGE", value_parser = ["spirv"])]
     through: Option<String>,
     /// With --through: only programs of this kind, which may be given several times: dispatches,
-    /// entry-points, functions, racing.
+    /// entry-points, functions, racing, draws, stages.
     #[arg(long, value_name = "KIND", value_parser = kind, requires = "through")]
     of: Vec<Programs>,
     #[command(flatten)]

@@ -14,13 +14,14 @@ use smallstep::source;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
 use smallstep_semantics::text::line_column;
-use smallstep_semantics::wsl::entry::{Stage as WslStage, entry_of};
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage as WslStage, entry_of};
 use smallstep_semantics::wsl::environment::{Function, FunctionId};
+use smallstep_semantics::wsl::typing::program::Program;
 use std::path::{Path, PathBuf};
 
-/// Translate a λV or WSL program to SPIR-V, as assembly or as words. Of WSL a compute entry point
-/// is translated with what it reaches, or a function, which the module then calls once for each row
-/// of a table of arguments.
+/// Translate a λV or WSL program to SPIR-V, as assembly or as words. Of WSL an entry point is
+/// translated with what it reaches, or a function, which the module then calls once for each row of
+/// a table of arguments.
 #[derive(Args)]
 pub(crate) struct Translate {
     /// A λV or WSL program, or - for standard input.
@@ -29,9 +30,14 @@ pub(crate) struct Translate {
     reading: input::Reading,
     #[command(flatten)]
     uniformity: super::uniformity::Strictness,
-    /// The entry point or function of a WSL program. Without it, the only compute entry point.
+    /// The entry point or function of a WSL program. Without it, the only entry point, or the only
+    /// compute entry point.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
+    /// The entry point of the other stage of a draw, vertex or fragment: locations and bindings are
+    /// then those of both, and what no vertex stage gives is zeros.
+    #[arg(long, value_name = "NAME", requires = "entry")]
+    with: Option<String>,
     /// The float controls that the module declares: strict, or none: vulkan-default, and wgsl for
     /// the route through naga.
     #[arg(long, value_parser = profile, default_value = "strict")]
@@ -145,7 +151,39 @@ impl Translate {
         Ok(())
     }
 
-    /// Of a WSL program, a compute entry point or a function.
+    /// The entry point that is asked for, and that of the other stage; or why there is none.
+    ///
+    /// # Errors
+    /// The other entry point is not there, or no other stage of a draw.
+    #[allow(clippy::type_complexity, reason = "it is what the caller takes apart")]
+    fn stage<'p>(&self, program: &'p Program) -> Result<Result<(&'p EntryPoint, Option<&'p EntryPoint>), String>, String> {
+        let compute = entry_of(program, WslStage::Compute([1; 3]), self.entry.as_deref());
+        let entry = match (&self.entry, &program.entry_points[..]) {
+            (None, [only]) => Ok(only),
+            (None, _) => compute,
+            (Some(name), _) => {
+                let stages = [WslStage::Vertex, WslStage::Fragment].map(|stage| entry_of(program, stage, Some(name)));
+                match (compute, stages) {
+                    (Ok(entry), [Err(_), Err(_)]) | (Err(_), [Ok(entry), Err(_)] | [Err(_), Ok(entry)]) => Ok(entry),
+                    (Err(compute), [Err(_), Err(_)]) => Err(compute),
+                    _ => return Err(format!("entry points of several stages are called {name}")),
+                }
+            }
+        };
+        match (entry, &self.with) {
+            (Ok(entry), Some(with)) => {
+                let other = match entry.stage {
+                    WslStage::Vertex => WslStage::Fragment,
+                    WslStage::Fragment => WslStage::Vertex,
+                    WslStage::Compute(_) => return Err("a compute entry point is no stage of a draw, so --with says nothing".into()),
+                };
+                Ok(Ok((entry, Some(entry_of(program, other, Some(with))?))))
+            }
+            (entry, _) => Ok(entry.map(|entry| (entry, None))),
+        }
+    }
+
+    /// Of a WSL program, an entry point or a function.
     fn wsl(&self, name: &str, text: &str) -> Result<(), (u8, String)> {
         let invalid = |e: String| (exit::INVALID, format!("error: {name}: {e}"));
         if self.buffer.is_some() || self.constants == Constants::Opaque {
@@ -154,8 +192,13 @@ impl Translate {
         let program = super::wsl::program(name, text, Some(&self.uniformity))?;
         let source = Some((name, text)).filter(|_| self.lines);
         let options = wsl::Options { profile: self.profile, witness: self.witness, source, ..wsl::Options::default() };
-        let translated = match entry_of(&program, WslStage::Compute([1; 3]), self.entry.as_deref()) {
-            Ok(entry) => wsl::translate(&program, entry, &options),
+        let translated = match self.stage(&program).map_err(invalid)? {
+            Ok((entry, None)) => wsl::translate(&program, entry, &options),
+            Ok((entry, Some(other))) => {
+                let (vertex, fragment) = if entry.stage == WslStage::Vertex { (entry, other) } else { (other, entry) };
+                wsl::translate_draw(&program, Some(vertex), fragment, &options)
+                    .map(|modules| if entry.stage == WslStage::Vertex { modules.vertex } else { modules.fragment })
+            }
             Err(no_entry) => {
                 let Some(wanted) = &self.entry else {
                     return Err(invalid(format!("{no_entry}; --entry NAME translates a function, called with a table of arguments")));
@@ -165,7 +208,7 @@ impl Translate {
                 let all: Vec<&(usize, &Function)> = functions.iter().filter(named).collect();
                 match all[..] {
                     [(k, f)] if !f.kind.is_entry_point() => wsl::translate_function(&program, FunctionId(*k as u32), &options),
-                    [_] => return Err((exit::UNSUPPORTED, format!("{name}: unsupported: only compute entry points are translated yet"))),
+                    [_] => return Err(invalid(no_entry)),
                     [] => return Err(invalid(format!("there is no function called {wanted}"))),
                     _ => return Err(invalid(format!("several functions are called {wanted}"))),
                 }

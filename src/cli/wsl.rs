@@ -80,10 +80,11 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
     }
 }
 
-/// The theorem: compute entry points and functions, translated and run on both sides.
+/// The theorem: compute entry points, draws and functions, translated and run on both sides.
 fn through_spirv(program: &Program, text: &str) -> Tally {
     let (mut found, options) = (Tally::default(), Options::default());
     theorem::check_entry_points(program, text, 0, &options, &mut found);
+    theorem::check_draws(program, text, 0, &options, &mut found);
     theorem::check_functions(program, text, 0, &options, &mut found);
     found
 }

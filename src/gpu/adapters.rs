@@ -46,6 +46,8 @@ pub struct AdapterRecord {
     pub max_storage_buffer_binding_size: u64,
     /// Whether the capability Int8 is enabled.
     pub int8: bool,
+    /// Whether fragments can be shaded once for each sample.
+    pub sample_shading: bool,
     /// Whether the extension SPV_KHR_terminate_invocation is enabled, where SPIR-V passes through.
     pub terminate_invocation: bool,
     /// The limits of compute programs.
@@ -262,6 +264,7 @@ fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
         max_texture_dimension_2d: limits.max_texture_dimension_2d,
         max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
         int8: physical.int8,
+        sample_shading: adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::MULTISAMPLED_SHADING),
         terminate_invocation: physical.terminate_invocation,
         compute: ComputeLimits::of(&limits),
     }
@@ -288,6 +291,7 @@ mod tests {
             max_texture_dimension_2d: 4096,
             max_storage_buffer_binding_size: 1 << 20,
             int8: false,
+            sample_shading: false,
             terminate_invocation: false,
             compute: ComputeLimits::default(),
         }

@@ -92,6 +92,8 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         12 => feature("Int64Atomics", INT64_ATOMICS),
         22 => feature("Int16", wgpu::Features::SHADER_I16),
         32 => feature("ClipDistance", wgpu::Features::CLIP_DISTANCES),
+        // wgpu enables it wherever the adapter has it, and samples of attachments need it there.
+        35 if device.sample_shading => Ok(()),
         39 if device.int8 => Ok(()),
         // wgpu enables 16-bit storage with either 16-bit type.
         4433 | 4434 if features.intersects(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_I16) => Ok(()),
@@ -226,6 +228,7 @@ mod tests {
             max_texture_dimension_2d: 4096,
             max_storage_buffer_binding_size: 1 << 20,
             int8: false,
+            sample_shading: false,
             terminate_invocation: false,
             compute: ComputeLimits::default(),
         }

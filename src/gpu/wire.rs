@@ -236,7 +236,7 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.extend(record.float_controls.unwrap_or_default().map(FloatControls::bits));
     body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
     put_u64(body, record.max_storage_buffer_binding_size);
-    body.extend([u32::from(record.int8), u32::from(record.terminate_invocation)]);
+    body.extend([record.int8, record.sample_shading, record.terminate_invocation].map(u32::from));
     let compute = &record.compute;
     body.extend([compute.max_workgroups_per_dimension, compute.max_invocations_per_workgroup]);
     body.extend(compute.max_workgroup_size);
@@ -273,6 +273,7 @@ impl<R: Read> Body<'_, R> {
             max_texture_dimension_2d: self.word()?,
             max_storage_buffer_binding_size: self.u64()?,
             int8: self.flag()?,
+            sample_shading: self.flag()?,
             terminate_invocation: self.flag()?,
             compute: ComputeLimits {
                 max_workgroups_per_dimension: self.word()?,
@@ -403,6 +404,7 @@ mod tests {
             max_texture_dimension_2d: 16384,
             max_storage_buffer_binding_size: 1 << 40,
             int8: false,
+            sample_shading: true,
             terminate_invocation: true,
             compute: ComputeLimits {
                 max_workgroups_per_dimension: 1,

@@ -5,4 +5,5 @@ mod cases;
 mod generated;
 mod library;
 mod planted;
+mod stages;
 mod valid;

@@ -20,8 +20,9 @@
 //! shows definite values only.
 //!
 //! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip
-//! distances, geometry and tessellation. A vertex stage that writes memory is refused, for nothing
-//! tells how often devices shade a vertex; and one that reads what the fragment stage may write.
+//! distances, geometry and tessellation. A vertex is shaded once for each instance, though a device
+//! may shade it more often: what a vertex stage writes that does more than store is in doubt. A
+//! stage that writes what the other one uses is refused, for nothing orders them.
 
 mod fragment;
 mod interface;
@@ -32,7 +33,7 @@ mod vertex;
 use rspirv::spirv::{ExecutionModel, StorageClass};
 
 use super::concurrency::{Schedule, Topology};
-use super::environment::{Dispatch, Draw, ObservedBuffer, ObservedImage};
+use super::environment::{Dispatch, Draw, Observation, ObservedBuffer, ObservedImage};
 use super::error::LoadError;
 use super::grid::prepare::{self, Prepared, Refused, unsupported};
 use super::grid::{Doubtful, DoubtfulTexels, Grid};
@@ -41,12 +42,14 @@ use super::module::{EntryPoint, Module, Variable};
 use super::shared::{ObjectId, Shared};
 use super::step::{Config, Relation, Sink};
 use super::value::{Origin, Scalars};
+use crate::number::Why;
 use crate::number::sets::{self, Exploration};
 use crate::outcome::Outcome;
 use crate::raster::{self, DepthBuffer};
 use crate::undefined::Unspecified;
 
 use fragment::Explorer;
+use interface::Effects;
 
 pub use picture::{Picture, picture};
 pub use targets::{Component, DefiniteTarget, MadeBy, ObservedTarget};
@@ -58,13 +61,13 @@ pub struct DrawObservation {
     pub targets: Vec<ObservedTarget>,
     /// The depth attachment, if there is one.
     pub depth: Option<DepthBuffer>,
-    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined
-    /// bytes are of its invocations: lane `local` of quad `workgroup`.
+    /// The storage buffers that the fragment stage uses, in the order of the draw's; then those that
+    /// the vertex stage alone uses, if it writes. Undefined bytes are of the stage's invocations:
+    /// lane `local` of quad `workgroup`, or vertex `workgroup`.
     pub buffers: Vec<ObservedBuffer>,
     /// The bytes of these buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,
-    /// The storage images that the fragment stage uses, in the order of the draw's. Undefined
-    /// texels are of its invocations, as bytes are.
+    /// The storage images, as the buffers.
     pub images: Vec<ObservedImage>,
     /// The components of these images that other devices may hold other ones of.
     pub doubtful_texels: Vec<DoubtfulTexels>,
@@ -138,7 +141,7 @@ fn stages(
     sink: &mut dyn Sink,
 ) -> Result<Outcome<DrawObservation>, Refused> {
     let &By { relation, rules, schedule, sets } = by;
-    let Before { fragments, variables, instructions } = match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
+    let Before { fragments, variables, vertices, instructions } = match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
         Outcome::Observed(before) => before,
         ended => return Ok(ended.map(|_| DrawObservation::default())),
     };
@@ -155,15 +158,67 @@ fn stages(
     grid.go(schedule, sink);
     let (fragments, report) = grid.end();
     let (targets, depth) = fragments.finish();
-    Ok(report.outcome.map(|observed| DrawObservation {
-        targets,
-        depth,
-        buffers: observed.buffers,
-        doubtful: report.doubtful,
-        images: observed.images,
-        doubtful_texels: report.doubtful_texels,
-        instructions: instructions + observed.instructions,
+    Ok(report.outcome.map(|observed| {
+        let mut all = DrawObservation {
+            targets,
+            depth,
+            buffers: observed.buffers,
+            doubtful: report.doubtful,
+            images: observed.images,
+            doubtful_texels: report.doubtful_texels,
+            instructions: instructions + observed.instructions,
+        };
+        vertices.add_to(&mut all);
+        all
     }))
+}
+
+/// What a vertex stage that writes leaves in buffers and images.
+#[derive(Clone, Debug, Default)]
+struct Written {
+    buffers: Vec<ObservedBuffer>,
+    doubtful: Vec<Doubtful>,
+    images: Vec<ObservedImage>,
+    doubtful_texels: Vec<DoubtfulTexels>,
+}
+
+impl Written {
+    /// Of a report of the vertex stage.
+    fn of(observed: Observation, doubtful: Vec<Doubtful>, doubtful_texels: Vec<DoubtfulTexels>, effects: Effects) -> Written {
+        let Observation { buffers, images, .. } = observed;
+        let mut written = Written { buffers, doubtful, images, doubtful_texels };
+        if effects.updates {
+            // Whoever shades a vertex twice may have other numbers.
+            written.doubtful = (written.buffers.iter().enumerate())
+                .map(|(buffer, b)| Doubtful { buffer, start: 0, end: b.bytes.len() as u64, why: Why::Control })
+                .collect();
+        }
+        written
+    }
+
+    /// Beside what the fragment stage uses, of which the vertex stage has written nothing.
+    fn add_to(self, all: &mut DrawObservation) {
+        let mut places = Vec::new();
+        for buffer in self.buffers {
+            let known = all.buffers.iter().any(|b| (b.set, b.binding) == (buffer.set, buffer.binding));
+            places.push((!known).then_some(all.buffers.len()));
+            if !known {
+                all.buffers.push(buffer);
+            }
+        }
+        let at = |doubt: Doubtful| Some(Doubtful { buffer: places.get(doubt.buffer).copied().flatten()?, ..doubt });
+        all.doubtful.extend(self.doubtful.into_iter().filter_map(at));
+        let mut places = Vec::new();
+        for image in self.images {
+            let known = all.images.iter().any(|i| (i.set, i.binding) == (image.set, image.binding));
+            places.push((!known).then_some(all.images.len()));
+            if !known {
+                all.images.push(image);
+            }
+        }
+        let at = |doubt: DoubtfulTexels| Some(DoubtfulTexels { image: places.get(doubt.image).copied().flatten()?, ..doubt });
+        all.doubtful_texels.extend(self.doubtful_texels.into_iter().filter_map(at));
+    }
 }
 
 /// A draw before its first fragment.
@@ -171,6 +226,8 @@ struct Before<'a> {
     fragments: fragment::Fragments<'a, 'a>,
     /// The variables that the fragment stage uses.
     variables: Vec<&'a Variable>,
+    /// What the vertex stage has written.
+    vertices: Written,
     /// Instructions that the vertex stage has executed.
     instructions: u64,
 }
@@ -197,9 +254,7 @@ fn before<'a>(
         }
     }
     let [used_before, variables] = [used(vertex, vertex_entry, relation)?, used(fragment, fragment_entry, relation)?];
-    if interface::effects(vertex, vertex_entry)?.writes {
-        return unsupported("a vertex stage that writes buffers or images");
-    }
+    let effects = interface::effects(vertex, vertex_entry)?;
     let before = vertex::Interface::new(vertex, &used_before, draw)?;
     let after = fragment::Interface::new(fragment, fragment_entry, &variables, draw, &before)?;
     let vertices = vertex::Vertices::new(vertex, draw, before)?;
@@ -207,7 +262,7 @@ fn before<'a>(
     let stage = prepare::stage(vertex, vertex_entry, &used_before, &dispatch(draw, draw.vertex), topology)?;
     // Both stages are checked before either runs.
     let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
-    if interface::effects(fragment, fragment_entry)?.writes {
+    if effects.writes || interface::effects(fragment, fragment_entry)?.writes {
         unordered(&stage, &next)?;
     }
     let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.of_relation());
@@ -215,9 +270,13 @@ fn before<'a>(
     let instructions = grid.instructions();
     let (vertices, report) = grid.end();
     let vertices = (vertices, draw.resources.profile(vertex, draw.vertex));
-    Ok(report.outcome.map(|_| {
+    Ok(report.outcome.map(|observed| {
         let fragments = fragment::Fragments::new(fragment, draw, rules, after, vertices);
-        Before { fragments, variables, instructions }
+        let written = match effects.writes {
+            true => Written::of(observed, report.doubtful, report.doubtful_texels, effects),
+            false => Written::default(),
+        };
+        Before { fragments, variables, vertices: written, instructions }
     }))
 }
 
@@ -247,22 +306,21 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     twice.map_or(Ok(()), |(_, a)| unsupported(format!("two vertex attributes at location {}", a.location)))
 }
 
-/// Refuses memory that the vertex stage may read and the fragment stage may write: nothing orders
-/// the vertices of one triangle and the fragments of another.
-fn unordered((before, read): &(Prepared, Shared), (after, written): &(Prepared, Shared)) -> Result<(), Refused> {
-    for buffer @ &(index, set, binding) in &after.storage {
-        if before.storage.contains(buffer) && written.is_written(ObjectId::Buffer(index as u32)) {
-            return unsupported(format!(
-                "a vertex stage that uses the storage buffer at set {set}, binding {binding} of the fragment stage"
-            ));
+/// Refuses memory that one stage may write and the other one uses: nothing orders the vertices of
+/// one triangle and the fragments of another.
+fn unordered(before: &(Prepared, Shared), after: &(Prepared, Shared)) -> Result<(), Refused> {
+    let sides = [(before, after, "a fragment stage that uses", "vertex"), (after, before, "a vertex stage that uses", "fragment")];
+    for ((writer, written), (reader, read), who, whose) in sides {
+        for buffer @ &(index, set, binding) in &writer.storage {
+            if reader.storage.contains(buffer) && written.is_written(ObjectId::Buffer(index as u32)) {
+                return unsupported(format!("{who} the storage buffer at set {set}, binding {binding}, which the {whose} stage may write"));
+            }
         }
-    }
-    for image in written.images().storage().filter(|&image| written.is_written(ObjectId::Image(image))) {
-        let (set, binding) = written.images().binding(image);
-        if read.images().storage().any(|other| read.images().binding(other) == (set, binding)) {
-            return unsupported(format!(
-                "a vertex stage that uses the storage image at set {set}, binding {binding} of the fragment stage"
-            ));
+        for image in written.images().storage().filter(|&image| written.is_written(ObjectId::Image(image))) {
+            let (set, binding) = written.images().binding(image);
+            if read.images().storage().any(|other| read.images().binding(other) == (set, binding)) {
+                return unsupported(format!("{who} the storage image at set {set}, binding {binding}, which the {whose} stage may write"));
+            }
         }
     }
     Ok(())

@@ -8,6 +8,7 @@
 pub mod arguments;
 pub mod bound;
 pub mod dispatch;
+pub mod draws;
 pub mod typed;
 
 use super::syntax::{

@@ -2,6 +2,7 @@
 //! takes for what is bound to a program.
 
 use crate::compile::wsl::{Binding, BindingKind};
+use crate::dispatch::{BufferBinding, BufferKind, ImageBinding, ImageKind};
 use smallstep_semantics::image::{Format, Image, Shape};
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Resources};
@@ -20,6 +21,10 @@ pub(super) struct Bound {
 pub(super) fn formats(resources: &[Resource]) -> Vec<(String, Format)> {
     let format = |r: &Resource| Some((r.register.clone(), r.texture()?.0.image.format()));
     resources.iter().filter_map(format).collect()
+}
+
+fn kind_at(bindings: &[Binding], set: u32, binding: u32) -> Option<BindingKind> {
+    bindings.iter().find(|b| (b.set, b.binding) == (set, binding)).map(|b| b.kind)
 }
 
 impl Bound {
@@ -54,6 +59,30 @@ impl Bound {
             }
         }
         Ok(bound)
+    }
+
+    /// The buffers as a device takes them.
+    pub(super) fn buffer_bindings(&self, bindings: &[Binding]) -> Vec<BufferBinding> {
+        let buffer = |buffer: &Buffer| {
+            let kind = match kind_at(bindings, buffer.set, buffer.binding) {
+                Some(BindingKind::Buffer(kind, _)) => kind,
+                _ => BufferKind::ReadWrite,
+            };
+            BufferBinding { set: buffer.set, binding: buffer.binding, kind, bytes: buffer.bytes.clone() }
+        };
+        self.buffers.iter().map(buffer).collect()
+    }
+
+    /// The images as a device takes them.
+    pub(super) fn image_bindings(&self, bindings: &[Binding]) -> Vec<ImageBinding> {
+        let image = |image: &BoundImage| {
+            let kind = match kind_at(bindings, image.set, image.binding) {
+                Some(BindingKind::Storage(..)) => ImageKind::Storage,
+                _ => ImageKind::Sampled,
+            };
+            ImageBinding { set: image.set, binding: image.binding, kind, image: image.image.clone() }
+        };
+        self.images.iter().map(image).collect()
     }
 
     /// As the interpreters take it.

@@ -1,12 +1,12 @@
 //! Campaigns of WSL: which programs there are, and how each is judged.
 
+use super::case::{Case, Ran};
 use super::compare::Compared;
-use super::programs::{Each, Programs, entry_points, functions, generated, subjects, subjects_of};
-use super::subject::{Given, Subject};
+use super::programs::{Each, Programs, draws, entry_points, functions, generated, subjects, subjects_of};
 use super::tally::{OfOne, Tally};
 use crate::compile::wsl::planted::Planted;
 use crate::compile::wsl::{Options, VERSION as SPIRV};
-use crate::dispatch::{Dispatch, words_hash};
+use crate::dispatch::Dispatch;
 use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::theorem::campaign::{CHUNK, Extent, Returned, SourceLanguage};
 use crate::theorem::{Difference, Engine, Verdict};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::wsl::generate::dispatch::{Dispatch as Made, VERSION as DISPATCHES};
+use smallstep_semantics::wsl::generate::draws::VERSION as DRAWS;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -28,6 +29,9 @@ pub const MIX: &[Programs] = &[
     Programs::Dispatches,
     Programs::Functions,
     Programs::Racy,
+    Programs::Draws,
+    Programs::Draws,
+    Programs::Stages,
 ];
 /// So many seeds are tried for a program that has something to run.
 const TRIES: u64 = 64;
@@ -179,35 +183,35 @@ impl Plan<'_> {
 struct Agreed {
     verdict: Verdict,
     compared: Compared,
-    given: Given,
+    ran: Ran,
 }
 
 impl Agreed {
     /// What a device is to run, and what is kept of it meanwhile.
     fn submitted(self, number: u32) -> (Awaited, Dispatch) {
-        let Agreed { verdict, compared, given } = self;
-        let dispatch = given.dispatch();
-        let words_hash = words_hash(&dispatch.words);
-        (Awaited { number, verdict, compared, words_hash, shown: given.shown }, dispatch.into())
+        let Agreed { verdict, compared, ran } = self;
+        let dispatch = ran.dispatch();
+        let words_hash = dispatch.words_hash();
+        (Awaited { number, verdict, compared, words_hash, shown: ran.into_shown() }, dispatch)
     }
 }
 
 /// Judges a subject between the interpreters.
-fn judge_one(subject: Result<Subject, Verdict>, options: &Options, relation: bool, one: &mut OfOne) -> Option<Agreed> {
-    let subject = match subject {
-        Ok(subject) => subject,
+fn judge_one(case: Result<Case, Verdict>, options: &Options, relation: bool, one: &mut OfOne) -> Option<Agreed> {
+    let case = match case {
+        Ok(case) => case,
         Err(verdict) => {
             one.add(verdict, Compared::default());
             return None;
         }
     };
-    let (verdict, compared, given) = subject.judged(options, relation);
-    if let Some(given) = &given {
-        one.covers(&subject, given.module());
+    let (verdict, compared, ran) = case.judged(options, relation);
+    if let Some(ran) = &ran {
+        one.covers(&case, ran.modules());
     }
     one.add(verdict.clone(), compared);
-    let given = given.filter(|_| matches!(verdict, Verdict::Agree | Verdict::Undecided(_)));
-    given.map(|given| Agreed { verdict, compared, given })
+    let ran = ran.filter(|_| matches!(verdict, Verdict::Agree | Verdict::Undecided(_)));
+    ran.map(|ran| Agreed { verdict, compared, ran })
 }
 
 impl SourceLanguage for Plan<'_> {
@@ -223,7 +227,7 @@ impl SourceLanguage for Plan<'_> {
         json!({
             "language": "wsl", "seed": seed, "count": count, "shard": [shard.0, shard.1], "references": self.references,
             "profile": format!("{:?}", self.profile), "device": device, "chunk": CHUNK, "spirv": SPIRV,
-            "generator": DISPATCHES, "mix": self.mix.iter().map(|programs| programs.name()).collect::<Vec<_>>(),
+            "generator": [DISPATCHES, DRAWS], "mix": self.mix.iter().map(|programs| programs.name()).collect::<Vec<_>>(),
             "planted": self.planted.map(|bug| bug.name),
         })
     }
@@ -260,6 +264,16 @@ pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Op
         let mut one = OfOne::default();
         judge_one(subject, options, true, &mut one);
         tally.count(Programs::EntryPoints, seed, one);
+    });
+}
+
+/// The draws of a program, each judged as a program of that number: each fragment entry point over
+/// the screen, and behind each vertex entry point that it fits.
+pub fn check_draws(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
+    draws(program, text, seed, &mut |_, _, case| {
+        let mut one = OfOne::default();
+        judge_one(case, options, true, &mut one);
+        tally.count(Programs::Stages, seed, one);
     });
 }
 

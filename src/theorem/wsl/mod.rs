@@ -11,21 +11,23 @@
 //! program with a race is never one that agrees: of one in ten programs, and of all that are open,
 //! the relation looks for races, whatever the module shows.
 //!
-//! `subject` is what runs on both sides, `bound` what the target is bound to, `source` what the
-//! program allows, `compare` holds one against the other, `programs` are the generated programs of a
+//! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is what
+//! the target is bound to, `source` what the program allows, `compare` holds one against the other, `programs` are the generated programs of a
 //! seed, `campaign` many of them, `tally` what they come to, `reduce` makes one that is wrong
 //! smaller.
 
 mod bound;
 mod campaign;
+mod case;
 mod compare;
+mod draw;
 mod programs;
 mod reduce;
 mod source;
 mod subject;
 mod tally;
 
-pub use campaign::{MIX, Plan, check_entry_points, check_functions, judge};
+pub use campaign::{MIX, Plan, check_draws, check_entry_points, check_functions, judge};
 pub use compare::{Compared, is_allowed, leaves};
 pub use programs::Programs;
 pub use reduce::{Minimal, minimal};
@@ -33,6 +35,7 @@ pub use tally::{CEILING_EXCLUDED, Tally};
 
 use super::{Difference, Engine, Lack, Verdict};
 use crate::compile::wsl::{Options, Refusal};
+use smallstep_semantics::wsl::draw::Draw;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::typing::program::Program;
@@ -41,6 +44,11 @@ use subject::Subject;
 /// Runs both sides of a dispatch and compares them, by WSL's relation too.
 pub fn check(dispatch: &Dispatch, options: &Options) -> Verdict {
     Subject::Dispatch(dispatch).judged(options, true).0
+}
+
+/// Draws on both sides and compares what is shown, by WSL's relation too.
+pub fn check_draw(draw: &Draw, options: &Options) -> Verdict {
+    draw::judged(draw, options, true).0
 }
 
 /// A function called with the words of its arguments, on both sides.

@@ -1,12 +1,13 @@
 //! The generated programs of a seed, and how each is run.
 
+use super::case::Case;
 use super::subject::Subject;
 use super::{disagree, unchecked};
 use crate::theorem::{Engine, Verdict};
+use smallstep_semantics::image::Compare;
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
-use smallstep_semantics::wsl::environment::{Function, FunctionId};
-
-use smallstep_semantics::wsl::generate::{arguments, bound, dispatch, typed};
+use smallstep_semantics::wsl::environment::{Function, FunctionId, Semantic};
+use smallstep_semantics::wsl::generate::{arguments, bound, dispatch, draws as pipelines, typed};
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::types::TypeId;
@@ -15,6 +16,12 @@ use smallstep_semantics::wsl::validate::validate;
 
 /// The most threads of a group of a typed program that are run.
 const MAX_THREADS: u32 = 512;
+/// The most words of an element of a buffer.
+const MAX_WORDS: u32 = 2048;
+/// Width and height of what is drawn, in pixels.
+const SIDES: [u32; 2] = [6, 5];
+/// The most draws of a program.
+const MAX_DRAWS: usize = 64;
 
 /// Which programs are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,11 +34,17 @@ pub enum Programs {
     Functions,
     /// Dispatches in which a race is planted ([`dispatch::racy`]).
     Racy,
+    /// Draws of a vertex and a fragment stage that show much ([`pipelines::program`]).
+    Draws,
+    /// The fragment entry points of typed programs, over the screen and behind each vertex entry
+    /// point that fits.
+    Stages,
 }
 
 impl Programs {
     /// Every kind.
-    pub const ALL: &[Programs] = &[Programs::Dispatches, Programs::EntryPoints, Programs::Functions, Programs::Racy];
+    pub const ALL: &[Programs] =
+        &[Programs::Dispatches, Programs::EntryPoints, Programs::Functions, Programs::Racy, Programs::Draws, Programs::Stages];
 
     /// The word that reports use.
     pub fn name(self) -> &'static str {
@@ -40,12 +53,14 @@ impl Programs {
             Programs::EntryPoints => "entry-points",
             Programs::Functions => "functions",
             Programs::Racy => "racing",
+            Programs::Draws => "draws",
+            Programs::Stages => "stages",
         }
     }
 }
 
 /// What a program of a seed is run as: to each subject with its number, or to why there is none.
-pub(super) type Each<'e> = &'e mut dyn FnMut(u32, &str, Result<Subject<'_, '_>, Verdict>);
+pub(super) type Each<'e> = &'e mut dyn FnMut(u32, &str, Result<Case<'_, '_>, Verdict>);
 
 /// A generated program that the validation refuses.
 fn invalid() -> Verdict {
@@ -57,7 +72,8 @@ pub(super) fn generated(programs: Programs, seed: u64) -> (String, Option<dispat
     let made = match programs {
         Programs::Dispatches => dispatch::dispatch(seed),
         Programs::Racy => dispatch::racy(seed),
-        Programs::EntryPoints | Programs::Functions => return (typed::program(seed), None),
+        Programs::Draws => return (pipelines::program(seed), None),
+        Programs::EntryPoints | Programs::Functions | Programs::Stages => return (typed::program(seed), None),
     };
     (made.text.clone(), Some(made))
 }
@@ -81,7 +97,11 @@ pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<(), 
 /// Why nothing does.
 fn shows(programs: Programs, program: &Program) -> Result<(), &'static str> {
     match programs {
-        Programs::Dispatches | Programs::Racy => Ok(()),
+        Programs::Dispatches | Programs::Racy | Programs::Draws => Ok(()),
+        Programs::Stages => match program.entry_points.iter().any(|e| e.stage == Stage::Fragment) {
+            true => Ok(()),
+            false => Err("no fragment entry point"),
+        },
         Programs::EntryPoints => {
             let is_compute = |e: &&EntryPoint| matches!(e.stage, Stage::Compute(_));
             let all: Vec<&EntryPoint> = program.entry_points.iter().filter(is_compute).collect();
@@ -121,12 +141,13 @@ pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str),
             match made.bind(&program, entry) {
                 Ok(resources) => {
                     let dispatch = Dispatch { program, text, entry, groups: made.groups, resources };
-                    each(0, text, Ok(Subject::Dispatch(&dispatch)));
+                    each(0, text, Ok(Subject::Dispatch(&dispatch).into()));
                 }
                 Err(wrong) => each(0, text, Err(unchecked(wrong.0))),
             }
         }
         (Programs::Functions, _) => functions(program, text, seed, each),
+        (Programs::Draws | Programs::Stages, _) => draws(program, text, seed, each),
         _ => entry_points(program, text, seed, each),
     }
 }
@@ -148,12 +169,12 @@ pub(super) fn entry_points(program: &Program, text: &str, seed: u64, each: Each)
             unchecked("resources that are not bound".into());
             continue;
         };
-        if !bound::bind(program, &mut resources, 2048, seed) {
-            unchecked("an element of more than 2048 words".into());
+        if !bound::bind(program, &mut resources, MAX_WORDS, seed) {
+            unchecked(format!("an element of more than {MAX_WORDS} words"));
             continue;
         }
         let dispatch = Dispatch { program, text, entry, groups: [groups, 1, 1], resources };
-        each(number, text, Ok(Subject::Dispatch(&dispatch)));
+        each(number, text, Ok(Subject::Dispatch(&dispatch).into()));
     }
 }
 
@@ -165,7 +186,24 @@ pub(super) fn functions(program: &Program, text: &str, seed: u64, each: Each) {
         let parameters = function.parameters.iter().zip(0..);
         let arguments = parameters.map(|(p, k)| arguments::words(program, &mut layouts, p.ty, seed, k)).collect::<Option<Vec<_>>>();
         if let (false, Some(arguments)) = (function.kind.is_entry_point(), arguments) {
-            each(number, text, Ok(Subject::Call { program, text, f: FunctionId(number), arguments }));
+            each(number, text, Ok(Subject::Call { program, text, f: FunctionId(number), arguments }.into()));
         }
+    }
+}
+
+/// The draws of a program, with resources and attributes drawn by a seed: each fragment entry point
+/// over the screen, and behind each vertex entry point that it fits. One without targets is drawn
+/// with depths, for there must be something to draw to.
+pub(super) fn draws(program: &Program, text: &str, seed: u64, each: Each) {
+    for (number, mut draw) in (0..).zip(bound::draws(program, text, MAX_WORDS, seed).take(MAX_DRAWS)) {
+        if draw.fits().is_err() {
+            continue;
+        }
+        draw.size = SIDES;
+        let has_target = draw.fragment.outputs.iter().any(|item| matches!(item.semantic, Some((Semantic::Target(_), _))));
+        if !has_target {
+            draw.depth = draw.depth.or(Some(Compare::LessOrEqual));
+        }
+        each(number, text, Ok(Case::Drawn(&draw)));
     }
 }

@@ -6,14 +6,14 @@ use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves
 use super::source::{FUEL, MUCH, Source, WAYS, machine, relation};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::row::Row;
-use crate::compile::wsl::{BindingKind, Module, Options, translate, translate_function};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ImageBinding, ImageKind, words_hash};
+use crate::compile::wsl::{Module, Options, translate, translate_function};
+use crate::dispatch::{ComputeDispatch, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
 use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::environment::{self, BoundImage, Limits, Observation};
+use smallstep_semantics::spirv::environment::{self, Limits, Observation};
 use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
 use smallstep_semantics::undefined::Ub;
 use smallstep_semantics::wsl::choice::Strategy;
@@ -50,30 +50,12 @@ impl Given {
 
     /// The dispatch for a device.
     pub(super) fn dispatch(&self) -> ComputeDispatch {
-        let kind_at = |set: u32, binding: u32| {
-            let at = self.module.bindings.iter().find(|b| (b.set, b.binding) == (set, binding));
-            at.map(|b| b.kind)
-        };
-        let buffer = |buffer: &Buffer| {
-            let kind = match kind_at(buffer.set, buffer.binding) {
-                Some(BindingKind::Buffer(kind, _)) => kind,
-                _ => BufferKind::ReadWrite,
-            };
-            BufferBinding { set: buffer.set, binding: buffer.binding, kind, bytes: buffer.bytes.clone() }
-        };
-        let image = |image: &BoundImage| {
-            let kind = match kind_at(image.set, image.binding) {
-                Some(BindingKind::Storage(..)) => ImageKind::Storage,
-                _ => ImageKind::Sampled,
-            };
-            ImageBinding { set: image.set, binding: image.binding, kind, image: image.image.clone() }
-        };
         ComputeDispatch {
             words: self.module.words.clone().into(),
             entry: self.module.entry.clone(),
             groups: self.groups,
-            buffers: self.bound.buffers.iter().map(buffer).collect(),
-            images: self.bound.images.iter().map(image).collect(),
+            buffers: self.bound.buffer_bindings(&self.module.bindings),
+            images: self.bound.image_bindings(&self.module.bindings),
             samplers: self.bound.samplers.clone(),
             ..ComputeDispatch::default()
         }
@@ -324,7 +306,7 @@ impl Subject<'_, '_> {
 }
 
 /// The verdict where everything that was compared is allowed.
-fn agreed(compared: Compared) -> (Verdict, Compared) {
+pub(super) fn agreed(compared: Compared) -> (Verdict, Compared) {
     let any = compared.lanes.undecided;
     let verdict = match any {
         0 if compared.lanes.all() == 0 => Verdict::Vacuous("it shows nothing".into()),
@@ -334,10 +316,10 @@ fn agreed(compared: Compared) -> (Verdict, Compared) {
     (verdict, compared)
 }
 
-const RACES: &str = "the source has a race";
+pub(super) const RACES: &str = "the source has a race";
 const DIVERGED: &str = "threads of a group wait at different barriers";
 /// Why neither side shows anything.
-const BOTH_OUT: &str = "neither side ends within its fuel";
+pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
 
 /// Runs the module. It has more fuel where the source ends, and less where it does not within its
 /// own.

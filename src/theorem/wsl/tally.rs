@@ -1,5 +1,6 @@
 //! What a campaign's WSL programs came to.
 
+use super::case::Case;
 use super::compare::Compared;
 use super::programs::Programs;
 use super::subject::Subject;
@@ -81,13 +82,15 @@ impl OfOne {
     }
 
     /// Notes what a subject that ran has used.
-    pub(super) fn covers(&mut self, subject: &Subject, module: &Module) {
-        self.rows.extend(module.rows.iter().map(|(row, _)| (*row, 1)));
-        let (stage, resources) = match subject {
-            Subject::Dispatch(dispatch) => ("compute", &dispatch.resources[..]),
-            Subject::Call { .. } => ("function", &[][..]),
+    pub(super) fn covers(&mut self, case: &Case, modules: &[Module]) {
+        self.rows.extend(modules.iter().flat_map(|module| &module.rows).map(|(row, _)| (*row, 1)));
+        let (stages, resources) = match case {
+            Case::Computed(Subject::Dispatch(dispatch)) => (&["compute"][..], &dispatch.resources[..]),
+            Case::Computed(Subject::Call { .. }) => (&["function"][..], &[][..]),
+            Case::Drawn(draw) if draw.vertex().is_none() => (&["fragment"][..], &draw.resources[..]),
+            Case::Drawn(draw) => (&["vertex", "fragment"][..], &draw.resources[..]),
         };
-        self.stages.insert(stage.into(), 1);
+        self.stages.extend(stages.iter().map(|stage| (stage.to_string(), 1)));
         for resource in resources {
             if let Held::Texture(textured) = &resource.held {
                 self.textures.insert(textured.kind.name().into(), 1);

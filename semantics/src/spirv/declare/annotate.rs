@@ -54,6 +54,7 @@ impl Declare<'_> {
             ImageGatherExtended,
             DerivativeControl,
             InterpolationFunction,
+            SampleRateShading,
             Sampled1D,
             Image1D,
             StorageImageExtendedFormats,
@@ -123,7 +124,7 @@ impl Declare<'_> {
         let modeled = match Decorate::from_u32(decoration) {
             Some(
                 RelaxedPrecision | SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride | BuiltIn
-                | NoPerspective | Flat | Centroid | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable | NonReadable
+                | NoPerspective | Flat | Centroid | Sample | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable | NonReadable
                 | Uniform | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction | NoSignedWrap | NoUnsignedWrap,
             ) => true,
             // What source languages say for people and tools, without meaning here.

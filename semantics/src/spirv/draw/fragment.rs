@@ -269,6 +269,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
         match source {
             Source::Coordinate(component) => scalar_of(fragment.coordinate[component]),
             Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
+            Source::Sample(type_) => exact(type_, 0),
             Source::Helper => number(Type::Bool, role.is_helper(), sure),
             // The sample is covered for this invocation, or it is not; nothing says so of one that
             // rasterisation covers and an early test makes a helper

@@ -12,6 +12,7 @@ use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::module::{EntryPoint, Module, Variable, WHOLE};
 use crate::spirv::order;
 use crate::spirv::types::Type;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most scalars of one interface variable.
 const MAX_SCALARS: u64 = 1 << 12;
@@ -173,6 +174,9 @@ pub(super) fn is_touched(module: &Module, variable: &Variable, built_in: BuiltIn
 pub(super) struct Effects {
     /// They may write what invocations share.
     pub(super) writes: bool,
+    /// They may change what invocations share by what it held: by an atomic operation, or by a load
+    /// and a store of the same variable.
+    pub(super) updates: bool,
     /// They may tell helper invocations from others.
     pub(super) sees_helpers: bool,
     /// They may discard the invocation.
@@ -188,8 +192,21 @@ pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Re
     };
     let functions = order::reached(module, entry.function);
     let code = functions.iter().filter_map(|&id| module.function(id)).flat_map(|f| module.function_blocks(f)).flat_map(|b| module.code(b));
+    let mut roots: FxHashMap<u32, u32> = FxHashMap::default();
+    let (mut loaded, mut stored): (FxHashSet<u32>, FxHashSet<u32>) = Default::default();
     for i in code {
         let operands = i.operands(module.words());
+        let root = |id: u32| roots.get(&id).copied().unwrap_or(id);
+        match i.op {
+            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => _ = roots.insert(i.result, root(operands[0])),
+            Op::Load => _ = loaded.insert(root(operands[0])),
+            Op::Store => _ = stored.insert(root(operands[0])),
+            Op::CopyMemory => {
+                loaded.insert(root(operands[1]));
+                stored.insert(root(operands[0]));
+            }
+            _ => {}
+        }
         let scope = match i.op {
             Op::Store | Op::CopyMemory => {
                 effects.writes |= shared(operands[0]);
@@ -218,6 +235,7 @@ pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Re
             Op::MemoryBarrier => Some(operands[0]),
             op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => {
                 effects.writes |= op != Op::AtomicLoad;
+                effects.updates |= !matches!(op, Op::AtomicLoad | Op::AtomicStore);
                 effects.sees_helpers = true;
                 Some(operands[1])
             }
@@ -228,6 +246,9 @@ pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Re
             return unsupported(format!("{} with the scope Workgroup in a draw", i.name()));
         }
     }
+    // A pointer that a function is given may lead anywhere.
+    let anywhere = |id: &u32| shared(*id) && module.variable(*id).is_none();
+    effects.updates |= stored.iter().any(|id| shared(*id) && loaded.contains(id)) || stored.iter().any(anywhere) || loaded.iter().any(anywhere);
     let tells = |b: BuiltIn| matches!(b, BuiltIn::HelperInvocation | BuiltIn::SampleMask);
     let inputs = module.globals().iter().filter(|v| v.class == StorageClass::Input);
     effects.sees_helpers |= effects.writes || inputs.flat_map(|v| module.built_ins(v)).any(tells);

@@ -4,7 +4,7 @@
 
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
-use super::{before, dispatch};
+use super::{DrawObservation, before, dispatch};
 use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
 use crate::raster;
@@ -28,8 +28,7 @@ pub struct Picture {
     pub targets: Vec<DefiniteTarget>,
     /// The definite depths, row after row, if there is a depth attachment.
     pub depth: Option<Vec<f64>>,
-    /// The storage buffers that the fragment stage uses, in the order of the draw's. Undefined
-    /// bytes are of its invocations: lane `local` of quad `workgroup`.
+    /// The storage buffers, as [`DrawObservation::buffers`] has them.
     pub buffers: Vec<ObservedBuffer>,
     /// Instructions executed by all invocations of both stages, helpers among them.
     pub instructions: u64,
@@ -69,8 +68,8 @@ fn drawn(
     }
     let relation = Relation::default();
     let before = before((vertex, fragment.module()), entries, draw, &relation, rules, &Schedule::default(), &mut ())?;
-    let (mut fragments, instructions) = match before {
-        Outcome::Observed(before) => (before.fragments.without_doubt(), before.instructions),
+    let (mut fragments, written, instructions) = match before {
+        Outcome::Observed(before) => (before.fragments.without_doubt(), before.vertices, before.instructions),
         ended => return Ok(ended.map(|_| Picture::default())),
     };
     dispatch.limits.instructions -= instructions;
@@ -84,10 +83,12 @@ fn drawn(
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
         pixels.filter_map(|[x, y]| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
     });
+    let mut shown = DrawObservation { buffers: quads.observation().buffers, ..DrawObservation::default() };
+    written.add_to(&mut shown);
     Ok(Outcome::Observed(Picture {
         targets: targets.into_iter().map(DefiniteTarget::from).collect(),
         depth,
-        buffers: quads.observation().buffers,
+        buffers: shown.buffers,
         instructions: instructions + quads.executed(),
     }))
 }

@@ -342,6 +342,17 @@ impl<'p> Draw<'p> {
         }
     }
 
+    /// Whether its parts fit together.
+    ///
+    /// # Errors
+    /// What does not: the rule, and where.
+    pub fn fits(&self) -> Result<(), Box<Error>> {
+        match self.stages(&Settings::default(), Shared::laid_out) {
+            Err(Ending::Refused(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Runs the draw along every way.
     pub fn run(&self, settings: &Settings) -> Ending {
         self.try_run(settings).unwrap_or_else(|ending| ending)

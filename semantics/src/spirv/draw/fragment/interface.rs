@@ -21,6 +21,8 @@ pub(super) enum Source {
     Coordinate(usize),
     Front,
     Helper,
+    /// SampleId, of that type: there is one sample.
+    Sample(Type),
     /// The first word of SampleMask, of that type.
     Mask(Type),
     /// What no device need define.
@@ -126,6 +128,7 @@ fn source(part: interface::Part, variable: &Variable, before: &vertex::Interface
         Place::BuiltIn(BuiltIn::FragCoord, index) => return Ok(Source::Coordinate(index as usize)),
         Place::BuiltIn(BuiltIn::FrontFacing, _) => return Ok(Source::Front),
         Place::BuiltIn(BuiltIn::HelperInvocation, _) => return Ok(Source::Helper),
+        Place::BuiltIn(BuiltIn::SampleId, _) => return Ok(Source::Sample(part.type_)),
         Place::BuiltIn(BuiltIn::SampleMask, 0) => return Ok(Source::Mask(part.type_)),
         Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
         // Only triangles are drawn, and where a primitive is no point it is undefined (Vulkan,

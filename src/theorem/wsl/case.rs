@@ -1,0 +1,92 @@
+//! What the theorem is about, once: something that is computed, or a draw.
+
+use super::compare::Compared;
+use super::draw;
+use super::subject::{Given, Subject};
+use crate::compile::wsl::{Module, Options};
+use crate::dispatch::Dispatch;
+use crate::gpu::{DeviceOutcome, Route};
+use crate::theorem::Verdict;
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::wsl::draw::Draw;
+use smallstep_semantics::wsl::typing::program::Program;
+
+/// What runs on both sides.
+pub(super) enum Case<'s, 'p> {
+    /// A dispatch or a function.
+    Computed(Subject<'s, 'p>),
+    /// A draw.
+    Drawn(&'s Draw<'p>),
+}
+
+impl<'s, 'p> From<Subject<'s, 'p>> for Case<'s, 'p> {
+    fn from(subject: Subject<'s, 'p>) -> Self {
+        Case::Computed(subject)
+    }
+}
+
+/// What the target was given, and what it showed.
+pub(super) enum Ran {
+    Computed(Box<Given>),
+    Drawn(Box<draw::Given>),
+}
+
+impl Ran {
+    /// What the compiler made.
+    pub(super) fn modules(&self) -> &[Module] {
+        match self {
+            Ran::Computed(given) => std::slice::from_ref(given.module()),
+            Ran::Drawn(given) => &given.modules,
+        }
+    }
+
+    /// The dispatch for a device.
+    pub(super) fn dispatch(&self) -> Dispatch {
+        match self {
+            Ran::Computed(given) => given.dispatch().into(),
+            Ran::Drawn(given) => given.adapted.clone().into(),
+        }
+    }
+
+    /// The buffers and images of what was computed: what a device shows bit for bit needs no other
+    /// judgement. Of draws nothing is kept, for devices interpolate otherwise.
+    pub(super) fn into_shown(self) -> Vec<Buffer> {
+        match self {
+            Ran::Computed(given) => given.shown,
+            Ran::Drawn(_) => Vec::new(),
+        }
+    }
+}
+
+impl Case<'_, '_> {
+    /// The program that it is of.
+    pub(super) fn program(&self) -> &Program {
+        match self {
+            Case::Computed(subject) => subject.program(),
+            Case::Drawn(draw) => draw.program,
+        }
+    }
+
+    /// The verdict of both interpreters, what was compared, and what the target was given if it
+    /// ran. `relation`: WSL's relation runs even if the machine shows definite values.
+    pub(super) fn judged(&self, options: &Options, relation: bool) -> (Verdict, Compared, Option<Ran>) {
+        match self {
+            Case::Computed(subject) => {
+                let (verdict, compared, given) = subject.judged(options, relation);
+                (verdict, compared, given.map(|given| Ran::Computed(Box::new(given))))
+            }
+            Case::Drawn(draw) => {
+                let (verdict, compared, given) = draw::judged(draw, options, relation);
+                (verdict, compared, given.map(|given| Ran::Drawn(Box::new(given))))
+            }
+        }
+    }
+
+    /// The verdict of what a device shows: floats are judged by the profile. `device` names it.
+    pub(super) fn on_device(&self, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
+        match self {
+            Case::Computed(subject) => subject.on_device(outcome, options, device, route),
+            Case::Drawn(draw) => draw::on_device(draw, outcome, options, device, route),
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! Draws on both sides: WSL's, on its machine or by its relation, and that of the two modules that
+//! the compiler makes of its stages, on SPIR-V's lockstep machine.
+//!
+//! Every component of every target, every depth and every scalar of every buffer is compared; a
+//! pixel whose fragments were discarded holds what was there before on both sides. The two
+//! interpreters are compared at every pixel, for both rasterise by the same rules. Of a device the
+//! pixels that it may see otherwise are not compared, and counted as undecided: where an edge passes
+//! near a pixel's centre, or a depth test may end otherwise.
+
+use super::bound::{Bound, formats};
+use super::compare::{Compared, Wrong, compare, is_allowed};
+use super::source::{FUEL, MUCH, WAYS};
+use super::subject::{BOTH_OUT, RACES, agreed};
+use super::{disagree, refused, unchecked};
+use crate::compile::wsl::row::Row;
+use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
+use crate::compile::{bindings::Places, draw_for_wgpu};
+use crate::dispatch::{DepthAttachment, DrawDispatch, DrawResult, Geometry, Stage};
+use crate::gpu::{DeviceOutcome, Route};
+use crate::theorem::device::without_frame;
+use crate::theorem::{Difference, Engine, Verdict};
+use smallstep_semantics::image::{Format, Image};
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::raster::{self, Topology};
+use smallstep_semantics::spirv::draw::{self as spirv_draw, DefiniteTarget, Picture};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, ObservedImage, Rate};
+use smallstep_semantics::spirv::lockstep::FragmentProgram;
+use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation};
+use smallstep_semantics::undefined::{Ub, Unspecified};
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::draw::fragment::over_screen;
+use smallstep_semantics::wsl::draw::{self, Draw, Ending, Settings, Shown, Vertices};
+use smallstep_semantics::wsl::entry::EntryPoint;
+use smallstep_semantics::wsl::environment::Semantic;
+use smallstep_semantics::wsl::machine::Compiled;
+use smallstep_semantics::wsl::types::{Scalar, Type};
+use smallstep_semantics::wsl::typing::program::Program;
+
+/// What the target is given.
+pub(super) struct Given {
+    /// The vertex stage, and the fragment stage.
+    pub(super) modules: [Module; 2],
+    bindings: Vec<Binding>,
+    dispatch: DrawDispatch,
+    /// The same, as a device takes it.
+    pub(super) adapted: DrawDispatch,
+    places: Places,
+}
+
+/// What a target shows: bits of texels and depths, row after row from the top.
+struct Seen {
+    /// By location.
+    targets: Vec<(u32, Vec<u32>)>,
+    depth: Option<Vec<f32>>,
+    /// Buffers and storage images.
+    buffers: Vec<Buffer>,
+}
+
+/// How what is shown is judged.
+struct Judge<'j> {
+    precision: Option<Profile>,
+    engine: Engine,
+    /// Whether pixels are left out that devices may see otherwise.
+    on_device: bool,
+    /// Whether the relation runs even if the machine shows definite values.
+    relation: bool,
+    draw: &'j Draw<'j>,
+    given: &'j Given,
+}
+
+/// The verdict of both interpreters, what was compared, and what the target was given if it ran.
+pub(super) fn judged(draw: &Draw, options: &Options, relation: bool) -> (Verdict, Compared, Option<Given>) {
+    match given(draw, options) {
+        Ok(given) => {
+            let (verdict, compared) = judged_of(draw, &given, options, relation);
+            (verdict, compared, Some(given))
+        }
+        Err(verdict) => (verdict, Compared::default(), None),
+    }
+}
+
+/// The verdict of what a device shows. `device` names it.
+pub(super) fn on_device(draw: &Draw, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
+    let none = Compared::default();
+    let given = match given(draw, options) {
+        Ok(given) => given,
+        Err(verdict) => return (verdict, none),
+    };
+    let engine = Engine::Device(device.into());
+    match outcome {
+        DeviceOutcome::Rendered(result) if result.words_hash != given.adapted.words_hash() => {
+            (unchecked("the device ran other words".into()), none)
+        }
+        DeviceOutcome::Rendered(result) => {
+            let judge = Judge { precision: Some(options.profile), engine, on_device: true, relation: false, draw, given: &given };
+            judge.allows(machine(draw), &seen_of(&given, result))
+        }
+        other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
+    }
+}
+
+fn seen_of(given: &Given, result: &DrawResult) -> Seen {
+    let targets = given.dispatch.targets.iter().zip(&result.targets).map(|(target, bytes)| (target.location, words(bytes)));
+    let back = |buffer: &Buffer| {
+        let (set, binding) = given.places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
+        Buffer { set, binding, bytes: buffer.bytes.clone() }
+    };
+    Seen {
+        targets: targets.collect(),
+        depth: result.depth.as_ref().map(|bytes| words(bytes).into_iter().map(f32::from_bits).collect()),
+        buffers: result.buffers.iter().chain(&result.images).map(back).collect(),
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// The translation and what it is given, unless that is refused or cannot be.
+fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
+    let formats = formats(&draw.resources);
+    let options = Options { formats: &formats, ..*options };
+    let modules = translate_draw(draw.program, draw.vertex(), draw.fragment, &options).map_err(refused)?;
+    let bound = Bound::of(&modules.bindings, &draw.resources).map_err(unchecked)?;
+    let [width, height] = draw.size;
+    let image = |format: Format, texel: &[u8]| {
+        let mut image = Image::new(format, width, height, 1).map_err(|e| unchecked(e.to_string()))?;
+        let bytes = texel.repeat(width as usize * height as usize);
+        image.fill(0, &bytes).map_err(|e| unchecked(e.to_string()))?;
+        Ok::<Image, Verdict>(image)
+    };
+    let targets = draw.fragment.outputs.iter().filter_map(|item| match item.semantic {
+        Some((Semantic::Target(location), _)) => Some(location),
+        _ => None,
+    });
+    let targets = targets.map(|location| Ok(ColourTarget { location, image: image(Format::Rgba32Sfloat, &[0; 16])? }));
+    let targets = targets.collect::<Result<_, Verdict>>()?;
+    let depth = match draw.depth {
+        None => None,
+        Some(compare) => Some(DepthAttachment { image: image(Format::D32Sfloat, &1f32.to_le_bytes())?, compare, writes: true }),
+    };
+    let stage = |module: &Module| Stage { words: module.words.clone().into(), entry: module.entry.clone() };
+    let dispatch = DrawDispatch {
+        vertex: stage(&modules.vertex),
+        fragment: stage(&modules.fragment),
+        geometry: geometry(draw, &modules.vertex.taken).map_err(unchecked)?,
+        buffers: bound.buffer_bindings(&modules.bindings),
+        images: bound.image_bindings(&modules.bindings),
+        samplers: bound.samplers,
+        push_constants: Vec::new(),
+        state: raster::State::of_size(width, height),
+        targets,
+        depth,
+    };
+    dispatch.check().map_err(|e| unchecked(e.0))?;
+    let (adapted, places) = draw_for_wgpu(&dispatch).map_err(|e| unchecked(e.to_string()))?;
+    Ok(Given { modules: [modules.vertex, modules.fragment], bindings: modules.bindings, dispatch, adapted, places })
+}
+
+/// The columns of a stage variable: their scalar and how many elements each has.
+fn shape(program: &Program, variable: &StageVariable) -> Option<(Scalar, usize)> {
+    match program.env.types.get(variable.ty) {
+        Type::Scalar(s) => Some((s, 1)),
+        Type::Vector(s, n) | Type::Matrix(s, _, n) => Some((s, n.into())),
+        _ => None,
+    }
+}
+
+/// The vertices: of a screen, the corners of the triangle over it, with their places on the screen.
+fn geometry(draw: &Draw, taken: &[StageVariable]) -> Result<Geometry, String> {
+    let (count, instances) = match &draw.vertices {
+        Vertices::Shaded { count, instances, .. } => (*count, *instances),
+        Vertices::Screen(_) => (3, 1),
+    };
+    let floats = |floats: &[f32]| floats.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
+    let mut attributes = Vec::new();
+    for (k, variable) in taken.iter().enumerate() {
+        let (scalar, rows) = shape(draw.program, variable).ok_or("an attribute that is no scalar, vector or matrix")?;
+        let nothing = || format!("nothing is given for attribute({})", variable.number);
+        let words: Vec<u32> = match &draw.vertices {
+            Vertices::Shaded { attributes, .. } => {
+                let given = attributes.iter().find(|a| a.number == variable.number).ok_or_else(nothing)?;
+                given.words.clone()
+            }
+            Vertices::Screen(_) if k == 0 => over_screen().iter().flat_map(|(position, _)| floats(position)).collect(),
+            Vertices::Screen(given) => match given.iter().find(|(n, _)| *n == variable.number).ok_or_else(nothing)? {
+                (_, draw::Given::Place) => over_screen().iter().flat_map(|(_, place)| floats(place)).collect(),
+                (_, draw::Given::Constant(data)) => data.words.repeat(3),
+            },
+        };
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let formats = match scalar {
+            Scalar::Float => [Format::R32Sfloat, Format::Rg32Sfloat, Format::Rgb32Sfloat, Format::Rgba32Sfloat],
+            Scalar::Int => [Format::R32Sint, Format::Rg32Sint, Format::Rgb32Sint, Format::Rgba32Sint],
+            Scalar::Uint | Scalar::Bool => [Format::R32Uint, Format::Rg32Uint, Format::Rgb32Uint, Format::Rgba32Uint],
+        };
+        let format = *formats.get(rows - 1).ok_or("a column of more than four elements")?;
+        for column in 0..variable.columns {
+            attributes.push(Attribute {
+                location: variable.location + column,
+                format,
+                rate: Rate::Vertex,
+                offset: u64::from(column) * 4 * rows as u64,
+                stride: u64::from(variable.columns) * 4 * rows as u64,
+                bytes: bytes.clone(),
+            });
+        }
+    }
+    Ok(Geometry { instances, attributes, ..Geometry::of_count(Topology::List, count) })
+}
+
+/// What the program allows.
+enum Source {
+    Shown(Box<Shown>),
+    /// It does not end within its fuel.
+    Endless,
+    /// Nothing is known.
+    Unknown(String),
+}
+
+impl Source {
+    /// Why nothing is known.
+    fn unknown(self) -> String {
+        match self {
+            Source::Unknown(why) => why,
+            _ => "the relation is out of fuel".into(),
+        }
+    }
+}
+
+/// The program on its machine, up to the first unspecified value.
+fn machine(draw: &Draw) -> Source {
+    let unknown = |why: &str| Source::Unknown(why.into());
+    let compile = |entry: &EntryPoint| Compiled::new(draw.program, entry.function).ok();
+    let Some(fragment) = compile(draw.fragment) else { return unknown("the machine refuses the fragment stage") };
+    let vertex = match draw.vertex().map(compile) {
+        Some(None) => return unknown("the machine refuses the vertex stage"),
+        Some(vertex) => vertex,
+        None => None,
+    };
+    let settings = Settings { strategy: Strategy::Carry, fuel: FUEL.0, ways: 1, ..Settings::default() };
+    match draw.run_fast((vertex.as_ref(), &fragment), &settings) {
+        Ending::Shown(shown) => Source::Shown(shown),
+        Ending::OutOfFuel(_) => Source::Endless,
+        _ => unknown("the machine stopped"),
+    }
+}
+
+/// The program by its relation, along every way.
+fn relation(draw: &Draw, precision: Option<Profile>) -> Source {
+    let settings = Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..Settings::default() };
+    match draw.run(&settings) {
+        Ending::Shown(shown) => Source::Shown(shown),
+        Ending::OutOfFuel(_) => Source::Endless,
+        Ending::Refused(error) => Source::Unknown(error.message.clone()),
+        Ending::Open(_) => Source::Unknown("the relation met something unspecified".into()),
+        Ending::Other(other) => Source::Unknown(format!("the relation: {}", other.name())),
+    }
+}
+
+impl Judge<'_> {
+    /// Everything that is shown: how much was compared, or the first that is not allowed.
+    fn compared(&self, shown: &Shown, seen: &Seen) -> Result<Compared, Wrong> {
+        let mut compared = Compared { open: shown.unspecified, ..Compared::default() };
+        let width = self.draw.size[0].max(1) as usize;
+        let doubted = |pixel: usize| shown.targets.iter().any(|t| t.doubted.get(pixel) == Some(&true));
+        let at = |pixel: usize| {
+            let doubt = if doubted(pixel) { ", which devices may see otherwise," } else { "" };
+            format!("pixel ({}, {}){doubt}", pixel % width, pixel / width)
+        };
+        for target in &shown.targets {
+            let Some((_, words)) = seen.targets.iter().find(|(location, _)| *location == target.number) else {
+                return Err(format!("target {} is not shown", target.number).as_str().into());
+            };
+            if words.len() != 4 * target.texels.len() {
+                return Err(format!("target {} has another size", target.number).as_str().into());
+            }
+            for (pixel, (texel, words)) in target.texels.iter().zip(words.chunks_exact(4)).enumerate() {
+                if self.on_device && doubted(pixel) {
+                    compared.lanes.undecided += 4;
+                    continue;
+                }
+                for (c, (possible, &word)) in texel.iter().zip(words).enumerate() {
+                    if !is_allowed(possible, Scalar::Float, word) {
+                        let place = format!("component {c} of target {} at {}", target.number, at(pixel));
+                        return Err(Wrong::at(&place, possible, Scalar::Float, word));
+                    }
+                    compared.count(possible);
+                }
+            }
+        }
+        match (&shown.depth, &seen.depth) {
+            (Some(allowed), Some(depths)) if allowed.len() == depths.len() => {
+                for (pixel, (allowed, &depth)) in allowed.iter().zip(depths).enumerate() {
+                    let (value, within) = (f64::from(depth), allowed.allowed);
+                    if !(within.low <= value && value <= within.high) {
+                        let what = format!("the depth at {} is {depth:?} and the source allows {} to {}", at(pixel), within.low, within.high);
+                        return Err(what.as_str().into());
+                    }
+                    compared.lanes.checked += 1;
+                }
+            }
+            (None, _) => {}
+            _ => return Err("there are other depths than the source has".into()),
+        }
+        let bytes = |set, binding| seen.buffers.iter().find(|b| (b.set, b.binding) == (set, binding)).map(|b| b.bytes.as_slice());
+        if self.on_device && shown.doubted {
+            // A fragment that a device may not have stores in them.
+            compared.lanes.undecided += seen.buffers.iter().map(|b| b.bytes.len() as u64 / 4).sum::<u64>();
+            return Ok(compared);
+        }
+        compared += compare(self.draw.program, &self.draw.resources, &self.given.bindings, &shown.buffers, &bytes)?;
+        Ok(compared)
+    }
+
+    /// Whether what the target shows is allowed: by the machine, and by the relation if that is
+    /// asked for, or where the machine stops or shows something else, along every precision in turn.
+    fn allows(&self, source: Source, seen: &Seen) -> (Verdict, Compared) {
+        let none = Compared::default();
+        let by_machine = match source {
+            Source::Shown(shown) => self.compared(&shown, seen).ok(),
+            _ => None,
+        };
+        if let (Some(compared), false) = (by_machine, self.relation) {
+            return agreed(compared);
+        }
+        let mut last = (Wrong::from(""), none);
+        for precision in [Some(None), self.precision.map(Some)].into_iter().flatten() {
+            match relation(self.draw, precision) {
+                Source::Shown(shown) if !shown.races.is_empty() => {
+                    return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none });
+                }
+                Source::Shown(shown) => {
+                    let ran = Compared { open: shown.unspecified, by_relation: true, ..none };
+                    match self.compared(&shown, seen) {
+                        Ok(compared) => return agreed(Compared { by_relation: true, ..compared }),
+                        Err(wrong) if shown.complete => last = (wrong, ran),
+                        Err(wrong) => return (unchecked(format!("not every way was followed, and {}", wrong.what)), ran),
+                    }
+                }
+                other => match by_machine {
+                    Some(compared) => return agreed(compared),
+                    None => return (unchecked(other.unknown()), none),
+                },
+            }
+        }
+        let (Wrong { what, bits }, ran) = last;
+        let between = (Engine::WslRelation, self.engine.clone());
+        (Verdict::Disagree(Box::new(Difference { between, place: None, bits, what, blame: None, unblamed: None })), ran)
+    }
+}
+
+fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: bool) -> (Verdict, Compared) {
+    let (none, engine) = (Compared::default(), Engine::SpirvMachine);
+    let wrong = |what: String| disagree(Engine::WslRelation, engine.clone(), what);
+    let source = machine(draw);
+    let (picture, images) = match target(&given.dispatch, &source) {
+        Err(LoadError::Limit(limit)) => return (unchecked(format!("the target: {limit}")), none),
+        Err(error) => return (disagree(Engine::Translation, Engine::Module, format!("a module is not valid: {error}")), none),
+        Ok(Outcome::Observed(shown)) => shown,
+        Ok(Outcome::Undefined(undefined)) => {
+            let what = format!("{}: {}", undefined.ub.id(), undefined.what);
+            let verdict = match (undefined.ub, relation(draw, None)) {
+                (Ub::DataRace, Source::Shown(shown)) if !shown.races.is_empty() => Verdict::Undefined(what),
+                (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless)) => unchecked(other.unknown()),
+                // A derivative that not all threads of a quad come to decides it.
+                (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown(shown)) if !shown.apart.is_empty() => {
+                    Verdict::Undefined(what)
+                }
+                _ => wrong(format!("the modules have undefined behaviour: {what} at {}", undefined.at)),
+            };
+            return (verdict, Compared { by_relation: true, ..none });
+        }
+        Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT.into()), none),
+        Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
+        Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return (wrong(format!("the modules: {why}")), none),
+        Ok(other) => return (unchecked(format!("the target: {}", other.name())), none),
+    };
+    let mut seen = Seen { targets: Vec::new(), depth: None, buffers: Vec::new() };
+    let [width, height] = draw.size;
+    for target in &picture.targets {
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let all = pixels.flat_map(|(x, y)| (0..4).map(move |c| (x, y, c)));
+        if let Some(made) = all.into_iter().find_map(|(x, y, c)| target.undefined(x, y, c)) {
+            return (shows_undefined(draw, made.kind.id(), wrong), none);
+        }
+        seen.targets.push((target.location, words(target.image.bytes(0).unwrap_or_default())));
+    }
+    seen.depth = picture.depth.map(|depths| depths.into_iter().map(|depth| depth as f32).collect());
+    for buffer in picture.buffers {
+        if let Some(undefined) = buffer.undefined.first() {
+            return (shows_undefined(draw, undefined.kind, wrong), none);
+        }
+        seen.buffers.push(Buffer { set: buffer.set, binding: buffer.binding, bytes: buffer.bytes });
+    }
+    for image in images {
+        if let Some(undefined) = image.undefined.first() {
+            return (shows_undefined(draw, undefined.kind, wrong), none);
+        }
+        seen.buffers.push(Buffer { set: image.set, binding: image.binding, bytes: image.bytes });
+    }
+    // By the profile only if the modules approximate what WSL's definite results are.
+    let approximates = given.modules.iter().any(|m| m.rows.iter().any(|(row, _)| *row == Row::Approximate));
+    let precision = approximates.then_some(options.profile);
+    Judge { precision, engine, on_device: false, relation: by_relation, draw, given }.allows(source, &seen)
+}
+
+/// The verdict where the modules show an undefined value: only that of a derivative that not all
+/// threads of a quad come to is excused, if the source reports it too.
+fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdict) -> Verdict {
+    let what = format!("the modules show an undefined value: {kind}");
+    if kind != Unspecified::DivergentDerivative.id() {
+        return wrong(what);
+    }
+    match relation(draw, None) {
+        Source::Shown(shown) if !shown.apart.is_empty() => Verdict::Undefined(what),
+        Source::Shown(_) => wrong(what),
+        other => unchecked(other.unknown()),
+    }
+}
+
+type Drawn = (Picture, Vec<ObservedImage>);
+
+/// Runs the modules. They have more fuel where the source ends, and less where it does not within
+/// its own.
+fn target(dispatch: &DrawDispatch, source: &Source) -> Result<Outcome<Drawn>, LoadError> {
+    let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
+    match target_with(dispatch, first)? {
+        Outcome::OutOfFuel if matches!(source, Source::Shown(_)) => match target_with(dispatch, MUCH)? {
+            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("they do not end within {MUCH} instructions, and the source ends"))),
+            other => Ok(other),
+        },
+        other => Ok(other),
+    }
+}
+
+fn target_with(dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
+    let vertex = spirv::Module::load(&dispatch.vertex.words)?;
+    let fragment = spirv::Module::load(&dispatch.fragment.words)?;
+    let contents = dispatch.contents();
+    let lent = contents.lend(dispatch, Limits::of_fuel(fuel));
+    match FragmentProgram::compile(&fragment, &dispatch.fragment.entry) {
+        Ok(program) => match spirv_draw::picture(&vertex, &program, &lent, &raster::Rules::default())? {
+            // What the machine does not draw, the relation may.
+            Outcome::Unsupported(_) => {}
+            outcome => return Ok(outcome.map(|picture| (picture, Vec::new()))),
+        },
+        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => {}
+        Err(error) => return Err(error),
+    }
+    let outcome = spirv_draw::run(&vertex, &fragment, &lent, &Relation::default(), &mut ())?;
+    Ok(outcome.map(|shown| {
+        let depth = shown.depth.map(|buffer| {
+            let [width, height] = buffer.size();
+            let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+            pixels.filter_map(|(x, y)| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
+        });
+        let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
+        (Picture { depth, targets, buffers: shown.buffers, instructions: shown.instructions }, shown.images)
+    }))
+}
