@@ -192,12 +192,14 @@ impl<'m, 'd> Fragments<'m, 'd> {
         Some(corners.map(|corner| self.vertices.rows.get(first + corner).copied().unwrap_or(0)))
     }
 
-    /// Sets a triangle up; one whose position a device may have elsewhere is unknown.
+    /// Sets a triangle up; one whose position a device may have elsewhere is unknown, if what
+    /// devices may do is kept.
     fn set_up(&self, rows: [u32; 3]) -> Result<Setup, raster::StateError> {
         let position = |row: u32| {
             let mut position = [0.0; 4];
             for (to, scalar) in position.iter_mut().zip(self.vertices.left(row)) {
-                let unknown = scalar.undefined.is_some() || matches!(scalar.lane().judge(self.vertex_profile), Expected::Undecided(_));
+                let elsewhere = self.keeps_doubt && matches!(scalar.lane().judge(self.vertex_profile), Expected::Undecided(_));
+                let unknown = scalar.undefined.is_some() || elsewhere;
                 *to = if unknown { f32::NAN } else { f32::from_bits(scalar.bits as u32) };
             }
             position
