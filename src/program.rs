@@ -4,7 +4,7 @@
 //! by how its text begins. Where the ending and the text say different things the file is refused,
 //! so that no text is read by the rules of another language. `--language` decides it.
 
-use crate::compile::wgsl::{self, NotTranslated};
+use crate::compile::naga::{self, NotTranslated};
 use crate::diagnostic::bounded;
 use crate::source::{ReadError, Wrong};
 use smallstep_semantics::spirv;
@@ -177,7 +177,7 @@ impl Program {
         matches!(self.language, Language::Words | Language::Assembly | Language::Wgsl)
     }
 
-    /// The words of a module. WGSL is translated by naga, which has [`wgsl::LIMIT`] for it.
+    /// The words of a module. WGSL is translated by naga, which has [`naga::LIMIT`] for it.
     ///
     /// # Errors
     /// The text is not valid, naga refuses it, or the program is no module.
@@ -192,7 +192,7 @@ impl Program {
                     ReadError { wrong: Wrong::Invalid, text }
                 })
             }
-            (Contents::Text(text), Language::Wgsl) => wgsl::words(name, text, wgsl::LIMIT).map_err(|e| match e {
+            (Contents::Text(text), Language::Wgsl) => naga::words(name, text, naga::LIMIT).map_err(|e| match e {
                 NotTranslated::Invalid(text) => ReadError { wrong: Wrong::Invalid, text },
                 NotTranslated::Limit(what) => ReadError { wrong: Wrong::Limit, text: format!("{name}: {what}") },
                 NotTranslated::Unsupported(what) => ReadError { wrong: Wrong::Unsupported, text: format!("{name}: unsupported: {what}") },

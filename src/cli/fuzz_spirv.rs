@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
+use smallstep::compile::wgsl;
 use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
@@ -50,6 +51,10 @@ pub(crate) struct FuzzSpirv {
     /// -o with another, as "spirv-opt -O"
     #[arg(long, value_name = "COMMAND")]
     optimiser: Option<String>,
+    /// Convert each module, or what the optimiser makes of it, to WGSL and have naga read that: it
+    /// must refine the generated one
+    #[arg(long)]
+    through_wgsl: bool,
     /// Seconds that the optimiser has for one module
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     optimiser_limit: u64,
@@ -64,7 +69,7 @@ pub(crate) struct FuzzSpirv {
     twin: Option<Defect>,
     /// Judge this analysis of uniformity by executions of other modules, with barriers anywhere,
     /// instead: none that it accepts may have invocations that are apart
-    #[arg(long, value_name = "ANALYSIS", value_parser = analysis, conflicts_with_all = ["only", "device", "optimiser", "known", "save"])]
+    #[arg(long, value_name = "ANALYSIS", value_parser = analysis, conflicts_with_all = ["only", "device", "optimiser", "through_wgsl", "known", "save"])]
     uniformity: Option<Named<Module>>,
     /// With --uniformity: how often each module runs, each time with another input
     #[arg(long, default_value_t = 4, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -116,6 +121,11 @@ impl FuzzSpirv {
         let optimiser = match self.optimiser.as_deref().map(|command| Optimiser::new(command, limit)).transpose() {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
+        };
+        let optimiser = match (optimiser, self.through_wgsl) {
+            (None, true) => Some(Optimiser::wgsl(wgsl::Options::default(), limit)),
+            (optimiser, true) => optimiser.map(|o| o.through_wgsl(wgsl::Options::default())),
+            (optimiser, false) => optimiser,
         };
         let widths = self.widths;
         let plan = Plan {
@@ -282,6 +292,8 @@ impl FuzzSpirv {
             (Some(command), Runner::Optimiser) => format!(" --optimiser '{command}'"),
             _ => String::new(),
         };
+        let optimiser =
+            if self.through_wgsl && finding.runner == Runner::Optimiser { format!("{optimiser} --through-wgsl") } else { optimiser };
         format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}{optimiser}", finding.seed, self.executed)
     }
 

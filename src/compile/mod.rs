@@ -6,6 +6,7 @@ use crate::dispatch::{ComputeDispatch, DrawDispatch};
 
 pub mod bindings;
 pub mod lambda_v;
+pub mod naga;
 pub mod probe;
 pub mod split_samplers;
 pub mod viewport;

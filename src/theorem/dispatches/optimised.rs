@@ -1,5 +1,5 @@
 //! Generated modules through an optimiser: a command that reads a module from a file and writes
-//! another. What it writes must refine what it read ([`crate::theorem::refine`]), on the one input
+//! another; or through WGSL ([`crate::compile::wgsl`], then naga); or through one after the other. What it writes must refine what it read ([`crate::theorem::refine`]), on the one input
 //! that a generated dispatch has.
 
 use std::fs::File;
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::{LoadError, Module, words_of_bytes};
 
+use crate::compile::{naga, wgsl};
 use crate::compute::{ComputeModule, Prepared};
 use crate::dispatch::MAX_WORDS;
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
@@ -23,7 +24,10 @@ const SAID: usize = 300;
 /// An optimiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Optimiser {
+    /// The command's program; empty where there is only the way through WGSL.
     program: String,
+    /// How its words become WGSL, and words again.
+    wgsl: Option<wgsl::Options>,
     arguments: Vec<String>,
     limit: Duration,
     version: String,
@@ -89,7 +93,17 @@ impl Optimiser {
         let mut version = Vec::new();
         let _ = said.rewind().and_then(|()| said.take(SAID as u64).read_to_end(&mut version));
         let version = String::from_utf8_lossy(&version).trim().to_string();
-        Ok(Optimiser { arguments: words.collect(), program, limit, version })
+        Ok(Optimiser { arguments: words.collect(), program, limit, version, wgsl: None })
+    }
+
+    /// No command: modules become WGSL, and naga reads that.
+    pub fn wgsl(options: wgsl::Options, limit: Duration) -> Optimiser {
+        Optimiser { program: String::new(), wgsl: Some(options), arguments: Vec::new(), limit, version: String::new() }
+    }
+
+    /// The same, and then through WGSL.
+    pub fn through_wgsl(self, options: wgsl::Options) -> Optimiser {
+        Optimiser { wgsl: Some(options), ..self }
     }
 
     /// What the command says of its version: its beginning.
@@ -99,11 +113,36 @@ impl Optimiser {
 
     /// The command's words, without those for files.
     pub fn command(&self) -> String {
-        std::iter::once(&self.program).chain(&self.arguments).cloned().collect::<Vec<_>>().join(" ")
+        let command = std::iter::once(&self.program).chain(&self.arguments).cloned().collect::<Vec<_>>().join(" ");
+        match (&self.wgsl, command.is_empty()) {
+            (None, _) => command,
+            (Some(_), true) => "through WGSL".into(),
+            (Some(_), false) => format!("{command}, through WGSL"),
+        }
     }
 
     /// The words that it makes of these.
     pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, NotOptimised> {
+        let optimised = if self.program.is_empty() { None } else { Some(self.run_command(words)?) };
+        let words = optimised.as_deref().unwrap_or(words);
+        match &self.wgsl {
+            None => Ok(words.to_vec()),
+            Some(options) => self.by_wgsl(words, options),
+        }
+    }
+
+    fn by_wgsl(&self, words: &[u32], options: &wgsl::Options) -> Result<Vec<u32>, NotOptimised> {
+        let converted = wgsl::convert(words, options).map_err(|e| match e {
+            wgsl::NotConverted::Refused(refused) => NotOptimised::NotRun(format!("no WGSL ({:?})", refused.why)),
+            wgsl::NotConverted::Load(e) => NotOptimised::Refused(format!("the module is refused: {e}")),
+        })?;
+        naga::words("converted.wgsl", &converted.text, self.limit).map_err(|e| match e {
+            naga::NotTranslated::Invalid(what) => NotOptimised::Refused(format!("naga refuses the WGSL: {what}")),
+            naga::NotTranslated::Unsupported(what) | naga::NotTranslated::Limit(what) => NotOptimised::NotRun(what),
+        })
+    }
+
+    fn run_command(&self, words: &[u32]) -> Result<Vec<u32>, NotOptimised> {
         let not_run = |e: std::io::Error| NotOptimised::NotRun(format!("{}: {e}", self.program));
         let folder = tempfile::tempdir().map_err(not_run)?;
         let path = |name: &str| folder.path().join(name);

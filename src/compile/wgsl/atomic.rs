@@ -1,0 +1,221 @@
+//! Atomics and barriers (seed 002, Post-process: atomic functions).
+//!
+//! In SPIR-V an instruction is atomic, in WGSL a type is. So what any atomic may reach is declared
+//! `atomic`, and a plain access to it is an `atomicLoad` or `atomicStore`. WGSL's atomics are
+//! relaxed.
+
+use rspirv::spirv::{MemorySemantics, Op, Scope};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::spirv::Instruction;
+use smallstep_semantics::spirv::operation::Scalar;
+use smallstep_semantics::spirv::types::Type;
+
+use super::convert::Convert;
+use super::function::Body;
+use super::layout::Rep;
+use super::place::Kind;
+use super::text::Expr;
+use super::usage::Stand;
+use super::{Refused, Why};
+
+/// The most paths from atomics to variables that are followed.
+const MAX_PATHS: usize = 1 << 16;
+
+impl Convert<'_> {
+    /// Finds what atomics reach.
+    pub(super) fn find_atomics(&mut self) -> Result<(), Refused> {
+        let module = self.module;
+        let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
+        if !module.instructions().iter().any(|i| is_atomic(i.op)) {
+            return Ok(());
+        }
+        // By parameter: the arguments that it has anywhere.
+        let mut arguments: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for i in module.instructions().iter().filter(|i| i.is(Op::FunctionCall)) {
+            let operands = i.operands(module.words());
+            let Some(function) = module.function(operands[0]) else { continue };
+            for (parameter, &argument) in module.parameters(function).iter().zip(&operands[1..]) {
+                arguments.entry(parameter.id).or_default().push(argument);
+            }
+        }
+        let mut seen: FxHashSet<(u32, Vec<u32>)> = FxHashSet::default();
+        let mut work: Vec<(u32, Vec<u32>)> = Vec::new();
+        for i in module.instructions().iter().filter(|i| is_atomic(i.op)) {
+            work.push((i.operands(module.words())[0], Vec::new()));
+        }
+        while let Some((id, path)) = work.pop() {
+            if !seen.insert((id, path.clone())) {
+                continue;
+            }
+            if seen.len() > MAX_PATHS {
+                return Err(self.refused(Why::Limit, "the atomics of the module reach too many variables".into()));
+            }
+            if module.variable(id).is_some() {
+                self.atomics.add(id, &path);
+                continue;
+            }
+            let Some(i) = module.instruction(id) else { continue };
+            let operands = i.operands(module.words());
+            match i.op {
+                Op::CopyObject => work.push((operands[0], path)),
+                Op::AccessChain | Op::InBoundsAccessChain => {
+                    let mut type_ = module.type_of(operands[0]).and_then(|t| module.pointer_type(t)).map_or(0, |(_, t)| t);
+                    let mut steps = Vec::new();
+                    for &index in &operands[1..] {
+                        let number = module.integer(index).unwrap_or(0);
+                        let is_struct = matches!(module.types().get(type_), Some(Type::Struct { .. }));
+                        steps.push(if is_struct { number as u32 } else { 0 });
+                        type_ = module.types().part(type_, if is_struct { number as u64 } else { 0 }).map_or(0, |(t, _)| t);
+                    }
+                    steps.extend(path);
+                    work.push((operands[0], steps));
+                }
+                Op::FunctionParameter => {
+                    for &argument in arguments.get(&id).into_iter().flatten() {
+                        work.push((argument, path.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Body<'_, '_> {
+    /// OpControlBarrier.
+    pub(super) fn control_barrier(&mut self, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
+        let module = self.convert.module;
+        let execution = module.constant_value(operands[0]).unwrap_or(0) as u32;
+        if execution != Scope::Workgroup as u32 {
+            return Err(self.convert.refused_at(i, Why::Barrier, "WGSL's barriers are those of a workgroup"));
+        }
+        let semantics = MemorySemantics::from_bits_truncate(module.constant_value(operands[2]).unwrap_or(0) as u32);
+        let mut barriers = Vec::new();
+        if semantics.contains(MemorySemantics::UNIFORM_MEMORY) {
+            barriers.push("storageBarrier();");
+        }
+        if semantics.contains(MemorySemantics::IMAGE_MEMORY) {
+            barriers.push("textureBarrier();");
+        }
+        if barriers.is_empty() || semantics.contains(MemorySemantics::WORKGROUP_MEMORY) {
+            barriers.insert(0, "workgroupBarrier();");
+        }
+        for barrier in barriers {
+            self.line(barrier.into());
+        }
+        Ok(())
+    }
+
+    /// An atomic instruction.
+    pub(super) fn atomic(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
+        let place = self.place(operands[0])?;
+        let type_ = match &place.kind {
+            Kind::Stored(stored) => match stored.rep {
+                Rep::Atomic(type_) => type_,
+                _ => return Err(self.convert.refused_at(i, Why::Atomics, "WGSL has no atomic of that type")),
+            },
+            _ => {
+                return Err(self.convert.refused_at(i, Why::Atomics, "WGSL has atomics in storage buffers and in workgroup variables only"));
+            }
+        };
+        let signed = matches!(self.convert.module.shape(type_).scalar, Scalar::Int { signed: true, .. });
+        let pointer = Expr::name(format!("&{}", place.text));
+        let one = Expr::literal(if signed { "1i" } else { "1u" });
+        let operand = |this: &mut Self, at: usize| this.integer(operands[at], signed);
+        let (function, arguments) = match i.op {
+            Op::AtomicLoad => ("atomicLoad", vec![pointer]),
+            Op::AtomicStore => {
+                let value = operand(self, 3)?;
+                self.line(format!("atomicStore(&{}, {});", place.text, value.argument()));
+                return Ok(());
+            }
+            Op::AtomicExchange => ("atomicExchange", vec![pointer, operand(self, 3)?]),
+            Op::AtomicIIncrement => ("atomicAdd", vec![pointer, one]),
+            Op::AtomicIDecrement => ("atomicSub", vec![pointer, one]),
+            Op::AtomicIAdd => ("atomicAdd", vec![pointer, operand(self, 3)?]),
+            Op::AtomicISub => ("atomicSub", vec![pointer, operand(self, 3)?]),
+            Op::AtomicAnd => ("atomicAnd", vec![pointer, operand(self, 3)?]),
+            Op::AtomicOr => ("atomicOr", vec![pointer, operand(self, 3)?]),
+            Op::AtomicXor => ("atomicXor", vec![pointer, operand(self, 3)?]),
+            Op::AtomicSMin | Op::AtomicUMin | Op::AtomicSMax | Op::AtomicUMax => {
+                let by_sign = matches!(i.op, Op::AtomicSMin | Op::AtomicSMax);
+                let least = matches!(i.op, Op::AtomicSMin | Op::AtomicUMin);
+                if by_sign == signed {
+                    (if least { "atomicMin" } else { "atomicMax" }, vec![pointer, operand(self, 3)?])
+                } else {
+                    return self.atomic_of_other_sign(index, i, operands, &place.text, signed, if least { "min" } else { "max" });
+                }
+            }
+            Op::AtomicCompareExchange => return self.compare_exchange(index, i, operands, &place.text, signed),
+            _ => return Err(self.convert.refused_at(i, Why::Atomics, "WGSL has no such atomic")),
+        };
+        let call = Expr { constant: false, ..Expr::call(function, &arguments) };
+        self.old_value(index, i, call, signed)
+    }
+
+    /// The old value, which may be of another sign than the type that the result has.
+    fn old_value(&mut self, index: usize, i: &Instruction, value: Expr, signed: bool) -> Result<(), Refused> {
+        if self.stands(index) == Stand::Unused {
+            self.line(format!("{};", value.text));
+            return Ok(());
+        }
+        let value = self.as_result(value, signed, i)?;
+        self.define(index, i, value)
+    }
+
+    /// The least or greatest by the other sign than that of the atomic's type: tried until no other
+    /// invocation comes between.
+    fn atomic_of_other_sign(
+        &mut self,
+        index: usize,
+        i: &Instruction,
+        operands: &[u32],
+        place: &str,
+        signed: bool,
+        function: &str,
+    ) -> Result<(), Refused> {
+        let value = self.integer(operands[3], !signed)?;
+        let value = self.named(&value)?;
+        let (own, other) = if signed { ("i32", "u32") } else { ("u32", "i32") };
+        let old = self.convert.names.local("old");
+        let tried = self.convert.names.local("tried");
+        self.line(format!("var {old} = atomicLoad(&{place});"));
+        self.line("loop {".into());
+        self.line(format!(
+            "    let {tried} = atomicCompareExchangeWeak(&{place}, {old}, bitcast<{own}>({function}(bitcast<{other}>({old}), {})));",
+            value.text
+        ));
+        self.line(format!("    if {tried}.exchanged {{"));
+        self.line("        break;".into());
+        self.line("    }".into());
+        self.line(format!("    {old} = {tried}.old_value;"));
+        self.line("}".into());
+        if self.stands(index) == Stand::Unused {
+            return Ok(());
+        }
+        let value = self.as_result(Expr::name(old), signed, i)?;
+        self.define(index, i, value)
+    }
+
+    /// WGSL's compare-exchange may fail for no reason; SPIR-V's may not.
+    fn compare_exchange(&mut self, index: usize, i: &Instruction, operands: &[u32], place: &str, signed: bool) -> Result<(), Refused> {
+        let (value, comparator) = (self.integer(operands[4], signed)?, self.integer(operands[5], signed)?);
+        let (value, comparator) = (self.named(&value)?, self.named(&comparator)?);
+        let old = self.convert.names.local("old");
+        let tried = self.convert.names.local("tried");
+        self.line(format!("var {old} = {};", comparator.text));
+        self.line("loop {".into());
+        self.line(format!("    let {tried} = atomicCompareExchangeWeak(&{place}, {}, {});", comparator.text, value.text));
+        self.line(format!("    {old} = {tried}.old_value;"));
+        self.line(format!("    if {tried}.exchanged | ({old} != {}) {{", comparator.text));
+        self.line("        break;".into());
+        self.line("    }".into());
+        self.line("}".into());
+        if self.stands(index) == Stand::Unused {
+            return Ok(());
+        }
+        let value = self.as_result(Expr::name(old), signed, i)?;
+        self.define(index, i, value)
+    }
+}

@@ -1,0 +1,631 @@
+//! Functions: the statements of the tree, in order, with what stands in each.
+
+use rspirv::spirv::{Op, StorageClass};
+use rustc_hash::FxHashMap;
+use smallstep_semantics::spirv::Instruction;
+use smallstep_semantics::spirv::cfg::Node;
+use smallstep_semantics::spirv::module::{EntryPoint, Function};
+use smallstep_semantics::spirv::types::Type;
+use smallstep_semantics::text::deep;
+
+use super::convert::{Convert, MAX_TEXT};
+use super::place::Place;
+use super::structure::{Item, ListId, Tree, structure};
+use super::text::{Expr, Level};
+use super::usage::{Stand, Usage, usage};
+use super::{Refused, Why};
+
+/// How deep an expression is nested before part of it gets a name.
+const MAX_DEPTH: u8 = 12;
+
+/// The most columns of an expression before it gets a name.
+const MAX_WIDTH: usize = 160;
+
+/// A function that is being written.
+pub(super) struct Body<'c, 'm> {
+    pub(super) convert: &'c mut Convert<'m>,
+    pub(super) function: &'m Function,
+    tree: Tree,
+    usage: Usage,
+    out: String,
+    indent: usize,
+    /// By id: how a value is spelled where it is used.
+    values: FxHashMap<u32, Expr>,
+    pub(super) places: FxHashMap<u32, Place>,
+    /// By parameter: the variable that it is.
+    pub(super) bindings: FxHashMap<u32, u32>,
+    flags: Vec<String>,
+    is_entry: bool,
+}
+
+impl<'c, 'm> Body<'c, 'm> {
+    /// The text of a function whose pointer parameters are those variables.
+    pub(super) fn write(
+        convert: &'c mut Convert<'m>,
+        function: &'m Function,
+        name: &str,
+        bindings: &[Option<u32>],
+        entry: Option<&EntryPoint>,
+    ) -> Result<String, Refused> {
+        let module = convert.module;
+        let tree = structure(module, function, &convert.plan)?;
+        let usage = usage(module, function, &tree);
+        convert.names.enter();
+        let bindings = module.parameters(function).iter().zip(bindings).filter_map(|(p, b)| b.map(|b| (p.id, b))).collect();
+        let mut body = Body {
+            convert,
+            function,
+            flags: Vec::new(),
+            tree,
+            usage,
+            out: String::new(),
+            indent: 1,
+            values: FxHashMap::default(),
+            places: FxHashMap::default(),
+            bindings,
+            is_entry: entry.is_some(),
+        };
+        let head = body.head(name, entry)?;
+        body.flags = (0..body.tree.flags).map(|_| body.convert.names.local("leave")).collect();
+        if entry.is_some() {
+            body.begin_entry()?;
+        }
+        body.variables()?;
+        body.list(0)?;
+        if body.tree.falls {
+            body.end_of_function()?;
+        }
+        let out = std::mem::take(&mut body.out);
+        body.convert.names.leave();
+        Ok(format!("{head} {{\n{out}}}\n"))
+    }
+
+    fn head(&mut self, name: &str, entry: Option<&EntryPoint>) -> Result<String, Refused> {
+        let module = self.convert.module;
+        if let Some(entry) = entry {
+            return self.convert.entry_head(name, entry);
+        }
+        let mut parameters = Vec::new();
+        for parameter in module.parameters(self.function) {
+            if self.bindings.contains_key(&parameter.id) {
+                continue;
+            }
+            let wanted = self.wanted(parameter.id);
+            let local = self.convert.names.local(&wanted);
+            match module.pointer_type(parameter.type_) {
+                Some((StorageClass::Function, pointee)) => {
+                    let text = self.convert.value_type(pointee)?;
+                    parameters.push(format!("{local}: ptr<function, {text}>"));
+                    self.remember(parameter.id, format!("(*{local})"), pointee);
+                }
+                Some((class, _)) => {
+                    let what = format!("parameter %{} of function %{} points into {class:?}", parameter.id, self.function.id);
+                    return Err(self.convert.refused(Why::Pointer, what));
+                }
+                None => {
+                    let text = self.convert.value_type(parameter.type_)?;
+                    parameters.push(format!("{local}: {text}"));
+                    self.values.insert(parameter.id, Expr::name(local));
+                }
+            }
+        }
+        let result = match module.types().get(self.function.result_type) {
+            Some(Type::Void) => String::new(),
+            _ => format!(" -> {}", self.convert.value_type(self.function.result_type)?),
+        };
+        Ok(format!("fn {name}({}){result}", parameters.join(", ")))
+    }
+
+    fn wanted(&self, id: u32) -> String {
+        self.convert.op_name(id).map_or_else(|| format!("x_{id}"), str::to_string)
+    }
+
+    /// Variables of the function, at its beginning.
+    fn variables(&mut self) -> Result<(), Refused> {
+        let module = self.convert.module;
+        for variable in module.locals(self.function) {
+            if !self.usage.is_live(variable.instruction as usize) {
+                continue;
+            }
+            let wanted = self.wanted(variable.id);
+            let name = self.convert.names.local(&wanted);
+            let text = self.convert.value_type(variable.type_)?;
+            match variable.initializer {
+                Some(initial) => {
+                    let initial = self.value(initial)?;
+                    self.line(format!("var {name}: {text} = {};", initial.text));
+                }
+                None => self.line(format!("var {name}: {text};")),
+            }
+            self.remember(variable.id, name, variable.type_);
+        }
+        Ok(())
+    }
+
+    /// Where control comes to the end of the text.
+    fn end_of_function(&mut self) -> Result<(), Refused> {
+        if !matches!(self.convert.module.types().get(self.function.result_type), Some(Type::Void)) {
+            let zero = self.convert.zero(self.function.result_type, None)?;
+            self.line(format!("return {};", zero.text));
+        }
+        Ok(())
+    }
+
+    /// Writes a line.
+    pub(super) fn line(&mut self, text: String) {
+        for _ in 0..self.indent.min(24) {
+            self.out.push_str("    ");
+        }
+        self.out.push_str(&self.convert.plan.line(text));
+        self.out.push('\n');
+    }
+
+    fn nested(&mut self, list: ListId) -> Result<(), Refused> {
+        self.indent += 1;
+        let done = self.list(list);
+        self.indent -= 1;
+        done
+    }
+
+    fn list(&mut self, list: ListId) -> Result<(), Refused> {
+        if self.out.len() > MAX_TEXT {
+            return Err(self.convert.refused(Why::Limit, format!("the text would have more than {MAX_TEXT} bytes")));
+        }
+        for flag in std::mem::take(&mut self.tree.lists[list as usize].flags) {
+            self.line(format!("var {} = false;", self.flags[flag as usize]));
+        }
+        for id in std::mem::take(&mut self.usage.hoisted[list as usize]) {
+            let wanted = self.wanted(id);
+            let name = self.convert.names.local(&wanted);
+            let type_ = self.convert.module.type_of(id).unwrap_or(0);
+            let text = self.convert.value_type(type_)?;
+            self.line(format!("var {name}: {text};"));
+            self.values.insert(id, Expr::name(name));
+        }
+        let items = std::mem::take(&mut self.tree.lists[list as usize].items);
+        let last = items.len().saturating_sub(1);
+        for (at, item) in items.iter().enumerate() {
+            self.item(item, list, at == last)?;
+        }
+        Ok(())
+    }
+
+    fn code(&self, node: Node) -> &'m [Instruction] {
+        let module = self.convert.module;
+        module.code(&module.function_blocks(self.function)[node as usize])
+    }
+
+    fn terminator_operand(&self, node: Node) -> u32 {
+        let end = self.code(node).last();
+        end.and_then(|end| end.operands(self.convert.module.words()).first().copied()).unwrap_or(0)
+    }
+
+    fn item(&mut self, item: &Item, list: ListId, last: bool) -> Result<(), Refused> {
+        match item {
+            Item::Block(node) => {
+                let code = self.code(*node);
+                let start = self.convert.module.function_blocks(self.function)[*node as usize].start as usize;
+                for (at, i) in code[..code.len() - 1].iter().enumerate() {
+                    self.instruction(start + at, i)?;
+                }
+            }
+            Item::Copies(from, to) => {
+                let copies = self.copies(*from, *to)?;
+                self.assign(copies)?;
+            }
+            Item::If { block, negated, then, other } => {
+                let condition = self.condition(*block, *negated)?;
+                self.line(format!("if {condition} {{"));
+                self.nested(*then)?;
+                if let Some(other) = other {
+                    self.line("} else {".into());
+                    self.nested(*other)?;
+                }
+                self.line("}".into());
+            }
+            Item::Loop { body, continuing, exits } => {
+                self.line("loop {".into());
+                self.nested(*body)?;
+                if continuing.is_some() || !exits {
+                    self.indent += 1;
+                    self.line("continuing {".into());
+                    if let Some(continuing) = continuing {
+                        self.nested(*continuing)?;
+                    }
+                    if !exits {
+                        self.line("    break if false;".into());
+                    }
+                    self.line("}".into());
+                    self.indent -= 1;
+                }
+                self.line("}".into());
+            }
+            Item::Latch { block, header, merge, negated } => self.latch(*block, *header, *merge, *negated)?,
+            Item::Switch { block, clauses } => {
+                let selector = self.selector(*block)?;
+                self.line(format!("switch {} {{", selector.text));
+                self.indent += 1;
+                for clause in clauses {
+                    let values: Result<Vec<String>, Refused> = clause.values.iter().map(|&v| self.selector_value(*block, v)).collect();
+                    let mut labels = values?;
+                    if clause.default {
+                        labels.push("default".into());
+                    }
+                    match &labels[..] {
+                        [only] if only == "default" => self.line("default: {".into()),
+                        _ => self.line(format!("case {}: {{", labels.join(", "))),
+                    }
+                    self.nested(clause.list)?;
+                    self.line("}".into());
+                }
+                self.indent -= 1;
+                self.line("}".into());
+            }
+            Item::Among { block, values, negated, list } => {
+                let selector = self.selector(*block)?;
+                let mut tests = Vec::new();
+                for &value in values {
+                    let value = self.selector_value(*block, value)?;
+                    tests.push(format!("{} {} {value}", selector.text, if *negated { "!=" } else { "==" }));
+                }
+                let condition = match tests.len() {
+                    0 => if *negated { "true" } else { "false" }.to_string(),
+                    1 => tests.remove(0),
+                    _ => {
+                        let tests: Vec<String> = tests.iter().map(|t| format!("({t})")).collect();
+                        tests.join(if *negated { " & " } else { " | " })
+                    }
+                };
+                self.line(format!("if {condition} {{"));
+                self.nested(*list)?;
+                self.line("}".into());
+            }
+            Item::Break => self.line("break;".into()),
+            Item::Continue => self.line("continue;".into()),
+            Item::End(node) => self.end(*node, list == 0 && last)?,
+            Item::Set(flag) => {
+                let line = format!("{} = true;", self.flags[*flag as usize]);
+                self.line(line);
+            }
+            Item::IfFlag { flags, negated, list } => {
+                let names: Vec<&str> = flags.iter().map(|&f| self.flags[f as usize].as_str()).collect();
+                let condition = match (names.len(), negated) {
+                    (1, false) => names[0].to_string(),
+                    (1, true) => format!("!{}", names[0]),
+                    (_, false) => names.join(" | "),
+                    (_, true) => format!("!({})", names.join(" | ")),
+                };
+                self.line(format!("if {condition} {{"));
+                self.nested(*list)?;
+                self.line("}".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn condition(&mut self, node: Node, negated: bool) -> Result<String, Refused> {
+        let condition = self.value(self.terminator_operand(node))?;
+        Ok(if negated { Expr::unary("!", &condition).text } else { condition.text })
+    }
+
+    fn selector(&mut self, node: Node) -> Result<Expr, Refused> {
+        let id = self.terminator_operand(node);
+        let selector = self.value(id)?;
+        let selector = self.named(&selector)?;
+        self.values.insert(id, selector.clone());
+        Ok(selector)
+    }
+
+    fn selector_value(&mut self, node: Node, value: u64) -> Result<String, Refused> {
+        let id = self.terminator_operand(node);
+        let scalar = self.convert.module.shape(id).scalar;
+        let literal = self.convert.scalar_literal(scalar, value)?;
+        literal.ok_or_else(|| self.convert.refused(Why::Width, format!("the selector %{id} has no literals")))
+    }
+
+    /// The phis that an edge assigns, and their values.
+    fn copies(&mut self, from: Node, to: Node) -> Result<Vec<(u32, Expr)>, Refused> {
+        let module = self.convert.module;
+        let label = module.function_blocks(self.function)[from as usize].label;
+        let mut copies = Vec::new();
+        if self.convert.plan.forgets_copies() {
+            return Ok(copies);
+        }
+        for i in self.code(to) {
+            if !i.is(Op::Phi) {
+                if matches!(i.op, Op::Line | Op::NoLine) {
+                    continue;
+                }
+                break;
+            }
+            if !module.definition(i.result).is_some_and(|index| self.usage.is_live(index)) {
+                continue;
+            }
+            for pair in i.operands(module.words()).chunks_exact(2) {
+                if pair[1] == label && !module.instruction(pair[0]).is_some_and(|i| i.is(Op::Undef)) {
+                    let value = self.value(pair[0])?;
+                    copies.push((i.result, value));
+                    break;
+                }
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Assigns phis together: none sees what another becomes.
+    fn assign(&mut self, mut copies: Vec<(u32, Expr)>) -> Result<(), Refused> {
+        let names: Vec<String> = copies.iter().map(|(id, _)| self.values.get(id).map_or_else(String::new, |v| v.text.clone())).collect();
+        if !self.convert.plan.copies_in_turn() {
+            for at in 1..copies.len() {
+                if names[..at].iter().any(|name| mentions(&copies[at].1.text, name)) {
+                    copies[at].1 = self.bound(&copies[at].1.clone())?;
+                }
+            }
+        }
+        for ((_, value), name) in copies.iter().zip(&names) {
+            if value.text != *name {
+                self.line(format!("{name} = {};", value.text));
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of a continue construct that may leave its loop. The phis of the header are assigned
+    /// only if the loop goes on, those of the merge block only if it does not.
+    fn latch(&mut self, block: Node, header: Node, merge: Node, negated: bool) -> Result<(), Refused> {
+        let (again, leaves) = (self.copies(block, header)?, self.copies(block, merge)?);
+        let mut condition = self.value(self.terminator_operand(block))?;
+        let negated = negated != self.convert.plan.negates_latch();
+        if !again.is_empty() || !leaves.is_empty() {
+            condition = self.named(&condition)?;
+            let opposite = Expr::unary("!", &condition).text;
+            let (goes_on, ends) = if negated { (condition.text.clone(), opposite) } else { (opposite, condition.text.clone()) };
+            for (test, copies) in [(goes_on, again), (ends, leaves)] {
+                if !copies.is_empty() {
+                    self.line(format!("if {test} {{"));
+                    self.indent += 1;
+                    self.assign(copies)?;
+                    self.indent -= 1;
+                    self.line("}".into());
+                }
+            }
+        }
+        let text = if negated { Expr::unary("!", &condition).text } else { condition.text };
+        self.line(format!("break if {text};"));
+        Ok(())
+    }
+
+    fn end(&mut self, node: Node, last: bool) -> Result<(), Refused> {
+        let Some(end) = self.code(node).last().copied() else { return Ok(()) };
+        match end.op {
+            Op::Return if self.is_entry => self.return_from_entry(last),
+            Op::Return => {
+                if !last {
+                    self.line("return;".into());
+                }
+                Ok(())
+            }
+            Op::ReturnValue => {
+                let value = self.value(self.terminator_operand(node))?;
+                self.line(format!("return {};", value.text));
+                Ok(())
+            }
+            op => Err(self.convert.refused_at(&end, Why::Instruction, format!("WGSL cannot end an invocation as Op{op:?} does"))),
+        }
+    }
+
+    // Values.
+
+    /// How an operand is spelled.
+    pub(super) fn value(&mut self, id: u32) -> Result<Expr, Refused> {
+        if let Some(value) = self.values.get(&id) {
+            return Ok(value.clone());
+        }
+        if self.convert.module.is_constant(id) {
+            return self.constant(id, None);
+        }
+        let undefined = self.convert.module.instruction(id).filter(|i| i.is(Op::Undef));
+        match undefined {
+            Some(i) => self.convert.zero(i.result_type, None),
+            None => Err(self.convert.refused(Why::Instruction, format!("the value %{id} has no form in WGSL"))),
+        }
+    }
+
+    /// How a constant is spelled, with integers of that sign.
+    pub(super) fn constant(&mut self, id: u32, as_signed: Option<bool>) -> Result<Expr, Refused> {
+        let module = self.convert.module;
+        let shape = module.shape(id);
+        if !shape.is_data() || shape.columns > 1 {
+            let large = module.instruction(id).is_some_and(|i| i.is(Op::ConstantComposite));
+            if !large {
+                return match self.convert.finite_constant(id, as_signed)? {
+                    Some(constant) => Ok(constant),
+                    None => self.infinite(id),
+                };
+            }
+            return match self.convert.declared_constant(id)? {
+                Some(name) => Ok(Expr { constant: true, ..Expr::name(name) }),
+                None => self.infinite(id),
+            };
+        }
+        match self.convert.finite_constant(id, as_signed)? {
+            Some(constant) => Ok(constant),
+            None => self.infinite(id),
+        }
+    }
+
+    /// A constant with NaN or an infinity in it.
+    fn infinite(&mut self, id: u32) -> Result<Expr, Refused> {
+        let module = self.convert.module;
+        let Some(constant) = module.instruction(id) else { return self.value(id) };
+        let shape = module.shape(id);
+        if (shape.rows, shape.columns) == (1, 1) {
+            let bits = module.constant_value(id).unwrap_or(0);
+            let wide = matches!(shape.scalar, smallstep_semantics::spirv::operation::Scalar::Float { width: 32 });
+            if !wide {
+                return Err(self
+                    .convert
+                    .refused(Why::Type, format!("constant %{id} is a 16-bit NaN or infinity, which WGSL has no form for")));
+            }
+            let bits = self.bound(&Expr::literal(format!("{bits:#x}u")))?;
+            return Ok(Expr::call("bitcast<f32>", &[bits]));
+        }
+        let mut parts = Vec::new();
+        for part in constant.operands(module.words()).to_vec() {
+            parts.push(deep(|| self.constant(part, None))?);
+        }
+        let name = self.convert.value_type(constant.result_type)?;
+        Ok(Expr::call(&name, &parts))
+    }
+
+    /// The expression, with a name of its own.
+    pub(super) fn bound(&mut self, value: &Expr) -> Result<Expr, Refused> {
+        let name = self.convert.names.local("t");
+        // Some front ends look for constants through `let`.
+        let declares = if value.constant { "var" } else { "let" };
+        self.line(format!("{declares} {name} = {};", value.text));
+        Ok(Expr::name(name))
+    }
+
+    /// The expression as something that may be written twice: a name or a literal.
+    pub(super) fn named(&mut self, value: &Expr) -> Result<Expr, Refused> {
+        if value.depth == 0 && value.level >= Level::Unary && !value.text.contains(['[', '.']) || value.constant && value.depth <= 1 {
+            return Ok(value.clone());
+        }
+        self.bound(value)
+    }
+
+    /// Where the result of an instruction stands.
+    pub(super) fn stands(&self, index: usize) -> Stand {
+        self.usage.stand(index)
+    }
+
+    /// What an instruction computes stands where it is to stand.
+    pub(super) fn define(&mut self, index: usize, i: &Instruction, value: Expr) -> Result<(), Refused> {
+        match self.usage.stand(index) {
+            Stand::Unused => Ok(()),
+            Stand::Inline if value.depth < MAX_DEPTH && value.text.len() < MAX_WIDTH => {
+                self.values.insert(i.result, value);
+                Ok(())
+            }
+            Stand::Inline | Stand::Let => {
+                let wanted = self.wanted(i.result);
+                let name = self.convert.names.local(&wanted);
+                self.line(format!("let {name} = {};", value.text));
+                self.values.insert(i.result, Expr::name(name));
+                Ok(())
+            }
+            Stand::Var(_) => {
+                let value = value.text;
+                let name = self.values.get(&i.result).map_or_else(String::new, |v| v.text.clone());
+                self.line(format!("{name} = {value};"));
+                Ok(())
+            }
+        }
+    }
+
+    /// A variable that begins as a value and is then changed in part; its name.
+    pub(super) fn variable_from(&mut self, index: usize, i: &Instruction, value: &Expr) -> Result<String, Refused> {
+        let name = match self.usage.stand(index) {
+            Stand::Var(_) => {
+                let name = self.values.get(&i.result).map_or_else(String::new, |v| v.text.clone());
+                self.line(format!("{name} = {};", value.text));
+                name
+            }
+            _ => {
+                let wanted = self.wanted(i.result);
+                let name = self.convert.names.local(&wanted);
+                self.line(format!("var {name} = {};", value.text));
+                self.values.insert(i.result, Expr::name(name.clone()));
+                name
+            }
+        };
+        Ok(name)
+    }
+
+    fn instruction(&mut self, index: usize, original: &Instruction) -> Result<(), Refused> {
+        let module = self.convert.module;
+        if matches!(original.op, Op::Line | Op::NoLine | Op::Nop | Op::Phi | Op::Variable | Op::SelectionMerge | Op::LoopMerge | Op::Undef)
+        {
+            return Ok(());
+        }
+        if !self.usage.is_live(index) {
+            return Ok(());
+        }
+        let i = &Instruction { op: self.convert.plan.op(original.op), ..*original };
+        let mut operands = i.operands(module.words()).to_vec();
+        self.convert.plan.operands(i.op, &mut operands);
+        let located = |error: Refused, this: &Self| match error.instruction {
+            None => this.convert.refused_at(original, error.why, error.what),
+            Some(_) => error,
+        };
+        let done = self.translate(index, i, &operands);
+        done.map_err(|error| located(error, self))
+    }
+
+    fn translate(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
+        if self.makes_pointer(i) {
+            let place = if i.is(Op::CopyObject) { self.place(operands[0])? } else { self.chain(i)? };
+            self.places.insert(i.result, place);
+            return Ok(());
+        }
+        match i.op {
+            Op::Nop => Ok(()),
+            Op::Load => {
+                let place = self.place(operands[0])?;
+                let value = self.load(&place, i)?;
+                self.define(index, i, value)
+            }
+            Op::Store => {
+                let place = self.place(operands[0])?;
+                let value = self.value(operands[1])?;
+                self.store(&place, &value, i)
+            }
+            Op::CopyMemory => self.copy_memory(i),
+            Op::ArrayLength => {
+                let value = self.array_length(i)?;
+                self.define(index, i, value)
+            }
+            Op::FunctionCall => self.call(index, i, operands),
+            Op::ControlBarrier => self.control_barrier(i, operands),
+            op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => self.atomic(index, i, operands),
+            _ => self.compute(index, i, operands),
+        }
+    }
+
+    fn call(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
+        let module = self.convert.module;
+        let Some(callee) = module.function(operands[0]) else {
+            return Err(self.convert.refused_at(i, Why::Instruction, format!("%{} is no function", operands[0])));
+        };
+        let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
+        for &id in &operands[1..] {
+            let is_pointer = module.type_of(id).is_some_and(|t| module.pointer_type(t).is_some());
+            if is_pointer {
+                let (argument, binding) = self.pointer_argument(id, i)?;
+                arguments.extend(argument);
+                bindings.push(binding);
+            } else {
+                arguments.push(self.value(id)?);
+                bindings.push(None);
+            }
+        }
+        let name = self.convert.instance(callee, bindings)?;
+        let call = Expr::call(&name, &arguments);
+        match self.usage.stand(index) {
+            Stand::Unused => self.line(format!("{};", call.text)),
+            _ => self.define(index, i, Expr { constant: false, ..call })?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text has a name in it.
+fn mentions(text: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
+    })
+}

@@ -1,0 +1,145 @@
+//! SPIR-V → WGSL that executes the same (seed 002).
+//!
+//! Words → checks ([`Module::load_with`]) → values over a tree of structured control flow → text.
+//! Whatever WGSL cannot express is refused, with the instruction and the reason; nothing is
+//! approximated, but for what notes say ([`Converted::notes`]).
+//!
+//! | module | what it holds | seed 002 |
+//! |---|---|---|
+//! | `structure` | constructs, exits, flags | Reconstructing structured control flow |
+//! | `usage` | where values stand | Preserving execution order; Hoisting and phis |
+//! | `convert` | declarations, functions reached from entry points | Overall flow |
+//! | `function` | statements | |
+//! | `arithmetic`, `glsl` | computations | Integer signedness |
+//! | `constant` | constants, none of which breaks a rule for const-expressions | |
+//! | `layout` | types in memory | Mapping types, Mapping buffer types |
+//! | `place` | pointers, loads, stores, lengths | References and pointers, Mapping OpArrayLength |
+//! | `atomic` | atomics and barriers | Post-process: atomic functions |
+//! | `interface` | built-ins, entry points | Remapping builtin inputs and outputs |
+//! | `names`, `text` | identifiers, expressions | |
+//! | `planted` | mistakes, for tests | |
+
+mod arithmetic;
+mod atomic;
+mod constant;
+mod convert;
+mod function;
+mod glsl;
+mod interface;
+mod layout;
+mod names;
+mod place;
+pub mod planted;
+mod structure;
+mod text;
+mod usage;
+
+use std::fmt;
+
+use smallstep_semantics::spirv::{LoadError, LoadOptions, Module};
+
+use convert::Convert;
+use planted::{Change, Plan};
+
+/// How a module is converted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The entry point, if it is to be only one.
+    pub entry: Option<String>,
+    /// A mistake that is made on purpose.
+    pub planted: Option<Change>,
+}
+
+/// A converted module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    /// The WGSL.
+    pub text: String,
+    /// What the module says that WGSL has no word for, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no WGSL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotConverted {
+    /// The words are no module that is modeled: see [`LoadError`].
+    Load(LoadError),
+    /// WGSL has no form for something.
+    Refused(Refused),
+}
+
+impl fmt::Display for NotConverted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotConverted::Load(error) => error.fmt(f),
+            NotConverted::Refused(refused) => refused.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NotConverted {}
+
+/// What WGSL has no form for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The kind of reason.
+    pub why: Why,
+    /// What, in words.
+    pub what: String,
+    /// The instruction, as `OpMemoryBarrier of function %4, block %9, at word 120`.
+    pub instruction: Option<String>,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.instruction {
+            Some(instruction) => write!(f, "{instruction}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+/// The kinds of reasons for a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Why {
+    /// WGSL has no integers of 8, 16 or 64 bits, and no floats of 64.
+    Width,
+    /// WGSL has no such type.
+    Type,
+    /// WGSL has no such instruction.
+    Instruction,
+    /// WGSL's layout rules cannot place something.
+    Layout,
+    /// WGSL has no such atomic.
+    Atomics,
+    /// WGSL has no such barrier.
+    Barrier,
+    /// WGSL has no such address space, or no pointer into it where one is needed.
+    Pointer,
+    /// WGSL has no such built-in value, or not in that stage.
+    BuiltIn,
+    /// A branch has no form.
+    ControlFlow,
+    /// Statements or expressions would be nested too deep.
+    Nesting,
+    /// The entry point has a name that is no identifier, or is not there.
+    EntryPoint,
+    /// A limit of this converter.
+    Limit,
+}
+
+/// Converts a module.
+///
+/// ```
+/// use smallstep::compile::wgsl::{Options, convert};
+/// use smallstep_semantics::spirv::assemble;
+///
+/// let text = std::fs::read_to_string("examples/spirv/average.spvasm")?;
+/// let converted = convert(&assemble(&text, Default::default())?, &Options::default())?;
+/// assert!(converted.text.contains("@compute"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn convert(words: &[u32], options: &Options) -> Result<Converted, NotConverted> {
+    let module = Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(NotConverted::Load)?;
+    Convert::new(&module, words, Plan(options.planted)).all(options.entry.as_deref()).map_err(NotConverted::Refused)
+}

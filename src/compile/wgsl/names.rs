@@ -1,0 +1,154 @@
+//! Names: those of OpName, made legal and unique (WGSL §3.8, §16; seed 002 keeps them).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What no declaration may be called: keywords, reserved words, and what the text itself uses.
+const RESERVED: &str = "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if \
+    let loop override requires return struct switch true var while \
+    NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become cast catch class co_await co_return \
+    co_yield coherent column_major common compile compile_fragment concept const_cast consteval constexpr constinit crate debugger \
+    decltype delete demote demote_to_helper do dynamic_cast enum explicit export extends extern external fallthrough filter final \
+    finally friend from fxgroup get goto groupshared highp impl implements import inline instanceof interface layout lowp macro \
+    macro_rules match mediump meta mod module move mut mutable namespace new nil noexcept noinline nointerpolation non_coherent \
+    noncoherent noperspective null nullptr of operator package packoffset partition pass patch pixelfragment precise precision premerge \
+    priv protected pub public readonly ref regardless register reinterpret_cast require resource restrict self set shared sizeof smooth \
+    snorm static static_assert static_cast std subroutine super target template this thread_local throw trait try type typedef typeid \
+    typename typeof union unless unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield \
+    bool f16 f32 i32 u32 i64 u64 f64 vec2 vec3 vec4 vec2f vec3f vec4f vec2i vec3i vec4i vec2u vec3u vec4u vec2h vec3h vec4h \
+    mat2x2 mat2x3 mat2x4 mat3x2 mat3x3 mat3x4 mat4x2 mat4x3 mat4x4 array atomic ptr sampler sampler_comparison \
+    bitcast all any select arrayLength abs acos acosh asin asinh atan atanh atan2 ceil clamp cos cosh countLeadingZeros countOneBits \
+    countTrailingZeros cross degrees determinant distance dot dot4U8Packed dot4I8Packed exp exp2 extractBits faceForward \
+    firstLeadingBit firstTrailingBit floor fma fract frexp insertBits inverseSqrt ldexp length log log2 max min mix modf normalize \
+    pow quantizeToF16 radians reflect refract reverseBits round saturate sign sin sinh smoothstep sqrt step tan tanh transpose trunc \
+    dpdx dpdxCoarse dpdxFine dpdy dpdyCoarse dpdyFine fwidth fwidthCoarse fwidthFine \
+    atomicLoad atomicStore atomicAdd atomicSub atomicMax atomicMin atomicAnd atomicOr atomicXor atomicExchange \
+    atomicCompareExchangeWeak workgroupBarrier storageBarrier textureBarrier workgroupUniformLoad \
+    pack4x8snorm pack4x8unorm pack2x16snorm pack2x16unorm pack2x16float \
+    unpack4x8snorm unpack4x8unorm unpack2x16snorm unpack2x16unorm unpack2x16float \
+    function private workgroup uniform storage read write read_write handle";
+
+/// The names of one scope, and of those around it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    taken: FxHashSet<String>,
+    /// By name: the number that its next namesake tries first.
+    next: FxHashMap<String, u32>,
+    /// The names of the function that is being written.
+    locals: Vec<String>,
+    /// All names that any function has had: what is declared later for all must not be hidden.
+    hidden: FxHashSet<String>,
+}
+
+impl Names {
+    /// The names of a module, none taken yet.
+    pub(super) fn new() -> Names {
+        let taken = RESERVED.split_whitespace().map(str::to_string).collect();
+        Names { taken, ..Names::default() }
+    }
+
+    /// A legal name that nothing has yet, as like the wanted one as can be.
+    pub(super) fn fresh(&mut self, wanted: &str) -> String {
+        let base = legal(wanted);
+        self.numbered(base, |this, name| !this.hidden.contains(name))
+    }
+
+    fn numbered(&mut self, base: String, fits: impl Fn(&Names, &str) -> bool) -> String {
+        if fits(self, &base) && self.taken.insert(base.clone()) {
+            return base;
+        }
+        let mut next = self.next.get(&base).copied().unwrap_or(1);
+        loop {
+            let name = format!("{base}_{next}");
+            next += 1;
+            if fits(self, &name) && self.taken.insert(name.clone()) {
+                self.next.insert(base, next);
+                return name;
+            }
+        }
+    }
+
+    /// Begins the names of a function.
+    pub(super) fn enter(&mut self) {
+        self.locals.clear();
+    }
+
+    /// A name within the function.
+    pub(super) fn local(&mut self, wanted: &str) -> String {
+        let name = self.numbered(legal(wanted), |_, _| true);
+        self.locals.push(name.clone());
+        name
+    }
+
+    /// Ends the names of the function: another may have them again.
+    pub(super) fn leave(&mut self) {
+        for name in self.locals.drain(..) {
+            self.taken.remove(&name);
+            if let Some((base, _)) = name.rsplit_once('_') {
+                self.next.remove(base);
+            }
+            self.hidden.insert(name);
+        }
+    }
+
+    /// Takes a name as it is; whether nothing has it yet.
+    pub(super) fn take(&mut self, name: &str) -> bool {
+        is_legal(name) && self.taken.insert(name.to_string())
+    }
+}
+
+/// The most characters of a name.
+const LONGEST: usize = 64;
+
+fn legal(wanted: &str) -> String {
+    // glslang writes the types of parameters behind the name of a function.
+    let wanted = wanted.split('(').next().unwrap_or(wanted);
+    let mut name = String::new();
+    for c in wanted.chars().take(LONGEST) {
+        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+        if c != '_' || !name.ends_with('_') {
+            name.push(c);
+        }
+    }
+    let name = name.trim_end_matches('_');
+    match name.chars().next() {
+        None => "x".into(),
+        Some(first) if first.is_ascii_digit() => format!("x{name}"),
+        Some('_') => format!("x{name}"),
+        _ => name.into(),
+    }
+}
+
+/// Whether a text is an identifier of WGSL, of ASCII characters.
+pub(super) fn is_legal(name: &str) -> bool {
+    let mut chars = name.chars();
+    let first = chars.next();
+    first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && name != "_"
+        && !name.starts_with("__")
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_legal_and_unique() {
+        let mut names = Names::new();
+        for (wanted, expected) in [
+            ("color", "color"),
+            ("color", "color_1"),
+            ("color_1", "color_1_1"),
+            ("fn", "fn_1"),
+            ("array", "array_1"),
+            ("helper(t21;p1;", "helper"),
+            ("__x", "x_x"),
+            ("_", "x"),
+            ("9lives", "x9lives"),
+            ("größe", "gr_e"),
+            ("", "x_1"),
+        ] {
+            assert_eq!(names.fresh(wanted), expected, "{wanted}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Pointers as references: what they spell, and what is loaded and stored there (seed 002,
+//! References and pointers; Mapping OpArrayLength).
+//!
+//! SPIR-V has pointers, WGSL has references and pointers. A pointer that an access chain makes has
+//! no value in WGSL: each use spells the reference. A pointer parameter into the Function class is
+//! a pointer in WGSL, one that is a variable at module scope is that variable: the function is
+//! written for it.
+
+use std::rc::Rc;
+
+use rspirv::spirv::{Op, StorageClass};
+use smallstep_semantics::spirv::Instruction;
+use smallstep_semantics::spirv::types::Type;
+use smallstep_semantics::text::deep;
+
+use super::function::Body;
+use super::layout::{Rep, Stored};
+use super::text::Expr;
+use super::{Refused, Why};
+
+/// The most parts that one load or store is made of.
+const MAX_PARTS: u64 = 1024;
+
+/// What a reference refers to.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// Something stored as a value of the type.
+    Value(u32),
+    /// Something stored in another way.
+    Stored(Rc<Stored>),
+    /// Column `column`, of the type, of a matrix that is stored by rows.
+    Column { type_: u32, column: Expr, matrix: Rc<Stored> },
+}
+
+/// A reference.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// Its text.
+    pub(super) text: String,
+    pub(super) kind: Kind,
+    /// The variable at module scope, the local variable or the parameter that it is within.
+    pub(super) root: u32,
+    /// Whether it is all of that.
+    pub(super) whole: bool,
+}
+
+impl Kind {
+    fn of(stored: &Rc<Stored>) -> Kind {
+        match stored.rep {
+            Rep::Value(type_) => Kind::Value(type_),
+            _ => Kind::Stored(stored.clone()),
+        }
+    }
+}
+
+const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+
+impl Body<'_, '_> {
+    /// What an operand that is a pointer refers to.
+    pub(super) fn place(&mut self, id: u32) -> Result<Place, Refused> {
+        if let Some(place) = self.places.get(&id) {
+            return Ok(place.clone());
+        }
+        let id = self.bindings.get(&id).copied().unwrap_or(id);
+        if self.convert.module.variable(id).is_none_or(|v| v.function.is_some()) {
+            return Err(self.convert.refused(Why::Pointer, format!("the pointer %{id} has no form in WGSL")));
+        }
+        let global = self.convert.global(id)?;
+        let kind = Kind::of(&global.stored);
+        Ok(Place { text: global.name, kind, root: id, whole: true })
+    }
+
+    /// The pointer of an access chain.
+    pub(super) fn chain(&mut self, i: &Instruction) -> Result<Place, Refused> {
+        let operands = i.operands(self.convert.module.words()).to_vec();
+        let mut place = self.place(operands[0])?;
+        for &index in &operands[1..] {
+            let constant = self.convert.module.integer(index);
+            place = match constant {
+                Some(value) => self.part(place, value.max(-1), None, i)?,
+                None => {
+                    let index = self.index(index)?;
+                    self.part(place, -1, Some(index), i)?
+                }
+            };
+        }
+        Ok(place)
+    }
+
+    /// An index that is no constant: where the pointer is used more than once, by name.
+    fn index(&mut self, id: u32) -> Result<Expr, Refused> {
+        self.value(id)
+    }
+
+    /// A part of what is at a place: by a number, or by an expression.
+    pub(super) fn part(&mut self, place: Place, number: i64, index: Option<Expr>, i: &Instruction) -> Result<Place, Refused> {
+        let types = self.convert.module.types();
+        let (type_, stored) = match &place.kind {
+            Kind::Value(type_) => (*type_, None),
+            Kind::Column { type_, .. } => (*type_, None),
+            Kind::Stored(stored) => (
+                match stored.rep {
+                    Rep::Value(t) | Rep::Atomic(t) | Rep::Scalars(t) => t,
+                    Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => type_,
+                },
+                Some(stored.clone()),
+            ),
+        };
+        // A constant index that is out of range would be an error of the program.
+        let bad = index.is_none() && types.parts(type_).is_some_and(|parts| number < 0 || number as u64 >= parts);
+        let bad = bad || index.is_none() && number < 0;
+        let index = match index {
+            Some(index) => index,
+            None if bad => self.bound(&Expr::literal(format!("{}u", number as u32)))?,
+            None => Expr::literal(format!("{number}")),
+        };
+        let subscript = |text: &str| format!("{text}[{}]", index.text);
+        let element = types.part(type_, 0).map(|(part, _)| part);
+        let no_part = |this: &Self| this.convert.refused_at(i, Why::Pointer, format!("%{type_} has no part {number}"));
+        let (text, kind) = match (&place.kind, stored.as_deref().map(|s| &s.rep)) {
+            (Kind::Column { column, matrix, .. }, _) => {
+                let Rep::Matrix { wrapped, .. } = matrix.rep else { return Err(no_part(self)) };
+                let row = subscript(&place.text);
+                let row = if wrapped { format!("{row}.value") } else { row };
+                (format!("{row}[{}]", column.text), Kind::Value(element.ok_or_else(|| no_part(self))?))
+            }
+            (_, Some(Rep::Struct { members, .. })) => {
+                let (name, stored) = members.get(number as usize).ok_or_else(|| no_part(self))?;
+                (format!("{}.{name}", place.text), Kind::of(stored))
+            }
+            (_, Some(Rep::Array { element, wrapped, .. })) => {
+                let text = subscript(&place.text);
+                (if *wrapped { format!("{text}.value") } else { text }, Kind::of(element))
+            }
+            (_, Some(Rep::Scalars(_))) => (subscript(&place.text), Kind::Value(element.ok_or_else(|| no_part(self))?)),
+            (_, Some(Rep::Matrix { row_major: false, vector, wrapped, .. })) => {
+                let text = subscript(&place.text);
+                (if *wrapped { format!("{text}.value") } else { text }, Kind::of(vector))
+            }
+            (_, Some(Rep::Matrix { .. })) => {
+                let matrix = stored.clone().ok_or_else(|| no_part(self))?;
+                (place.text.clone(), Kind::Column { type_: element.ok_or_else(|| no_part(self))?, column: index, matrix })
+            }
+            _ => match types.get(type_) {
+                Some(Type::Struct { .. }) => {
+                    let member = types.members(type_).get(number as usize).ok_or_else(|| no_part(self))?.type_;
+                    let names = self.convert.member_names(type_);
+                    (format!("{}.{}", place.text, names[number as usize]), Kind::Value(member))
+                }
+                Some(Type::Vector { .. }) if !bad && index.constant && number >= 0 => {
+                    (format!("{}.{}", place.text, COMPONENTS[number as usize & 3]), Kind::Value(element.ok_or_else(|| no_part(self))?))
+                }
+                _ => (subscript(&place.text), Kind::Value(element.ok_or_else(|| no_part(self))?)),
+            },
+        };
+        Ok(Place { text, kind, root: place.root, whole: false })
+    }
+
+    /// The value at a place.
+    pub(super) fn load(&mut self, place: &Place, i: &Instruction) -> Result<Expr, Refused> {
+        match &place.kind {
+            Kind::Value(_) => Ok(Expr::name(place.text.clone())),
+            Kind::Column { type_, .. } => {
+                let rows = self.convert.module.types().parts(*type_).unwrap_or(0);
+                let mut parts = Vec::new();
+                for row in 0..rows {
+                    let part = self.part(place.clone(), row as i64, None, i)?;
+                    parts.push(Expr::name(part.text));
+                }
+                let name = self.convert.value_type(*type_)?;
+                Ok(Expr::call(&name, &parts))
+            }
+            Kind::Stored(stored) => {
+                let stored = stored.clone();
+                match &stored.rep {
+                    Rep::Value(_) => Ok(Expr::name(place.text.clone())),
+                    Rep::Atomic(_) => Ok(Expr::call("atomicLoad", &[Expr::name(format!("&{}", place.text))])),
+                    Rep::Matrix { row_major: true, native: true, .. } => Ok(Expr::call("transpose", &[Expr::name(place.text.clone())])),
+                    Rep::Matrix { type_, row_major: true, wrapped, vector, .. } => {
+                        let rows = self.rows(*type_);
+                        let shape = self.convert.module.shape(*type_);
+                        let row_shape = smallstep_semantics::spirv::operation::Shape { rows: shape.columns, columns: 1, ..shape };
+                        let row_type = self.convert.shape_type(row_shape)?;
+                        let mut parts = Vec::new();
+                        for row in 0..rows {
+                            let text = format!("{}[{row}]{}", place.text, if *wrapped { ".value" } else { "" });
+                            parts.push(match vector.rep {
+                                Rep::Scalars(_) => {
+                                    let each: Vec<Expr> = (0..shape.columns).map(|c| Expr::name(format!("{text}[{c}]"))).collect();
+                                    Expr::call(&row_type, &each)
+                                }
+                                _ => Expr::name(text),
+                            });
+                        }
+                        let transposed = smallstep_semantics::spirv::operation::Shape { rows: shape.columns, columns: shape.rows, ..shape };
+                        let name = self.convert.shape_type(transposed)?;
+                        Ok(Expr::call("transpose", &[Expr::call(&name, &parts)]))
+                    }
+                    Rep::Scalars(type_) | Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => {
+                        let type_ = *type_;
+                        let count = self.countable(type_, i)?;
+                        let mut parts = Vec::new();
+                        for at in 0..count {
+                            let part = self.part(place.clone(), at as i64, None, i)?;
+                            parts.push(deep(|| self.load(&part, i))?);
+                        }
+                        let name = self.convert.value_type(type_)?;
+                        Ok(Expr::call(&name, &parts))
+                    }
+                }
+            }
+        }
+    }
+
+    fn rows(&self, matrix: u32) -> u64 {
+        u64::from(self.convert.module.shape(matrix).rows)
+    }
+
+    /// How many parts a value has that is loaded or stored part by part.
+    fn countable(&self, type_: u32, i: &Instruction) -> Result<u64, Refused> {
+        let types = self.convert.module.types();
+        match types.parts(type_) {
+            Some(count) if types.scalars(type_) <= MAX_PARTS => Ok(count),
+            _ => Err(self.convert.refused_at(i, Why::Layout, "so large a value has another layout in WGSL's memory than as a value")),
+        }
+    }
+
+    /// Stores a value, which is a name or a literal where it is needed more than once.
+    pub(super) fn store(&mut self, place: &Place, value: &Expr, i: &Instruction) -> Result<(), Refused> {
+        match &place.kind {
+            Kind::Value(_) => self.line(format!("{} = {};", place.text, value.text)),
+            Kind::Column { type_, .. } => {
+                let value = self.named(value)?;
+                for row in 0..self.convert.module.types().parts(*type_).unwrap_or(0) {
+                    let part = self.part(place.clone(), row as i64, None, i)?;
+                    self.line(format!("{} = {}[{row}];", part.text, value.primary()));
+                }
+            }
+            Kind::Stored(stored) => {
+                let stored = stored.clone();
+                match &stored.rep {
+                    Rep::Value(_) => self.line(format!("{} = {};", place.text, value.text)),
+                    Rep::Atomic(_) => self.line(format!("atomicStore(&{}, {});", place.text, value.argument())),
+                    Rep::Matrix { row_major: true, native: true, .. } => {
+                        self.line(format!("{} = transpose({});", place.text, value.argument()))
+                    }
+                    Rep::Matrix { type_, row_major: true, wrapped, vector, .. } => {
+                        let shape = self.convert.module.shape(*type_);
+                        let transposed = self.named(&Expr::call("transpose", std::slice::from_ref(value)))?;
+                        for row in 0..shape.rows {
+                            let text = format!("{}[{row}]{}", place.text, if *wrapped { ".value" } else { "" });
+                            match vector.rep {
+                                Rep::Scalars(_) => {
+                                    for c in 0..shape.columns {
+                                        self.line(format!("{text}[{c}] = {}[{row}][{c}];", transposed.primary()));
+                                    }
+                                }
+                                _ => self.line(format!("{text} = {}[{row}];", transposed.primary())),
+                            }
+                        }
+                    }
+                    Rep::Scalars(type_) | Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => {
+                        let type_ = *type_;
+                        let value = self.named(value)?;
+                        let value = Place { text: value.primary(), kind: Kind::Value(type_), root: 0, whole: true };
+                        for at in 0..self.countable(type_, i)? {
+                            let from = self.part(value.clone(), at as i64, None, i)?;
+                            let to = self.part(place.clone(), at as i64, None, i)?;
+                            deep(|| self.store(&to, &Expr::name(from.text), i))?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// OpArrayLength: of the last member of the structure at a place.
+    pub(super) fn array_length(&mut self, i: &Instruction) -> Result<Expr, Refused> {
+        let operands = i.operands(self.convert.module.words()).to_vec();
+        let place = self.place(operands[0])?;
+        let member = self.part(place, i64::from(operands[1]), None, i)?;
+        Ok(Expr::call("arrayLength", &[Expr::name(format!("&{}", member.text))]))
+    }
+
+    /// An argument for a pointer parameter, and the variable that the parameter is instead.
+    pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Option<Expr>, Option<u32>), Refused> {
+        let id = self.bindings.get(&id).copied().unwrap_or(id);
+        let module = self.convert.module;
+        let class = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(class, _)| class);
+        if module.variable(id).is_some_and(|v| v.function.is_none()) {
+            return Ok((None, Some(id)));
+        }
+        let place = self.place(id)?;
+        if class != Some(StorageClass::Function) {
+            return Err(self.convert.refused_at(i, Why::Pointer, "WGSL passes no pointer to a part of a variable at module scope"));
+        }
+        if !place.whole {
+            return Err(self.convert.refused_at(i, Why::Pointer, "WGSL passes no pointer to a part of a variable"));
+        }
+        let text = match place.text.strip_prefix("(*").and_then(|rest| rest.strip_suffix(')')) {
+            Some(parameter) => parameter.to_string(),
+            None => format!("&{}", place.text),
+        };
+        Ok((Some(Expr::name(text)), None))
+    }
+
+    /// A place for a local variable or a pointer parameter.
+    pub(super) fn remember(&mut self, id: u32, text: String, type_: u32) {
+        self.places.insert(id, Place { text, kind: Kind::Value(type_), root: id, whole: true });
+    }
+
+    /// OpCopyMemory: a load and a store.
+    pub(super) fn copy_memory(&mut self, i: &Instruction) -> Result<(), Refused> {
+        let operands = i.operands(self.convert.module.words()).to_vec();
+        let (to, from) = (self.place(operands[0])?, self.place(operands[1])?);
+        let value = self.load(&from, i)?;
+        let value = self.named(&value)?;
+        self.store(&to, &value, i)
+    }
+
+    /// Whether an instruction makes a pointer.
+    pub(super) fn makes_pointer(&self, i: &Instruction) -> bool {
+        matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject)
+            && self.convert.module.pointer_type(i.result_type).is_some()
+    }
+}

@@ -1,0 +1,151 @@
+//! Expressions of WGSL as texts, with the parentheses that its grammar asks for (WGSL §8.19).
+
+/// How strongly the outermost operator of an expression binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// A comparison. As an argument it is put in parentheses, for `<` may begin a template.
+    Compare,
+    /// `^`.
+    Xor,
+    /// `|`.
+    Or,
+    /// `&`.
+    And,
+    /// `<<` and `>>`.
+    Shift,
+    /// `+` and `-`.
+    Add,
+    /// `*`, `/` and `%`.
+    Multiply,
+    /// `-`, `!` and `~`, and negative literals.
+    Unary,
+    /// Names, literals, calls, and what has an index or member behind.
+    Primary,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Expr {
+    /// The text.
+    pub(super) text: String,
+    /// Its outermost operator.
+    pub(super) level: Level,
+    /// Whether it is a const-expression: its errors would be errors of the program.
+    pub(super) constant: bool,
+    /// How deep it is nested.
+    pub(super) depth: u8,
+}
+
+impl Expr {
+    /// A name, or something like it.
+    pub(super) fn name(text: impl Into<String>) -> Expr {
+        Expr { text: text.into(), level: Level::Primary, constant: false, depth: 0 }
+    }
+
+    /// A literal.
+    pub(super) fn literal(text: impl Into<String>) -> Expr {
+        let text = text.into();
+        let level = if text.starts_with('-') { Level::Unary } else { Level::Primary };
+        Expr { text, level, constant: true, depth: 0 }
+    }
+
+    /// The expression as what an index or member follows.
+    pub(super) fn primary(&self) -> String {
+        self.at_least(Level::Primary)
+    }
+
+    /// The expression as an argument.
+    pub(super) fn argument(&self) -> String {
+        self.at_least(Level::Xor)
+    }
+
+    fn at_least(&self, level: Level) -> String {
+        if self.level >= level { self.text.clone() } else { format!("({})", self.text) }
+    }
+
+    /// A call of a function or constructor.
+    pub(super) fn call(function: &str, arguments: &[Expr]) -> Expr {
+        let list: Vec<String> = arguments.iter().map(Expr::argument).collect();
+        Expr { text: format!("{function}({})", list.join(", ")), level: Level::Primary, ..Expr::over(arguments) }
+    }
+
+    /// A unary operator.
+    pub(super) fn unary(operator: &str, operand: &Expr) -> Expr {
+        Expr { text: format!("{operator}{}", operand.primary()), level: Level::Unary, ..Expr::over(std::slice::from_ref(operand)) }
+    }
+
+    /// A binary operator.
+    pub(super) fn binary(operator: &str, left: &Expr, right: &Expr) -> Expr {
+        let level = match operator {
+            "+" | "-" => Level::Add,
+            "*" | "/" | "%" => Level::Multiply,
+            "<<" | ">>" => Level::Shift,
+            "&" => Level::And,
+            "|" => Level::Or,
+            "^" => Level::Xor,
+            _ => Level::Compare,
+        };
+        let (left_text, right_text) = match level {
+            Level::Add => (left.at_least(Level::Add), right.at_least(Level::Multiply)),
+            Level::Multiply => (left.at_least(Level::Multiply), right.at_least(Level::Unary)),
+            Level::Compare => (left.at_least(Level::Add), right.at_least(Level::Add)),
+            // `a & b & c` groups from the left.
+            Level::And | Level::Or | Level::Xor if left.level == level => (left.text.clone(), right.at_least(Level::Unary)),
+            _ => (left.at_least(Level::Unary), right.at_least(Level::Unary)),
+        };
+        let over = Expr::over(&[left.clone(), right.clone()]);
+        Expr { text: format!("{left_text} {operator} {right_text}"), level, ..over }
+    }
+
+    /// A member, or components of a vector.
+    pub(super) fn member(&self, name: &str) -> Expr {
+        Expr { text: format!("{}.{name}", self.primary()), level: Level::Primary, constant: self.constant, depth: self.depth + 1 }
+    }
+
+    /// An element.
+    pub(super) fn index(&self, index: &Expr) -> Expr {
+        let over = Expr::over(&[self.clone(), index.clone()]);
+        Expr { text: format!("{}[{}]", self.primary(), index.text), level: Level::Primary, ..over }
+    }
+
+    fn over(parts: &[Expr]) -> Expr {
+        let depth = parts.iter().map(|p| p.depth).max().unwrap_or(0).saturating_add(1);
+        Expr { text: String::new(), level: Level::Primary, constant: parts.iter().all(|p| p.constant), depth }
+    }
+}
+
+/// A 32-bit float as a literal that reads as the same bits; `None` for NaN and the infinities.
+pub(super) fn float(bits: u32) -> Option<String> {
+    let value = f32::from_bits(bits);
+    value.is_finite().then(|| format!("{value:?}f"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_have_the_parentheses_that_they_need() {
+        let [a, b, c] = ["a", "b", "c"].map(Expr::name);
+        let sum = Expr::binary("+", &a, &b);
+        assert_eq!(Expr::binary("+", &sum, &c).text, "a + b + c");
+        assert_eq!(Expr::binary("+", &c, &sum).text, "c + (a + b)");
+        assert_eq!(Expr::binary("*", &sum, &c).text, "(a + b) * c");
+        assert_eq!(Expr::binary("<<", &a, &sum).text, "a << (a + b)");
+        assert_eq!(Expr::binary("&", &Expr::binary("|", &a, &b), &c).text, "(a | b) & c");
+        assert_eq!(Expr::unary("-", &Expr::literal("-1i")).text, "-(-1i)");
+        let less = Expr::binary("<", &a, &b);
+        assert_eq!(Expr::call("f", &[less.clone(), c.clone()]).text, "f((a < b), c)");
+        assert_eq!(sum.member("x").text, "(a + b).x");
+    }
+
+    #[test]
+    fn floats_read_as_the_same_bits() {
+        for bits in [0, 0x8000_0000, 1, 0x3f80_0000, 0x7f7f_ffff, 0x3dcc_cccd, 0x0080_0000, 0x5015_02f9] {
+            let text = float(bits).expect("finite");
+            assert_eq!(text.trim_end_matches('f').parse::<f32>().map(f32::to_bits), Ok(bits), "{text}");
+        }
+        assert_eq!(float(0x7f80_0000), None);
+        assert_eq!(float(0x7fc0_0000), None);
+    }
+}

@@ -1,0 +1,436 @@
+//! Where values stand in the text (seed 002, Preserving execution order; Hoisting and phis).
+//!
+//! | a value | stands |
+//! |---|---|
+//! | that is only computed, with one use in the same list | in the expression that uses it |
+//! | that is read from memory, with one use in the same list and nothing but computation between | in the expression that uses it |
+//! | all of whose uses see its definition | in a `let` |
+//! | else, and a phi | in a `var` of the innermost list that holds its definition and all uses |
+//! | a pointer | nowhere: its uses spell it, and so its indices are used where it is |
+//!
+//! So nothing moves across an access, a barrier or a call, and nothing moves into a loop.
+
+use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op, StorageClass};
+use smallstep_semantics::spirv::cfg::{NONE, Node};
+use smallstep_semantics::spirv::module::{Function, WHOLE};
+use smallstep_semantics::spirv::operation;
+use smallstep_semantics::spirv::{Instruction, Module};
+use smallvec::SmallVec;
+
+use super::structure::{ListId, Tree};
+
+/// The ids of values among the operands of an instruction, as often as it uses them.
+pub(super) fn value_operands(module: &Module, i: &Instruction) -> SmallVec<[u32; 8]> {
+    let operands = i.operands(module.words());
+    let some = |range: &[usize]| range.iter().filter_map(|&at| operands.get(at).copied()).collect();
+    match i.op {
+        Op::Load | Op::CompositeExtract | Op::ArrayLength | Op::BranchConditional | Op::Switch | Op::ReturnValue => some(&[0]),
+        Op::Store | Op::CompositeInsert | Op::VectorShuffle | Op::CopyMemory => some(&[0, 1]),
+        Op::FunctionCall => operands.iter().skip(1).copied().collect(),
+        Op::ExtInst => operands.iter().skip(2).copied().collect(),
+        Op::Phi => operands.iter().step_by(2).copied().collect(),
+        Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod | Op::ImageFetch | Op::ImageRead => masked(operands, 2),
+        Op::ImageSampleDrefImplicitLod
+        | Op::ImageSampleDrefExplicitLod
+        | Op::ImageSampleProjDrefImplicitLod
+        | Op::ImageSampleProjDrefExplicitLod
+        | Op::ImageGather
+        | Op::ImageDrefGather
+        | Op::ImageWrite => masked(operands, 3),
+        Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod => masked(operands, 2),
+        Op::Line | Op::NoLine | Op::Nop | Op::Branch | Op::SelectionMerge | Op::LoopMerge | Op::Label | Op::Variable | Op::Undef => {
+            SmallVec::new()
+        }
+        _ => operands.iter().copied().collect(),
+    }
+}
+
+/// All operands but the mask of image operands at that place.
+fn masked(operands: &[u32], mask: usize) -> SmallVec<[u32; 8]> {
+    operands.iter().enumerate().filter(|(at, _)| *at != mask).map(|(_, id)| *id).collect()
+}
+
+/// Whether an instruction only computes: its value follows from its operands, and it does nothing
+/// else.
+pub(super) fn is_combinatorial(module: &Module, i: &Instruction) -> bool {
+    match i.op {
+        Op::ExtInst => {
+            let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
+            operation::glsl(number).is_some() && number != Glsl::Modf as u32 && number != Glsl::Frexp as u32
+        }
+        Op::CompositeConstruct
+        | Op::CompositeExtract
+        | Op::CompositeInsert
+        | Op::CopyObject
+        | Op::CopyLogical
+        | Op::VectorShuffle
+        | Op::VectorExtractDynamic
+        | Op::VectorInsertDynamic
+        | Op::Undef
+        | Op::AccessChain
+        | Op::InBoundsAccessChain
+        | Op::SampledImage
+        | Op::Image
+        | Op::Phi
+        | Op::Variable => true,
+        op => operation::core(op).is_some(),
+    }
+}
+
+/// Whether an instruction reads what nothing writes: an input, or a uniform buffer.
+fn reads_what_stays(module: &Module, i: &Instruction) -> bool {
+    if !i.is(Op::Load) {
+        return false;
+    }
+    let mut pointer = i.operands(module.words())[0];
+    // Chains are as long as the module has them.
+    for _ in 0..MAX_CHAIN {
+        let Some(made) = module.instruction(pointer) else { return false };
+        match made.op {
+            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => pointer = made.operands(module.words())[0],
+            _ => break,
+        }
+    }
+    module.variable(pointer).is_some_and(|v| match v.class {
+        StorageClass::Input | StorageClass::UniformConstant => true,
+        StorageClass::Uniform => module.decoration(v.type_, WHOLE, Decoration::BufferBlock).is_none(),
+        _ => false,
+    })
+}
+
+/// How many access chains are followed to the variable.
+const MAX_CHAIN: usize = 16;
+
+/// Whether an instruction does something that shows even where its result is not used.
+fn has_effect(module: &Module, i: &Instruction) -> bool {
+    match i.op {
+        Op::Load | Op::ArrayLength | Op::AtomicLoad => false,
+        Op::Nop | Op::Line | Op::NoLine | Op::SelectionMerge | Op::LoopMerge => false,
+        Op::ImageSampleImplicitLod
+        | Op::ImageSampleExplicitLod
+        | Op::ImageSampleDrefImplicitLod
+        | Op::ImageSampleDrefExplicitLod
+        | Op::ImageSampleProjImplicitLod
+        | Op::ImageSampleProjExplicitLod
+        | Op::ImageSampleProjDrefImplicitLod
+        | Op::ImageSampleProjDrefExplicitLod
+        | Op::ImageFetch
+        | Op::ImageGather
+        | Op::ImageDrefGather
+        | Op::ImageRead
+        | Op::ImageQuerySize
+        | Op::ImageQuerySizeLod
+        | Op::ImageQueryLevels
+        | Op::ImageQueryLod
+        | Op::ImageQuerySamples => false,
+        Op::DPdx
+        | Op::DPdy
+        | Op::Fwidth
+        | Op::DPdxCoarse
+        | Op::DPdyCoarse
+        | Op::FwidthCoarse
+        | Op::DPdxFine
+        | Op::DPdyFine
+        | Op::FwidthFine => false,
+        Op::ExtInst => {
+            let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
+            number == Glsl::Modf as u32 || number == Glsl::Frexp as u32
+        }
+        _ => !is_combinatorial(module, i),
+    }
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// Nowhere: nothing uses it.
+    Unused,
+    /// In the expression that uses it.
+    Inline,
+    /// In a `let` where it is defined.
+    Let,
+    /// In a `var` at the beginning of the list.
+    Var(ListId),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Uses {
+    count: u32,
+    /// The innermost list that holds the definition and all uses so far.
+    holds: ListId,
+    /// Whether all uses so far see what is declared where the definition is.
+    seen: bool,
+    /// The block and the instruction at which the last use that was found is evaluated.
+    root: (Node, u32),
+    /// The list of that use.
+    used_in: ListId,
+}
+
+/// What is known of the values of a function.
+#[derive(Debug)]
+pub(super) struct Usage {
+    /// The index of the first instruction of the function.
+    first: usize,
+    uses: Vec<Uses>,
+    live: Vec<bool>,
+    stands: Vec<Stand>,
+    /// By list: the values that are declared at its beginning.
+    pub(super) hoisted: Vec<Vec<u32>>,
+}
+
+struct Finder<'m> {
+    module: &'m Module,
+    tree: &'m Tree,
+    first: usize,
+    /// By instruction: the block.
+    node_of: Vec<Node>,
+    /// By instruction: how many before it in its block are not combinatorial.
+    accesses: Vec<u32>,
+    usage: Usage,
+}
+
+/// Finds where the values of a function stand.
+pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage {
+    let blocks = module.function_blocks(function);
+    let first = blocks.first().map_or(0, |b| b.start as usize);
+    let end = blocks.last().map_or(0, |b| b.end as usize);
+    let n = end - first;
+    let (mut node_of, mut accesses) = (vec![NONE; n], vec![0; n]);
+    for (node, block) in blocks.iter().enumerate() {
+        let mut count = 0;
+        for at in block.start..block.end {
+            node_of[at as usize - first] = node as Node;
+            accesses[at as usize - first] = count;
+            let i = &module.instructions()[at as usize];
+            let harmless = matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
+            count += u32::from(!harmless && !is_combinatorial(module, i) && !reads_what_stays(module, i));
+        }
+    }
+    let none = Uses { count: 0, holds: NONE, seen: true, root: (NONE, 0), used_in: NONE };
+    let usage = Usage {
+        first,
+        uses: vec![none; n],
+        live: vec![false; n],
+        stands: vec![Stand::Unused; n],
+        hoisted: vec![Vec::new(); tree.lists.len()],
+    };
+    let mut finder = Finder { module, tree, first, node_of, accesses, usage };
+    finder.find_live();
+    finder.find_uses(function);
+    finder.decide();
+    finder.usage
+}
+
+impl Usage {
+    /// Where the value stands that an instruction of the function defines, given its index.
+    pub(super) fn stand(&self, index: usize) -> Stand {
+        index.checked_sub(self.first).and_then(|at| self.stands.get(at)).copied().unwrap_or(Stand::Unused)
+    }
+
+    /// How often a value is used.
+    pub(super) fn count(&self, index: usize) -> u32 {
+        index.checked_sub(self.first).and_then(|at| self.uses.get(at)).map_or(0, |uses| uses.count)
+    }
+
+    /// Whether an instruction is translated.
+    pub(super) fn is_live(&self, index: usize) -> bool {
+        index.checked_sub(self.first).and_then(|at| self.live.get(at)).copied().unwrap_or(false)
+    }
+}
+
+impl Finder<'_> {
+    fn instruction(&self, at: usize) -> &Instruction {
+        &self.module.instructions()[self.first + at]
+    }
+
+    /// The place of the instruction of this function that defines an id.
+    fn local(&self, id: u32) -> Option<usize> {
+        let at = self.module.definition(id)?.checked_sub(self.first)?;
+        (at < self.node_of.len() && self.node_of[at] != NONE).then_some(at)
+    }
+
+    fn list_of(&self, at: usize) -> ListId {
+        self.tree.list_of.get(self.node_of[at] as usize).copied().unwrap_or(NONE)
+    }
+
+    fn find_live(&mut self) {
+        let mut work = Vec::new();
+        for at in 0..self.node_of.len() {
+            if self.node_of[at] == NONE || self.list_of(at) == NONE {
+                continue;
+            }
+            let i = *self.instruction(at);
+            if has_effect(self.module, &i) {
+                self.usage.live[at] = true;
+                work.push(at);
+            }
+        }
+        while let Some(at) = work.pop() {
+            for id in value_operands(self.module, &self.instruction(at).clone()) {
+                if let Some(definition) = self.local(id)
+                    && !std::mem::replace(&mut self.usage.live[definition], true)
+                {
+                    work.push(definition);
+                }
+            }
+        }
+    }
+
+    fn find_uses(&mut self, function: &Function) {
+        let blocks = self.module.function_blocks(function);
+        // Phis first: what they use may stand behind them.
+        for (&(from, to), &list) in &self.tree.edges {
+            let (block, from_block) = (&blocks[to as usize], &blocks[from as usize]);
+            let root = (from, from_block.end - 1 - self.first as u32);
+            for at in block.start..block.end {
+                let i = &self.module.instructions()[at as usize];
+                if !i.is(Op::Phi) {
+                    if matches!(i.op, Op::Line | Op::NoLine) {
+                        continue;
+                    }
+                    break;
+                }
+                if !self.usage.live[at as usize - self.first] {
+                    continue;
+                }
+                self.hold(at as usize - self.first, list);
+                for pair in i.operands(self.module.words()).chunks_exact(2) {
+                    if pair[1] == from_block.label {
+                        self.used(pair[0], list, root);
+                    }
+                }
+            }
+        }
+        for at in (0..self.node_of.len()).rev() {
+            let (node, list) = (self.node_of[at], if self.node_of[at] == NONE { NONE } else { self.list_of(at) });
+            let i = *self.instruction(at);
+            if list == NONE || !self.usage.live[at] || i.is(Op::Phi) {
+                continue;
+            }
+            if self.is_place(&i) {
+                // What uses the pointer uses its operands.
+                let uses = self.usage.uses[at];
+                for id in value_operands(self.module, &i) {
+                    for _ in 0..uses.count.min(2) {
+                        self.used(id, uses.used_in, uses.root);
+                    }
+                    self.spread(id, uses.holds);
+                }
+                continue;
+            }
+            let uses = self.usage.uses[at];
+            let inlines = self.inlines(at, &i, &uses);
+            let root = if inlines { uses.root } else { (node, at as u32) };
+            for id in value_operands(self.module, &i) {
+                self.used(id, list, root);
+            }
+        }
+    }
+
+    fn is_place(&self, i: &Instruction) -> bool {
+        let pointer = self
+            .module
+            .types()
+            .get(i.result_type)
+            .is_some_and(|t| matches!(t, smallstep_semantics::spirv::types::Type::Pointer { .. }) || t.is_opaque());
+        pointer && matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::SampledImage | Op::Image | Op::Load)
+    }
+
+    /// A use of a value that is evaluated there.
+    fn used(&mut self, id: u32, list: ListId, root: (Node, u32)) {
+        let Some(at) = self.local(id) else { return };
+        let uses = &mut self.usage.uses[at];
+        uses.count = uses.count.saturating_add(1);
+        uses.root = root;
+        uses.used_in = list;
+        self.hold(at, list);
+    }
+
+    /// A list that a value is used in, or one that holds all lists that it is used in.
+    fn spread(&mut self, id: u32, list: ListId) {
+        if let Some(at) = self.local(id) {
+            self.hold(at, list);
+        }
+    }
+
+    fn hold(&mut self, at: usize, list: ListId) {
+        let own = self.list_of(at);
+        if list == NONE || own == NONE {
+            return;
+        }
+        let lists = &self.tree.lists;
+        let (mut a, mut b) = (if self.usage.uses[at].holds == NONE { own } else { self.usage.uses[at].holds }, list);
+        let mut seen = true;
+        // The use is in the list of the definition or in one within, and not in the continue
+        // construct of a loop whose body is that list.
+        let mut up = list;
+        while up != own {
+            let Some(l) = lists.get(up as usize).filter(|l| l.depth > lists[own as usize].depth) else {
+                seen = false;
+                break;
+            };
+            seen &= !(l.continuing && l.parent == own);
+            up = l.parent;
+        }
+        while a != b {
+            let (da, db) = (lists[a as usize].depth, lists[b as usize].depth);
+            if da >= db {
+                a = lists[a as usize].parent;
+            }
+            if db >= da {
+                b = lists[b as usize].parent;
+            }
+        }
+        let uses = &mut self.usage.uses[at];
+        uses.holds = a;
+        uses.seen &= seen;
+    }
+
+    /// Whether a value stands in the expression that uses it.
+    fn inlines(&self, at: usize, i: &Instruction, uses: &Uses) -> bool {
+        if uses.count != 1 || uses.used_in != self.list_of(at) {
+            return false;
+        }
+        match i.op {
+            Op::Load if reads_what_stays(self.module, i) => true,
+            Op::Load => {
+                let (block, root) = uses.root;
+                block == self.node_of[at] && self.accesses.get(root as usize) == Some(&(self.accesses[at] + 1))
+            }
+            Op::CompositeInsert | Op::VectorInsertDynamic | Op::Phi => false,
+            Op::Select => self.module.shape(i.result).is_data() && self.module.shape(i.result).columns == 1,
+            Op::ExtInst => {
+                let number = i.operands(self.module.words())[1];
+                is_combinatorial(self.module, i) && number != Glsl::ModfStruct as u32 && number != Glsl::FrexpStruct as u32
+            }
+            _ => is_combinatorial(self.module, i),
+        }
+    }
+
+    fn decide(&mut self) {
+        for at in 0..self.node_of.len() {
+            let i = *self.instruction(at);
+            if i.result == 0 || !self.usage.live[at] || self.list_of(at) == NONE {
+                continue;
+            }
+            let uses = self.usage.uses[at];
+            let stand = if self.is_place(&i) || i.is(Op::Variable) {
+                Stand::Inline
+            } else if i.is(Op::Phi) {
+                Stand::Var(if uses.holds == NONE { self.list_of(at) } else { uses.holds })
+            } else if uses.count == 0 {
+                Stand::Unused
+            } else if self.inlines(at, &i, &uses) {
+                Stand::Inline
+            } else if uses.seen {
+                Stand::Let
+            } else {
+                Stand::Var(uses.holds)
+            };
+            if let Stand::Var(list) = stand {
+                self.usage.hoisted[list as usize].push(i.result);
+            }
+            self.usage.stands[at] = stand;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Mistakes in the conversion, each caught by the comparison.
+
+use std::time::Duration;
+
+use smallstep::compile::wgsl::Options;
+use smallstep::compile::wgsl::planted::BUGS;
+use smallstep::generate::spirv::{Limits, case};
+use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
+
+/// The most modules that are tried for one mistake.
+const TRIES: u64 = 400;
+
+#[test]
+fn every_planted_bug_is_caught() {
+    let limits = Limits { executed: 40, shared_percent: 50, ..Limits::default() };
+    let mut missed = Vec::new();
+    for bug in BUGS {
+        let options = Options { planted: Some(bug.change), ..Options::default() };
+        let optimiser = Optimiser::wgsl(options, Duration::from_secs(60));
+        let caught = (1..=TRIES).any(|seed| matches!(optimised(&case(seed, &limits), &optimiser), Optimised::Wrong { .. }));
+        if !caught && !crate::sections::catches(bug.change) {
+            missed.push(bug.name);
+        }
+    }
+    assert!(missed.is_empty(), "not caught: {missed:#?}");
+    assert!(BUGS.len() >= 40);
+}
