@@ -91,7 +91,10 @@ impl Through {
         let (name, why, code, text) = (verdict.name(), verdict.why(), exit::of(&verdict), plan.text(index));
         if self.json {
             say!("{}", json!({"schema": 1, "kind": "program", "index": index, "of": programs.name(), "seed": seed, "text": text}));
-            say!("{}", json!({"schema": 1, "kind": "summary", "index": index, "profile": plan.profile.to_string(), "verdict": name, "why": why, "exit": code}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "index": index, "profile": plan.profile.to_string(), "verdict": name, "why": why, "exit": code})
+            );
         } else {
             say_part!("{text}");
             say!("// {}, seed {seed}, under {}: {name} {why}", programs.name(), plan.profile);
@@ -123,7 +126,10 @@ impl Through {
         if self.json {
             let (text, why) = (small.map(|m| &m.text), small.map(|m| m.verdict.why()));
             let shown = finding.to_json();
-            say!("{}", json!({"schema": 1, "kind": "finding", "of": programs.name(), "seed": seed, "finding": shown, "minimal": text, "why": why, "replay": replay}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "finding", "of": programs.name(), "seed": seed, "finding": shown, "minimal": text, "why": why, "replay": replay})
+            );
             return;
         }
         tell!("\n{}: program {} ({}, seed {seed}): {}", finding.verdict, finding.index, programs.name(), finding.what);
@@ -140,7 +146,10 @@ impl Through {
     fn report(&self, plan: &Plan, tally: &Tally, device: Option<&str>, seconds: f64) {
         let all = tally.all().all();
         let (rate, statements) = (all as f64 / seconds, tally.statements as f64 / all.max(1) as f64);
-        say!("{all} programs in {seconds:.1} s ({rate:.0} a second), {statements:.1} statements each, {} dispatches and calls", tally.subjects);
+        say!(
+            "{all} programs in {seconds:.1} s ({rate:.0} a second), {statements:.1} statements each, {} dispatches and calls",
+            tally.subjects
+        );
         say!("semantics, under {}: {}", plan.profile, counts_text(&tally.semantics, &tally.all()));
         say!("{} of the lanes compared may be one of several values; {} programs met something unspecified", tally.sets, tally.open);
         if let Some(name) = device {
@@ -167,7 +176,8 @@ impl Through {
 
 /// The verdicts in words, of all programs and by kind.
 fn counts_text(by_kind: &BTreeMap<Programs, Counts>, all: &Counts) -> String {
-    let verdicts = |counts: &Counts| counts.shown().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ");
+    let verdicts =
+        |counts: &Counts| counts.shown().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ");
     let kinds = by_kind.iter().map(|(programs, counts)| format!("\n  {}: {}", programs.name(), verdicts(counts)));
     format!("{}; {}{}", verdicts(all), lanes_text(all), kinds.collect::<String>())
 }

@@ -144,12 +144,9 @@ fn parts(expr: &Expr) -> Vec<ExprId> {
         | &Expr::Step(_, _, a)
         | &Expr::Dot(a, _)
         | &Expr::Arrow(a, _) => vec![a],
-        &Expr::Comma(a, b)
-        | &Expr::Assign(_, a, b)
-        | &Expr::Or(a, b)
-        | &Expr::And(a, b)
-        | &Expr::Binary(_, a, b)
-        | &Expr::Index(a, b) => vec![a, b],
+        &Expr::Comma(a, b) | &Expr::Assign(_, a, b) | &Expr::Or(a, b) | &Expr::And(a, b) | &Expr::Binary(_, a, b) | &Expr::Index(a, b) => {
+            vec![a, b]
+        }
         &Expr::Ternary(a, b, c) => vec![a, b, c],
         Expr::Call(_, arguments) => arguments.clone(),
     }
@@ -351,7 +348,9 @@ impl Edit {
             Edit::Part(id, part) => tree.exprs.get_mut(id.0 as usize)?.0 = tree.exprs.get(part.0 as usize)?.0.clone(),
             Edit::Literal(id, literal) => {
                 // A literal inside a type is no expression of the program's own.
-                let argument = |ty: &smallstep_semantics::wsl::syntax::TypeExpr| ty.arguments.iter().flatten().any(|a| *a == TypeArgument::Constant(id));
+                let argument = |ty: &smallstep_semantics::wsl::syntax::TypeExpr| {
+                    ty.arguments.iter().flatten().any(|a| *a == TypeArgument::Constant(id))
+                };
                 if tree.types.iter().any(|(ty, _)| argument(ty)) {
                     return None;
                 }

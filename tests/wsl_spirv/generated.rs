@@ -14,7 +14,10 @@ fn run(programs: Programs, count: u64) -> Tally {
     let plan = Plan { extent, mix: &[programs], references: 10, profile: Profile::Strict, planted: None };
     let tally = campaign(&plan, None, Journal::none(), &()).expect("no journal is written").tally;
     println!("{programs:?}: {:?}, of which {} met something unspecified", tally.all(), tally.open);
-    println!("refused: {:#?}, unchecked: {:#?}, vacuous: {:#?}, passed: {:#?}", tally.refused, tally.unchecked, tally.vacuous, tally.passed);
+    println!(
+        "refused: {:#?}, unchecked: {:#?}, vacuous: {:#?}, passed: {:#?}",
+        tally.refused, tally.unchecked, tally.vacuous, tally.passed
+    );
     for finding in &tally.findings {
         println!("program {}: {}\n{}", finding.index, finding.what, plan.text(finding.index));
     }

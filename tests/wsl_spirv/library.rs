@@ -1,8 +1,8 @@
 //! Every function of the library is translated, and gives what WSL allows on corners of its
 //! arguments; those that are not are listed with the reason.
 
-use smallstep::compile::wsl::Options;
 use crate::cases::fine;
+use smallstep::compile::wsl::Options;
 use smallstep::theorem::Verdict;
 use smallstep::theorem::wsl::{call_both, leaves};
 use smallstep_semantics::wsl::choice::Strategy;

@@ -12,9 +12,7 @@
 
 mod lambda_v;
 
-pub use lambda_v::{
-    CEILING_VACUOUS, FLOOR_LANES, Judged, Plan, Tally, dispatches, judge, judge_near_miss, settings_for,
-};
+pub use lambda_v::{CEILING_VACUOUS, FLOOR_LANES, Judged, Plan, Tally, dispatches, judge, judge_near_miss, settings_for};
 
 use super::journal::{Indices, Journal, Part};
 use super::{Lanes, Verdict};

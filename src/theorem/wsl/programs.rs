@@ -1,7 +1,7 @@
 //! The generated programs of a seed, and how each is run.
 
-use super::{disagree, unchecked};
 use super::subject::Subject;
+use super::{disagree, unchecked};
 use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
 use smallstep_semantics::wsl::environment::{Function, FunctionId};
@@ -114,13 +114,7 @@ fn threads(entry: &EntryPoint) -> Option<u32> {
 
 /// The subjects of a valid program of that kind and seed. `made`: what gives a dispatch its
 /// buffers.
-pub(super) fn subjects_of(
-    programs: Programs,
-    (program, text): (&Program, &str),
-    seed: u64,
-    made: Option<&dispatch::Dispatch>,
-    each: Each,
-) {
+pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str), seed: u64, made: Option<&dispatch::Dispatch>, each: Each) {
     match (programs, made) {
         (Programs::Dispatches | Programs::Racy, Some(made)) => {
             let Some(entry) = program.entry_points.first() else { return };

@@ -1,9 +1,9 @@
 //! What runs on both sides: a dispatch of a compute entry point, or a function over a table of
 //! arguments.
 
-use super::{disagree, refused, unchecked};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
 use super::source::{FUEL, MUCH, Source, WAYS, machine, relation};
+use super::{disagree, refused, unchecked};
 use crate::compile::wsl::row::Row;
 use crate::compile::wsl::{Binding, Module, Options, translate, translate_function};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, words_hash};
@@ -240,7 +240,8 @@ impl Subject<'_, '_> {
             Ok(Outcome::Observed(shown)) => shown,
             Ok(Outcome::Undefined(undefined)) => {
                 let what = format!("{}: {}", undefined.ub.id(), undefined.what);
-                let disagree = || disagree(Engine::WslRelation, engine, format!("the module has undefined behaviour: {what} at {}", undefined.at));
+                let disagree =
+                    || disagree(Engine::WslRelation, engine, format!("the module has undefined behaviour: {what} at {}", undefined.at));
                 if !matches!(undefined.ub, Ub::DataRace | Ub::DivergentBarrier) {
                     return (disagree(), none);
                 }
@@ -284,9 +285,14 @@ impl Subject<'_, '_> {
             DeviceOutcome::Computed(result) if result.words_hash != words_hash(&given.module.words) => {
                 (unchecked("the device ran other words".into()), none)
             }
-            DeviceOutcome::Computed(result) => {
-                self.allows(self.machine(), &given.module, Some(options.profile), &|set, binding| result.buffer(set, binding), &engine, false)
-            }
+            DeviceOutcome::Computed(result) => self.allows(
+                self.machine(),
+                &given.module,
+                Some(options.profile),
+                &|set, binding| result.buffer(set, binding),
+                &engine,
+                false,
+            ),
             other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
         }
     }
