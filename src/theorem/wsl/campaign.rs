@@ -143,12 +143,12 @@ impl Plan<'_> {
         verdict.worse(self.of_device(&returned, &name, device.route(), again).verdict())
     }
 
-    /// Judges program `index` alone, with the relation: between the interpreters, and on the device
-    /// if one is given.
-    pub fn verdict_on(&self, index: u64, device: Option<&mut Device>) -> Verdict {
-        let (programs, seed) = self.program(index);
+    /// Judges the program of a seed alone, with the relation: between the interpreters, and on the
+    /// device if one is given. Its text too.
+    pub fn verdict_on(&self, programs: Programs, seed: u64, device: Option<&mut Device>) -> (String, Verdict) {
         let (text, made) = generated(programs, seed);
-        self.verdict(programs, seed, &text, made.as_ref(), device)
+        let verdict = self.verdict(programs, seed, &text, made.as_ref(), device);
+        (text, verdict)
     }
 
     /// What a device makes of a program.
