@@ -450,9 +450,9 @@ fn wsl_vectors_go_out_and_in() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("v.jsonl").display().to_string();
     said(&["vectors", "--format", "wsl", "--count", "8", "-o", &file], 0, "8 cases of");
-    said(&["replay", &file], 0, "reference and machine: 8 agree");
+    said(&["replay", &file], 0, "reference, machine and spirv: 8 agree");
     said(&["replay", &file, "--engine", "machine"], 0, "machine: 8 agree");
-    said(&["replay", &file, "--engine", "spirv"], 2, "WSL has no SPIR-V");
+    said(&["replay", &file, "--engine", "spirv-reference"], 2, "spirv on the words that cases carry");
     said(&["replay", &file, "--adapter", "0"], 2, "no device runs WSL");
     said(&["vectors", VALUES, "at(7)", "-o", &file], 2, "are recorded with --format wsl");
     said(&["vectors", "--format", "wsl", VALUES, "nobody(1)", "-o", &file], 2, "there is no function `nobody`");

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 /// What is run.
 pub(super) struct Through {
     pub(super) extent: Extent,
+    pub(super) from: Option<u64>,
     pub(super) mix: Vec<Programs>,
     pub(super) references: u64,
     pub(super) json: bool,
@@ -32,8 +33,12 @@ impl Through {
         let profile = device.as_ref().map_or(Profile::Strict, |device| profile_of(device.route()));
         let plan = Plan { extent: self.extent, mix: &self.mix, references: self.references, profile, planted: None };
         let replay = Replay { plan: &plan, named, route: device.as_ref().map(|device| device.route().name()) };
-        if let Some(index) = args.only {
-            return self.only(&plan, index, device.as_mut());
+        let only = match (self.from, self.mix.first(), args.only) {
+            (Some(seed), Some(&programs), _) => Some((programs, seed)),
+            (_, _, only) => only.map(|index| plan.program(index)),
+        };
+        if let Some((programs, seed)) = only {
+            return self.only(&plan, programs, seed, device.as_mut());
         }
         if let Some(what) = plan.extent.empty_shard() {
             return input::fail(exit::INVALID, &what);
@@ -85,19 +90,16 @@ impl Through {
     }
 
     /// Judges one program alone.
-    fn only(&self, plan: &Plan, index: u64, device: Option<&mut Device>) -> exit::Ended {
-        let (programs, seed) = plan.program(index);
-        let verdict = plan.verdict_on(index, device);
-        let (name, why, code, text) = (verdict.name(), verdict.why(), exit::of(&verdict), plan.text(index));
+    fn only(&self, plan: &Plan, programs: Programs, seed: u64, device: Option<&mut Device>) -> exit::Ended {
+        let (text, verdict) = plan.verdict_on(programs, seed, device);
+        let (of, name, why, code) = (programs.name(), verdict.name(), verdict.why(), exit::of(&verdict));
         if self.json {
-            say!("{}", json!({"schema": 1, "kind": "program", "index": index, "of": programs.name(), "seed": seed, "text": text}));
-            say!(
-                "{}",
-                json!({"schema": 1, "kind": "summary", "index": index, "profile": plan.profile.to_string(), "verdict": name, "why": why, "exit": code})
-            );
+            say!("{}", json!({"schema": 1, "kind": "program", "of": of, "seed": seed, "text": text}));
+            let profile = plan.profile.to_string();
+            say!("{}", json!({"schema": 1, "kind": "summary", "profile": profile, "verdict": name, "why": why, "exit": code}));
         } else {
             say_part!("{text}");
-            say!("// {}, seed {seed}, under {}: {name} {why}", programs.name(), plan.profile);
+            say!("// {of}, seed {seed}, under {}: {name} {why}", plan.profile);
         }
         Ok(code)
     }

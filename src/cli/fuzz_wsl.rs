@@ -48,6 +48,10 @@ pub(crate) struct FuzzWsl {
     /// entry-points, functions, racing, draws, stages.
     #[arg(long, value_name = "KIND", value_parser = kind, requires = "through")]
     of: Vec<Programs>,
+    /// With --of: judge only the program that the generator of this kind makes from this seed, and
+    /// print it.
+    #[arg(long, value_name = "SEED", requires = "of", conflicts_with = "only")]
+    from: Option<u64>,
     #[command(flatten)]
     campaign: CampaignArgs,
     #[command(flatten)]
@@ -100,7 +104,7 @@ impl FuzzWsl {
         if self.through.is_some() {
             let extent = self.campaign.extent(seed, count, threads);
             let mix = if self.of.is_empty() { MIX.to_vec() } else { self.of };
-            let through = Through { extent, mix, references: self.references.unwrap_or(10), json: self.json };
+            let through = Through { extent, from: self.from, mix, references: self.references.unwrap_or(10), json: self.json };
             return through.run(&self.campaign, &self.device);
         }
         let needless = self.campaign.given().or(self.references.is_some().then_some("--references"));

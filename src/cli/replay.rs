@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 /// Check a device, or an engine of smallstep, against a vectors file. WSL is checked on
-/// both of its engines.
+/// both of its engines, and on the SPIR-V that its cases carry.
 #[derive(Args)]
 pub(crate) struct Replay {
     /// A vectors file, or - for standard input.
@@ -26,7 +26,7 @@ pub(crate) struct Replay {
     #[arg(long, conflicts_with = "engine")]
     adapter: Option<Selection>,
     /// An engine of smallstep instead: machine or reference (on the source), spirv or
-    /// spirv-reference (on the words). Of WSL machine or reference alone.
+    /// spirv-reference (on the words). Of WSL machine, reference or spirv alone.
     #[arg(long, value_parser = engine)]
     engine: Option<Ours>,
     /// How words reach the device: passthrough or naga.
@@ -77,17 +77,19 @@ impl Replay {
         let on = match (opened, self.engine) {
             (Opened::Wsl(mut reader), engine) => {
                 let (engines, on) = match engine {
-                    None => (&wsl::Ours::ALL[..], "reference and machine"),
+                    None => (&[wsl::Ours::Reference, wsl::Ours::Machine, wsl::Ours::Spirv][..], "reference, machine and spirv"),
                     Some(Ours::Reference) => (&[wsl::Ours::Reference][..], "reference"),
                     Some(Ours::Machine) => (&[wsl::Ours::Machine][..], "machine"),
-                    Some(Ours::Spirv | Ours::SpirvReference) => {
-                        return input::fail(exit::INVALID, &format!("{name}: WSL has no SPIR-V; its engines are machine and reference"));
+                    Some(Ours::Spirv) => (&[wsl::Ours::Spirv][..], "spirv"),
+                    Some(Ours::SpirvReference) => {
+                        let what = format!("{name}: the engines of WSL are machine, reference, and spirv on the words that cases carry");
+                        return input::fail(exit::INVALID, &what);
                     }
                 };
                 if self.adapter.is_some() || self.route.is_some() {
                     return input::fail(
                         exit::INVALID,
-                        &format!("{name}: no device runs WSL; without --adapter and --route both engines do"),
+                        &format!("{name}: no device runs WSL; without --adapter and --route its engines do"),
                     );
                 }
                 wsl::replay(&mut reader, engines, self.fuel.unwrap_or(10_000_000), &mut each);

@@ -338,11 +338,11 @@ pub(super) fn from_hex(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-fn words_text(words: &[u32]) -> String {
+pub(super) fn words_text(words: &[u32]) -> String {
     STANDARD.encode(bytes_of_words(words))
 }
 
-fn words_from_text(field: &str, text: &str) -> Result<Vec<u32>, String> {
+pub(super) fn words_from_text(field: &str, text: &str) -> Result<Vec<u32>, String> {
     let bytes = STANDARD.decode(text).map_err(|e| format!("`{field}` is no base64: {e}"))?;
     if !bytes.len().is_multiple_of(4) {
         return Err(format!("`{field}` has {} bytes, which is no whole number of 4-byte words", bytes.len()));

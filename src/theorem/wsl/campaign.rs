@@ -148,12 +148,12 @@ impl Plan<'_> {
         verdict.worse(self.of_device(&returned, &name, device.route(), again).verdict())
     }
 
-    /// Judges program `index` alone, with the relation: between the interpreters, and on the device
-    /// if one is given.
-    pub fn verdict_on(&self, index: u64, device: Option<&mut Device>) -> Verdict {
-        let (programs, seed) = self.program(index);
+    /// Judges the program of a seed alone, with the relation: between the interpreters, and on the
+    /// device if one is given. Its text too.
+    pub fn verdict_on(&self, programs: Programs, seed: u64, device: Option<&mut Device>) -> (String, Verdict) {
         let (text, made) = generated(programs, seed);
-        self.verdict(programs, seed, &text, made.as_ref(), device)
+        let verdict = self.verdict(programs, seed, &text, made.as_ref(), device);
+        (text, verdict)
     }
 
     /// What a device makes of a program.
@@ -297,5 +297,55 @@ pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally
             tally.count(programs, seed, one);
         }
         Err(why) => *tally.passed.entry(why.into()).or_default() += 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatch::ComputeResult;
+
+    /// What a device shows is judged: what the interpreter shows agrees, by the same lanes; another
+    /// word disagrees, and so does a device that ends without a result.
+    #[test]
+    fn a_device_that_lies_is_found() {
+        let extent = Extent { seed: 3, count: Some(20), time: None, shard: (0, 1), threads: 1 };
+        let plan =
+            Plan { extent, mix: &[Programs::Functions, Programs::Dispatches], references: 0, profile: Profile::Strict, planted: None };
+        let (mut agreed, mut lied) = (0, 0);
+        for index in 0..20 {
+            let mut between = Tally::default();
+            let submitted = plan.judge(index, true, &mut between);
+            let outcomes = |shown: &dyn Fn(&Awaited) -> DeviceOutcome| -> Vec<Returned<Awaited>> {
+                submitted.iter().map(|(awaited, _)| (awaited.clone(), shown(awaited))).collect()
+            };
+            let on_device = |shown: &dyn Fn(&Awaited) -> DeviceOutcome| {
+                let mut tally = Tally::default();
+                plan.compare(index, outcomes(shown), "a device", Route::Passthrough, &mut tally);
+                (tally.all_device(), tally.findings)
+            };
+            let computed = |buffers: Vec<Buffer>, awaited: &Awaited| {
+                DeviceOutcome::Computed(ComputeResult { words_hash: awaited.words_hash, buffers, images: Vec::new() })
+            };
+            if submitted.is_empty() {
+                continue;
+            }
+            let (same, findings) = on_device(&|awaited| computed(awaited.shown.clone(), awaited));
+            assert_eq!((same.lanes, findings), (between.all().lanes, Vec::new()), "program {index}");
+            agreed += same.of("agree");
+            let (other, findings) = on_device(&|awaited| {
+                let mut buffers = awaited.shown.clone();
+                buffers.iter_mut().for_each(|b| b.bytes.iter_mut().for_each(|byte| *byte ^= 0x41));
+                computed(buffers, awaited)
+            });
+            lied += other.of("disagree");
+            assert_eq!(other.of("disagree"), findings.len() as u64);
+            assert!(findings.iter().all(|f| f.device && f.what.contains("a device")), "{findings:?}");
+            let (gone, _) = on_device(&|_| DeviceOutcome::Lost("gone".into()));
+            assert_eq!(gone.of("failed"), 1);
+            let (unasked, _) = on_device(&|_| DeviceOutcome::Unchecked("no room".into()));
+            assert_eq!(unasked.of("unchecked"), 1);
+        }
+        assert!(agreed >= 10 && lied >= 10, "{agreed} agree, and {lied} lies are found");
     }
 }

@@ -12,6 +12,8 @@ pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 18, 1 << 20);
 pub(super) const MUCH: u64 = 1 << 28;
 /// The most ways of the relation.
 pub(super) const WAYS: usize = 64;
+/// The ways that are followed first: what the target shows is nearly always among what these allow.
+pub(super) const FEW_WAYS: usize = 2;
 
 /// What the source allows.
 pub(super) enum Source {
@@ -51,9 +53,9 @@ pub(super) fn machine(dispatch: &Dispatch) -> Source {
     }
 }
 
-/// The source by its relation, along every way.
-pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>) -> Source {
-    let settings = group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..group::Settings::default() };
+/// The source by its relation, along so many ways.
+pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>, ways: usize) -> Source {
+    let settings = group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, ..group::Settings::default() };
     match dispatch.run(&settings) {
         group::Ending::Shown(shown) => {
             Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }

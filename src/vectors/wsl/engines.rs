@@ -2,6 +2,7 @@
 //! machine, by one choice of what is unspecified.
 
 use super::bound::{Image, MAX_COMPONENTS, Sampler, components};
+use super::compiled::Compiled as Spirv;
 use super::format::{Buffer, Dispatch, Ends, Lane, MAX_SCALARS};
 use crate::run::grid::{compute_entry, hold};
 use smallstep_semantics::number::Profile;
@@ -340,6 +341,32 @@ impl<'a> Grid<'a> {
     pub fn scalars<'w, W>(&self, resource: usize, words: &'w [W]) -> impl Iterator<Item = (&'w W, Scalar)> {
         let Parts { stride, scalars } = &self.parts[resource];
         words.chunks_exact(*stride).flat_map(move |e| scalars.iter().map(move |&(at, of)| (&e[at], of)))
+    }
+
+    /// The SPIR-V of the dispatch, if the compiler takes it and only buffers are bound.
+    pub fn compiled(&self, profile: Profile) -> Option<Spirv> {
+        let element = |(resource, parts): (&'_ Resource, &Parts)| {
+            let scalars = parts.scalars.iter().map(|&(at, _)| at).collect();
+            resource.buffer().map(|_| (resource.register.clone(), parts.stride, scalars))
+        };
+        let elements: Vec<(String, usize, Vec<usize>)> = self.resources.iter().zip(&self.parts).map(element).collect::<Option<_>>()?;
+        let elements: Vec<(&str, usize, Vec<usize>)> = elements.iter().map(|(register, n, at)| (&register[..], *n, at.clone())).collect();
+        Spirv::of_dispatch(self.program, self.entry, profile, &elements)
+    }
+
+    /// What each buffer holds at the end by the SPIR-V that a case carries.
+    pub fn by_spirv(&self, of: &Dispatch, compiled: &Spirv, bounds: Bounds) -> Result<Vec<Scalars>, Unfit> {
+        if compiled.buffers().len() != of.buffers.len() {
+            let (has, needed) = (compiled.buffers().len(), of.buffers.len());
+            return Err(Unfit::Wrong(format!("`spirv` has {has} buffers; the dispatch has {needed}")));
+        }
+        let mut scalars: Vec<_> = of.buffers.iter().map(|buffer| buffer.given.iter().map(|bits| bits.0)).collect();
+        let buffers = compiled.buffers().iter().zip(&of.buffers).zip(&mut scalars);
+        let given = buffers.map(|((bound, buffer), given)| (bound, buffer.elements, given as &mut dyn Iterator<Item = u32>)).collect();
+        let shown = compiled.run(self.groups, given, bounds)?;
+        let typed =
+            |(words, parts): (Vec<u32>, &Parts)| words.into_iter().zip(parts.scalars.iter().cycle()).map(|(w, s)| (w, s.1)).collect();
+        Ok(shown.into_iter().zip(&self.parts).map(typed).collect())
     }
 
     fn dispatch(&self) -> group::Dispatch<'_> {

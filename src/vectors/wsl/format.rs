@@ -1,6 +1,7 @@
 //! The lines of a file of WSL cases: FORMAT.md, "WSL".
 
 use super::bound::{Image, Sampler};
+use super::compiled::Compiled;
 use crate::vectors::Lines;
 use crate::vectors::format::{
     FORMAT, Provenance, bits_from_text, from_hex, from_json, hex, json_line, lane_from_text, lane_text, profile_from_name, profile_name,
@@ -220,6 +221,9 @@ pub struct Call {
     /// The value as text, for readers.
     #[serde(default)]
     pub value: String,
+    /// The compiled SPIR-V, if the compiler takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spirv: Option<Compiled>,
 }
 
 /// A buffer of a dispatch.
@@ -276,6 +280,9 @@ pub struct Dispatch {
     /// Its samplers, in the order of its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samplers: Vec<Sampler>,
+    /// The compiled SPIR-V, if the compiler takes it and there are only buffers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spirv: Option<Compiled>,
 }
 
 /// What is done with a program.
@@ -296,6 +303,14 @@ impl Checks {
                 let buffers = dispatch.buffers.iter().flat_map(|b| &b.expected);
                 Box::new(buffers.chain(dispatch.images.iter().flat_map(|i| &i.expected)))
             }
+        }
+    }
+
+    /// Whether something of it carries its SPIR-V.
+    pub fn has_spirv(&self) -> bool {
+        match self {
+            Checks::Calls(calls) => calls.iter().any(|call| call.spirv.is_some()),
+            Checks::Dispatch(dispatch) => dispatch.spirv.is_some(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Vectors of WSL: calls of functions and dispatches of compute entry points, with every result
 //! that the specification allows.
 //!
-//! `format` is what stands in a line, `bound` its images and samplers, `engines` what a case shows
+//! `format` is what stands in a line, `bound` its images and samplers, `compiled` the SPIR-V that
+//! it carries, `engines` what a case shows
 //! on the relation and on the machine, `record` makes a file, `replay` checks
 //! the engines against one.
 //!
@@ -9,6 +10,7 @@
 //! unspecified, is among what the relation shows.
 
 pub mod bound;
+pub mod compiled;
 mod engines;
 pub mod format;
 pub mod record;

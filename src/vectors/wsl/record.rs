@@ -2,8 +2,9 @@
 //! and expressions beside it.
 
 use super::bound::{Image, Sampler};
+use super::compiled::Compiled;
 use super::engines::{Bounds, Expression, Grid, Unfit, type_name};
-use super::format::{Bits, Buffer, Call, Case, Checks, Dispatch, Header, Lane, SCHEMA};
+use super::format::{Bits, Buffer, Call, Case, Checks, Dispatch, Ends, Header, Lane, SCHEMA};
 use super::replay::{Ours, WAYS, judge};
 use crate::run::grid::{self, compute_entry};
 use crate::theorem::{Lanes, Verdict};
@@ -160,8 +161,18 @@ fn case(number: u64, seed: u64, program: String, checks: Checks, rules: BTreeSet
     Case { index: 0, program, checks, rules: rules.into_iter().collect(), provenance }
 }
 
-/// The case, if the machine agrees with it.
-fn settled(case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
+/// The case, if the machine and the SPIR-V that it carries agree with it.
+fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
+    if case.checks.has_spirv() {
+        match judge(&case, Ours::Spirv, profile, fuel) {
+            Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
+                case.provenance.engines.insert("spirv/lockstep".into(), env!("CARGO_PKG_VERSION").into());
+            }
+            Ok((Verdict::Unchecked(..), _)) => return Tried::LeftOut("whose SPIR-V is not run"),
+            Ok((verdict, _)) => return Tried::Disagree(Box::new(verdict), case.program),
+            Err(what) => return Tried::Disagree(Box::new(Verdict::Failed(what)), case.program),
+        }
+    }
     match judge(&case, Ours::Machine, profile, fuel) {
         Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
             let lanes: Vec<&Lane> = case.checks.lanes().collect();
@@ -190,7 +201,9 @@ fn call(
     };
     rules.extend(shown.rules);
     let (ty, expression) = (prepared.type_name(), expression.to_string());
-    Ok(Ok(Call { expression, ty, ends: shown.ends, expected: shown.lanes, value: shown.value }))
+    let returns = shown.ends == Ends::Returns;
+    let spirv = if returns { Compiled::of_call(program, &expression, profile) } else { None };
+    Ok(Ok(Call { expression, ty, ends: shown.ends, expected: shown.lanes, value: shown.value, spirv }))
 }
 
 fn try_one(plan: &Plan, number: u64) -> Tried<Case> {
@@ -281,7 +294,7 @@ fn dispatched(
         Err(unfit) => return Ok(Err(unfit)),
     };
     rules.extend(fired);
-    let mut dispatch = Dispatch { entry: entry.into(), groups, buffers: Vec::new(), images: Vec::new(), samplers: Vec::new() };
+    let mut dispatch = Dispatch { entry: entry.into(), groups, buffers: Vec::new(), images: Vec::new(), samplers: Vec::new(), spirv: None };
     for (k, (resource, lanes)) in grid.resources().iter().zip(lanes).enumerate() {
         let (name, register, ty) = (resource.name.clone(), resource.register.clone(), type_name(&program, &resource.held));
         let expected = if resource.is_writable() { lanes } else { Vec::new() };
@@ -302,5 +315,6 @@ fn dispatched(
             Held::Sampler(sampler) => dispatch.samplers.extend(sampler.map(|sampler| Sampler { name, register, sampler })),
         }
     }
+    dispatch.spirv = grid.compiled(profile);
     Ok(Ok((dispatch, rules)))
 }

@@ -18,16 +18,20 @@ pub enum Ours {
     /// The machine, by several choices of what is unspecified: what it shows must be
     /// among what is expected.
     Machine,
+    /// The SPIR-V machine, on the words that a case carries: what it shows must be among what is
+    /// expected.
+    Spirv,
 }
 
 impl Ours {
-    /// Both.
+    /// Those that every case is for.
     pub const ALL: [Ours; 2] = [Ours::Reference, Ours::Machine];
 
     fn engine(self) -> Engine {
         match self {
             Ours::Reference => Engine::WslRelation,
             Ours::Machine => Engine::WslMachine,
+            Ours::Spirv => Engine::SpirvMachine,
         }
     }
 }
@@ -46,6 +50,10 @@ pub fn replay<R: BufRead>(reader: &mut Reader<R, Case>, engines: &[Ours], fuel: 
         each(next.and_then(|(line, case)| {
             let (mut verdict, mut lanes) = (Verdict::Agree, Lanes::default());
             for &engine in engines {
+                // Beside others, the words are run where there are some.
+                if engine == Ours::Spirv && engines.len() > 1 && !case.checks.has_spirv() {
+                    continue;
+                }
                 let (one, compared) = judge(&case, engine, profile, fuel).map_err(|what| LineError { line, what })?;
                 verdict = verdict.worse(one);
                 lanes += compared;
@@ -126,6 +134,9 @@ impl Compared {
 pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> Result<(Verdict, Lanes), String> {
     let bounds = Bounds { fuel, ways: WAYS };
     let mut compared = Compared::default();
+    if engine == Ours::Spirv && !case.checks.has_spirv() {
+        return Ok((Verdict::Unchecked(Lack::Device, "the case carries no SPIR-V".into()), Lanes::default()));
+    }
     match &case.checks {
         Checks::Calls(calls) => {
             for call in calls {
@@ -168,6 +179,14 @@ fn called(program: &str, call: &Call, engine: Ours, profile: Profile, bounds: Bo
             }
             Ok(shown) => compared.lanes_of_relation(&call.expected, &shown.lanes, &place),
         },
+        Ours::Spirv => match &call.spirv {
+            // Another call of the case has words.
+            None => {}
+            Some(compiled) => match compiled.call(&expression.scalars, bounds) {
+                Err(unfit) => compared.unfit(unfit, &format!("`{}`", call.expression)),
+                Ok(shown) => compared.lanes_of_machine(&call.expected, &shown, &place),
+            },
+        },
         Ours::Machine => {
             for strategy in STRATEGIES {
                 match (expression.by_machine(strategy, bounds), call.ends) {
@@ -209,6 +228,17 @@ fn dispatched(
                     compared.lanes_of_relation(said.expected(), &shown[k], &|lane| said.place(lane));
                 }
             }
+        },
+        Ours::Spirv => match &dispatch.spirv {
+            None => {}
+            Some(compiled) => match grid.by_spirv(dispatch, compiled, bounds) {
+                Err(unfit) => compared.unfit(unfit, &format!("`{}`", dispatch.entry)),
+                Ok(shown) => {
+                    for (k, said) in said() {
+                        compared.lanes_of_machine(said.expected(), &shown[k], &|lane| said.place(lane));
+                    }
+                }
+            },
         },
         Ours::Machine => {
             for strategy in STRATEGIES {

@@ -31,7 +31,6 @@ use crate::outcome::{Limit, Outcome};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use run::Run;
-use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 /// The most threads of a dispatch that the relation runs.
@@ -156,7 +155,7 @@ impl Dispatch<'_> {
         };
         let mut known = Known::default();
         for _ in 0..MAX_PASSES {
-            let (learnt, fired) = (Known::default(), FxHashSet::default());
+            let (learnt, fired) = (Known::default(), vec![false; Rule::ALL.len()]);
             let mut pass = Pass { shown: Shown::default(), known: &known, learnt, fired, every_order: true, halted: None };
             pass.shown.complete = explore(settings.ways, |ways| match pass.halted {
                 None => pass.way(self, &shared, settings, ways),
@@ -168,8 +167,7 @@ impl Dispatch<'_> {
             }
             if !known.merge(&learnt) {
                 shown.complete &= every_order;
-                shown.fired = fired.into_iter().collect();
-                shown.fired.sort_unstable();
+                shown.fired = Rule::ALL.iter().copied().filter(|&rule| fired[rule as usize]).collect();
                 return Ending::Shown(Box::new(shown));
             }
         }
@@ -183,7 +181,7 @@ impl Dispatch<'_> {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
-        let (known, learnt, fired) = (Known::default(), Known::default(), FxHashSet::default());
+        let (known, learnt, fired) = (Known::default(), Known::default(), vec![false; Rule::ALL.len()]);
         let mut pass = Pass { shown: Shown::default(), known: &known, learnt, fired, every_order: true, halted: None };
         let mut run = Run::new(self, &shared, settings, Ways::default(), &known);
         run.on = Some(on);
@@ -234,7 +232,8 @@ struct Pass<'k> {
     shown: Shown,
     known: &'k Known,
     learnt: Known,
-    fired: FxHashSet<Rule>,
+    /// Of each rule, by its number: whether it was applied.
+    fired: Vec<bool>,
     every_order: bool,
     halted: Option<Ending>,
 }
@@ -266,7 +265,7 @@ impl Pass<'_> {
         self.shown.ways += 1;
         self.shown.steps += run.steps;
         self.shown.unspecified |= run.world.opens.met();
-        self.fired.extend(&run.fired);
+        self.fired.iter_mut().zip(&run.fired).for_each(|(all, fired)| *all |= fired);
         self.halted = run.halted.clone();
         if self.halted.is_some() {
             return;

@@ -12,7 +12,6 @@ use crate::wsl::memory::{Memory, Object, ObjectId};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
 use crate::wsl::race::Known;
 use crate::wsl::syntax::AddressSpace;
-use rustc_hash::FxHashSet;
 
 /// All threads.
 pub(super) struct Run<'a, 'p> {
@@ -25,7 +24,8 @@ pub(super) struct Run<'a, 'p> {
     /// Of each thread by its number: where its last step was.
     last: Vec<Span>,
     pub(super) steps: u64,
-    pub(super) fired: FxHashSet<Rule>,
+    /// Of each rule, by its number: whether it was applied.
+    pub(super) fired: Vec<bool>,
     /// How it ended, if not by all threads.
     pub(super) halted: Option<Ending>,
     /// Is told of each step.
@@ -74,7 +74,7 @@ impl<'a, 'p> Run<'a, 'p> {
         let world = World { shared, memory, opens };
         let next = vec![Footprint::Local; number as usize];
         let last = vec![dispatch.program.env.function(dispatch.entry.function).name.span; number as usize];
-        Run { world, groups, dispatch, settings, next, last, steps: 0, fired: FxHashSet::default(), halted: None, on: None }
+        Run { world, groups, dispatch, settings, next, last, steps: 0, fired: vec![false; Rule::ALL.len()], halted: None, on: None }
     }
 
     /// What the words of the resources may be.
@@ -112,8 +112,10 @@ impl<'a, 'p> Run<'a, 'p> {
         };
         match rule(&mut self.world, group, t) {
             Ok(step) => {
-                self.fired.insert(Rule::WslGThread);
-                self.fired.extend(step.within.iter().copied().chain([step.rule]));
+                self.fired[Rule::WslGThread as usize] = true;
+                for rule in step.within.iter().copied().chain([step.rule]) {
+                    self.fired[rule as usize] = true;
+                }
                 self.last[group.threads[t].0.number as usize] = step.at;
                 if let Some(on) = &mut self.on {
                     on(&group.threads[t].0, &step);
@@ -160,7 +162,7 @@ impl<'a, 'p> Run<'a, 'p> {
                 self.halted = Some(Ending::Diverged(Divergence { waiting, barrier, other, at }))
             }
             Ok(()) => {
-                self.fired.insert(Rule::WslGBarrier);
+                self.fired[Rule::WslGBarrier as usize] = true;
             }
         }
         self.halted.is_none()

@@ -1,0 +1,77 @@
+//! WSL on one thread: generated programs per second through the theorem without a device, by kind
+//! of program (generate, validate, translate, load, run both sides, compare), and the compilation of
+//! a program of 10,000 lines.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use smallstep::compile::wsl::{Options, translate};
+use smallstep::theorem::campaign::{Extent, SourceLanguage};
+use smallstep::theorem::wsl::{Plan, Programs, Tally};
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::wsl::validate::validate;
+use std::fmt::Write;
+use std::hint::black_box;
+
+fn theorem(c: &mut Criterion) {
+    const PROGRAMS: u64 = 200;
+    let mut group = c.benchmark_group("WSL theorem");
+    group.throughput(Throughput::Elements(PROGRAMS)).sample_size(10);
+    // The machine on every definite program; WSL's relation on every open one, and on one in ten.
+    for (references, share) in [(0, "machine"), (10, "relation on one in ten")] {
+        for programs in [Programs::Dispatches, Programs::Functions] {
+            let extent = Extent { seed: 1, count: None, time: None, shard: (0, 1), threads: 1 };
+            let mix = [programs];
+            let plan = Plan { extent, mix: &mix, references, profile: Profile::Strict, planted: None };
+            group.bench_function(format!("{}, {share}", programs.name()), |b| {
+                b.iter(|| {
+                    let mut tally = Tally::default();
+                    for index in 0..PROGRAMS {
+                        black_box(plan.judge(index, false, &mut tally));
+                    }
+                    assert_eq!(tally.findings, []);
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+/// A program of about so many lines: functions of a hundred lines, which the entry point calls.
+fn large(lines: usize) -> String {
+    let mut text = String::new();
+    let functions = lines / 100;
+    for f in 0..functions {
+        let _ = writeln!(text, "uint f{f}(uint x, float y) {{\n    uint[16] a;\n    float2 v = float2(y, 1.0);");
+        for line in 0..95 {
+            let _ = match line % 5 {
+                0 => writeln!(text, "    x = x * 3u + a[x % 16u];"),
+                1 => writeln!(text, "    a[(x + {line}u) % 16u] += x ^ {f}u;"),
+                2 => writeln!(text, "    v = v.yx * 0.5 + float2(float(x), y);"),
+                3 => writeln!(text, "    if (x > {line}u && v.x < y) x -= 1u; else v.x = max(v.y, 0.25);"),
+                _ => writeln!(text, "    x = clamp(x, {line}u, 4000u) / ((x & 7u) + 1u);"),
+            };
+        }
+        let _ = writeln!(text, "    return x + uint(v.x > 0.0);\n}}");
+    }
+    let _ = writeln!(text, "[numthreads(1, 1, 1)]\ncompute void main(device uint[] out : register(u0)) {{\n    uint x = out[0];");
+    for f in 0..functions {
+        let _ = writeln!(text, "    x += f{f}(x, 0.5);");
+    }
+    let _ = writeln!(text, "    out[0] = x;\n}}");
+    text
+}
+
+fn compile(c: &mut Criterion) {
+    let text = large(10_000);
+    println!("{} lines, {} bytes", text.lines().count(), text.len());
+    let program = validate(&text).program.expect("valid");
+    let mut group = c.benchmark_group("WSL of 10,000 lines");
+    group.sample_size(10);
+    group.bench_function("validation", |b| b.iter(|| black_box(validate(&text).program.is_some())));
+    group.bench_function("translation", |b| {
+        b.iter(|| black_box(translate(&program, &program.entry_points[0], &Options::default()).expect("translates")));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, theorem, compile);
+criterion_main!(benches);
