@@ -104,7 +104,7 @@ const WRITE: &str = "%w = OpLoad %stimg %st OpImageWrite %w %ij %c OpStore %out 
 fn fragments_write_texels_and_helpers_write_none() {
     let observation = scene(&ALL, numbered(8), WRITE).observed();
     let [image] = &observation.images[..] else { panic!("{:?}", observation.images) };
-    assert_eq!((image.set, image.binding, image.size, &image.undefined), (0, 3, [8, 8], &vec![]));
+    assert_eq!((image.set, image.binding, image.size, &image.undefined), (0, 3, [8, 8, 1], &vec![]));
     assert_eq!(texels(image), (0..64).map(|n| (n % 8) as f32 + 0.5).collect::<Vec<_>>());
     assert_eq!(observation.doubtful_texels.iter().filter(|d| d.component < 2).count(), 0, "of FragCoord z and w alone are interpolated");
     let observation = scene(&one_pixel(), numbered(8), WRITE).observed();

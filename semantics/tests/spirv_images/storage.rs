@@ -41,7 +41,7 @@ fn texels_are_written_in_their_format() {
         let report = written(format, &format!("%i = OpLoad %anyimg %any OpImageWrite %i i(1,0) {body}"));
         let observed = image(&report);
         assert_eq!(&observed.bytes[format.bytes()..], expected, "{} {body}", format.name());
-        assert_eq!((observed.format, observed.size, observed.set, observed.binding), (format, [2, 1], 0, 16));
+        assert_eq!((observed.format, observed.size, observed.set, observed.binding), (format, [2, 1, 1], 0, 16));
         assert!(observed.bytes[..format.bytes()].iter().all(|&byte| byte == 0));
         assert!(observed.undefined.is_empty() && report.doubtful_texels.is_empty(), "{} {body}: {report:?}", format.name());
     };

@@ -363,7 +363,7 @@ impl Compiler<'_> {
                 Ok(value)
             }
             Some((_, Semantic::Attribute(number))) => match self.stage.taken.iter().find(|v| v.number == number).cloned() {
-                Some(variable) => self.take(&variable),
+                Some(variable) => self.attribute(&variable),
                 None => {
                     let saved = self.e.enter(Row::LeftOver);
                     let value = self.default_value(ty)?;
@@ -462,7 +462,7 @@ impl Compiler<'_> {
     }
 
     /// What a stage takes as attribute(n).
-    fn take(&mut self, variable: &StageVariable) -> Done<Id> {
+    fn attribute(&mut self, variable: &StageVariable) -> Done<Id> {
         let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
         let (of, whole) = (self.column_type(shape), self.ty(variable.ty)?);
         let saved = self.e.row;
