@@ -51,11 +51,13 @@ pub enum Judgement {
     Draw,
     /// G, CF ⊢ s : B, C and G, CF ⊢ e : C, with the implications that they add (seed 001).
     Uniformity,
+    /// WSL to SPIR-V (seed 003): which instructions a construct becomes.
+    Codegen,
 }
 
 impl Judgement {
     /// Every judgement, in the order of the registry.
-    pub const ALL: [Judgement; 21] = [
+    pub const ALL: [Judgement; 22] = [
         Judgement::Typing,
         Judgement::RecMatch,
         Judgement::Reduction,
@@ -77,6 +79,7 @@ impl Judgement {
         Judgement::GroupExecution,
         Judgement::Draw,
         Judgement::Uniformity,
+        Judgement::Codegen,
     ];
 
     /// How the judgement is written.
@@ -103,6 +106,7 @@ impl Judgement {
             Judgement::GroupExecution => "G → G'",
             Judgement::Draw => "D → D'",
             Judgement::Uniformity => "G, CF ⊢ s : B, C",
+            Judgement::Codegen => "WSL ⇒ SPIR-V",
         }
     }
 }
@@ -111,6 +115,8 @@ impl Judgement {
 mod uniformity;
 #[macro_use]
 mod uniformity_flow;
+#[macro_use]
+mod wsl_codegen;
 #[macro_use]
 mod wsl_execution;
 #[macro_use]
@@ -177,7 +183,7 @@ impl std::fmt::Display for Rule {
     }
 }
 
-uniformity_flow_rules! { uniformity_rules wsl_syntax_rules wsl_typing_rules wsl_execution_rules wsl_library_rules rules
+uniformity_flow_rules! { uniformity_rules wsl_syntax_rules wsl_typing_rules wsl_execution_rules wsl_library_rules wsl_codegen_rules rules
     // Typing, report §5.
     LvTNum "lv/t-num" Typing "000 §5" "lambda_v::typing::rules::t_num" "R, ∅ ⊢ num : Num";
     LvTTrue "lv/t-true" Typing "000 §5" "lambda_v::typing::rules::t_true" "R, ∅ ⊢ true : Bool";

@@ -48,7 +48,7 @@ impl Language {
         match self {
             Language::LambdaV => &[C::Parse, C::Typing, C::Reject, C::Step, C::Translate, C::Run, C::Agree],
             Language::Assembly => &[C::Parse, C::Reject, C::Run, C::Undefined],
-            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Call, C::Run, C::Uniform],
+            Language::Wsl => &[C::Parse, C::Desugar, C::Typing, C::Reject, C::Translate, C::Call, C::Run, C::Agree, C::Uniform],
         }
     }
 }
@@ -102,7 +102,7 @@ pub struct ErrorDirective {
 }
 
 /// `;@ test command key=value…`, with the expectations up to the next one. After `call` and its
-/// keys stands an expression.
+/// keys stands an expression, after those of WSL's `agree` arguments.
 #[derive(Debug)]
 pub struct Test {
     /// The line, from 1.
@@ -111,7 +111,7 @@ pub struct Test {
     pub command: Command,
     /// key=value, in order.
     pub options: Vec<(String, String)>,
-    /// The expression of `call`; empty of other commands.
+    /// The expression of `call`; the arguments of `agree` of a function of WSL; else empty.
     pub expression: String,
     /// `;@ expect: …`: the line and the text.
     pub expects: Vec<(usize, String)>,
@@ -187,6 +187,8 @@ fn keys(command: Command, language: Language) -> &'static [&'static str] {
         Command::Run if language == Language::Wsl => {
             &["entry", "groups", "schedule", "strategy", "fuel", "ways", "precision", "size", "vertex", "vertices", "instances", "depth"]
         }
+        Command::Translate if language == Language::Wsl => &["literal", "function", "entry", "vertex", "profile"],
+        Command::Agree if language == Language::Wsl => &["literal", "function", "entry", "profile", "groups", "schedule"],
         Command::Parse | Command::Desugar => &[],
         Command::Typing => &["literal"],
         Command::Reject => &["literal"],
@@ -417,7 +419,8 @@ fn test_directive(line: usize, rest: &str, language: Language) -> Result<Test, S
         let (word, after) = first_word(rest);
         let option = word.split_once('=');
         // No expression begins with a name and `=`: beside a program there are no variables.
-        if command == Command::Call && !option.is_some_and(|(key, value)| is_name(key) && !value.starts_with('=')) {
+        let is_last = command == Command::Call || command == Command::Agree && language == Language::Wsl;
+        if is_last && !option.is_some_and(|(key, value)| is_name(key) && !value.starts_with('=')) {
             break;
         }
         let (key, value) = option.ok_or_else(|| format!("`{word}` is not key=value"))?;

@@ -1,7 +1,8 @@
 //! Spec-tests: one small program per rule, and their runner.
 //!
 //! A case is a program with directives in its comments (`README.md` beside this crate says which).
-//! [`mod@file`] reads the directives, [`run`] runs the tests ([`wsl`] those of WSL), [`expect`] and
+//! [`mod@file`] reads the directives, [`run`] runs the tests ([`wsl`] those of WSL, [`translated`]
+//! those of its translation), [`expect`] and
 //! [`reject`] hold what was found to what was expected, [`literal`] has the reports' rules by the
 //! letter, [`pages`] renders `RULES.md` and `OPCODES.md`, [`tools`] says what did not run for want
 //! of a device or a tool.
@@ -14,6 +15,7 @@ pub mod reject;
 pub mod run;
 mod show;
 pub mod tools;
+pub mod translated;
 pub mod wsl;
 
 use file::{CaseFile, Command};
@@ -28,7 +30,7 @@ pub fn root() -> PathBuf {
 }
 
 /// The folders of cases, below [`root`].
-pub const FOLDERS: [&str; 6] = ["lv", "wsl", "spirv", "theorem", "reject", "uniformity"];
+pub const FOLDERS: [&str; 7] = ["lv", "wsl", "spirv", "theorem", "reject", "uniformity", "codegen"];
 
 /// What became of many cases.
 #[derive(Debug, Default)]

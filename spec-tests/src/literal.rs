@@ -7,8 +7,9 @@
 //! shortcut, it says so.
 
 use crate::wsl;
-use rspirv::spirv::Op;
+use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 use smallstep::compile::lambda_v::Site;
+use smallstep::compile::wsl::planted::{Change, Planted as Bug};
 use smallstep::theorem::case::Planted;
 use smallstep_semantics::lambda_v::step::{Reduct, Reduction};
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Symbol, Tree};
@@ -39,6 +40,8 @@ pub struct Literal {
     pub execution: execution::Planted,
     /// The rule of seed 001 that is taken by the letter, by the number of its erratum.
     pub uniformity: Option<u32>,
+    /// The rule of seed 003 that is taken by the letter in the translation of WSL.
+    pub codegen: Option<Bug>,
 }
 
 impl Literal {
@@ -51,15 +54,15 @@ impl Literal {
 const NOTHING: execution::Planted = execution::Planted { rule: None, group: None, scalar: None, bound: None };
 
 const fn planted(name: &'static str, what: &'static str, plant: fn(&mut Planted)) -> Literal {
-    Literal { name, what, source: None, plant, premises: None, execution: NOTHING, uniformity: None }
+    Literal { name, what, source: None, plant, premises: None, execution: NOTHING, uniformity: None, codegen: None }
 }
 
 const fn rewritten(name: &'static str, what: &'static str, source: fn(&Tree) -> Tree) -> Literal {
-    Literal { name, what, source: Some(source), plant: |_| {}, premises: None, execution: NOTHING, uniformity: None }
+    Literal { name, what, source: Some(source), plant: |_| {}, premises: None, execution: NOTHING, uniformity: None, codegen: None }
 }
 
 const fn premised(name: &'static str, what: &'static str, premises: fn(&mut Premises)) -> Literal {
-    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises), execution: NOTHING, uniformity: None }
+    Literal { name, what, source: None, plant: |_| {}, premises: Some(premises), execution: NOTHING, uniformity: None, codegen: None }
 }
 
 const fn executed(name: &'static str, what: &'static str, rule: Rule, by: By) -> Literal {
@@ -71,6 +74,7 @@ const fn executed(name: &'static str, what: &'static str, rule: Rule, by: By) ->
         premises: None,
         execution: execution::Planted { rule: Some((rule, by)), ..NOTHING },
         uniformity: None,
+        codegen: None,
     }
 }
 
@@ -83,11 +87,17 @@ const fn computed(name: &'static str, what: &'static str, scalar: meaning::Repla
         premises: None,
         execution: execution::Planted { scalar: Some(scalar), ..NOTHING },
         uniformity: None,
+        codegen: None,
     }
 }
 
 const fn analysed(name: &'static str, what: &'static str, erratum: u32) -> Literal {
-    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: NOTHING, uniformity: Some(erratum) }
+    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: NOTHING, uniformity: Some(erratum), codegen: None }
+}
+
+const fn emitted(name: &'static str, what: &'static str, rule: Rule, change: Change) -> Literal {
+    let codegen = Some(Bug { name: what, rule, change });
+    Literal { name, what, source: None, plant: |_| {}, premises: None, execution: NOTHING, uniformity: None, codegen }
 }
 
 /// Every variant.
@@ -152,6 +162,24 @@ pub static LITERALS: &[Literal] = &[
     analysed("U-10", "the value of &e and @e does not depend on an index in e", 10),
     analysed("U-12", "the search forgets where it was", 12),
     computed("WSL-E2", "atan2(y, x) has the tangent x/y", wsl::tangent_of_x_by_y),
+    emitted("C-3a", "a divisor is what it is", Rule::CodegenDivideGuard, Change::Forward(Op::Select, 2)),
+    emitted("C-4", "% of ints is OpSRem", Rule::CodegenRemainderInt, Change::Letter),
+    emitted("C-5", "the amount of a shift is what it is", Rule::CodegenShiftAmount, Change::Forward(Op::BitwiseAnd, 0)),
+    emitted("C-6", "!= of floats is OpFOrdNotEqual", Rule::CodegenNotEqualFloat, Change::Opcode(Op::FUnordNotEqual, Op::FOrdNotEqual)),
+    emitted("C-7a", "&& is OpLogicalAnd of both sides", Rule::CodegenLogicalAnd, Change::Letter),
+    emitted("C-7b", "|| is OpLogicalOr of both sides", Rule::CodegenLogicalOr, Change::Letter),
+    emitted("C-7c", "?: is OpSelect of both sides", Rule::CodegenConditional, Change::Letter),
+    emitted(
+        "C-8",
+        "a float is compared with 0 by OpFOrdNotEqual",
+        Rule::CodegenCastFloatToBool,
+        Change::Opcode(Op::FUnordNotEqual, Op::FOrdNotEqual),
+    ),
+    emitted("C-9", "a float is converted, whatever it is", Rule::CodegenCastGuard, Change::Forward(Op::Select, 1)),
+    emitted("C-10a", "an index of an array is what it is", Rule::CodegenIndexClamp, Change::ForwardGlsl(Glsl::UMin, 0)),
+    emitted("C-10b", "an index of a vector is what it is", Rule::CodegenVectorIndex, Change::ForwardGlsl(Glsl::UMin, 0)),
+    emitted("C-12", "dot of floats is OpDot", Rule::CodegenProduct, Change::Letter),
+    emitted("C-15", "the divisor of fmod is what it is", Rule::CodegenFloatGuard, Change::Forward(Op::Select, 2)),
 ];
 
 // SPIR-V, report §3.

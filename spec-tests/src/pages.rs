@@ -34,7 +34,7 @@ pub fn rules_page(files: &[CaseFile]) -> String {
     let mut out = String::from(
         "# Rules\n\n\
          Printed from `semantics/src/rule.rs` and the cases of `spec-tests/`; `SPEC_BLESS=1 cargo test -p smallstep-spec-tests --test pages`\n\
-         writes it again. Sources: 000 is the λV report, 001 the uniformity analysis, 004 the WSL specification, LV-n, WSL-xn and U-n are entries of [ERRATA.md](ERRATA.md). A rule's Rust item is below\n\
+         writes it again. Sources: 000 is the λV report, 001 the uniformity analysis, 003 the mapping from HLSL to SPIR-V, 004 the WSL specification, LV-n, WSL-xn, U-n and C-n are entries of [ERRATA.md](ERRATA.md). A rule's Rust item is below\n\
          `semantics/src`, or, if it begins with `compile`, below `src`. Cases after a dash nearly fire the rule and do not.\n",
     );
     for judgement in Judgement::ALL {
@@ -45,6 +45,13 @@ pub fn rules_page(files: &[CaseFile]) -> String {
             let statement = rule.statement().replace('|', "\\|");
             let _ = writeln!(out, "| `{rule}` | {statement} | {} | `{}` | {}{near} |", rule.source(), rule.item(), firing.join(", "));
         }
+    }
+    out += "\n## What seed 003 has and WSL has not\n\nEach cell without a counterpart, and the rule that rejects it.\n\n| | section | rejected by | case |\n|---|---|---|---|\n";
+    for file in files.iter().filter(|file| file.name.starts_with("codegen/absent-")) {
+        let what = file.text.lines().next().unwrap_or_default().trim_start_matches("// ").replace('|', "\\|");
+        let mut rules: Vec<String> = file.errors.iter().map(|error| format!("`{}`", error.code)).collect();
+        rules.dedup();
+        let _ = writeln!(out, "| {what} | {} | {} | {} |", file.sources.join(", "), rules.join(", "), file.name);
     }
     out
 }

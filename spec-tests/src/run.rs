@@ -13,6 +13,7 @@ use crate::{reject, wsl};
 use similar::TextDiff;
 use smallstep::compile::lambda_v as translation;
 use smallstep::compile::lambda_v::Constants;
+use smallstep::compile::wsl::planted::Planted as Bug;
 use smallstep::diagnostic::Diagnostic;
 use smallstep::gpu::Device;
 use smallstep::theorem::case::{Case, NoCase, Planted, Settings, decided};
@@ -52,6 +53,8 @@ pub struct Engines {
     pub wsl: wsl::Rules,
     /// The rules of the uniformity analysis, or such with a bug.
     pub uniformity: seed::Settings,
+    /// A bug in the translation of WSL.
+    pub codegen: Option<Bug>,
 }
 
 /// What became of a case file.
@@ -206,10 +209,12 @@ impl Run<'_> {
                 Found::default()
             }
             Command::Step => self.step()?,
+            Command::Translate if self.file.language == Language::Wsl => self.translate_wsl()?,
             Command::Translate => self.translate()?,
             Command::Run if self.file.language == Language::Assembly => self.run_module(None)?,
             Command::Run if self.file.language == Language::Wsl => self.run_grid()?,
             Command::Run => self.run_program()?,
+            Command::Agree if self.file.language == Language::Wsl => self.agree_wsl()?,
             Command::Agree => self.agree()?,
             Command::Undefined => self.run_module(None)?,
             Command::Call => self.call()?,

@@ -361,14 +361,39 @@ pub fn dispatch(
     groups: [u32; 3],
     settings: &group::Settings,
 ) -> Result<(Found, Vec<Rule>), String> {
+    let program = valid(text)?;
+    let dispatch = prepared(&program, text, entry, resources, groups)?;
+    Ok(ran(&program, &dispatch, settings))
+}
+
+/// The program of a text.
+///
+/// Errors: what is wrong with it.
+pub fn valid(text: &str) -> Result<Program, String> {
     let validated = validate::validate(text);
-    let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
-    let entry = grid::compute_entry(&program, entry)?;
-    let resources = grid::bind(&program, entry, &given(resources), &unread)?;
-    let dispatch = group::Dispatch { program: &program, text, entry, groups, resources };
-    Ok(match dispatch.run(settings) {
+    validated.program.ok_or_else(|| rejected(text, &validated.errors))
+}
+
+/// A dispatch with what is bound.
+///
+/// Errors: there is no such entry point, or what is bound does not fit.
+pub fn prepared<'p>(
+    program: &'p Program,
+    text: &'p str,
+    entry: Option<&str>,
+    resources: &[(String, String)],
+    groups: [u32; 3],
+) -> Result<group::Dispatch<'p>, String> {
+    let entry = grid::compute_entry(program, entry)?;
+    let resources = grid::bind(program, entry, &given(resources), &unread)?;
+    Ok(group::Dispatch { program, text, entry, groups, resources })
+}
+
+/// What a dispatch leaves, or how it ends; and the rules that fire.
+pub fn ran(program: &Program, dispatch: &group::Dispatch, settings: &group::Settings) -> (Found, Vec<Rule>) {
+    match dispatch.run(settings) {
         group::Ending::Shown(shown) => {
-            let mut notes: Vec<String> = in_device(&program, &dispatch.resources, &shown.buffers).collect();
+            let mut notes: Vec<String> = in_device(program, &dispatch.resources, &shown.buffers).collect();
             notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
             if !shown.complete {
                 notes.push("not every way was followed".into());
@@ -378,7 +403,7 @@ pub fn dispatch(
         group::Ending::Diverged(_) => (Found::ending("diverged", ""), Vec::new()),
         group::Ending::OutOfFuel(_) => (ending(Outcome::<()>::OutOfFuel), Vec::new()),
         group::Ending::Other(outcome) => (ending(outcome), Vec::new()),
-    })
+    }
 }
 
 /// Runs a dispatch on the fast engine and by the relation, by two strategies: they must end alike.

@@ -1,7 +1,7 @@
 //! `RULES.md` is what the registry and the cases say; `SPEC_BLESS=1` writes it. `ERRATA.md` names
 //! exhibits that exist.
 
-use smallstep_semantics::rule::Rule;
+use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::opcodes;
 use smallstep_spec_tests::file::{CaseFile, Language};
 use smallstep_spec_tests::literal::LITERALS;
@@ -53,7 +53,7 @@ fn the_errata_name_exhibits_that_exist() {
     let mut of_wsl: Vec<(char, u32)> = Vec::new();
     for entry in text.split("\n## ").skip(1) {
         let title = entry.lines().next().unwrap_or_default();
-        if title.starts_with("LV-") || title.starts_with("WSL-") || title.starts_with("U-") {
+        if title.starts_with("LV-") || title.starts_with("WSL-") || title.starts_with("U-") || title.starts_with("C-") {
             assert!(entry.contains("Exhibit"), "{title}: no exhibit");
         }
         if let Some(id) = title.strip_prefix("WSL-").and_then(|rest| rest.split_whitespace().next()) {
@@ -75,6 +75,15 @@ fn the_errata_name_exhibits_that_exist() {
             assert!(known, "{rule} names WSL-{id}, which is no entry");
         }
     }
+    let of_codegen: Vec<u32> = text.lines().filter_map(|l| l.strip_prefix("## C-")?.split_whitespace().next()?.parse().ok()).collect();
+    let expected: Vec<u32> = (1..=of_codegen.len() as u32).collect();
+    assert_eq!(of_codegen, expected, "the entries of the translation of WSL are numbered from 1 without gaps");
+    for &rule in Rule::ALL.iter().filter(|rule| rule.judgement() == Judgement::Codegen) {
+        for id in rule.source().split([';', ',', ' ']).filter_map(|word| word.strip_prefix("C-")) {
+            let known = id.parse().is_ok_and(|id| of_codegen.contains(&id));
+            assert!(known, "{rule} names C-{id}, which is no entry");
+        }
+    }
     let quoted: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
     let mut exhibits = 0;
     for name in quoted {
@@ -90,15 +99,17 @@ fn the_errata_name_exhibits_that_exist() {
             assert!(source.contains(&format!("fn {test}(")), "{file} has no test {test}");
         }
     }
-    let entries = ids.len() + of_wsl.len() + of_uniformity.len();
+    let entries = ids.len() + of_wsl.len() + of_uniformity.len() + of_codegen.len();
     assert!(exhibits >= entries, "{exhibits} exhibits for {entries} entries");
     for literal in LITERALS {
         assert!(text.contains(&format!("`literal={}`", literal.name)), "{} has no entry", literal.name);
     }
-    for file in files()
-        .iter()
-        .filter(|f| f.name.starts_with("theorem/lv-") || f.name.starts_with("wsl/wsl-") || f.name.starts_with("uniformity/u-"))
-    {
+    for file in files().iter().filter(|f| {
+        f.name.starts_with("theorem/lv-")
+            || f.name.starts_with("wsl/wsl-")
+            || f.name.starts_with("uniformity/u-")
+            || f.name.starts_with("codegen/c-")
+    }) {
         assert!(text.contains(&format!("`{}`", file.name)), "{} stands in no entry", file.name);
     }
 }

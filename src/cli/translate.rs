@@ -55,12 +55,16 @@ pub(crate) struct Translate {
     #[arg(long)]
     buffer: Option<PathBuf>,
     /// List the witness on standard output, instead of the assembly: each subexpression with its
-    /// place, type, result id, and the rule that made the id; of WSL the row of the mapping.
+    /// place, type, result id, and the rule that made the id; of WSL statements too.
     #[arg(long)]
     witness: bool,
     /// Of a WSL program: say with OpLine which line each statement is from.
     #[arg(long)]
     lines: bool,
+    /// Of a WSL program: debug information too, by NonSemantic.Shader.DebugInfo.100: the source,
+    /// its functions, lines, types and variables.
+    #[arg(long)]
+    debug_info: bool,
     /// One JSON object a line on standard output: the witness, if it is asked for, then a summary.
     #[arg(long)]
     pub(crate) json: bool,
@@ -190,8 +194,9 @@ impl Translate {
             return Err(invalid("--buffer and opaque constants are of λV programs".into()));
         }
         let program = super::wsl::program(name, text, Some(&self.uniformity))?;
-        let source = Some((name, text)).filter(|_| self.lines);
-        let options = wsl::Options { profile: self.profile, witness: self.witness, source, ..wsl::Options::default() };
+        let source = Some((name, text)).filter(|_| self.lines || self.debug_info);
+        let options =
+            wsl::Options { profile: self.profile, witness: self.witness, source, debug: self.debug_info, ..wsl::Options::default() };
         let translated = match self.stage(&program).map_err(invalid)? {
             Ok((entry, None)) => wsl::translate(&program, entry, &options),
             Ok((entry, Some(other))) => {
@@ -209,7 +214,7 @@ impl Translate {
                 match all[..] {
                     [(k, f)] if !f.kind.is_entry_point() => wsl::translate_function(&program, FunctionId(*k as u32), &options),
                     [_] => return Err(invalid(no_entry)),
-                    [] => return Err(invalid(format!("there is no function called {wanted}"))),
+                    [] => return Err(invalid(no_function(&program, wanted))),
                     _ => return Err(invalid(format!("several functions are called {wanted}"))),
                 }
             }
@@ -221,19 +226,18 @@ impl Translate {
         let assembly = || spirv::disassemble(&module.words).map_err(|e| (exit::DISAGREE, format!("error: a bug of ours: {e}")));
         for w in &module.witness {
             let (line, column) = line_column(text, w.span.start);
-            let (ty, row) = (program.env.type_name(w.ty), format!("{:?}", w.row));
+            let (ty, rule) = (w.ty.map_or_else(|| "-".into(), |ty| program.env.type_name(ty)), w.rule);
             let expression: String = text.get(w.span.start as usize..w.span.end as usize).unwrap_or_default().chars().take(100).collect();
             let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
             if self.json {
-                let section = w.row.section();
                 say!(
                     "{}",
                     json!({"schema": 1, "kind": "witness", "line": line, "column": column, "expression": expression, "type": ty, "id": w.id,
-                        "row": row, "section": section})
+                        "rule": rule.name(), "source": rule.source()})
                 );
             } else {
                 let (place, id) = (format!("{line}:{column}"), format!("%{}", w.id));
-                say!("{place:>8}  {ty:<9} {id:>6}  {row:<16} {expression}");
+                say!("{place:>8}  {ty:<9} {id:>6}  {:<26} {expression}", rule.name());
             }
         }
         match &self.out {
@@ -253,17 +257,33 @@ impl Translate {
                 let of = of.map(|ty| program.env.type_name(ty));
                 json!({"set": b.set, "binding": b.binding, "register": b.register, "names": b.names, "kind": kind, "element": of})
             });
-            let rows: serde_json::Map<String, serde_json::Value> =
-                module.rows.iter().map(|(row, n)| (format!("{row:?}"), json!(n))).collect();
+            let rules: serde_json::Map<String, serde_json::Value> =
+                module.rules.iter().map(|(rule, n)| (rule.name().to_string(), json!(n))).collect();
             let hash = format!("{:#018x}", words_hash(&module.words));
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "summary", "file": name, "words": module.words.len(), "words_hash": hash, "entry": module.entry,
-                    "bindings": bindings.collect::<Vec<_>>(), "rows": rows, "exit": exit::DONE})
+                    "bindings": bindings.collect::<Vec<_>>(), "rules": rules, "exit": exit::DONE})
             );
         }
         Ok(())
     }
+}
+
+/// That nothing is called so, and what there is.
+fn no_function(program: &Program, wanted: &str) -> String {
+    const MOST: usize = 20;
+    let names: Vec<String> = program.env.functions.iter().map(|f| program.env.key_name(f.key).to_string()).collect();
+    let more = names.len().saturating_sub(MOST);
+    let mut text = format!("there is no function called {wanted}");
+    match names.len() {
+        0 => text += "; the program has none",
+        _ => text += &format!("; there are {}", names[..names.len() - more].join(", ")),
+    }
+    if more > 0 {
+        text += &format!(", and {more} more");
+    }
+    text
 }
 
 fn ends_in(path: &Path, extension: &str) -> bool {

@@ -313,7 +313,8 @@ impl RulesLine {
                 | Judgement::ExpressionExecution
                 | Judgement::GroupExecution
                 | Judgement::Draw
-                | Judgement::Uniformity => continue,
+                | Judgement::Uniformity
+                | Judgement::Codegen => continue,
             };
             list.push(rule.name().into());
         }

@@ -1,15 +1,15 @@
 //! Programs written for one row of the mapping each, on chosen arguments.
 
-use smallstep::compile::wsl::row::Row;
 use smallstep::compile::wsl::{Options, translate, translate_function};
 use smallstep::theorem::Verdict;
 use smallstep::theorem::wsl::{call_both, check};
-use smallstep_semantics::spirv;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::{self, Buffer};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::validate::validate;
-use std::collections::BTreeSet;
 
 const MIN: u32 = 0x8000_0000;
 const NAN: u32 = 0x7fc0_0000;
@@ -329,10 +329,6 @@ fn what_is_not_translated_is_named() {
         ("[numthreads(1, 1, 1)] compute void main(Texture2D<float4> t : register(t0)) {}", "Texture2D<float4>"),
         ("[numthreads(1, 1, 1)] compute void main(sampler s : register(s0)) {}", "sampler"),
         ("struct S { sampler b : register(s0); } [numthreads(1, 1, 1)] compute void main(S s) {}", "a resource inside a structure"),
-        (
-            "[numthreads(1, 1, 1)] compute void main(device int[] a : register(u0), device uint[] b : register(u0)) { a[0] = 1; b[0] = 2u; }",
-            "two types",
-        ),
         ("vertex float4 main() : SV_Position { return float4(); }", "a vertex entry point"),
     ];
     for (text, what) in refused {
@@ -368,9 +364,12 @@ fn expressions_have_witnesses_and_statements_have_lines() {
     let module = translate_function(&program, FunctionId(0), &options).expect("translated");
     let of = |expression: &str| {
         let found = module.witness.iter().find(|w| &text[w.span.start as usize..w.span.end as usize] == expression);
-        found.unwrap_or_else(|| panic!("{expression}: {:?}", module.witness)).row
+        found.unwrap_or_else(|| panic!("{expression}: {:?}", module.witness)).rule
     };
-    assert_eq!([of("a * 3"), of("b - 1"), of("a"), of("3")], [Row::Arithmetic, Row::Arithmetic, Row::Load, Row::Constant]);
+    assert_eq!(
+        [of("a * 3"), of("b - 1"), of("a"), of("3")],
+        [Rule::CodegenMultiplyInteger, Rule::CodegenSubtractInteger, Rule::CodegenLoad, Rule::CodegenConstant]
+    );
     let assembly = spirv::disassemble(&module.words).expect("words");
     for line in ["OpLine %2 2 5", "OpLine %2 3 5"] {
         assert!(assembly.contains(line), "{assembly}");
@@ -378,31 +377,53 @@ fn expressions_have_witnesses_and_statements_have_lines() {
     assert!(spirv::Module::load(&module.words).is_ok());
 }
 
-/// Every row of the mapping is used by a case.
+/// What pointers and array references of a function without entry point refer to: variables that
+/// begin with scalars of the table, and buffers of their own.
 #[test]
-fn every_row_is_used_by_a_case() {
-    let mut used = BTreeSet::from([Row::Header]);
-    let mut add = |text: &str| {
+fn pointers_of_the_whole_program_have_objects() {
+    let runs = |text: &str, buffers: &[&[u32]]| {
         let program = validate(text).program.unwrap_or_else(|| panic!("{text}"));
         let f = FunctionId(program.env.functions.len() as u32 - 1);
-        let module = match program.entry_points.first() {
-            Some(entry) => translate(&program, entry, &Options::default()),
-            None => translate_function(&program, f, &Options::default()),
-        };
-        used.extend(module.unwrap_or_else(|e| panic!("{text}: {e}")).rows.iter().map(|(row, _)| *row));
+        let module = translate_function(&program, f, &Options::default()).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let buffers: Vec<Buffer> = (0..).zip(buffers).map(|(binding, words)| Buffer { set: 0, binding, bytes: bytes(words) }).collect();
+        let Ok(Outcome::Observed(shown)) = spirv::run(&module.words, &module.entry, [1; 3], &buffers) else { panic!("{text}") };
+        let words = |bytes: &[u8]| bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        shown.buffers.iter().map(|b| words(&b.bytes)).collect::<Vec<Vec<u32>>>()
     };
-    CALLS.iter().filter(|case| !case.arguments.is_empty()).for_each(|case| add(case.text));
-    DISPATCHES.iter().for_each(|(text, _)| add(text));
-    let unused: Vec<&Row> = Row::ALL.iter().filter(|row| !used.contains(row)).collect();
-    assert!(unused.is_empty(), "{unused:?}");
+    assert_eq!(runs("int f(int* thread p) { *p += 2; return *p; }", &[&[4], &[0]])[1], [6]);
+    assert_eq!(runs("int f(thread int[] p) { return p[9] + int(p.length); }", &[&[4], &[0]])[1], [5]);
+    assert_eq!(runs("int* thread f(int a) { int x = a + 1; return &x; }", &[&[4], &[0]])[1], [5]);
+    assert_eq!(runs("int f(threadgroup int* p, constant int[] c) { *p += c[1]; return *p; }", &[&[4], &[0], &[10, 20]])[1], [24]);
+    // Arrays in a structure in a buffer, one of which changes its type in a loop.
+    let text = "struct S { int[3] a; int[20] b; int c; }
+        int f(device S* p, int x) { S s = *p; s.b[7] += s.a[1] + x; *p = s; return p->b[7] + p->c; }";
+    let before: Vec<u32> = (0..24).collect();
+    let shown = runs(text, &[&[5, 0], &[0], &before]);
+    let mut after = before;
+    after[10] = 16;
+    assert_eq!(shown[1..], [vec![39], after]);
+    let text = "bool f(device bool[20]* p) { bool[20] q = *p; q[3] = !q[3]; *p = q; return (*p)[3] && !(*p)[4]; }";
+    let shown = runs(text, &[&[0], &[0], &[0; 20]]);
+    assert_eq!((shown[1][0], shown[2][3], shown[2][4]), (1, 1, 0));
 }
 
-/// Rows cite sections of the seed, and each is stated.
+/// Debug information names the source, functions and variables, on request.
 #[test]
-fn rows_cite_their_sections() {
-    for row in Row::ALL {
-        assert!(!row.section().is_empty() && !row.statement().is_empty() && !row.statement().ends_with('.'), "{row:?}");
+fn debug_information_names_functions_and_variables() {
+    let text = "struct S { int a; float[2] b; }\nint g(int x) { return x; }\nint f(int first) {\n    S second;\n    second.a = first;\n    return g(second.a);\n}";
+    let program = validate(text).program.expect("valid");
+    let of = |debug| {
+        let options = Options { source: Some(("f.wsl", text)), debug, ..Options::default() };
+        let module = translate_function(&program, FunctionId(1), &options).expect("translated");
+        assert!(spirv::Module::load(&module.words).is_ok());
+        spirv::disassemble(&module.words).expect("words")
+    };
+    let (with, without) = (of(true), of(false));
+    for part in ["SPV_KHR_non_semantic_info", "NonSemantic.Shader.DebugInfo.100", "\"second\"", "\"first\"", "\"g\"", "\"S\""] {
+        assert!(with.contains(part), "{part} is not in\n{with}");
     }
+    assert!(!without.contains("NonSemantic") && without.contains("OpLine"), "{without}");
 }
 
 /// Long and deep programs are translated or refused, whatever the stack is.

@@ -1,11 +1,13 @@
 //! Every planted mistake is caught: by a case, or by generated programs.
 
 use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
-use smallstep::compile::wsl::Options;
 use smallstep::compile::wsl::planted::{BUGS, Planted};
-use smallstep::compile::wsl::row::Row;
+use smallstep::compile::wsl::{Options, rules};
 use smallstep::theorem::Verdict;
 use smallstep::theorem::wsl::{Programs, Tally, judge};
+use smallstep_semantics::rule::Rule;
+use smallstep_spec_tests::file::CaseFile;
+use smallstep_spec_tests::run::{self, Engines};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +20,9 @@ fn caught(bug: &Planted) -> Option<String> {
         if let Some(why) = calls(case, &options).find_map(wrong) {
             return Some(format!("{why}, by a case: {}", case.text));
         }
+    }
+    if seen_by_a_spec_test(bug) {
+        return Some("by a spec-test of its rule".into());
     }
     for (text, buffers) in DISPATCHES {
         if let Some(why) = wrong(dispatched(text, buffers, &options)) {
@@ -34,6 +39,15 @@ fn caught(bug: &Planted) -> Option<String> {
         }
     }
     None
+}
+
+/// Whether a case of `spec-tests/codegen` that fires the rule fails.
+fn seen_by_a_spec_test(bug: &Planted) -> bool {
+    let root = smallstep_spec_tests::root();
+    let paths = run::collect(&root, "codegen/").expect("the folder can be read");
+    let files = paths.iter().map(|path| CaseFile::read(&root, path).unwrap_or_else(|e| panic!("{e}")));
+    let mut of_rule = files.filter(|file| file.rules.iter().any(|(_, rule)| *rule == bug.rule));
+    of_rule.any(|file| !run::run(&file, &mut Engines { codegen: Some(*bug), ..Engines::default() }).failures.is_empty())
 }
 
 #[test]
@@ -60,36 +74,51 @@ fn every_planted_bug_is_caught() {
     assert!(missed.is_empty(), "{} of {} are missed: {missed:#?}", missed.len(), BUGS.len());
 }
 
-/// The rows without a planted mistake, and why: any change of one of their instructions makes the
+/// The rules without a planted mistake, and why: any change of one of their instructions makes the
 /// module invalid, or says the same.
-const WITHOUT: &[(Row, &str)] = &[
-    (Row::Header, "it is no instruction of a function"),
-    (Row::ScalarType, "another type is not valid"),
-    (Row::VectorType, "another type is not valid"),
-    (Row::MatrixType, "another type is not valid"),
-    (Row::BoolMatrixType, "another type is not valid"),
-    (Row::StructType, "another type is not valid"),
-    (Row::ArrayType, "another type is not valid"),
-    (Row::BufferType, "another type is not valid"),
-    (Row::BufferReadOnly, "only a device may tell that a buffer is not written"),
-    (Row::Threadgroup, "another storage class is not valid"),
-    (Row::Local, "another storage class is not valid"),
-    (Row::Load, "there is one instruction and one operand"),
-    (Row::Constant, "indices of types are constants too, and become invalid"),
-    (Row::Broadcast, "all operands are the same"),
-    (Row::ReferenceLength, "there is one instruction and one operand"),
-    (Row::Access, "other operands are not valid"),
-    (Row::Jump, "a branch to elsewhere is not valid"),
-    (Row::Return, "there is one instruction and one operand"),
-    (Row::Function, "a function is declared as it is called"),
+const WITHOUT: &[(Rule, &str)] = &[
+    (Rule::CodegenHeader, "it is no instruction of a function"),
+    (Rule::CodegenTypeBool, "another type is not valid"),
+    (Rule::CodegenTypeInt, "another type is not valid"),
+    (Rule::CodegenTypeUint, "another type is not valid"),
+    (Rule::CodegenTypeFloat, "another type is not valid"),
+    (Rule::CodegenTypeVector, "another type is not valid"),
+    (Rule::CodegenTypeMatrix, "another type is not valid"),
+    (Rule::CodegenTypeBoolMatrix, "another type is not valid"),
+    (Rule::CodegenTypeStruct, "another type is not valid"),
+    (Rule::CodegenTypeEnum, "it emits nothing"),
+    (Rule::CodegenTypeArray, "another type is not valid"),
+    (Rule::CodegenTypeBuffer, "another type is not valid"),
+    (Rule::CodegenBufferReadOnly, "only a device may tell that a buffer is not written"),
+    (Rule::CodegenBufferAlias, "only a device may tell that two variables are not Aliased"),
+    (Rule::CodegenThreadgroup, "another storage class is not valid"),
+    (Rule::CodegenLocal, "another storage class is not valid"),
+    (Rule::CodegenLocalPrivate, "another storage class is not valid"),
+    (Rule::CodegenLoad, "there is one instruction and one operand"),
+    (Rule::CodegenConstant, "indices of types are constants too, and become invalid"),
+    (Rule::CodegenBroadcast, "all operands are the same"),
+    (Rule::CodegenCastNone, "it emits nothing"),
+    (Rule::CodegenPlus, "it emits nothing"),
+    (Rule::CodegenReferenceLength, "there is one instruction and one operand"),
+    (Rule::CodegenAccess, "other operands are not valid"),
+    (Rule::CodegenJump, "a branch to elsewhere is not valid"),
+    (Rule::CodegenReturn, "there is one instruction and one operand"),
+    (Rule::CodegenFunction, "a function is declared as it is called"),
+    (Rule::CodegenCallInPlace, "its instructions are those of what is called"),
+    (Rule::CodegenTypeTexture, "another type is not valid"),
+    (Rule::CodegenStorageFormat, "another format is not that of what is bound"),
+    (Rule::CodegenSamplerBinding, "there is one type of samplers"),
+    (Rule::CodegenGather, "other operands are not valid; the component is a constant"),
+    (Rule::CodegenGatherCompare, "other operands are not valid"),
+    (Rule::CodegenSpecialization, "another number is not that of what is given"),
 ];
 
-/// Every row has a planted mistake, or a reason why it has none.
+/// Every rule has a planted mistake, or a reason why it has none.
 #[test]
-fn every_row_has_a_planted_bug() {
-    let has: BTreeSet<Row> = BUGS.iter().map(|bug| bug.row).collect();
-    let without: BTreeSet<Row> = WITHOUT.iter().map(|(row, _)| *row).collect();
-    let missing: Vec<&Row> = Row::ALL.iter().filter(|row| has.contains(row) == without.contains(row)).collect();
+fn every_rule_has_a_planted_bug() {
+    let has: BTreeSet<Rule> = BUGS.iter().map(|bug| bug.rule).collect();
+    let without: BTreeSet<Rule> = WITHOUT.iter().map(|(rule, _)| *rule).collect();
+    let missing: Vec<Rule> = Rule::ALL.iter().filter(|row| has.contains(row) == without.contains(row)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 

@@ -38,7 +38,9 @@ fn spirv_val_accepts_every_module() {
     let (mut count, mut wrong) = (0, Vec::new());
     for (k, text) in texts.iter().enumerate() {
         let profile = [Profile::Strict, Profile::VulkanDefault][k % 2];
-        for words in modules(text, &Options { profile, ..Options::default() }) {
+        // Each third has debug information too.
+        let source = Some(("program.wsl", text.as_str()));
+        for words in modules(text, &Options { profile, source, debug: k % 3 == 0, ..Options::default() }) {
             let file = folder.path().join("module.spv");
             std::fs::write(&file, spirv::bytes_of_words(&words)).expect("it can be written");
             let output = Command::new("spirv-val").args(["--target-env", "vulkan1.1"]).arg(&file).output().expect("it runs");

@@ -3,12 +3,14 @@
 use super::{FUEL, Ran, Run};
 use crate::expect::Found;
 use crate::file::BlockKind;
+use crate::translated::{self, Asked};
 use crate::wsl;
 use crate::wsl::Until;
 use smallstep::run::stages;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::uniformity::{Mode, seed};
 use smallstep_semantics::wsl::choice::Strategy as Unspecified;
+use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::{call, draw, group};
 
 impl Run<'_> {
@@ -80,13 +82,7 @@ impl Run<'_> {
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
         let planted = self.wsl_rules().execution;
         let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, planted, precision: None };
-        let text = self.test.option("groups").unwrap_or("1");
-        let groups: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
-        let groups = match groups.as_deref() {
-            Ok(&[x]) => [x, 1, 1],
-            Ok(&[x, y, z]) => [x, y, z],
-            _ => return Err(format!("groups={text} is neither one number nor three")),
-        };
+        let groups = self.groups()?;
         let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
         self.report.fired.extend(fired);
         if planted.rule.is_none() && planted.scalar.is_none() && planted.group.is_none() {
@@ -94,6 +90,57 @@ impl Run<'_> {
             self.report.dispatched_by_fast_engine += usize::from(compared);
         }
         Ok(found)
+    }
+
+    fn asked(&self) -> Ran<Asked<'_>> {
+        Ok(Asked {
+            function: self.test.option("function"),
+            entry: self.test.option("entry"),
+            vertex: self.test.option("vertex"),
+            profile: self.profile()?,
+            planted: self.literal.and_then(|l| l.codegen.as_ref()).or(self.engines.codegen.as_ref()),
+        })
+    }
+
+    fn valid(&self) -> Ran<Program> {
+        wsl::valid(&self.file.text)
+    }
+
+    /// The translation: which instructions it has.
+    pub(super) fn translate_wsl(&mut self) -> Ran<Found> {
+        let expected: Vec<&str> = self.test.expects.iter().map(|(_, expect)| expect.as_str()).collect();
+        let (found, fired, lines) = translated::translate(&self.valid()?, &self.asked()?, &expected)?;
+        self.report.fired.extend(fired);
+        self.blocks.push((BlockKind::Module, lines));
+        Ok(found)
+    }
+
+    /// The theorem for the translation: of a function with these arguments, or of a dispatch.
+    pub(super) fn agree_wsl(&mut self) -> Ran<Found> {
+        let (program, asked) = (self.valid()?, self.asked()?);
+        let (found, fired) = if asked.function.is_some() {
+            translated::call(&program, &self.file.text, &asked, &self.test.expression)?
+        } else {
+            let settings = group::Settings { schedule: self.schedule()?, races: true, ..group::Settings::default() };
+            let dispatch = wsl::prepared(&program, &self.file.text, asked.entry, &self.file.resources, self.groups()?)?;
+            let (mut found, fired) = translated::dispatch(&dispatch, &asked)?;
+            // What the source shows is what the target shows, where it is definite.
+            let (shown, _) = wsl::ran(&program, &dispatch, &settings);
+            found.notes.extend(shown.notes);
+            (found, fired)
+        };
+        self.report.fired.extend(fired);
+        Ok(found)
+    }
+
+    fn groups(&self) -> Ran<[u32; 3]> {
+        let text = self.test.option("groups").unwrap_or("1");
+        let groups: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+        match groups.as_deref() {
+            Ok(&[x]) => Ok([x, 1, 1]),
+            Ok(&[x, y, z]) => Ok([x, y, z]),
+            _ => Err(format!("groups={text} is neither one number nor three")),
+        }
     }
 
     fn schedule(&self) -> Ran<group::Schedule> {

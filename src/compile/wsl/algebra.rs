@@ -5,10 +5,10 @@
 //! matrices leave the order open, so the elements are multiplied and added one by one.
 
 use super::emit::Id;
-use super::row::Row;
 use super::types::Shape;
 use super::{Compiler, Done};
 use rspirv::spirv::Op;
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
 
@@ -91,15 +91,17 @@ impl Compiler<'_> {
     /// What one of these functions gives; none of others.
     pub(super) fn algebra(&mut self, meaning: Meaning, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Option<Id>> {
         use Meaning as M;
-        let row = match meaning {
-            M::Dot | M::MatrixMultiply => Row::Product,
-            M::Length | M::Normalize | M::Distance | M::Cross | M::Reflect | M::Refract | M::Faceforward | M::Dst | M::Lit => Row::Geometry,
-            M::Transpose | M::Determinant => Row::Transpose,
+        let rule = match meaning {
+            M::Dot | M::MatrixMultiply => Rule::CodegenProduct,
+            M::Length | M::Normalize | M::Distance | M::Cross | M::Reflect | M::Refract | M::Faceforward | M::Dst | M::Lit => {
+                Rule::CodegenGeometry
+            }
+            M::Transpose | M::Determinant => Rule::CodegenTranspose,
             _ => return Ok(None),
         };
-        let saved = self.e.enter(row);
+        let saved = self.e.enter(rule);
         let done = self.algebra_of(meaning, ids, types, ty);
-        self.e.row = saved;
+        self.e.rule = saved;
         done.map(Some)
     }
 
@@ -110,6 +112,10 @@ impl Compiler<'_> {
         let args: Vec<Vec<Id>> = ids.iter().zip(&shapes).map(|(&id, &shape)| self.elements(shape, id)).collect();
         let of = shapes[0].scalar;
         let elements: Vec<Id> = match (meaning, &args[..]) {
+            (M::Dot, [_, _]) if of == Scalar::Float && self.e.is_letter(Rule::CodegenProduct) && shapes[0].rows > 1 => {
+                let ty = self.scalar(of);
+                vec![self.e.op(Op::Dot, ty, ids)]
+            }
             (M::Dot, [x, y]) => vec![self.dot(of, x.iter().copied().zip(y.iter().copied()))?],
             (M::MatrixMultiply, [x, y]) => {
                 let (left, right) = (shapes[0], shapes[1]);
@@ -169,7 +175,7 @@ impl Compiler<'_> {
                 for (&i, &n) in i.iter().zip(n) {
                     let (along, back) = (self.op(M::Multiply, &[e, i])?, self.op(M::Multiply, &[factor, n])?);
                     let refracted = self.op(M::Subtract, &[along, back])?;
-                    all.push(self.select(Row::Geometry, Scalar::Float, 1, [is_none, zero, refracted]));
+                    all.push(self.select(Rule::CodegenGeometry, Scalar::Float, 1, [is_none, zero, refracted]));
                 }
                 all
             }
@@ -179,7 +185,7 @@ impl Compiler<'_> {
                 let mut all = Vec::new();
                 for &n in n {
                     let opposite = self.op(M::Negate, &[n])?;
-                    all.push(self.select(Row::Geometry, Scalar::Float, 1, [is_facing, n, opposite]));
+                    all.push(self.select(Rule::CodegenGeometry, Scalar::Float, 1, [is_facing, n, opposite]));
                 }
                 all
             }
@@ -191,7 +197,7 @@ impl Compiler<'_> {
                 let (behind, away) = (self.op(M::Less, &[l, zero])?, self.op(M::Less, &[h, zero])?);
                 let is_dark = self.e.op(Op::LogicalOr, truth, &[behind, away]);
                 let product = self.op(M::Multiply, &[h, m])?;
-                let specular = self.select(Row::Geometry, Scalar::Float, 1, [is_dark, zero, product]);
+                let specular = self.select(Rule::CodegenGeometry, Scalar::Float, 1, [is_dark, zero, product]);
                 vec![unit, diffuse, specular, unit]
             }
             (M::Transpose, [m]) => {

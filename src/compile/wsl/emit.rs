@@ -3,9 +3,9 @@
 //! change it.
 
 use super::planted::{Change, Planted};
-use super::row::Row;
 use rspirv::spirv::{Capability, Decoration, GlslStd450Op as Glsl, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::rule::Rule;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -35,11 +35,14 @@ pub(super) struct Body {
 pub(super) struct Emitter<'p> {
     /// The next free id.
     next: Id,
-    /// The row whose instructions are emitted.
-    pub row: Row,
-    /// How many instructions each row has emitted.
+    /// The rule whose instructions are emitted.
+    pub rule: Rule,
+    /// How many instructions each rule has emitted, by its place in the registry.
     pub counts: Vec<u32>,
     planted: Option<&'p Planted>,
+    /// OpString.
+    pub strings: Vec<u32>,
+    texts: FxHashMap<String, Id>,
     /// OpName.
     pub names: Vec<u32>,
     /// Decorations.
@@ -58,11 +61,14 @@ pub(super) struct Emitter<'p> {
     integers: FxHashMap<Id, u32>,
     /// What values were constructed of.
     constructed: FxHashMap<Id, Operands>,
-    /// By id, the row that made it.
-    rows: Vec<Row>,
+    /// By id, the rule that made it.
+    rules: Vec<Rule>,
     /// The capabilities that what is emitted needs.
     pub capabilities: BTreeSet<u32>,
 }
+
+/// The most bytes of a text.
+const MAX_TEXT: usize = 0xfff0 * 4;
 
 /// A string literal: UTF-8, ended by a zero byte and padded to words.
 pub(super) fn string(text: &str) -> Vec<u32> {
@@ -86,9 +92,11 @@ impl<'p> Emitter<'p> {
     pub(super) fn new(planted: Option<&'p Planted>) -> Emitter<'p> {
         Emitter {
             next: 2,
-            row: Row::Header,
-            counts: vec![0; Row::ALL.len()],
+            rule: Rule::CodegenHeader,
+            counts: vec![0; Rule::ALL.len()],
             planted,
+            strings: Vec::new(),
+            texts: FxHashMap::default(),
             names: Vec::new(),
             decorations: Vec::new(),
             globals: Vec::new(),
@@ -99,7 +107,7 @@ impl<'p> Emitter<'p> {
             declared: FxHashMap::default(),
             integers: FxHashMap::default(),
             constructed: FxHashMap::default(),
-            rows: Vec::new(),
+            rules: Vec::new(),
             capabilities: BTreeSet::from([Capability::Shader as u32]),
         }
     }
@@ -120,18 +128,28 @@ impl<'p> Emitter<'p> {
         self.body.code.len() + self.functions.len() + self.globals.len()
     }
 
-    /// The row is this one from now on; returns the one before.
-    pub(super) fn enter(&mut self, row: Row) -> Row {
-        std::mem::replace(&mut self.row, row)
+    /// The rule is this one from now on; returns the one before.
+    pub(super) fn enter(&mut self, rule: Rule) -> Rule {
+        std::mem::replace(&mut self.rule, rule)
+    }
+
+    /// Notes that a rule is followed that emits nothing.
+    pub(super) fn uses(&mut self, rule: Rule) {
+        self.counts[rule as usize] += 1;
+    }
+
+    /// Whether the rule is to be followed by the letter of seed 003.
+    pub(super) fn is_letter(&self, rule: Rule) -> bool {
+        self.planted.is_some_and(|bug| bug.rule == rule && bug.change == Change::Letter)
     }
 
     /// The words of an instruction with its result type and result; none if it is left out.
     fn write(&mut self, mut op: Op, result: Option<(Option<Id>, Id)>, mut operands: Operands) -> Option<Operands> {
-        self.counts[self.row as usize] += 1;
+        self.counts[self.rule as usize] += 1;
         if matches!(op, Op::DPdxFine | Op::DPdyFine | Op::FwidthFine | Op::DPdxCoarse | Op::DPdyCoarse | Op::FwidthCoarse) {
             self.capabilities.insert(Capability::DerivativeControl as u32);
         }
-        let bug = self.planted.filter(|bug| bug.row == self.row);
+        let bug = self.planted.filter(|bug| bug.rule == self.rule);
         let is = |of: Op| op == of;
         let glsl = |of: Glsl| op == Op::ExtInst && operands.get(1) == Some(&(of as u32));
         match bug.map(|bug| bug.change) {
@@ -153,10 +171,10 @@ impl<'p> Emitter<'p> {
         if let Some((ty, id)) = result {
             words.extend(ty);
             words.push(id);
-            if self.rows.len() <= id as usize {
-                self.rows.resize(id as usize + 1, Row::Header);
+            if self.rules.len() <= id as usize {
+                self.rules.resize(id as usize + 1, Rule::CodegenHeader);
             }
-            self.rows[id as usize] = self.row;
+            self.rules[id as usize] = self.rule;
         }
         words.extend(operands);
         words[0] = (words.len() as u32) << 16 | op as u32;
@@ -263,14 +281,32 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// The row that made an id.
-    pub(super) fn row_of(&self, id: Id) -> Row {
-        self.rows.get(id as usize).copied().unwrap_or(Row::Header)
+    /// The rule that made an id.
+    pub(super) fn rule_of(&self, id: Id) -> Rule {
+        self.rules.get(id as usize).copied().unwrap_or(Rule::CodegenHeader)
     }
 
     /// Says which line of the source what follows is from.
     pub(super) fn line(&mut self, file: Id, line: u32, column: u32) {
         put(&mut self.body.code, Op::Line, &[file, line, column]);
+    }
+
+    /// A text that debug information names. Longer ones than an instruction holds are cut.
+    pub(super) fn string(&mut self, text: &str) -> Id {
+        let mut end = text.len().min(MAX_TEXT);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = text.get(..end).unwrap_or_default();
+        if let Some(&id) = self.texts.get(text) {
+            return id;
+        }
+        let id = self.fresh();
+        let mut operands = vec![id];
+        operands.extend(string(text));
+        put(&mut self.strings, Op::String, &operands);
+        self.texts.insert(text.into(), id);
+        id
     }
 
     /// A name for people.
@@ -282,9 +318,9 @@ impl<'p> Emitter<'p> {
 
     /// A constant of 32 bits of an integer or float type.
     pub(super) fn constant(&mut self, ty: Id, bits: u32) -> Id {
-        let saved = self.enter(Row::Constant);
+        let saved = self.enter(Rule::CodegenConstant);
         let id = self.declare(Op::Constant, Some(ty), &[bits]);
-        self.row = saved;
+        self.rule = saved;
         self.integers.insert(id, bits);
         id
     }

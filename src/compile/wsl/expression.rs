@@ -2,9 +2,9 @@
 
 use super::emit::Id;
 use super::place::{Bound, Extent, Place, Value};
-use super::row::Row;
 use super::{Compiler, Done};
 use rspirv::spirv::Op;
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::environment::access::{Callee, Generated};
 use smallstep_semantics::wsl::library::Meaning;
@@ -51,7 +51,7 @@ impl Compiler<'_> {
         let value = deep(|| self.value_of(id))?;
         if let (Some(witness), Value::Id(result)) = (&mut self.witness, &value) {
             let expr = self.program.expr(id);
-            witness.push(super::Witness { span: expr.span, ty: expr.ty.right(), id: *result, row: self.e.row_of(*result) });
+            witness.push(super::Witness { span: expr.span, ty: Some(expr.ty.right()), id: *result, rule: self.e.rule_of(*result) });
         }
         Ok(value)
     }
@@ -118,6 +118,17 @@ impl Compiler<'_> {
                     Value::Record(mut fields) if (*field as usize) < fields.len() => Ok(fields.swap_remove(*field as usize)),
                     _ => self.refuse("a field of this"),
                 }
+            }
+            Form::Dot(e, _, Access::Getter(Callee::Declared(f))) => {
+                let whole = self.value(*e)?;
+                self.span = expr.span;
+                self.call(*f, vec![whole])
+            }
+            Form::Index(e1, e2, Access::Getter(Callee::Declared(f))) => {
+                let whole = self.value(*e1)?;
+                let index = self.value(*e2)?;
+                self.span = expr.span;
+                self.call(*f, vec![whole, index])
             }
             Form::Dot(e, _, Access::Getter(getter)) => {
                 let whole = self.id(*e)?;
@@ -223,35 +234,44 @@ impl Compiler<'_> {
 
     /// `&&` and `||`: the right side is evaluated only where the left one does not decide.
     fn logic(&mut self, a: ExprId, b: ExprId, or: bool) -> Done<Id> {
+        let (rule, op) = if or { (Rule::CodegenLogicalOr, Op::LogicalOr) } else { (Rule::CodegenLogicalAnd, Op::LogicalAnd) };
         let left = self.id(a)?;
+        if self.e.is_letter(rule) {
+            let (right, ty) = (self.id(b)?, self.scalar(Scalar::Bool));
+            return Ok(self.e.op(op, ty, &[left, right]));
+        }
         let (right, merge, from) = (self.e.fresh(), self.e.fresh(), self.e.body.block);
-        let saved = self.e.enter(Row::Logic);
+        let saved = self.e.enter(rule);
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
         self.e.end(Op::BranchConditional, &if or { [left, merge, right] } else { [left, right, merge] });
         self.e.begin(right);
         let value = self.id(b)?;
-        self.e.enter(Row::Logic);
+        self.e.enter(rule);
         let end = self.e.body.block;
         self.e.branch(merge);
         self.e.begin(merge);
         let ty = self.scalar(Scalar::Bool);
         let id = self.e.op(Op::Phi, ty, &[left, from, value, end]);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
     /// `e ? e1 : e2`: one of them is evaluated.
     fn conditional(&mut self, e: ExprId, then: ExprId, or: ExprId, ty: TypeId) -> Done<Value> {
         let condition = self.id(e)?;
+        if self.e.is_letter(Rule::CodegenConditional) {
+            let (then, or, ty) = (self.id(then)?, self.id(or)?, self.ty(ty)?);
+            return Ok(Value::Id(self.e.op(Op::Select, ty, &[condition, then, or])));
+        }
         let (yes, no, merge) = (self.e.fresh(), self.e.fresh(), self.e.fresh());
-        let saved = self.e.enter(Row::Conditional);
+        let saved = self.e.enter(Rule::CodegenConditional);
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
         self.e.end(Op::BranchConditional, &[condition, yes, no]);
         let mut sides = Vec::new();
         for (label, side) in [(yes, then), (no, or)] {
             self.e.begin(label);
             let value = self.value(side)?;
-            self.e.enter(Row::Conditional);
+            self.e.enter(Rule::CodegenConditional);
             match value {
                 Value::Void => {}
                 Value::Id(id) => sides.extend([id, self.e.body.block]),
@@ -266,7 +286,7 @@ impl Compiler<'_> {
             let ty = self.ty(ty)?;
             Value::Id(self.e.op(Op::Phi, ty, &sides))
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(value)
     }
 
@@ -317,7 +337,7 @@ impl Compiler<'_> {
     /// Assigns: a store, or the assignment to the whole of what the setter gives.
     pub(super) fn assign(&mut self, target: &Target, value: Id) -> Done {
         deep(|| match target {
-            Target::Place(place) => self.store(Row::Store, place, value),
+            Target::Place(place) => self.store(Rule::CodegenStore, place, value),
             Target::Part(part) => {
                 let whole = self.read(&part.whole)?;
                 let whole = self.set(part, whole, value)?;
@@ -336,9 +356,9 @@ impl Compiler<'_> {
                 self.only_id(value)
             }
             (Callee::Generated(Generated::FieldGetter(_, field)), _) => {
-                let (of, saved) = (self.ty(ty)?, self.e.enter(Row::Field));
+                let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenField));
                 let value = self.e.op(Op::CompositeExtract, of, &[whole, field]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 self.valid(value, ty)
             }
             (Callee::Generated(Generated::ElementGetter(_)), Some(index)) => {
@@ -373,21 +393,21 @@ impl Compiler<'_> {
                 self.only_id(value)
             }
             (Callee::Generated(Generated::FieldSetter(_, field)), _) => {
-                let saved = self.e.enter(Row::Field);
+                let saved = self.e.enter(Rule::CodegenField);
                 let whole = self.e.op(Op::CompositeInsert, of, &[value, whole, field]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 Ok(whole)
             }
             (Callee::Generated(Generated::ElementSetter(_)), Some(index)) => {
                 let copy = self.copied(whole, part.whole_ty)?;
                 let place = self.element(copy.clone(), index, part.ty)?;
-                self.store(Row::ValueIndex, &place, value)?;
+                self.store(Rule::CodegenValueIndex, &place, value)?;
                 self.load(&copy)
             }
             (Callee::Generated(Generated::Setter(f)), index) => {
                 let copy = self.copied(whole, part.whole_ty)?;
                 let place = self.taken(Callee::Declared(f), copy.clone(), index, part.ty)?;
-                self.store(Row::ValueIndex, &place, value)?;
+                self.store(Rule::CodegenValueIndex, &place, value)?;
                 self.load(&copy)
             }
             (Callee::Library(f), index) => {
@@ -403,7 +423,7 @@ impl Compiler<'_> {
     /// A copy of a value, which has an address.
     fn copied(&mut self, value: Id, ty: TypeId) -> Done<Place> {
         let place = Place::whole(self.local(ty)?);
-        self.store(Row::ValueIndex, &place, value)?;
+        self.store(Rule::CodegenValueIndex, &place, value)?;
         Ok(place)
     }
 
@@ -445,14 +465,14 @@ impl Compiler<'_> {
         let elements: Vec<u32> = self.program.env.enumeration(id).elements.iter().map(|(_, bits)| *bits).collect();
         let Some(&first) = elements.first() else { return Ok(value) };
         let (of, truth) = (self.ty(ty)?, self.scalar(Scalar::Bool));
-        let saved = self.e.enter(Row::EnumValid);
+        let saved = self.e.enter(Rule::CodegenEnumValid);
         let mut valid = self.e.constant(of, first);
         for bits in elements {
             let element = self.e.constant(of, bits);
             let is = self.e.op(Op::IEqual, truth, &[value, element]);
             valid = self.e.op(Op::Select, of, &[is, element, valid]);
         }
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(valid)
     }
 

@@ -11,10 +11,10 @@
 
 use super::emit::{Body, Id, Operands};
 use super::place::{Bound, Extent, Place, Root, Step, Value};
-use super::row::Row;
 use super::{Around, Compiler, Done, Returns};
 use rspirv::spirv::{FunctionControl, Op, StorageClass};
 use rustc_hash::FxHashMap;
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::types::{Type, TypeId};
@@ -128,9 +128,9 @@ impl Compiler<'_> {
         operands.extend(passed.values);
         operands.extend(passed.roots.iter().map(|r| r.id));
         operands.extend(passed.indices);
-        let saved = self.e.enter(Row::Call);
+        let saved = self.e.enter(Rule::CodegenCall);
         let value = self.e.op(Op::FunctionCall, result, &operands);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(if function.result == TypeId::VOID { Value::Void } else { Value::Id(value) })
     }
 
@@ -141,7 +141,7 @@ impl Compiler<'_> {
             Value::Void => return self.refuse("an argument without value"),
             Value::Id(id) => {
                 let root = self.local(ty)?;
-                self.store(Row::Call, &Place::whole(root), id)?;
+                self.store(Rule::CodegenCall, &Place::whole(root), id)?;
                 passed.values.push(root.id);
                 return Ok(Passing::Stored);
             }
@@ -187,11 +187,12 @@ impl Compiler<'_> {
     fn in_place(&mut self, f: FunctionId, arguments: Vec<Value>) -> Done<Value> {
         let program = self.program;
         let body = program.body(f);
+        self.e.uses(Rule::CodegenCallInPlace);
         for (argument, &store) in arguments.into_iter().zip(&body.parameters) {
             match argument {
                 Value::Id(id) => {
                     let Bound::Variable(root) = self.bound(store)? else { return self.refuse("this parameter") };
-                    self.store(Row::Call, &Place::whole(root), id)?;
+                    self.store(Rule::CodegenCall, &Place::whole(root), id)?;
                 }
                 known => {
                     let bound = self.bind(known, program.store(store).ty)?;
@@ -253,7 +254,26 @@ impl Compiler<'_> {
         let result = self.ty(function.result)?;
         let parameters: Vec<(Id, Id)> = types.into_iter().zip(ids.iter().copied()).collect();
         let name = program.env.key_name(function.key);
-        self.emitted(id, result, &parameters, &name, |c| c.statement(body.block))
+        self.emitted(id, result, &parameters, &name, |c| {
+            c.debug_function(id, function, &name)?;
+            c.debug_parameters(key.function)?;
+            c.statement(body.block)
+        })
+    }
+
+    /// Describes the parameters that have storage.
+    pub(super) fn debug_parameters(&mut self, f: FunctionId) -> Done {
+        if self.debug.is_none() {
+            return Ok(());
+        }
+        let program = self.program;
+        for ((number, &store), parameter) in (1..).zip(&program.body(f).parameters).zip(&program.env.function(f).parameters) {
+            if let Some(Bound::Variable(root)) = self.stores.get(&store) {
+                let id = root.id;
+                self.debug_variable(id, program.env.names.name(parameter.name), parameter.ty, parameter.span, Some(number))?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds what a parameter takes.
@@ -333,20 +353,24 @@ impl Compiler<'_> {
         name: &str,
         body: impl FnOnce(&mut Self) -> Done,
     ) -> Done {
-        let saved = self.e.enter(Row::Function);
+        let saved = self.e.enter(Rule::CodegenFunction);
         let mut signature = vec![result];
         signature.extend(parameters.iter().map(|(ty, _)| *ty));
         let ty = self.e.declare(Op::TypeFunction, None, &signature);
         self.e.name(id, name);
         let outer = std::mem::take(&mut self.e.body);
         (self.around, self.returns) = (Around::default(), Returns::Ends);
+        let outer_scope = self.debug_leaves();
         let first = self.e.fresh();
         (self.e.body.block, self.e.body.open) = (first, true);
         body(self)?;
-        self.e.enter(Row::Function);
+        self.e.enter(Rule::CodegenFunction);
         if self.e.body.open {
             let is_void = result == self.void();
             self.e.end(if is_void { Op::Return } else { Op::Unreachable }, &[]);
+        }
+        if let Some(debug) = &mut self.debug {
+            debug.scope = outer_scope;
         }
         let Body { variables, code, .. } = std::mem::replace(&mut self.e.body, outer);
         let out = &mut self.e.functions;
@@ -358,7 +382,7 @@ impl Compiler<'_> {
         out.extend(variables);
         out.extend(code);
         super::put(out, Op::FunctionEnd, &[]);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 }

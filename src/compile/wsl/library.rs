@@ -2,10 +2,10 @@
 
 use super::emit::{Id, Operands};
 use super::place::Value;
-use super::row::Row;
 use super::types::Shape;
 use super::{Compiler, Done};
 use rspirv::spirv::{GlslStd450Op as Glsl, MemorySemantics, Op, Scope, StorageClass};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::library::{LibraryFunction, Meaning, Name};
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
@@ -52,12 +52,19 @@ impl Compiler<'_> {
         let of = types.first().and_then(|t| self.shape(*t));
         match (meaning, ids) {
             (M::Default, []) => self.default_value(ty),
-            (M::Identity | M::EnumValue | M::Plus, &[a]) => Ok(a),
+            (M::Plus, &[a]) => {
+                self.e.uses(Rule::CodegenPlus);
+                Ok(a)
+            }
+            (M::Identity | M::EnumValue, &[a]) => {
+                self.e.uses(Rule::CodegenCastNone);
+                Ok(a)
+            }
             (M::EnumFrom, &[a]) => self.valid(a, ty),
             (M::Vector | M::MatrixColumns, _) => {
-                let (of, saved) = (self.ty(ty)?, self.e.enter(Row::Construct));
+                let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenConstruct));
                 let id = self.e.op(Op::CompositeConstruct, of, ids);
-                self.e.row = saved;
+                self.e.rule = saved;
                 Ok(id)
             }
             (M::MatrixElements, _) => {
@@ -113,9 +120,9 @@ impl Compiler<'_> {
         match columns[..] {
             [only] => Ok(Some(only)),
             _ => {
-                let (of, saved) = (self.ty(ty)?, self.e.enter(Row::Construct));
+                let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenConstruct));
                 let id = self.e.op(Op::CompositeConstruct, of, &columns);
-                self.e.row = saved;
+                self.e.rule = saved;
                 Ok(Some(id))
             }
         }
@@ -126,9 +133,9 @@ impl Compiler<'_> {
         if n == 1 {
             return id;
         }
-        let (ty, saved) = (self.vector(scalar, n), self.e.enter(Row::Broadcast));
+        let (ty, saved) = (self.vector(scalar, n), self.e.enter(Rule::CodegenBroadcast));
         let id = self.e.op(Op::CompositeConstruct, ty, &vec![id; n.into()]);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
@@ -140,7 +147,7 @@ impl Compiler<'_> {
 
     /// The value of elements that are given column after column.
     pub(super) fn built_of(&mut self, shape: Shape, elements: &[Id], ty: TypeId) -> Done<Id> {
-        let saved = self.e.enter(Row::Construct);
+        let saved = self.e.enter(Rule::CodegenConstruct);
         let mut columns = Vec::new();
         for column in elements.chunks(shape.rows.into()) {
             let of = self.vector(shape.scalar, shape.rows);
@@ -153,13 +160,13 @@ impl Compiler<'_> {
                 self.e.op(Op::CompositeConstruct, of, &columns)
             }
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
     fn swizzle(&mut self, letters: &[u8], a: Id, of: TypeId) -> Done<Id> {
         let Some(shape) = self.shape(of) else { return self.refuse("letters of this type") };
-        let (ty, saved) = (self.vector(shape.scalar, letters.len() as u8), self.e.enter(Row::Swizzle));
+        let (ty, saved) = (self.vector(shape.scalar, letters.len() as u8), self.e.enter(Rule::CodegenSwizzle));
         let id = match letters {
             &[letter] => self.e.op(Op::CompositeExtract, ty, &[a, letter.into()]),
             _ => {
@@ -168,13 +175,13 @@ impl Compiler<'_> {
                 self.e.op(Op::VectorShuffle, ty, &operands)
             }
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
     fn set_swizzle(&mut self, letters: &[u8], whole: Id, value: Id, of: TypeId) -> Done<Id> {
         let Some(shape) = self.shape(of) else { return self.refuse("letters of this type") };
-        let (ty, saved) = (self.vector(shape.scalar, shape.rows), self.e.enter(Row::SwizzleSet));
+        let (ty, saved) = (self.vector(shape.scalar, shape.rows), self.e.enter(Rule::CodegenSwizzleSet));
         let id = match letters {
             &[letter] => self.e.op(Op::CompositeInsert, ty, &[value, whole, letter.into()]),
             _ => {
@@ -186,7 +193,7 @@ impl Compiler<'_> {
                 self.e.op(Op::VectorShuffle, ty, &operands)
             }
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -196,20 +203,20 @@ impl Compiler<'_> {
         let to = self.ty(ty)?;
         if shape.columns == 1 {
             let last = self.uint_constant(u32::from(shape.rows) - 1);
-            let index = self.clamped(Row::VectorIndex, index, last);
-            let saved = self.e.enter(Row::VectorIndex);
+            let index = self.clamped(Rule::CodegenVectorIndex, index, last);
+            let saved = self.e.enter(Rule::CodegenVectorIndex);
             let id = self.e.op(Op::VectorExtractDynamic, to, &[a, index]);
-            self.e.row = saved;
+            self.e.rule = saved;
             return Ok(id);
         }
-        let saved = self.e.enter(Row::MatrixIndex);
+        let saved = self.e.enter(Rule::CodegenMatrixIndex);
         let mut chosen = self.column(shape, a, 0);
         for column in 1..shape.columns {
             let other = self.column(shape, a, column);
             let is = self.is_index(index, column, shape.rows);
             chosen = self.e.op(Op::Select, to, &[is, other, chosen]);
         }
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(chosen)
     }
 
@@ -217,9 +224,9 @@ impl Compiler<'_> {
     fn is_index(&mut self, index: Id, number: u8, n: u8) -> Id {
         let (truth, number) = (self.scalar(Scalar::Bool), self.uint_constant(number.into()));
         let is = self.e.op(Op::IEqual, truth, &[index, number]);
-        let saved = self.e.row;
+        let saved = self.e.rule;
         let all = self.splat(Scalar::Bool, n, is);
-        self.e.row = saved;
+        self.e.rule = saved;
         all
     }
 
@@ -230,13 +237,13 @@ impl Compiler<'_> {
         let to = self.ty(of)?;
         if shape.columns == 1 {
             let last = self.uint_constant(u32::from(shape.rows) - 1);
-            let index = self.clamped(Row::VectorIndex, index, last);
-            let saved = self.e.enter(Row::VectorIndex);
+            let index = self.clamped(Rule::CodegenVectorIndex, index, last);
+            let saved = self.e.enter(Rule::CodegenVectorIndex);
             let id = self.e.op(Op::VectorInsertDynamic, to, &[a, value, index]);
-            self.e.row = saved;
+            self.e.rule = saved;
             return Ok(id);
         }
-        let saved = self.e.enter(Row::MatrixIndex);
+        let saved = self.e.enter(Rule::CodegenMatrixIndex);
         let column_ty = self.vector(shape.scalar, shape.rows);
         let mut columns = Vec::new();
         for column in 0..shape.columns {
@@ -245,7 +252,7 @@ impl Compiler<'_> {
             columns.push(self.e.op(Op::Select, column_ty, &[is, value, old]));
         }
         let id = self.e.op(Op::CompositeConstruct, to, &columns);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -261,7 +268,7 @@ impl Compiler<'_> {
                     None => return self.refuse("all or any of this"),
                 },
             };
-            let saved = self.e.enter(Row::AllAny);
+            let saved = self.e.enter(Rule::CodegenAllAny);
             let one = match shape.rows {
                 1 => truths,
                 _ => self.e.op(if all { Op::All } else { Op::Any }, truth, &[truths]),
@@ -270,7 +277,7 @@ impl Compiler<'_> {
                 None => one,
                 Some(before) => self.e.op(if all { Op::LogicalAnd } else { Op::LogicalOr }, truth, &[before, one]),
             });
-            self.e.row = saved;
+            self.e.rule = saved;
         }
         match joined {
             Some(id) => Ok(id),
@@ -284,9 +291,9 @@ impl Compiler<'_> {
             Meaning::GroupMemoryBarrierWithGroupSync => MemorySemantics::WORKGROUP_MEMORY,
             _ => MemorySemantics::UNIFORM_MEMORY | MemorySemantics::WORKGROUP_MEMORY,
         };
-        let saved = self.e.enter(Row::Barrier);
+        let saved = self.e.enter(Rule::CodegenBarrier);
         self.control_barrier(memory);
-        self.e.row = saved;
+        self.e.rule = saved;
     }
 
     /// An atomic operation, then the store of what was there.
@@ -324,11 +331,11 @@ impl Compiler<'_> {
             all.push(relaxed);
         }
         all.extend(operands);
-        let saved = self.e.enter(Row::Atomic);
+        let saved = self.e.enter(Rule::CodegenAtomic);
         let old = self.e.op(op, ty, &all);
-        self.e.row = saved;
+        self.e.rule = saved;
         let _ = types;
-        self.store(Row::Atomic, previous, old)?;
+        self.store(Rule::CodegenAtomic, previous, old)?;
         Ok(Value::Void)
     }
 
@@ -342,7 +349,7 @@ impl Compiler<'_> {
         let mut results: [Vec<Id>; 2] = [Vec::new(), Vec::new()];
         let functions = if f.meaning() == Meaning::Modf { [None, None] } else { [Some(Glsl::Sin), Some(Glsl::Cos)] };
         let column_ty = self.vector(shape.scalar, shape.rows);
-        let saved = self.e.enter(Row::StoredResult);
+        let saved = self.e.enter(Rule::CodegenStoredResult);
         for column in 0..shape.columns {
             let part = if shape.columns == 1 { x } else { self.column(shape, x, column) };
             if functions[0].is_none() {
@@ -362,11 +369,11 @@ impl Compiler<'_> {
         for list in results {
             whole.push(if let [only] = list[..] { only } else { self.e.op(Op::CompositeConstruct, of, &list) });
         }
-        self.e.row = saved;
+        self.e.rule = saved;
         let stored = if functions[0].is_none() { &whole[1..] } else { &whole[..] };
         for (value, pointer) in stored.iter().zip(&values[1..]) {
             let Value::Pointer(place) = pointer else { return self.unsupported(f) };
-            self.store(Row::StoredResult, place, *value)?;
+            self.store(Rule::CodegenStoredResult, place, *value)?;
         }
         Ok(if ty == TypeId::VOID { Value::Void } else { Value::Id(whole[0]) })
     }

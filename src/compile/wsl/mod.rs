@@ -1,10 +1,11 @@
 //! WSL to SPIR-V: an entry point of a typed program becomes a module for Vulkan, and the two entry
 //! points of a draw two modules that fit.
 //!
-//! The mapping is that of seed 003, row by row ([`row::Row`]); where WSL means something else than
-//! the seed's language, WSL's meaning wins. No instruction that is emitted has an undefined result
-//! or undefined behaviour: divisors, shift amounts, indices, conversions and arguments of functions
-//! are guarded. What WSL leaves unspecified becomes one value that it allows, computed once.
+//! The mapping is that of seed 003, rule by rule (`codegen/…` of the registry, [`rules`]); where
+//! WSL means something else than the seed's language, WSL's meaning wins. No instruction that is
+//! emitted has an undefined result or undefined behaviour: divisors, shift amounts, indices,
+//! conversions and arguments of functions are guarded. What WSL leaves unspecified becomes one
+//! value that it allows, computed once.
 //!
 //! Pointers and array references never become values. Each is known, while the program is
 //! compiled, as an object and a path whose indices are ids (`place`). A function that takes some
@@ -25,6 +26,7 @@
 //! | `emit`, `planted` | words; mistakes to be caught |
 
 mod algebra;
+mod debug;
 mod emit;
 mod expression;
 mod function;
@@ -33,7 +35,6 @@ mod operators;
 mod place;
 pub mod planted;
 mod resources;
-pub mod row;
 mod stage;
 mod statement;
 mod texture;
@@ -42,15 +43,16 @@ mod types;
 use crate::dispatch::BufferKind;
 pub use stage::{DrawModules, StageVariable, translate_draw};
 
+use debug::Debug;
 use emit::{Emitter, Id, put, string};
 use function::{Clones, Key};
 use place::{Bound, Root, Value};
 use planted::Planted;
-use row::Row;
 use rspirv::spirv::{AddressingModel, Decoration, MAGIC_NUMBER, MemoryModel, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::image::{Compare, Filter, Format, Sampler, Shape};
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::float_controls;
 use smallstep_semantics::text::Span;
 use smallstep_semantics::wsl::entry::EntryPoint;
@@ -61,6 +63,11 @@ use smallstep_semantics::wsl::typing::program::{Program, StoreId};
 use stage::{Interface, Shell};
 use std::collections::{BTreeSet, VecDeque};
 use texture::Textures;
+
+/// The rules of the mapping.
+pub fn rules() -> impl Iterator<Item = Rule> {
+    Rule::ALL.iter().copied().filter(|rule| rule.judgement() == Judgement::Codegen)
+}
 
 /// SPIR-V 1.3, which Vulkan 1.1 reads.
 pub const VERSION: u32 = 0x0001_0300;
@@ -81,11 +88,13 @@ pub struct Options<'p> {
     /// The formats of the images that are bound to textures which are written, by their register.
     /// One that is not here has 32 bits for each component of the texture's elements.
     pub formats: &'p [(String, Format)],
+    /// Whether there is debug information too, where there is a source.
+    pub debug: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { profile: Profile::Strict, planted: None, witness: false, source: None, formats: &[] }
+        Options { profile: Profile::Strict, planted: None, witness: false, source: None, formats: &[], debug: false }
     }
 }
 
@@ -151,18 +160,18 @@ impl Binding {
     }
 }
 
-/// An expression and its value in the module. An expression of a function that is emitted several
-/// times has several.
+/// A statement or expression, and what it is in the module. One of a function that is emitted
+/// several times has several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// Where the expression stands.
+    /// Where it stands.
     pub span: Span,
-    /// Its type.
-    pub ty: TypeId,
-    /// The result id.
+    /// The type of an expression; none of a statement.
+    pub ty: Option<TypeId>,
+    /// The result id of an expression; of a statement the label of the block in which it begins.
     pub id: u32,
-    /// The row that made the id.
-    pub row: Row,
+    /// The rule that made the id.
+    pub rule: Rule,
 }
 
 /// A translated program.
@@ -182,9 +191,9 @@ pub struct Module {
     pub given: Vec<StageVariable>,
     /// The buffers that the module stores to, by set and binding.
     pub stores: BTreeSet<(u32, u32)>,
-    /// How many instructions each row of the mapping has emitted.
-    pub rows: Vec<(Row, u32)>,
-    /// The expressions in the order in which they are evaluated, if a witness is kept.
+    /// How many instructions each rule of the mapping has emitted.
+    pub rules: Vec<(Rule, u32)>,
+    /// Statements and expressions in the order in which they are emitted, if a witness is kept.
     pub witness: Vec<Witness>,
 }
 
@@ -253,6 +262,10 @@ struct Compiler<'a> {
     variables: Vec<Id>,
     /// The buffers that are stored to.
     stored: FxHashSet<Id>,
+    /// Other variables of a binding: its place in `bindings`, the elements, how they are bound.
+    aliases: Vec<(usize, TypeId, BufferKind, Id)>,
+    /// The descriptor sets of register spaces without a number.
+    spaces: Vec<(String, u32)>,
     clones: Clones,
     todo: VecDeque<Key>,
     /// Functions that return pointers, array references, textures or samplers.
@@ -267,6 +280,9 @@ struct Compiler<'a> {
     witness: Option<Vec<Witness>>,
     /// The file's name, and where each line begins.
     lines: Option<(Id, Vec<u32>)>,
+    /// The text of the file.
+    text: &'a str,
+    debug: Option<Debug>,
 }
 
 /// Translates an entry point of a program. Of a stage of a draw, the stage variables that have a
@@ -282,7 +298,9 @@ pub fn translate(program: &Program, entry: &EntryPoint, options: &Options) -> Re
 /// Translates a function that is no entry point: a compute entry point `main` calls it once for
 /// each row of a table. Set 0, binding 0 holds the scalars of the arguments, each one word, row
 /// after row; binding 1 gets the scalars of the results. Each workgroup is one invocation and one
-/// row.
+/// row. Of a pointer the table holds what it points at, of a result that is an array reference its
+/// length. Pointers and array references into device and constant memory have bindings of their
+/// own.
 ///
 /// # Errors
 /// What is not translated yet.
@@ -295,9 +313,9 @@ pub fn translate_function(program: &Program, function: FunctionId, options: &Opt
 impl<'a> Compiler<'a> {
     fn new(program: &'a Program, span: Span, options: &Options<'a>) -> Compiler<'a> {
         let mut e = Emitter::new(options.planted);
-        let lines = options.source.map(|(_, text)| {
+        let lines = options.source.map(|(name, text)| {
             let begins = text.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n').map(|(_, next)| next);
-            (e.fresh(), std::iter::once(0).chain(begins).collect())
+            (e.string(name), std::iter::once(0).chain(begins).collect())
         });
         let mut compiler = Compiler {
             program,
@@ -313,6 +331,8 @@ impl<'a> Compiler<'a> {
             bindings: Vec::new(),
             variables: Vec::new(),
             stored: FxHashSet::default(),
+            aliases: Vec::new(),
+            spaces: Vec::new(),
             clones: Clones::default(),
             todo: VecDeque::new(),
             escaping: FxHashSet::default(),
@@ -321,9 +341,14 @@ impl<'a> Compiler<'a> {
             around: Around::default(),
             returns: Returns::Ends,
             span,
+            text: options.source.map_or("", |(_, text)| text),
+            debug: None,
         };
         let results = (0..).zip(&program.env.functions);
         compiler.escaping = results.filter(|(_, f)| compiler.is_known(f.result)).map(|(i, _)| FunctionId(i)).collect();
+        if let (Some((name, text)), true) = (options.source, options.debug) {
+            compiler.debug_begins(name, text);
+        }
         compiler
     }
 }
@@ -344,16 +369,31 @@ impl Compiler<'_> {
 
     /// Notes which line of the source is emitted from here on.
     fn line(&mut self) {
-        if let Some((file, begins)) = &self.lines {
-            let at = self.span.start;
-            let line = begins.partition_point(|begin| *begin <= at);
-            let column = at - begins[line.saturating_sub(1)] + 1;
-            self.e.line(*file, line as u32, column);
+        let (line, column) = self.place_of_byte(self.span.start);
+        if self.debug.is_some() {
+            self.debug_line();
+        } else if let Some((file, _)) = &self.lines {
+            self.e.line(*file, line, column);
         }
+    }
+
+    /// The line and the column of a byte of the source, from 1; the column in bytes.
+    fn place_of_byte(&self, at: u32) -> (u32, u32) {
+        let Some((_, begins)) = &self.lines else { return (1, 1) };
+        let line = begins.partition_point(|begin| *begin <= at);
+        let begin = begins.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        (line as u32, at.saturating_sub(begin) + 1)
+    }
+
+    /// What the source has there, as far as it is a name.
+    fn text_of(&self, span: Span) -> String {
+        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
     }
 
     /// The module around what was emitted.
     fn finish(mut self, shell: &Shell, options: &Options) -> Done<Module> {
+        self.e.uses(Rule::CodegenHeader);
         let controls = options.profile.controls();
         if controls.no_contraction {
             for id in std::mem::take(&mut self.e.arithmetic) {
@@ -373,9 +413,15 @@ impl Compiler<'_> {
         if controls.modes().next().is_some() {
             put(&mut words, Op::Extension, &string(float_controls::EXTENSION));
         }
-        let mut import = vec![self.e.glsl];
-        import.extend(string("GLSL.std.450"));
-        put(&mut words, Op::ExtInstImport, &import);
+        if self.debug.is_some() {
+            put(&mut words, Op::Extension, &string(debug::EXTENSION));
+        }
+        let imports = [Some((self.e.glsl, "GLSL.std.450")), self.debug.as_ref().map(|debug| (debug.set, debug::SET))];
+        for (id, set) in imports.into_iter().flatten() {
+            let mut import = vec![id];
+            import.extend(string(set));
+            put(&mut words, Op::ExtInstImport, &import);
+        }
         put(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
         let mut interface = vec![shell.model as u32, shell.main];
         interface.extend(string(&shell.name));
@@ -388,18 +434,13 @@ impl Compiler<'_> {
         for control in controls.modes() {
             put(&mut words, Op::ExecutionMode, &[shell.main, control.mode as u32, 32]);
         }
-        if let (Some((file, _)), Some((name, _))) = (&self.lines, options.source) {
-            let mut operands = vec![*file];
-            operands.extend(string(name));
-            put(&mut words, Op::String, &operands);
-        }
-        for section in [&self.e.names, &self.e.decorations, &self.e.globals, &self.e.functions] {
+        for section in [&self.e.strings, &self.e.names, &self.e.decorations, &self.e.globals, &self.e.functions] {
             words.extend_from_slice(section);
         }
         if words.len() > MAX_WORDS {
             return self.too_large();
         }
-        let counts = Row::ALL.iter().copied().zip(self.e.counts).filter(|(_, n)| *n > 0).collect();
+        let counts = Rule::ALL.iter().copied().zip(self.e.counts).filter(|(_, n)| *n > 0).collect();
         let stores = self.bindings.iter().zip(&self.variables).filter(|(_, id)| self.stored.contains(*id));
         Ok(Module {
             words,
@@ -408,7 +449,7 @@ impl Compiler<'_> {
             bindings: self.bindings,
             taken: self.stage.taken,
             given: self.stage.given,
-            rows: counts,
+            rules: counts,
             witness: self.witness.unwrap_or_default(),
         })
     }

@@ -6,15 +6,20 @@
 //! the way are values.
 
 use super::emit::{Id, Operands};
-use super::row::Row;
 use super::{Compiler, Done};
 use rspirv::spirv::{GlslStd450Op as Glsl, Op, StorageClass};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
+use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::environment::access::{Callee, Generated};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId, ValueType};
 use smallstep_semantics::wsl::typing::program::{Access, ExprId, Form, StoreId};
 use smallvec::SmallVec;
+
+/// The most elements of an array whose type changes between buffers and variables one by one; of
+/// longer ones it does in a loop.
+const SHORT: u32 = 16;
 
 /// An object in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,6 +84,16 @@ pub(super) enum Value {
     Record(Vec<Value>),
 }
 
+impl Value {
+    /// The pointer or array reference that this points at, if it does.
+    pub(super) fn pointee(self) -> Option<Value> {
+        match self {
+            Value::Address(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
 /// What a variable or parameter is.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
@@ -107,11 +122,11 @@ impl Compiler<'_> {
     /// A variable of the function, named for people.
     pub(super) fn local(&mut self, ty: TypeId) -> Done<Root> {
         let of = self.ty(ty)?;
-        let saved = self.e.enter(Row::Local);
+        let saved = self.e.enter(Rule::CodegenLocal);
         let pointer = self.pointer(StorageClass::Function, of);
         let id = self.e.fresh();
         super::put(&mut self.e.body.variables, Op::Variable, &[pointer, id, StorageClass::Function as u32]);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(Root { id, class: StorageClass::Function, ty, buffer: false })
     }
 
@@ -135,20 +150,22 @@ impl Compiler<'_> {
         let escapes = self.escaping.iter().any(|f| self.program.body(*f).stores.contains(&store.0));
         let bound = match of.space {
             AddressSpace::Threadgroup => {
-                let saved = self.e.enter(Row::Threadgroup);
+                let saved = self.e.enter(Rule::CodegenThreadgroup);
                 let root = self.global(StorageClass::Workgroup, of.ty)?;
-                self.e.row = saved;
+                self.e.rule = saved;
                 self.group.push((root.id, of.ty));
                 Bound::Variable(root)
             }
             _ if escapes => {
-                let saved = self.e.enter(Row::Local);
+                let saved = self.e.enter(Rule::CodegenLocalPrivate);
                 let root = self.global(StorageClass::Private, of.ty)?;
-                self.e.row = saved;
+                self.e.rule = saved;
                 Bound::Variable(root)
             }
             _ => {
                 let root = self.local(of.ty)?;
+                let name = self.text_of(of.span);
+                self.debug_variable(root.id, &name, of.ty, of.span, None)?;
                 self.stores.insert(store, Bound::Variable(root));
                 return Ok(Bound::Variable(root));
             }
@@ -184,6 +201,15 @@ impl Compiler<'_> {
                 }
                 _ => None,
             }),
+            Form::Dot(e, _, Access::AddressTaker(Callee::Declared(f))) if self.is_known(program.expr(id).ty.right()) => {
+                let whole = self.place(*e)?;
+                Ok(self.taken_by(*f, whole, None)?.pointee().map(Bound::Known))
+            }
+            Form::Index(e1, e2, Access::AddressTaker(Callee::Declared(f))) if self.is_known(program.expr(id).ty.right()) => {
+                let whole = self.place(*e1)?;
+                let index = self.id(*e2)?;
+                Ok(self.taken_by(*f, whole, Some(index))?.pointee().map(Bound::Known))
+            }
             _ => Ok(None),
         })
     }
@@ -212,7 +238,7 @@ impl Compiler<'_> {
         match (value, program.env.types.get(ty)) {
             (Value::Id(id), _) => {
                 let root = self.local(ty)?;
-                self.store(Row::Call, &Place::whole(root), id)?;
+                self.store(Rule::CodegenCall, &Place::whole(root), id)?;
                 Ok(Bound::Variable(root))
             }
             (Value::Record(values), Type::Struct(s)) => {
@@ -278,50 +304,49 @@ impl Compiler<'_> {
         match (callee, index) {
             (Callee::Generated(Generated::FieldAddress(_, field, _)), _) => Ok(whole.step(Step::Field(field), ty)),
             (Callee::Generated(Generated::ElementAddress(..)), Some(index)) => self.element(whole, index, ty),
-            (Callee::Declared(f), index) => {
-                let arguments = [Some(Value::Pointer(whole)), index.map(Value::Id)].into_iter().flatten().collect();
-                match self.call(f, arguments)? {
-                    Value::Pointer(place) => Ok(place),
-                    _ => self.refuse("this address-taker"),
-                }
-            }
+            (Callee::Declared(f), index) => match self.taken_by(f, whole, index)? {
+                Value::Pointer(place) => Ok(place),
+                _ => self.refuse("this address-taker"),
+            },
             _ => self.refuse("this address-taker"),
         }
+    }
+
+    /// `operator&.f(&e)` or `operator&[](&e, index)`, declared.
+    pub(super) fn taken_by(&mut self, f: FunctionId, whole: Place, index: Option<Id>) -> Done<Value> {
+        self.call(f, [Some(Value::Pointer(whole)), index.map(Value::Id)].into_iter().flatten().collect())
     }
 
     /// An element of an array; out of bounds the last one.
     pub(super) fn element(&mut self, whole: Place, index: Id, ty: TypeId) -> Done<Place> {
         let Type::Array(_, n) = self.program.env.types.get(whole.ty) else { return self.refuse("elements of this") };
-        if n == 0 {
-            return self.refuse("an array of no elements");
-        }
-        let bound = self.uint_constant(n - 1);
-        let index = self.clamped(Row::IndexClamp, index, bound);
+        let bound = self.uint_constant(n.saturating_sub(1));
+        let index = self.clamped(Rule::CodegenIndexClamp, index, bound);
         Ok(whole.step(Step::Index(index), ty))
     }
 
     /// The index, or the last one where it is greater.
-    pub(super) fn clamped(&mut self, row: Row, index: Id, last: Id) -> Id {
+    pub(super) fn clamped(&mut self, rule: Rule, index: Id, last: Id) -> Id {
         if let (Some(index_bits), Some(last_bits)) = (self.e.bits(index), self.e.bits(last)) {
             return if index_bits <= last_bits { index } else { last };
         }
-        let (uint, saved) = (self.uint(), self.e.enter(row));
+        let (uint, saved) = (self.uint(), self.e.enter(rule));
         let id = self.e.glsl(Glsl::UMin, uint, &[index, last]);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
-    fn element_of_reference(&mut self, reference: Value, index: Id, ty: TypeId) -> Done<Place> {
+    pub(super) fn element_of_reference(&mut self, reference: Value, index: Id, ty: TypeId) -> Done<Place> {
         let Value::Reference(place, extent) = reference else { return self.refuse("this array reference") };
         match extent {
             Extent::Single => Ok(place),
             Extent::Array(_) => self.element(place, index, ty),
             Extent::Runtime => {
                 let (length, uint, one) = (self.length(&place, extent)?, self.uint(), self.uint_constant(1));
-                let saved = self.e.enter(Row::IndexClamp);
+                let saved = self.e.enter(Rule::CodegenIndexClamp);
                 let last = self.e.op(Op::ISub, uint, &[length, one]);
-                self.e.row = saved;
-                let index = self.clamped(Row::IndexClamp, index, last);
+                self.e.rule = saved;
+                let index = self.clamped(Rule::CodegenIndexClamp, index, last);
                 Ok(place.step(Step::Index(index), ty))
             }
         }
@@ -333,9 +358,9 @@ impl Compiler<'_> {
             Extent::Single => Ok(self.uint_constant(1)),
             Extent::Array(n) => Ok(self.uint_constant(n)),
             Extent::Runtime => {
-                let (uint, saved) = (self.uint(), self.e.enter(Row::ReferenceLength));
+                let (uint, saved) = (self.uint(), self.e.enter(Rule::CodegenReferenceLength));
                 let id = self.e.op(Op::ArrayLength, uint, &[place.root.id, 0]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 Ok(id)
             }
         }
@@ -352,15 +377,35 @@ impl Compiler<'_> {
         if place.root.buffer {
             operands.push(self.uint_constant(0));
         }
+        // The first index of a buffer is that of its element.
+        let (mut ty, mut is_element) = (place.root.ty, place.root.buffer);
         for step in &place.steps {
             operands.push(match *step {
-                Step::Field(field) => self.uint_constant(field),
-                Step::Index(index) => index,
+                Step::Field(field) => {
+                    let member = match class {
+                        StorageClass::StorageBuffer => self.members(ty, true).iter().position(|&(k, _)| k == field),
+                        _ => Some(field as usize),
+                    };
+                    let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("a field of this") };
+                    let of = self.program.env.structure(s).fields.get(field as usize).map(|f| f.ty);
+                    let (Some(member), Some(of)) = (member, of) else { return self.refuse("a field of this") };
+                    ty = of;
+                    self.uint_constant(member as u32)
+                }
+                Step::Index(index) => {
+                    if let Type::Array(of, _) = self.program.env.types.get(ty)
+                        && !is_element
+                    {
+                        ty = of;
+                    }
+                    index
+                }
             });
+            is_element = false;
         }
-        let (pointer, saved) = (self.pointer(class, to), self.e.enter(Row::Access));
+        let (pointer, saved) = (self.pointer(class, to), self.e.enter(Rule::CodegenAccess));
         let id = self.e.op(Op::AccessChain, pointer, &operands);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -369,42 +414,104 @@ impl Compiler<'_> {
         if self.is_nothing(place.ty) {
             return self.default_value(place.ty);
         }
+        if place.root.class == StorageClass::StorageBuffer && self.is_long(place.ty) {
+            let local = Place::whole(self.local(place.ty)?);
+            self.copy(Rule::CodegenBufferLoad, place, &local)?;
+            return self.load(&local);
+        }
         let (at, ty) = (self.address(place)?, self.type_in(place.root.class, place.ty)?);
-        let saved = self.e.enter(Row::Load);
+        let saved = self.e.enter(Rule::CodegenLoad);
         let id = self.e.op(Op::Load, ty, &[at]);
-        self.e.row = saved;
+        self.e.rule = saved;
         if place.root.class != StorageClass::StorageBuffer {
             return Ok(id);
         }
-        let saved = self.e.enter(Row::BufferLoad);
+        let saved = self.e.enter(Rule::CodegenBufferLoad);
         let id = self.converted(place.ty, id, false);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
     /// Stores at the place.
-    pub(super) fn store(&mut self, row: Row, place: &Place, value: Id) -> Done {
+    pub(super) fn store(&mut self, rule: Rule, place: &Place, value: Id) -> Done {
         if self.is_nothing(place.ty) {
             return Ok(());
         }
         let mut value = value;
+        if place.root.class == StorageClass::StorageBuffer && self.is_long(place.ty) {
+            let local = Place::whole(self.local(place.ty)?);
+            self.store(rule, &local, value)?;
+            return self.copy(Rule::CodegenBufferStore, &local, place);
+        }
         if place.root.class == StorageClass::StorageBuffer {
-            let saved = self.e.enter(Row::BufferStore);
+            let saved = self.e.enter(Rule::CodegenBufferStore);
             value = self.converted(place.ty, value, true)?;
-            self.e.row = saved;
+            self.e.rule = saved;
         }
         let at = self.address(place)?;
         self.stored.insert(place.root.id);
-        let saved = self.e.enter(row);
+        let saved = self.e.enter(rule);
         self.e.effect(Op::Store, &[at, value]);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
-    /// Whether a value of the type takes no memory, so that no access to it can race: its member in
-    /// SPIR-V is the module's alone.
-    fn is_nothing(&mut self, ty: TypeId) -> bool {
-        self.layouts.of(&self.program.env, ty).is_some_and(|layout| layout.size == 0)
+    /// Whether there is an array in the type that is converted in a loop.
+    fn is_long(&self, ty: TypeId) -> bool {
+        deep(|| match self.program.env.types.get(ty) {
+            Type::Array(of, n) => n > SHORT || self.is_long(of),
+            Type::Struct(s) => self.program.env.structure(s).fields.iter().any(|f| self.is_long(f.ty)),
+            _ => false,
+        })
+    }
+
+    /// Copies what is at one place to another, part by part.
+    fn copy(&mut self, rule: Rule, from: &Place, to: &Place) -> Done {
+        self.room()?;
+        if !self.is_long(from.ty) {
+            let value = self.load(from)?;
+            return self.store(rule, to, value);
+        }
+        match self.program.env.types.get(from.ty) {
+            Type::Array(of, n) => self.each(rule, n, |c, index| {
+                let part = |place: &Place| place.clone().step(Step::Index(index), of);
+                deep(|| c.copy(rule, &part(from), &part(to)))
+            }),
+            _ => {
+                for (field, ty) in self.members(from.ty, true) {
+                    let part = |place: &Place| place.clone().step(Step::Field(field), ty);
+                    deep(|| self.copy(rule, &part(from), &part(to)))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A loop over the numbers below `n`, which is not 0.
+    fn each(&mut self, rule: Rule, n: u32, round: impl FnOnce(&mut Self, Id) -> Done) -> Done {
+        let (uint, truth) = (self.uint(), self.scalar(Scalar::Bool));
+        let [zero, one, count] = [0, 1, n].map(|bits| self.uint_constant(bits));
+        let counter = Place::whole(self.local(TypeId::UINT)?);
+        let [header, body, next, merge] = [(); 4].map(|()| self.e.fresh());
+        self.store(rule, &counter, zero)?;
+        let saved = self.e.enter(rule);
+        self.e.branch(header);
+        self.e.begin(header);
+        self.e.effect(Op::LoopMerge, &[merge, next, 0]);
+        self.e.branch(body);
+        self.e.begin(body);
+        let index = self.load(&counter)?;
+        round(self, index)?;
+        self.e.enter(rule);
+        self.e.branch(next);
+        self.e.begin(next);
+        let more = self.e.op(Op::IAdd, uint, &[index, one]);
+        self.store(rule, &counter, more)?;
+        let again = self.e.op(Op::ULessThan, truth, &[more, count]);
+        self.e.end(Op::BranchConditional, &[again, header, merge]);
+        self.e.begin(merge);
+        self.e.rule = saved;
+        Ok(())
     }
 
     /// A value of the type of buffers, or from that the one without layout.
@@ -427,12 +534,26 @@ impl Compiler<'_> {
                 }
                 Ok(self.e.op(Op::CompositeConstruct, to, &parts))
             }
-            Type::Struct(s) => {
+            Type::Array(of, n) => {
                 let mut parts = Vec::new();
-                for (k, field) in (0..).zip(&program.env.structure(s).fields) {
-                    let of = if laid_out { self.ty(field.ty)? } else { self.laid_out(field.ty)? };
-                    let part = self.e.op(Op::CompositeExtract, of, &[value, k]);
-                    parts.push(deep(|| self.converted(field.ty, part, laid_out))?);
+                let part_ty = if laid_out { self.ty(of)? } else { self.laid_out(of)? };
+                for k in 0..n {
+                    let part = self.e.op(Op::CompositeExtract, part_ty, &[value, k]);
+                    parts.push(deep(|| self.converted(of, part, laid_out))?);
+                }
+                Ok(self.e.op(Op::CompositeConstruct, to, &parts))
+            }
+            Type::Struct(_) => {
+                let (from, to_members) = (self.members(ty, !laid_out), self.members(ty, laid_out));
+                let mut parts = Vec::new();
+                for (field, of) in to_members {
+                    let Some(at) = from.iter().position(|&(k, _)| k == field) else {
+                        parts.push(self.default_value(of)?);
+                        continue;
+                    };
+                    let part_ty = if laid_out { self.ty(of)? } else { self.laid_out(of)? };
+                    let part = self.e.op(Op::CompositeExtract, part_ty, &[value, at as u32]);
+                    parts.push(deep(|| self.converted(of, part, laid_out))?);
                 }
                 Ok(self.e.op(Op::CompositeConstruct, to, &parts))
             }
@@ -441,7 +562,7 @@ impl Compiler<'_> {
     }
 
     fn truth_converted(&mut self, n: u8, value: Id, laid_out: bool) -> Id {
-        let saved = self.e.enter(Row::BufferBool);
+        let saved = self.e.enter(Rule::CodegenBufferBool);
         let (zero, one) = (self.splat_constant(Scalar::Uint, n, 0), self.splat_constant(Scalar::Uint, n, 1));
         let id = if laid_out {
             let ty = self.vector(Scalar::Uint, n);
@@ -450,7 +571,7 @@ impl Compiler<'_> {
             let ty = self.vector(Scalar::Bool, n);
             self.e.op(Op::INotEqual, ty, &[value, zero])
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 }

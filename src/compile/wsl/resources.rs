@@ -3,11 +3,11 @@
 
 use super::emit::Id;
 use super::place::{Bound, Extent, Place, Root, Step, Value};
-use super::row::Row;
 use super::stage::register_text;
 use super::{Binding, BindingKind, Compiler, Done};
 use crate::dispatch::BufferKind;
 use rspirv::spirv::{Decoration, MemorySemantics, Op, Scope, StorageClass};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::entry::Item;
 use smallstep_semantics::wsl::environment::{FunctionId, Semantic};
@@ -30,7 +30,7 @@ impl Compiler<'_> {
                 }
                 let value = self.built(field.ty, items)?;
                 let root = self.local(field.ty)?;
-                self.store(Row::LocalInitial, &Place::whole(root), value)?;
+                self.store(Rule::CodegenLocalInitial, &Place::whole(root), value)?;
                 fields.push(Bound::Variable(root));
             }
             return Ok(Bound::Record(fields));
@@ -41,11 +41,7 @@ impl Compiler<'_> {
         self.span = item.span;
         let (register, space) = (program.env.names.name(register), space.map(|s| program.env.names.name(s)));
         let text = register_text(register, space);
-        let set = match space.map(|space| space.strip_prefix("space").and_then(|n| n.parse().ok())) {
-            None => 0,
-            Some(Some(set)) => set,
-            Some(None) => return self.refuse(format!("the register space {}", space.unwrap_or_default())),
-        };
+        let set = self.descriptor_set(space);
         let name = item.name.map_or("", |n| program.env.names.name(n));
         Ok(Bound::Known(match program.env.types.get(ty) {
             Type::ArrayReference(..) => self.buffer(item, text, set)?,
@@ -64,17 +60,36 @@ impl Compiler<'_> {
         };
         let name = item.name.map_or("", |n| program.env.names.name(n));
         let root = |id| Root { id, class: StorageClass::StorageBuffer, ty: element, buffer: true };
+        let is_constant = address_space == AddressSpace::Constant && !self.stage.writable.contains(&text);
+        let kind = if is_constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
         if let Some(k) = self.bindings.iter().position(|b| b.register == text) {
-            if self.bindings[k].element() != Some(element) {
-                return self.refuse("one register that holds elements of two types");
-            }
             if !self.bindings[k].names.iter().any(|n| n == name) {
                 self.bindings[k].names.push(name.into());
             }
-            return Ok(Value::Reference(Place::whole(root(self.variables[k])), Extent::Runtime));
+            let id = self.variables[k];
+            if self.bindings[k].kind == BindingKind::Buffer(kind, element) {
+                return Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime));
+            }
+            // The same memory, seen as elements of another type.
+            if let Some(&(_, _, _, id)) = self.aliases.iter().find(|a| (a.0, a.1, a.2) == (k, element, kind)) {
+                return Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime));
+            }
+            let place = (self.bindings[k].set, self.bindings[k].binding);
+            let other = self.declare_buffer(element, kind, place, name)?;
+            if let BindingKind::Buffer(bound, _) = &mut self.bindings[k].kind
+                && kind == BufferKind::ReadWrite
+            {
+                *bound = kind;
+            }
+            let saved = self.e.enter(Rule::CodegenBufferAlias);
+            if !self.aliases.iter().any(|a| a.0 == k) {
+                self.e.decorate(id, Decoration::Aliased, &[]);
+            }
+            self.e.decorate(other, Decoration::Aliased, &[]);
+            self.e.rule = saved;
+            self.aliases.push((k, element, kind, other));
+            return Ok(Value::Reference(Place::whole(root(other)), Extent::Runtime));
         }
-        let is_constant = address_space == AddressSpace::Constant && !self.stage.writable.contains(&text);
-        let kind = if is_constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
         let binding = self.next_binding(&text, set, &BindingKind::Buffer(kind, element));
         let id = self.declare_buffer(element, kind, (set, binding), name)?;
         self.bindings.push(Binding { register: text, names: vec![name.into()], set, binding, kind: BindingKind::Buffer(kind, element) });
@@ -97,29 +112,51 @@ impl Compiler<'_> {
         all.map(|b| b.binding + 1).max().unwrap_or(0)
     }
 
+    /// The descriptor set of a register space: `spaceN` is set N, no space is set 0, and any other
+    /// name is the first set that nothing else has.
+    fn descriptor_set(&mut self, space: Option<&str>) -> u32 {
+        let Some(space) = space else { return 0 };
+        if let Some(set) = numbered(space) {
+            return set;
+        }
+        if let Some((_, set)) = self.spaces.iter().find(|(name, _)| name == space) {
+            return *set;
+        }
+        let program = self.program;
+        let semantics = program.entry_points.iter().flat_map(|entry| &entry.inputs).map(|item| item.semantic);
+        let taken = semantics.filter_map(|semantic| match semantic {
+            Some((Semantic::Register(_, Some(space)), _)) => numbered(program.env.names.name(space)),
+            _ => None,
+        });
+        let taken: Vec<u32> = taken.chain(self.spaces.iter().map(|(_, set)| *set)).chain([0]).collect();
+        let set = (0..).find(|set| !taken.contains(set)).unwrap_or(u32::MAX);
+        self.spaces.push((space.into(), set));
+        set
+    }
+
     /// A buffer of elements.
     fn declare_buffer(&mut self, element: TypeId, kind: BufferKind, (set, binding): (u32, u32), name: &str) -> Done<Id> {
         let (of, stride) = (self.laid_out(element)?, self.stride(element)?);
-        let saved = self.e.enter(Row::BufferType);
+        let saved = self.e.enter(Rule::CodegenTypeBuffer);
         let array = self.e.declare_new(Op::TypeRuntimeArray, None, &[of]);
         let block = self.e.declare_new(Op::TypeStruct, None, &[array]);
         let pointer = self.pointer(StorageClass::StorageBuffer, block);
         let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::StorageBuffer as u32]);
         self.e.name(id, name);
-        self.e.enter(Row::BufferLayout);
+        self.e.enter(Rule::CodegenBufferLayout);
         self.e.decorate(array, Decoration::ArrayStride, &[stride]);
         self.e.decorate_member(block, 0, Decoration::Offset, &[0]);
         self.matrix_layout(block, 0, element);
-        self.e.enter(Row::BufferType);
+        self.e.enter(Rule::CodegenTypeBuffer);
         self.e.decorate(block, Decoration::Block, &[]);
         if kind == BufferKind::ReadOnly {
-            self.e.enter(Row::BufferReadOnly);
+            self.e.enter(Rule::CodegenBufferReadOnly);
             self.e.decorate(id, Decoration::NonWritable, &[]);
         }
-        self.e.enter(Row::BufferBinding);
+        self.e.enter(Rule::CodegenBufferBinding);
         self.e.decorate(id, Decoration::DescriptorSet, &[set]);
         self.e.decorate(id, Decoration::Binding, &[binding]);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -129,9 +166,6 @@ impl Compiler<'_> {
     pub(super) fn wrapped(&mut self, f: FunctionId) -> Done<Id> {
         let program = self.program;
         let function = program.env.function(f);
-        if program.env.types.is_reference(function.result) {
-            return self.refuse("a pointer or array reference as the result of the program");
-        }
         let mut roots = Vec::new();
         for (binding, (name, kind)) in (0..).zip([("arguments", BufferKind::ReadOnly), ("results", BufferKind::ReadWrite)]) {
             let id = self.declare_buffer(TypeId::UINT, kind, (0, binding), name)?;
@@ -156,12 +190,18 @@ impl Compiler<'_> {
             }
         };
         let taken = counts(self, &mut function.parameters.iter().map(|p| p.ty))?;
-        let given = counts(self, &mut std::iter::once(function.result))?;
+        let result = match program.env.types.get(function.result) {
+            Type::Pointer(_, to) if program.env.types.is_reference(to) => TypeId::VOID,
+            Type::Pointer(_, to) => to,
+            Type::ArrayReference(..) => TypeId::UINT,
+            _ => function.result,
+        };
+        let given = counts(self, &mut std::iter::once(result))?;
         let (shader, void) = (self.e.fresh(), self.void());
         self.emitted(shader, void, &[], "table", |c| {
             let (uint, uint3) = (c.uint(), c.vector(Scalar::Uint, 3));
             let input = c.input(BuiltinSemantic::DispatchThreadId)?;
-            c.e.enter(Row::BuiltIn);
+            c.e.enter(Rule::CodegenBuiltIn);
             let thread = c.e.op(Op::Load, uint3, &[input]);
             let row = c.e.op(Op::CompositeExtract, uint, &[thread, 0]);
             let (taken, given) = (c.uint_constant(taken), c.uint_constant(given));
@@ -170,21 +210,66 @@ impl Compiler<'_> {
             let mut arguments = Vec::new();
             for parameter in &function.parameters {
                 c.span = parameter.span;
-                arguments.push(Value::Id(c.read_words(roots[0], first[0], &mut at, parameter.ty)?));
+                let name = program.env.names.name(parameter.name);
+                arguments.push(c.table_argument(parameter.ty, name, row, (roots[0], first[0]), &mut at)?);
             }
-            if let Value::Id(result) = c.call(f, arguments)? {
-                c.write_words(roots[1], first[1], &mut 0, function.result, result)?;
+            c.span = function.span;
+            match c.call(f, arguments)? {
+                Value::Id(result) => c.write_words(roots[1], first[1], &mut 0, function.result, result),
+                Value::Pointer(place) => {
+                    let value = c.load(&place)?;
+                    c.write_words(roots[1], first[1], &mut 0, place.ty, value)
+                }
+                Value::Reference(place, extent) => {
+                    let length = c.length(&place, extent)?;
+                    c.write_words(roots[1], first[1], &mut 0, TypeId::UINT, length)
+                }
+                _ => Ok(()),
             }
-            Ok(())
         })?;
         self.around_shader(shader, None)
     }
 
-    /// How many scalars a value of the type is made of.
+    /// An argument of a table. What a pointer points at is a variable that begins with scalars of
+    /// the table; in device and constant memory it is element `row` of a buffer of its own, and an
+    /// array reference is that buffer.
+    fn table_argument(&mut self, ty: TypeId, name: &str, row: Id, (root, first): (Root, Id), at: &mut u32) -> Done<Value> {
+        let (space, of, is_pointer) = match self.program.env.types.get(ty) {
+            Type::Pointer(space, to) => (space, to, true),
+            Type::ArrayReference(space, of) => (space, of, false),
+            _ => return self.read_words(root, first, at, ty).map(Value::Id),
+        };
+        if self.program.env.types.is_reference(of) {
+            let inner = deep(|| self.table_argument(of, name, row, (root, first), at))?;
+            return Ok(Value::Address(Box::new(inner)));
+        }
+        if matches!(space, AddressSpace::Device | AddressSpace::Constant) {
+            let kind = if space == AddressSpace::Constant { BufferKind::ReadOnly } else { BufferKind::ReadWrite };
+            let binding = self.bindings.len() as u32;
+            let id = self.declare_buffer(of, kind, (0, binding), name)?;
+            let kind = BindingKind::Buffer(kind, of);
+            self.bindings.push(Binding { register: name.into(), names: vec![name.into()], set: 0, binding, kind });
+            let whole = Place::whole(Root { id, class: StorageClass::StorageBuffer, ty: of, buffer: true });
+            let reference = Value::Reference(whole, Extent::Runtime);
+            return Ok(if is_pointer { Value::Pointer(self.element_of_reference(reference, row, of)?) } else { reference });
+        }
+        let root_of = match space {
+            AddressSpace::Threadgroup => self.global(StorageClass::Workgroup, of)?,
+            _ => self.local(of)?,
+        };
+        let place = Place::whole(root_of);
+        let value = self.read_words(root, first, at, of)?;
+        self.store(Rule::CodegenCall, &place, value)?;
+        Ok(if is_pointer { Value::Pointer(place) } else { Value::Reference(place, Extent::Single) })
+    }
+
+    /// How many scalars of a table an argument or result of the type is made of.
     fn scalars(&self, ty: TypeId) -> Done<u64> {
         let program = self.program;
         Ok(match program.env.types.get(ty) {
-            Type::Void => 0,
+            Type::Void | Type::Pointer(AddressSpace::Device | AddressSpace::Constant, _) => 0,
+            Type::ArrayReference(AddressSpace::Device | AddressSpace::Constant, _) => 0,
+            Type::Pointer(_, of) | Type::ArrayReference(_, of) => deep(|| self.scalars(of))?,
             Type::Array(of, n) => deep(|| self.scalars(of))?.saturating_mul(n.into()),
             Type::Struct(s) => {
                 let mut n = 0u64;
@@ -268,7 +353,7 @@ impl Compiler<'_> {
             }
             _ => self.e.op(Op::Bitcast, uint, &[value]),
         };
-        self.store(Row::BufferStore, &place, word)
+        self.store(Rule::CodegenBufferStore, &place, word)
     }
 
     /// One invocation gives the group's variables their default values, and the others wait.
@@ -279,7 +364,7 @@ impl Compiler<'_> {
         let index = self.input(BuiltinSemantic::GroupIndex)?;
         let (uint, truth, zero) = (self.uint(), self.scalar(Scalar::Bool), self.uint_constant(0));
         let (first, merge) = (self.e.fresh(), self.e.fresh());
-        self.e.enter(Row::ThreadgroupZero);
+        self.e.enter(Rule::CodegenThreadgroupZero);
         let index = self.e.op(Op::Load, uint, &[index]);
         let is_first = self.e.op(Op::IEqual, truth, &[index, zero]);
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
@@ -288,7 +373,7 @@ impl Compiler<'_> {
         for (id, ty) in self.group.clone() {
             let root = Root { id, class: StorageClass::Workgroup, ty, buffer: false };
             self.zero(Place::whole(root), &mut 0)?;
-            self.e.enter(Row::ThreadgroupZero);
+            self.e.enter(Rule::CodegenThreadgroupZero);
         }
         self.e.branch(merge);
         self.e.begin(merge);
@@ -304,7 +389,7 @@ impl Compiler<'_> {
         let of = program.env.types.get(place.ty);
         if !self.has_atomic(place.ty) || *stores > MAX_SCALARS {
             let value = self.default_value(place.ty)?;
-            return self.store(Row::ThreadgroupZero, &place, value);
+            return self.store(Rule::CodegenThreadgroupZero, &place, value);
         }
         match of {
             Type::Array(element, n) => {
@@ -323,7 +408,7 @@ impl Compiler<'_> {
             _ => {
                 let (at, value) = (self.address(&place)?, self.default_value(place.ty)?);
                 let (scope, relaxed) = (self.uint_constant(Scope::Workgroup as u32), self.uint_constant(0));
-                self.e.enter(Row::ThreadgroupZero);
+                self.e.enter(Rule::CodegenThreadgroupZero);
                 self.e.effect(Op::AtomicStore, &[at, scope, relaxed, value]);
                 Ok(())
             }
@@ -346,4 +431,9 @@ impl Compiler<'_> {
         let semantics = self.uint_constant((MemorySemantics::ACQUIRE_RELEASE | memory).bits());
         self.e.effect(Op::ControlBarrier, &[scope, scope, semantics]);
     }
+}
+
+/// N of `spaceN`.
+fn numbered(space: &str) -> Option<u32> {
+    space.strip_prefix("space")?.parse().ok()
 }

@@ -13,11 +13,11 @@
 
 use super::emit::{Id, Operands};
 use super::place::{Bound, Place};
-use super::row::Row;
 use super::types::Shape;
 use super::{Binding, Compiler, Done, Module, Options, Refusal};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, GlslStd450Op as Glsl, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::{EntryPoint, Item, Stage};
 use smallstep_semantics::wsl::environment::Semantic;
 use smallstep_semantics::wsl::syntax::{AddressSpace, BuiltinSemantic, Qualifier};
@@ -217,7 +217,8 @@ pub fn translate_draw(
     let has = |module: &Module, at: (u32, u32)| module.bindings.iter().any(|b| (b.set, b.binding) == at);
     let shared = first.stores.iter().find(|at| has(&second, **at)).or_else(|| second.stores.iter().find(|at| has(&first, **at)));
     if let Some(binding) = shared.and_then(|at| bindings.iter().find(|b| (b.set, b.binding) == *at)) {
-        let what = format!("a draw of which one stage stores in {} and the other one uses it, which Vulkan does not order,", binding.register);
+        let what =
+            format!("a draw of which one stage stores in {} and the other one uses it, which Vulkan does not order,", binding.register);
         return Err(Refusal { what, span: span_of(vertex) });
     }
     Ok(DrawModules { vertex: first, fragment: second, bindings })
@@ -228,13 +229,8 @@ pub fn translate_draw(
 fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable], options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(fragment.function).span, options);
     let location = taken.iter().map(|v| v.location + v.columns).max().unwrap_or(0);
-    let position = StageVariable {
-        number: location,
-        ty: TypeId::vector(Scalar::Float, 4),
-        columns: 1,
-        location,
-        qualifiers: SmallVec::new(),
-    };
+    let position =
+        StageVariable { number: location, ty: TypeId::vector(Scalar::Float, 4), columns: 1, location, qualifiers: SmallVec::new() };
     c.stage.given = taken.to_vec();
     let (main, void) = (c.e.fresh(), c.void());
     c.emitted(main, void, &[], "main", |c| {
@@ -245,13 +241,13 @@ fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable],
                 let [from, to] = [(StorageClass::Input, false), (StorageClass::Output, true)]
                     .map(|(class, interpolated)| c.column_variable(class, variable, column, interpolated));
                 let (from, to) = (from?, to?);
-                c.e.enter(Row::Location);
+                c.e.enter(Rule::CodegenLocation);
                 let value = c.e.op(Op::Load, of, &[from]);
                 c.e.effect(Op::Store, &[to, value]);
             }
         }
         let (from, of) = (c.column_variable(StorageClass::Input, &position, 0, false)?, c.vector(Scalar::Float, 4));
-        c.e.enter(Row::Location);
+        c.e.enter(Rule::CodegenLocation);
         let value = c.e.op(Op::Load, of, &[from]);
         c.give_position(value);
         Ok(())
@@ -270,6 +266,7 @@ impl Compiler<'_> {
         let (shader, result) = (self.e.fresh(), self.ty(function.result)?);
         let name = program.env.names.name(function.name.name);
         self.emitted(shader, result, &[], name, |c| {
+            c.debug_function(shader, function, name)?;
             for (k, (parameter, &store)) in function.parameters.iter().zip(&body.parameters).enumerate() {
                 c.span = parameter.span;
                 let mut items = entry.inputs.iter().filter(|item| item.parameter == Some(k as u32));
@@ -280,7 +277,7 @@ impl Compiler<'_> {
                 }
                 let value = c.built(parameter.ty, &mut items)?;
                 let Bound::Variable(root) = c.bound(store)? else { return c.refuse("this parameter") };
-                c.store(Row::LocalInitial, &Place::whole(root), value)?;
+                c.store(Rule::CodegenLocalInitial, &Place::whole(root), value)?;
             }
             c.statement(body.block)
         })?;
@@ -311,12 +308,12 @@ impl Compiler<'_> {
         };
         self.emitted(main, void, &[], "main", |c| {
             c.zero_group()?;
-            c.e.enter(Row::Function);
+            c.e.enter(Rule::CodegenFunction);
             let value = c.e.op(Op::FunctionCall, result, &[shader]);
             for item in entry.iter().flat_map(|e| &e.outputs) {
                 c.span = item.span;
                 let of = c.ty(item.ty)?;
-                c.e.enter(Row::Field);
+                c.e.enter(Rule::CodegenField);
                 let part = if item.path.is_empty() {
                     value
                 } else {
@@ -342,40 +339,64 @@ impl Compiler<'_> {
             for field in &program.env.structure(s).fields {
                 fields.push(self.built(field.ty, items)?);
             }
-            let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
+            let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenBuiltIn));
             let value = self.e.op(Op::CompositeConstruct, of, &fields);
-            self.e.row = saved;
+            self.e.rule = saved;
             return Ok(value);
         }
         match items.next().and_then(|item| Some((item, item.semantic?.0))) {
             // Which of 0 and 1 it is, is unspecified (ERRATA WSL-D29).
             Some((_, Semantic::Builtin(BuiltinSemantic::InnerCoverage))) => {
-                let saved = self.e.enter(Row::Coverage);
+                let saved = self.e.enter(Rule::CodegenCoverage);
                 let zero = self.uint_constant(0);
-                self.e.row = saved;
+                self.e.rule = saved;
                 Ok(zero)
             }
             Some((_, Semantic::Builtin(semantic))) => {
                 let id = self.input(semantic)?;
-                let (of, saved) = (self.ty(ty)?, self.e.enter(Row::BuiltIn));
+                let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenBuiltIn));
                 let value = self.e.op(Op::Load, of, &[id]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 Ok(value)
             }
             Some((_, Semantic::Attribute(number))) => match self.stage.taken.iter().find(|v| v.number == number).cloned() {
                 Some(variable) => self.attribute(&variable),
                 None => {
-                    let saved = self.e.enter(Row::LeftOver);
+                    let saved = self.e.enter(Rule::CodegenLeftOver);
                     let value = self.default_value(ty)?;
-                    self.e.row = saved;
+                    self.e.rule = saved;
                     Ok(value)
                 }
             },
+            Some((item, Semantic::Specialized)) => {
+                let value = self.specialized(item, ty)?;
+                self.valid(value, ty)
+            }
             _ => {
                 let name = program.env.type_name(ty);
                 self.refuse(format!("a {name} that the entry point is given"))
             }
         }
+    }
+
+    /// A specialization constant. Its SpecId is its place among the inputs of the entry point.
+    fn specialized(&mut self, item: &Item, ty: TypeId) -> Done<Id> {
+        let program = self.program;
+        let place = program.entry_points.iter().find_map(|entry| entry.inputs.iter().position(|input| std::ptr::eq(input, item)));
+        let (Some(number), Some(Shape { scalar, columns: 1, rows: 1 })) = (place, self.shape(ty)) else {
+            return self.refuse("this specialization constant");
+        };
+        let (of, saved) = (self.scalar(scalar), self.e.enter(Rule::CodegenSpecialization));
+        let id = match scalar {
+            Scalar::Bool => self.e.declare_new(Op::SpecConstantFalse, Some(of), &[]),
+            _ => self.e.declare_new(Op::SpecConstant, Some(of), &[0]),
+        };
+        self.e.decorate(id, Decoration::SpecId, &[number as u32]);
+        if let Some(name) = item.name {
+            self.e.name(id, program.env.names.name(name));
+        }
+        self.e.rule = saved;
+        Ok(id)
     }
 
     /// The variable of a built-in that a stage takes.
@@ -393,16 +414,16 @@ impl Compiler<'_> {
             other => return self.refuse(format!("the semantic {} as an argument", other.keyword())),
         };
         let of = self.vector(scalar, n);
-        let id = self.built_in(Row::BuiltIn, StorageClass::Input, built_in, of, semantic.keyword());
+        let id = self.built_in(Rule::CodegenBuiltIn, StorageClass::Input, built_in, of, semantic.keyword());
         Ok(id)
     }
 
     /// The variable of a built-in, which holds that type.
-    fn built_in(&mut self, row: Row, class: StorageClass, built_in: BuiltIn, of: Id, name: &str) -> Id {
+    fn built_in(&mut self, rule: Rule, class: StorageClass, built_in: BuiltIn, of: Id, name: &str) -> Id {
         if let Some(&id) = self.stage.built_ins.get(&(class, built_in as u32)) {
             return id;
         }
-        let (pointer, saved) = (self.pointer(class, of), self.e.enter(row));
+        let (pointer, saved) = (self.pointer(class, of), self.e.enter(rule));
         let id = self.e.declare_new(Op::Variable, Some(pointer), &[class as u32]);
         self.e.decorate(id, Decoration::BuiltIn, &[built_in as u32]);
         if built_in == BuiltIn::SampleId {
@@ -410,7 +431,7 @@ impl Compiler<'_> {
             self.e.decorate(id, Decoration::Flat, &[]);
         }
         self.e.name(id, name);
-        self.e.row = saved;
+        self.e.rule = saved;
         self.stage.built_ins.insert((class, built_in as u32), id);
         self.stage.variables.push(id);
         id
@@ -431,11 +452,11 @@ impl Compiler<'_> {
         }
         let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
         let of = self.column_type(shape);
-        let (pointer, saved) = (self.pointer(class, of), self.e.enter(Row::Location));
+        let (pointer, saved) = (self.pointer(class, of), self.e.enter(Rule::CodegenLocation));
         let id = self.e.declare_new(Op::Variable, Some(pointer), &[class as u32]);
         self.e.decorate(id, Decoration::Location, &[location]);
         self.e.name(id, &format!("attribute{}", variable.number));
-        self.e.enter(Row::Interpolation);
+        self.e.enter(Rule::CodegenInterpolation);
         let has = |qualifier| interpolated && variable.qualifiers.contains(&qualifier);
         if interpolated && (shape.scalar != Scalar::Float || has(Qualifier::Nointerpolation)) {
             self.e.decorate(id, Decoration::Flat, &[]);
@@ -450,7 +471,7 @@ impl Compiler<'_> {
                 self.e.decorate(id, Decoration::Sample, &[]);
             }
         }
-        self.e.row = saved;
+        self.e.rule = saved;
         self.stage.columns.insert((class, location), id);
         self.stage.variables.push(id);
         Ok(id)
@@ -465,23 +486,23 @@ impl Compiler<'_> {
     fn attribute(&mut self, variable: &StageVariable) -> Done<Id> {
         let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
         let (of, whole) = (self.column_type(shape), self.ty(variable.ty)?);
-        let saved = self.e.row;
+        let saved = self.e.rule;
         let mut columns = Operands::new();
         for column in 0..variable.columns {
             let interpolated = self.is_interpolated(StorageClass::Input);
             let id = self.column_variable(StorageClass::Input, variable, column, interpolated)?;
-            self.e.enter(Row::Location);
+            self.e.enter(Rule::CodegenLocation);
             let mut value = self.e.op(Op::Load, of, &[id]);
             if shape.scalar == Scalar::Bool {
                 let (truth, zero) = (self.vector(Scalar::Bool, shape.rows), self.splat_constant(Scalar::Uint, shape.rows, 0));
-                self.e.enter(Row::InterfaceBool);
+                self.e.enter(Rule::CodegenInterfaceBool);
                 value = self.e.op(Op::INotEqual, truth, &[value, zero]);
             }
             columns.push(value);
         }
-        self.e.enter(Row::Location);
+        self.e.enter(Rule::CodegenLocation);
         let value = if let [only] = columns[..] { only } else { self.e.op(Op::CompositeConstruct, whole, &columns) };
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(value)
     }
 
@@ -496,34 +517,34 @@ impl Compiler<'_> {
             },
             Some(Semantic::Target(n)) => {
                 let of = self.vector(Scalar::Float, 4);
-                let (pointer, saved) = (self.pointer(StorageClass::Output, of), self.e.enter(Row::Target));
+                let (pointer, saved) = (self.pointer(StorageClass::Output, of), self.e.enter(Rule::CodegenTarget));
                 let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::Output as u32]);
                 self.e.decorate(id, Decoration::Location, &[n]);
                 self.e.name(id, &format!("target{n}"));
                 self.e.effect(Op::Store, &[id, value]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 self.stage.variables.push(id);
             }
             Some(Semantic::Builtin(S::Position)) => self.give_position(value),
             Some(Semantic::Builtin(S::PointSize)) => {
-                let id = self.built_in(Row::BuiltIn, StorageClass::Output, BuiltIn::PointSize, float, "PSIZE");
-                self.e.enter(Row::BuiltIn);
+                let id = self.built_in(Rule::CodegenBuiltIn, StorageClass::Output, BuiltIn::PointSize, float, "PSIZE");
+                self.e.enter(Rule::CodegenBuiltIn);
                 self.e.effect(Op::Store, &[id, value]);
             }
             Some(Semantic::Builtin(S::Depth)) => {
                 self.stage.replaces_depth = true;
-                let id = self.built_in(Row::Depth, StorageClass::Output, BuiltIn::FragDepth, float, S::Depth.keyword());
+                let id = self.built_in(Rule::CodegenDepth, StorageClass::Output, BuiltIn::FragDepth, float, S::Depth.keyword());
                 let [least, most] = [0f32, 1.0].map(|x| self.scalar_constant(Scalar::Float, x.to_bits()));
-                self.e.enter(Row::Depth);
+                self.e.enter(Rule::CodegenDepth);
                 let within = self.e.glsl(Glsl::NClamp, float, &[value, least, most]);
                 self.e.effect(Op::Store, &[id, within]);
             }
             Some(Semantic::Builtin(S::Coverage)) => {
                 let (uint, one, zero) = (self.uint(), self.uint_constant(1), self.uint_constant(0));
                 let masks = self.e.declare(Op::TypeArray, None, &[uint, one]);
-                let id = self.built_in(Row::Coverage, StorageClass::Output, BuiltIn::SampleMask, masks, S::Coverage.keyword());
+                let id = self.built_in(Rule::CodegenCoverage, StorageClass::Output, BuiltIn::SampleMask, masks, S::Coverage.keyword());
                 let pointer = self.pointer(StorageClass::Output, uint);
-                self.e.enter(Row::Coverage);
+                self.e.enter(Rule::CodegenCoverage);
                 let first = self.e.op(Op::AccessChain, pointer, &[id, zero]);
                 self.e.effect(Op::Store, &[first, value]);
             }
@@ -537,13 +558,13 @@ impl Compiler<'_> {
         for column in 0..variable.columns {
             let interpolated = self.is_interpolated(StorageClass::Output);
             let id = self.column_variable(StorageClass::Output, variable, column, interpolated)?;
-            self.e.enter(Row::Location);
+            self.e.enter(Rule::CodegenLocation);
             let mut part = if variable.columns == 1 { value } else { self.column(shape, value, column as u8) };
             if shape.scalar == Scalar::Bool {
                 let [zero, one] = [0, 1].map(|bits| self.splat_constant(Scalar::Uint, shape.rows, bits));
-                part = self.select(Row::InterfaceBool, Scalar::Uint, shape.rows, [part, one, zero]);
+                part = self.select(Rule::CodegenInterfaceBool, Scalar::Uint, shape.rows, [part, one, zero]);
             }
-            self.e.enter(Row::Location);
+            self.e.enter(Rule::CodegenLocation);
             self.e.effect(Op::Store, &[id, part]);
         }
         Ok(())
@@ -552,9 +573,9 @@ impl Compiler<'_> {
     /// SV_Position, for Vulkan's clip space.
     fn give_position(&mut self, value: Id) {
         let (float, of) = (self.scalar(Scalar::Float), self.vector(Scalar::Float, 4));
-        let id = self.built_in(Row::Position, StorageClass::Output, BuiltIn::Position, of, "SV_Position");
+        let id = self.built_in(Rule::CodegenPosition, StorageClass::Output, BuiltIn::Position, of, "SV_Position");
         let half = self.scalar_constant(Scalar::Float, 0.5f32.to_bits());
-        self.e.enter(Row::Position);
+        self.e.enter(Rule::CodegenPosition);
         let [x, y, z, w] = [0, 1, 2, 3].map(|c| self.e.op(Op::CompositeExtract, float, &[value, c]));
         let y = self.e.op(Op::FNegate, float, &[y]);
         let (z, rest) = (self.e.op(Op::FMul, float, &[z, half]), self.e.op(Op::FMul, float, &[w, half]));

@@ -3,13 +3,28 @@
 
 use super::emit::{Id, Operands};
 use super::place::{Bound, Place, Value};
-use super::row::Row;
 use super::{Compiler, Done, Returns};
 use rspirv::spirv::Op;
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 use smallstep_semantics::wsl::typing::program::{Case, ExprId, StmtForm, StmtId, StoreId};
+
+/// The rule of a statement; none of one that is made of others, or is an expression.
+fn rule_of(form: &StmtForm) -> Option<Rule> {
+    Some(match form {
+        StmtForm::Declaration(_, _, None) => Rule::CodegenLocalDefault,
+        StmtForm::Declaration(..) => Rule::CodegenLocalInitial,
+        StmtForm::If(..) => Rule::CodegenIf,
+        StmtForm::DoWhile(..) | StmtForm::For(..) => Rule::CodegenLoop,
+        StmtForm::Switch(..) => Rule::CodegenSwitch,
+        StmtForm::Break | StmtForm::Continue => Rule::CodegenJump,
+        StmtForm::Fallthrough => Rule::CodegenFallthrough,
+        StmtForm::Return(_) => Rule::CodegenReturn,
+        StmtForm::Block(_) | StmtForm::Expr(_) | StmtForm::Discard => return None,
+    })
+}
 
 impl Compiler<'_> {
     /// A statement. After a terminator nothing is emitted.
@@ -27,6 +42,9 @@ impl Compiler<'_> {
         if !matches!(statement.form, StmtForm::Block(_)) {
             self.line();
         }
+        if let (Some(rule), Some(witness)) = (rule_of(&statement.form), &mut self.witness) {
+            witness.push(super::Witness { span: statement.span, ty: None, id: self.e.body.block, rule });
+        }
         match &statement.form {
             StmtForm::Block(range) => {
                 for &s in program.block(range) {
@@ -39,13 +57,13 @@ impl Compiler<'_> {
             StmtForm::DoWhile(body, e) => self.repeat(None, *body, None, *e),
             StmtForm::For(e, update, body) => self.repeat(Some(*e), *body, Some(*update), *e),
             StmtForm::Switch(e, cases) => self.switch(*e, cases),
-            StmtForm::Break => self.jump(Row::Jump, self.around.breaks),
-            StmtForm::Continue => self.jump(Row::Jump, self.around.continues),
+            StmtForm::Break => self.jump(Rule::CodegenJump, self.around.breaks),
+            StmtForm::Continue => self.jump(Rule::CodegenJump, self.around.continues),
             StmtForm::Fallthrough => self.fallthrough(),
             StmtForm::Discard => {
-                let saved = self.e.enter(Row::Discard);
+                let saved = self.e.enter(Rule::CodegenDiscard);
                 self.e.end(Op::Kill, &[]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 Ok(())
             }
             StmtForm::Return(e) => self.returned(*e),
@@ -67,20 +85,20 @@ impl Compiler<'_> {
             None => None,
         };
         let Bound::Variable(root) = self.bound(id)? else { return self.refuse("this declaration") };
-        let (row, value) = match value {
-            Some(value) => (Row::LocalInitial, value),
+        let (rule, value) = match value {
+            Some(value) => (Rule::CodegenLocalInitial, value),
             // The group begins with the default values.
             None if store.space == AddressSpace::Threadgroup => return Ok(()),
-            None => (Row::LocalDefault, self.default_value(store.ty)?),
+            None => (Rule::CodegenLocalDefault, self.default_value(store.ty)?),
         };
-        self.store(row, &Place::whole(root), value)
+        self.store(rule, &Place::whole(root), value)
     }
 
-    fn jump(&mut self, row: Row, to: Option<u32>) -> Done {
+    fn jump(&mut self, rule: Rule, to: Option<u32>) -> Done {
         let Some(label) = to else { return self.refuse("this terminator") };
-        let saved = self.e.enter(row);
+        let saved = self.e.enter(rule);
         self.e.branch(label);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
@@ -88,9 +106,9 @@ impl Compiler<'_> {
     fn fallthrough(&mut self) -> Done {
         let Some(falls) = self.around.fallthrough else { return self.refuse("this terminator") };
         if let Some((next, number)) = falls.next {
-            self.store(Row::Fallthrough, &Place::whole(next), number)?;
+            self.store(Rule::CodegenFallthrough, &Place::whole(next), number)?;
         }
-        self.jump(Row::Fallthrough, Some(falls.to))
+        self.jump(Rule::CodegenFallthrough, Some(falls.to))
     }
 
     fn returned(&mut self, e: Option<ExprId>) -> Done {
@@ -105,7 +123,7 @@ impl Compiler<'_> {
             self.returns = Returns::Gives(Some(value));
             return Ok(());
         }
-        let saved = self.e.enter(Row::Return);
+        let saved = self.e.enter(Rule::CodegenReturn);
         match value {
             Value::Void => self.e.end(Op::Return, &[]),
             Value::Id(id) => self.e.end(Op::ReturnValue, &[id]),
@@ -113,7 +131,7 @@ impl Compiler<'_> {
                 return self.refuse("a pointer or array reference that is returned here");
             }
         }
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
@@ -128,19 +146,19 @@ impl Compiler<'_> {
     fn branches(&mut self, e: ExprId, then: StmtId, or: StmtId) -> Done {
         let condition = self.id(e)?;
         let (yes, no, merge) = (self.e.fresh(), self.e.fresh(), self.e.fresh());
-        let saved = self.e.enter(Row::If);
+        let saved = self.e.enter(Rule::CodegenIf);
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
         self.e.end(Op::BranchConditional, &[condition, yes, no]);
         self.around.depth += 1;
         for (label, side) in [(yes, then), (no, or)] {
             self.e.begin(label);
             self.statement(side)?;
-            self.e.enter(Row::If);
+            self.e.enter(Rule::CodegenIf);
             self.e.branch(merge);
         }
         self.around.depth -= 1;
         self.merge(merge);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
@@ -148,7 +166,7 @@ impl Compiler<'_> {
     /// of `for` the condition before the first round is the same.
     fn repeat(&mut self, first: Option<ExprId>, body: StmtId, update: Option<ExprId>, again: ExprId) -> Done {
         let [header, test, round, next, merge] = [(); 5].map(|()| self.e.fresh());
-        let saved = self.e.enter(Row::Loop);
+        let saved = self.e.enter(Rule::CodegenLoop);
         self.e.branch(header);
         self.e.begin(header);
         self.e.effect(Op::LoopMerge, &[merge, next, 0]);
@@ -156,7 +174,7 @@ impl Compiler<'_> {
         if let Some(e) = first {
             self.e.begin(test);
             let condition = self.id(e)?;
-            self.e.enter(Row::Loop);
+            self.e.enter(Rule::CodegenLoop);
             self.e.body.reached.insert(merge);
             self.e.end(Op::BranchConditional, &[condition, round, merge]);
         }
@@ -165,23 +183,23 @@ impl Compiler<'_> {
         self.around = super::Around { breaks: Some(merge), continues: Some(next), fallthrough: None, depth: around.depth + 1 };
         self.statement(body)?;
         self.around = around;
-        self.e.enter(Row::Loop);
+        self.e.enter(Rule::CodegenLoop);
         self.e.branch(next);
         self.e.begin(next);
         self.around.depth += 1;
         if let Some(update) = update {
             self.evaluate(update)?;
-            self.e.enter(Row::Loop);
+            self.e.enter(Rule::CodegenLoop);
             self.e.branch(header);
         } else {
             let condition = self.id(again)?;
-            self.e.enter(Row::Loop);
+            self.e.enter(Rule::CodegenLoop);
             self.e.body.reached.insert(merge);
             self.e.end(Op::BranchConditional, &[condition, header, merge]);
         }
         self.around.depth -= 1;
         self.merge(merge);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
@@ -196,9 +214,9 @@ impl Compiler<'_> {
         }
         // Only the end of a case itself may branch to the next case.
         if cases.iter().any(|case| self.falls_inside(case.body, false)) {
-            let saved = self.e.row;
+            let saved = self.e.rule;
             self.switch_by_number(value, ty, cases)?;
-            self.e.row = saved;
+            self.e.rule = saved;
             return Ok(());
         }
         let merge = self.e.fresh();
@@ -210,7 +228,7 @@ impl Compiler<'_> {
                 operands.extend([self.constant_bits(constant, ty), label]);
             }
         }
-        let saved = self.e.enter(Row::Switch);
+        let saved = self.e.enter(Rule::CodegenSwitch);
         if default == merge {
             self.e.body.reached.insert(merge);
         }
@@ -223,12 +241,12 @@ impl Compiler<'_> {
             let fallthrough = next.map(|to| super::Falls { to, next: None });
             self.around = super::Around { breaks: Some(merge), fallthrough, depth: around.depth + 1, ..around };
             self.statement(case.body)?;
-            self.e.enter(Row::Switch);
+            self.e.enter(Rule::CodegenSwitch);
             self.e.branch(merge);
         }
         self.around = around;
         self.merge(merge);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
@@ -251,7 +269,7 @@ impl Compiler<'_> {
         let next = Place::whole(self.local(TypeId::UINT)?);
         let default = cases.iter().position(|case| case.value.is_none());
         let mut first = default.map_or(count, |k| numbers[k]);
-        self.e.enter(Row::Fallthrough);
+        self.e.enter(Rule::CodegenFallthrough);
         for (case, &number) in cases.iter().zip(&numbers) {
             let Some(constant) = case.value else { continue };
             let bits = self.constant_bits(constant, ty);
@@ -259,18 +277,18 @@ impl Compiler<'_> {
             let is = self.e.op(Op::IEqual, truth, &[value, literal]);
             first = self.e.op(Op::Select, uint, &[is, number, first]);
         }
-        self.store(Row::Fallthrough, &next, first)?;
+        self.store(Rule::CodegenFallthrough, &next, first)?;
         let around = self.around;
         for (k, case) in cases.iter().enumerate() {
             let [body, inner, end, merge] = [(); 4].map(|()| self.e.fresh());
             let number = self.load(&next)?;
-            self.e.enter(Row::Fallthrough);
+            self.e.enter(Rule::CodegenFallthrough);
             let is = self.e.op(Op::IEqual, truth, &[number, numbers[k]]);
             self.e.effect(Op::SelectionMerge, &[merge, 0]);
             self.e.end(Op::BranchConditional, &[is, body, merge]);
             self.e.begin(body);
-            self.store(Row::Fallthrough, &next, count)?;
-            self.e.enter(Row::Fallthrough);
+            self.store(Rule::CodegenFallthrough, &next, count)?;
+            self.e.enter(Rule::CodegenFallthrough);
             self.e.effect(Op::SelectionMerge, &[end, 0]);
             self.e.end(Op::Switch, &[zero, inner]);
             self.e.begin(inner);
@@ -278,7 +296,7 @@ impl Compiler<'_> {
             self.around = super::Around { breaks: Some(end), fallthrough, depth: around.depth + 1, ..around };
             self.statement(case.body)?;
             self.around = around;
-            self.e.enter(Row::Fallthrough);
+            self.e.enter(Rule::CodegenFallthrough);
             self.e.branch(end);
             self.merge(end);
             self.e.branch(merge);

@@ -11,11 +11,11 @@
 
 use super::emit::{Id, Operands};
 use super::place::{Place, Value};
-use super::row::Row;
 use super::{Binding, BindingKind, Compiler, Done, SamplerUse};
 use rspirv::spirv::{Capability, Decoration, Dim, GlslStd450Op as Glsl, ImageFormat, ImageOperands, Op, StorageClass};
 use rustc_hash::FxHashMap;
 use smallstep_semantics::image::{Format, Numeric, Shape};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::library::{LibraryFunction, Meaning};
 use smallstep_semantics::wsl::texture::{is_writable, sampling, shape};
 use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
@@ -169,9 +169,9 @@ impl Compiler<'_> {
         let Some(given) = self.textures.given.get(number).cloned() else { return self.refuse("this texture or sampler") };
         let (ty, kind) = match (of, self.program.env.types.get(given.ty)) {
             (Use::Sampler(of), Type::Sampler) => {
-                let saved = self.e.enter(Row::SamplerBinding);
+                let saved = self.e.enter(Rule::CodegenSamplerBinding);
                 let ty = self.e.declare(Op::TypeSampler, None, &[]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 (ty, BindingKind::Sampler(of))
             }
             (Use::Texture | Use::Depths, Type::Texture(kind, element)) => self.image_type(&given, kind, element, of == Use::Depths)?,
@@ -181,14 +181,14 @@ impl Compiler<'_> {
             return Ok((id, ty));
         }
         let (set, binding) = (given.set, self.next_binding(&given.register, given.set, &kind));
-        let saved = self.e.enter(Row::TextureType);
+        let saved = self.e.enter(Rule::CodegenTypeTexture);
         let pointer = self.pointer(StorageClass::UniformConstant, ty);
         let id = self.e.declare_new(Op::Variable, Some(pointer), &[StorageClass::UniformConstant as u32]);
         self.e.name(id, given.names.first().map_or("", String::as_str));
-        self.e.enter(Row::BufferBinding);
+        self.e.enter(Rule::CodegenBufferBinding);
         self.e.decorate(id, Decoration::DescriptorSet, &[set]);
         self.e.decorate(id, Decoration::Binding, &[binding]);
-        self.e.row = saved;
+        self.e.rule = saved;
         self.bindings.push(Binding { register: given.register, names: given.names, set, binding, kind });
         self.variables.push(id);
         self.textures.variables.insert((number, of), id);
@@ -205,10 +205,10 @@ impl Compiler<'_> {
         };
         let arrayed = u32::from(shape.is_layered());
         if !is_writable(kind) {
-            let saved = self.e.enter(Row::TextureType);
+            let saved = self.e.enter(Rule::CodegenTypeTexture);
             let operands = [component, dim as u32, depths.into(), arrayed, 0, 1, ImageFormat::Unknown as u32];
             let ty = self.e.declare(Op::TypeImage, None, &operands);
-            self.e.row = saved;
+            self.e.rule = saved;
             return Ok((ty, BindingKind::Sampled(given.ty, shape)));
         }
         let bound = self.formats.iter().find(|(register, _)| *register == given.register);
@@ -219,9 +219,9 @@ impl Compiler<'_> {
         if !is_common(image_format) {
             self.textures.need(Capability::StorageImageExtendedFormats);
         }
-        let saved = self.e.enter(Row::StorageFormat);
+        let saved = self.e.enter(Rule::CodegenStorageFormat);
         let ty = self.e.declare(Op::TypeImage, None, &[component, dim as u32, 0, arrayed, 0, 2, image_format as u32]);
-        self.e.row = saved;
+        self.e.rule = saved;
         // Of a depth the one of colours with the same codes.
         let format = Format::of_spirv(image_format).unwrap_or(format);
         Ok((ty, BindingKind::Storage(given.ty, shape, format)))
@@ -280,9 +280,9 @@ impl Compiler<'_> {
     /// A texture or sampler, loaded.
     fn loaded_opaque(&mut self, number: usize, of: Use) -> Done<Id> {
         let (variable, ty) = self.opaque_variable(number, of)?;
-        let saved = self.e.enter(Row::TextureType);
+        let saved = self.e.enter(Rule::CodegenTypeTexture);
         let id = self.e.op(Op::Load, ty, &[variable]);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -322,7 +322,7 @@ impl Compiler<'_> {
 
     /// The value of the type of a call: the first components of four.
     fn first_components(&mut self, texture: Texture, four: Id, ty: TypeId) -> Done<Id> {
-        let (of, saved) = (self.ty(ty)?, self.e.enter(Row::TexelComponents));
+        let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenTexelComponents));
         let id = match texture.components {
             4 => four,
             1 => self.e.op(Op::CompositeExtract, of, &[four, 0]),
@@ -332,7 +332,7 @@ impl Compiler<'_> {
                 self.e.op(Op::VectorShuffle, of, &operands)
             }
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -351,8 +351,8 @@ impl Compiler<'_> {
         let compares = matches!(meaning, Meaning::SampleCmp | Meaning::SampleCmpLevelZero);
         let (of_image, of_sampler) = Self::sampler_use(texture, compares);
         let (image, sampler) = (self.loaded_opaque(texture.number, of_image)?, self.loaded_opaque(sampler, of_sampler)?);
-        let row = if compares { Row::SampleCompare } else { Row::Sample };
-        let saved = self.e.enter(row);
+        let rule = if compares { Rule::CodegenSampleCompare } else { Rule::CodegenSample };
+        let saved = self.e.enter(rule);
         let mut rest = ids.iter().copied().zip(types.iter().copied());
         let Some((location, location_ty)) = rest.next() else { return self.refuse("a sample without a location") };
         let elements = self.scalars_of(location, location_ty)?;
@@ -392,26 +392,26 @@ impl Compiler<'_> {
         };
         let sampling = Sampling { op, result, image, sampler, coordinates, middle, mask, operands };
         let found = match rest.next() {
-            None => self.sampled(texture, of_image, row, &sampling, None)?,
+            None => self.sampled(texture, of_image, rule, &sampling, None)?,
             Some((offset, offset_ty)) => {
                 let elements = self.scalars_of(offset, offset_ty)?;
                 let bits: Option<Vec<u32>> = elements.iter().map(|&id| self.e.bits(id)).collect();
                 match bits {
                     Some(bits) => {
                         let offset = self.constant_offset(texture, &bits);
-                        self.sampled(texture, of_image, row, &sampling, Some(offset))?
+                        self.sampled(texture, of_image, rule, &sampling, Some(offset))?
                     }
-                    None => self.moved(texture, of_image, row, sampling, &elements)?,
+                    None => self.moved(texture, of_image, rule, sampling, &elements)?,
                 }
             }
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         if compares { Ok(found) } else { self.first_components(texture, found, ty) }
     }
 
     /// A constant offset within the bounds; one beyond them gives an unspecified value.
     fn constant_offset(&mut self, texture: Texture, bits: &[u32]) -> Id {
-        let saved = self.e.enter(Row::TexelOffset);
+        let saved = self.e.enter(Rule::CodegenTexelOffset);
         let within = |bits: u32| (bits as i32).clamp(LEAST_OFFSET, LEAST_OFFSET + OFFSETS as i32 - 1) as u32;
         let mut elements: Vec<Id> = bits.iter().map(|&b| self.scalar_constant(Scalar::Int, within(b))).collect();
         if texture.is_row {
@@ -419,14 +419,14 @@ impl Compiler<'_> {
         }
         let ty = self.vector(Scalar::Int, elements.len() as u8);
         let id = self.e.declare(Op::ConstantComposite, Some(ty), &elements);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
     /// The instruction, with the sampled image that it takes in its own block.
-    fn sampled(&mut self, texture: Texture, of_image: Use, row: Row, s: &Sampling, offset: Option<Id>) -> Done<Id> {
+    fn sampled(&mut self, texture: Texture, of_image: Use, rule: Rule, s: &Sampling, offset: Option<Id>) -> Done<Id> {
         let (_, image_ty) = self.opaque_variable(texture.number, of_image)?;
-        let saved = self.e.enter(row);
+        let saved = self.e.enter(rule);
         let combined_ty = self.e.declare(Op::TypeSampledImage, None, &[image_ty]);
         let combined = self.e.op(Op::SampledImage, combined_ty, &[s.image, s.sampler]);
         let mut operands = Operands::from_slice(&[combined, s.coordinates]);
@@ -437,18 +437,18 @@ impl Compiler<'_> {
             operands.extend(s.operands.iter().copied().chain(offset));
         }
         let id = self.e.op(s.op, s.result, &operands);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
     /// A sample with an offset that is not known: a switch over all that there are. The level of one
     /// that takes it from the quad is that of the derivatives before the switch, whose cases not
     /// all of the quad may come to.
-    fn moved(&mut self, texture: Texture, of_image: Use, row: Row, mut s: Sampling, offset: &[Id]) -> Done<Id> {
+    fn moved(&mut self, texture: Texture, of_image: Use, rule: Rule, mut s: Sampling, offset: &[Id]) -> Done<Id> {
         if !s.mask.intersects(ImageOperands::LOD | ImageOperands::GRAD) {
             self.explicit_derivatives(texture, &mut s);
         }
-        let saved = self.e.enter(Row::TexelOffset);
+        let saved = self.e.enter(Rule::CodegenTexelOffset);
         let (uint, int) = (self.uint(), self.scalar(Scalar::Int));
         let (eight, fifteen) = (self.scalar_constant(Scalar::Int, LEAST_OFFSET.unsigned_abs()), self.uint_constant(OFFSETS - 1));
         let mut selector = None;
@@ -480,14 +480,14 @@ impl Compiler<'_> {
             let bits = |axis: usize| LEAST_OFFSET.wrapping_add((k >> (axis as u32 * OFFSETS.ilog2()) & (OFFSETS - 1)) as i32) as u32;
             let bits: Vec<u32> = (0..offset.len()).map(bits).collect();
             let offset = self.constant_offset(texture, &bits);
-            let id = self.sampled(texture, of_image, row, &s, Some(offset))?;
+            let id = self.sampled(texture, of_image, rule, &s, Some(offset))?;
             found.extend([id, label]);
-            self.e.enter(Row::TexelOffset);
+            self.e.enter(Rule::CodegenTexelOffset);
             self.e.branch(merge);
         }
         self.e.begin(merge);
         let id = self.e.op(Op::Phi, s.result, &found);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -499,9 +499,9 @@ impl Compiler<'_> {
         let bias = s.operands.first().copied().filter(|_| s.mask.contains(ImageOperands::BIAS));
         let factor = bias.map(|bias| {
             let float = self.scalar(Scalar::Float);
-            let saved = self.e.enter(Row::Approximate);
+            let saved = self.e.enter(Rule::CodegenApproximate);
             let factor = self.e.glsl(Glsl::Exp2, float, &[bias]);
-            self.e.row = saved;
+            self.e.rule = saved;
             factor
         });
         let mut operands = Operands::new();
@@ -526,7 +526,7 @@ impl Compiler<'_> {
         let compares = meaning == Meaning::GatherCmp;
         let (of_image, of_sampler) = Self::sampler_use(texture, compares);
         let (image, sampler) = (self.loaded_opaque(texture.number, of_image)?, self.loaded_opaque(sampler, of_sampler)?);
-        let saved = self.e.enter(if compares { Row::GatherCompare } else { Row::Gather });
+        let saved = self.e.enter(if compares { Rule::CodegenGatherCompare } else { Rule::CodegenGather });
         let mut rest = ids.iter().copied().zip(types.iter().copied());
         let Some((coordinates, _)) = rest.next() else { return self.refuse("a gather without a location") };
         let component = match meaning {
@@ -550,13 +550,13 @@ impl Compiler<'_> {
                 Some(bits) => more.extend([ImageOperands::CONST_OFFSET.bits(), self.constant_offset(texture, &bits)]),
                 None => {
                     self.textures.need(Capability::ImageGatherExtended);
-                    let row = self.e.enter(Row::TexelOffset);
+                    let rule = self.e.enter(Rule::CodegenTexelOffset);
                     let of = self.vector(Scalar::Int, elements.len() as u8);
                     let n = elements.len() as u8;
                     let (least, greatest) = (LEAST_OFFSET as u32, (LEAST_OFFSET + OFFSETS as i32 - 1) as u32);
                     let bounds = [least, greatest].map(|bits| self.splat_constant(Scalar::Int, n, bits));
                     let within = self.e.glsl(Glsl::SClamp, of, &[offset, bounds[0], bounds[1]]);
-                    self.e.row = row;
+                    self.e.rule = rule;
                     more.extend([ImageOperands::OFFSET.bits(), within]);
                 }
             }
@@ -565,7 +565,7 @@ impl Compiler<'_> {
         let mut operands = Operands::from_slice(&[combined, coordinates]);
         operands.extend(middle.into_iter().chain(more));
         let id = self.e.op(if compares { Op::ImageDrefGather } else { Op::ImageGather }, result, &operands);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 
@@ -605,7 +605,7 @@ impl Compiler<'_> {
 
     /// Coordinates, each the greatest that is within its side if it is beyond.
     fn within(&mut self, texture: Texture, mut coordinates: Vec<Id>, size: &[Id]) -> Id {
-        let saved = self.e.enter(Row::TexelClamp);
+        let saved = self.e.enter(Rule::CodegenTexelClamp);
         if texture.is_row {
             coordinates.insert(1, self.uint_constant(0));
         }
@@ -615,7 +615,7 @@ impl Compiler<'_> {
             *coordinate = self.e.glsl(Glsl::UMin, uint, &[*coordinate, last]);
         }
         let id = self.vector_of(Scalar::Uint, &coordinates);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
@@ -623,7 +623,7 @@ impl Compiler<'_> {
     fn fetch(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
         let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.refuse("a load without coordinates") };
-        let saved = self.e.enter(Row::TexelClamp);
+        let saved = self.e.enter(Rule::CodegenTexelClamp);
         let offset = ids.get(1).copied().zip(types.get(1).copied());
         let mut coordinates = self.integers(at, at_ty, offset)?;
         let Some(level) = coordinates.pop() else { return self.refuse("a load without coordinates") };
@@ -635,9 +635,9 @@ impl Compiler<'_> {
         let size = self.image_size(texture, image, Some(level));
         let at = self.within(texture, coordinates, &size);
         let four = self.vector(texture.scalar, 4);
-        self.e.enter(Row::TexelLoad);
+        self.e.enter(Rule::CodegenTexelLoad);
         let found = self.e.op(Op::ImageFetch, four, &[image, at, ImageOperands::LOD.bits(), level]);
-        self.e.row = saved;
+        self.e.rule = saved;
         self.first_components(texture, found, ty)
     }
 
@@ -645,14 +645,14 @@ impl Compiler<'_> {
     fn read_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
         let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.refuse("a load without coordinates") };
-        let saved = self.e.enter(Row::TexelClamp);
+        let saved = self.e.enter(Rule::CodegenTexelClamp);
         let coordinates = self.integers(at, at_ty, None)?;
         let size = self.image_size(texture, image, None);
         let at = self.within(texture, coordinates, &size);
         let four = self.vector(texture.scalar, 4);
-        self.e.enter(Row::TexelLoad);
+        self.e.enter(Rule::CodegenTexelLoad);
         let found = self.e.op(Op::ImageRead, four, &[image, at]);
-        self.e.row = saved;
+        self.e.rule = saved;
         self.first_components(texture, found, ty)
     }
 
@@ -660,7 +660,7 @@ impl Compiler<'_> {
     fn write_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId]) -> Done {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
         let (&[value, at], &[value_ty, at_ty]) = (ids, types) else { return self.refuse("a store without coordinates") };
-        let saved = self.e.enter(Row::TexelStore);
+        let saved = self.e.enter(Rule::CodegenTexelStore);
         let mut coordinates = self.integers(at, at_ty, None)?;
         if texture.is_row {
             coordinates.insert(1, self.uint_constant(0));
@@ -678,7 +678,7 @@ impl Compiler<'_> {
         let Some(is_there) = is_there else { return self.refuse("a store without coordinates") };
         let mut components = self.scalars_of(value, value_ty)?;
         self.stored_components(texture, &mut components)?;
-        self.e.enter(Row::TexelStore);
+        self.e.enter(Rule::CodegenTexelStore);
         let zero = self.scalar_constant(texture.scalar, 0);
         components.resize(4, zero);
         let value = self.vector_of(texture.scalar, &components);
@@ -690,7 +690,7 @@ impl Compiler<'_> {
         self.e.effect(Op::ImageWrite, &[image, at, value]);
         self.e.branch(merge);
         self.e.begin(merge);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
@@ -701,7 +701,7 @@ impl Compiler<'_> {
         let place = self.variables.iter().position(|&id| id == variable);
         let Some(BindingKind::Storage(_, _, format)) = place.and_then(|k| self.bindings.get(k)).map(|b| b.kind) else { return Ok(()) };
         let (truth, of, numeric) = (self.scalar(Scalar::Bool), self.scalar(texture.scalar), format.numeric());
-        let saved = self.e.enter(Row::TexelConvert);
+        let saved = self.e.enter(Rule::CodegenTexelConvert);
         for (component, channel) in components.iter_mut().zip(format.channels()) {
             *component = match numeric {
                 Numeric::Unorm | Numeric::Snorm => {
@@ -720,14 +720,14 @@ impl Compiler<'_> {
                 Numeric::Uint | Numeric::Sint | Numeric::Float => *component,
             };
         }
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 
     /// `GetDimensions`: the level, if there is one, and the pointers.
     fn dimensions(&mut self, texture: Texture, values: &[Value], types: &[TypeId]) -> Done {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
-        let saved = self.e.enter(Row::Dimensions);
+        let saved = self.e.enter(Rule::CodegenDimensions);
         let (uint, zero) = (self.uint(), self.uint_constant(0));
         let named = match values.first() {
             Some(Value::Id(level)) if types.first() == Some(&TypeId::UINT) => Some(*level),
@@ -760,7 +760,7 @@ impl Compiler<'_> {
         for (number, pointer) in numbers.into_iter().zip(&values[usize::from(named.is_some())..]) {
             let Value::Pointer(place) = pointer else { return self.refuse("this argument of GetDimensions") };
             let place: Place = place.clone();
-            self.e.enter(Row::Dimensions);
+            self.e.enter(Rule::CodegenDimensions);
             let value = match self.shape(place.ty).map(|shape| shape.scalar) {
                 Some(Scalar::Float) => {
                     let float = self.scalar(Scalar::Float);
@@ -768,9 +768,9 @@ impl Compiler<'_> {
                 }
                 _ => number,
             };
-            self.store(Row::Dimensions, &place, value)?;
+            self.store(Rule::CodegenDimensions, &place, value)?;
         }
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(())
     }
 }

@@ -2,9 +2,9 @@
 //! layout of WSL's memory, for buffers.
 
 use super::emit::Id;
-use super::row::Row;
 use super::{Compiler, Done};
 use rspirv::spirv::{Decoration, Op, StorageClass};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
 use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
 
@@ -30,14 +30,19 @@ impl Compiler<'_> {
 
     /// The scalar's type.
     pub(super) fn scalar(&mut self, scalar: Scalar) -> Id {
-        let saved = self.e.enter(Row::ScalarType);
+        let saved = self.e.enter(match scalar {
+            Scalar::Bool => Rule::CodegenTypeBool,
+            Scalar::Int => Rule::CodegenTypeInt,
+            Scalar::Uint => Rule::CodegenTypeUint,
+            Scalar::Float => Rule::CodegenTypeFloat,
+        });
         let id = match scalar {
             Scalar::Bool => self.e.declare(Op::TypeBool, None, &[]),
             Scalar::Int => self.e.declare(Op::TypeInt, None, &[32, 1]),
             Scalar::Uint => self.e.declare(Op::TypeInt, None, &[32, 0]),
             Scalar::Float => self.e.declare(Op::TypeFloat, None, &[32]),
         };
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
@@ -47,9 +52,9 @@ impl Compiler<'_> {
         if n == 1 {
             return component;
         }
-        let saved = self.e.enter(Row::VectorType);
+        let saved = self.e.enter(Rule::CodegenTypeVector);
         let id = self.e.declare(Op::TypeVector, None, &[component, n.into()]);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
@@ -95,14 +100,14 @@ impl Compiler<'_> {
             Type::Vector(s, n) => self.vector(stored(s), n),
             Type::Matrix(Scalar::Float, columns, rows) => {
                 let column = self.vector(Scalar::Float, rows);
-                let saved = self.e.enter(Row::MatrixType);
+                let saved = self.e.enter(Rule::CodegenTypeMatrix);
                 let id = self.e.declare(Op::TypeMatrix, None, &[column, columns.into()]);
-                self.e.row = saved;
+                self.e.rule = saved;
                 id
             }
             Type::Matrix(s, columns, rows) => {
                 let (column, count) = (self.vector(stored(s), rows), self.uint_constant(columns.into()));
-                let saved = self.e.enter(Row::BoolMatrixType);
+                let saved = self.e.enter(Rule::CodegenTypeBoolMatrix);
                 let id = if laid_out {
                     let id = self.e.declare_new(Op::TypeArray, None, &[column, count]);
                     self.e.decorate(id, Decoration::ArrayStride, &[4 * u32::from(rows).next_power_of_two()]);
@@ -110,24 +115,15 @@ impl Compiler<'_> {
                 } else {
                     self.e.declare(Op::TypeArray, None, &[column, count])
                 };
-                self.e.row = saved;
+                self.e.rule = saved;
                 id
             }
             Type::Enum(id) => {
+                self.e.uses(Rule::CodegenTypeEnum);
                 let base = self.program.env.enumeration(id).base;
                 self.type_of(base, laid_out)?
             }
-            Type::Array(_, 0) => return self.refuse("an array of no elements"),
-            Type::Array(of, n) => {
-                let (element, count) = (self.ty(of)?, self.uint_constant(n));
-                if laid_out {
-                    return self.refuse("an array in a buffer");
-                }
-                let saved = self.e.enter(Row::ArrayType);
-                let id = self.e.declare(Op::TypeArray, None, &[element, count]);
-                self.e.row = saved;
-                id
-            }
+            Type::Array(of, n) => deep(|| self.array(of, n, laid_out))?,
             Type::Struct(_) => self.structure(ty, laid_out)?,
             Type::Sampler | Type::Texture(..) => {
                 let name = self.program.env.type_name(ty);
@@ -139,46 +135,87 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    fn structure(&mut self, ty: TypeId, laid_out: bool) -> Done<Id> {
-        let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("this structure") };
-        let program = self.program;
-        let fields = &program.env.structure(s).fields;
-        let mut members = Vec::with_capacity(fields.len());
-        if fields.is_empty() {
-            if laid_out {
-                return self.refuse("a structure without fields in a buffer");
+    /// An array, which WSL gives at least one element.
+    fn array(&mut self, of: TypeId, n: u32, laid_out: bool) -> Done<Id> {
+        let (element, count) = (self.type_of(of, laid_out)?, self.uint_constant(n));
+        let stride = if laid_out { Some(self.stride(of)?) } else { None };
+        let saved = self.e.enter(Rule::CodegenTypeArray);
+        let id = match stride {
+            None => self.e.declare(Op::TypeArray, None, &[element, count]),
+            Some(stride) => {
+                let id = self.e.declare_new(Op::TypeArray, None, &[element, count]);
+                self.e.enter(Rule::CodegenBufferLayout);
+                self.e.decorate(id, Decoration::ArrayStride, &[stride]);
+                id
             }
-            // It has a member that nobody sees.
-            members.push(self.uint());
-        }
-        for field in fields {
-            members.push(deep(|| self.type_of(field.ty, laid_out))?);
-        }
-        let saved = self.e.enter(Row::StructType);
-        let id = self.e.declare_new(Op::TypeStruct, None, &members);
-        self.e.name(id, program.env.names.name(program.env.structure(s).name));
-        if laid_out {
-            self.e.enter(Row::BufferLayout);
-            let offsets: Option<Vec<u64>> = self.layouts.offsets(&program.env, s).map(<[u64]>::to_vec);
-            for ((k, field), offset) in (0..).zip(fields).zip(offsets.unwrap_or_default()) {
-                self.e.decorate_member(id, k, Decoration::Offset, &[offset as u32]);
-                self.matrix_layout(id, k, field.ty);
-            }
-        }
-        self.e.row = saved;
+        };
+        self.e.rule = saved;
         Ok(id)
     }
 
-    /// The layout of a member that is a float matrix.
-    pub(super) fn matrix_layout(&mut self, id: Id, member: u32, ty: TypeId) {
+    /// Whether a value of the type takes no memory. In a buffer it is no member of a structure; in
+    /// a variable it is one that only the module has, so that no access to it can race.
+    pub(super) fn is_nothing(&mut self, ty: TypeId) -> bool {
+        self.layouts.of(&self.program.env, ty).is_some_and(|layout| layout.size == 0)
+    }
+
+    /// The fields of a structure that are members of it, each with its number and its type.
+    pub(super) fn members(&mut self, ty: TypeId, laid_out: bool) -> Vec<(u32, TypeId)> {
+        let program = self.program;
+        let Type::Struct(s) = program.env.types.get(ty) else { return Vec::new() };
+        let fields = (0..).zip(&program.env.structure(s).fields).map(|(k, field)| (k, field.ty));
+        fields.filter(|&(_, ty)| !laid_out || !self.is_nothing(ty)).collect()
+    }
+
+    fn structure(&mut self, ty: TypeId, laid_out: bool) -> Done<Id> {
+        let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("this structure") };
+        let program = self.program;
+        let fields = self.members(ty, laid_out);
+        let mut members = Vec::with_capacity(fields.len());
+        for &(_, ty) in &fields {
+            members.push(deep(|| self.type_of(ty, laid_out))?);
+        }
+        if members.is_empty() {
+            // It has a member that nobody sees.
+            members.push(self.uint());
+        }
+        let saved = self.e.enter(Rule::CodegenTypeStruct);
+        let id = self.e.declare_new(Op::TypeStruct, None, &members);
+        self.e.name(id, program.env.names.name(program.env.structure(s).name));
+        if laid_out {
+            self.e.enter(Rule::CodegenBufferLayout);
+            let offsets = self.layouts.offsets(&program.env, s).map(<[u64]>::to_vec).unwrap_or_default();
+            for (member, &(field, ty)) in (0..).zip(&fields) {
+                let offset = offsets.get(field as usize).copied().and_then(|offset| u32::try_from(offset).ok());
+                let Some(offset) = offset else { return self.refuse("a structure of this size in a buffer") };
+                self.e.decorate_member(id, member, Decoration::Offset, &[offset]);
+                self.matrix_layout(id, member, ty);
+            }
+            if fields.is_empty() {
+                self.e.decorate_member(id, 0, Decoration::Offset, &[0]);
+            }
+        }
+        self.e.rule = saved;
+        Ok(id)
+    }
+
+    /// The layout of a member that is a float matrix, or an array of such.
+    pub(super) fn matrix_layout(&mut self, id: Id, member: u32, mut ty: TypeId) {
+        while let Type::Array(of, _) = self.program.env.types.get(ty) {
+            ty = of;
+        }
         if let Type::Matrix(Scalar::Float, _, rows) = self.program.env.types.get(ty) {
             self.e.decorate_member(id, member, Decoration::ColMajor, &[]);
             self.e.decorate_member(id, member, Decoration::MatrixStride, &[4 * u32::from(rows).next_power_of_two()]);
         }
     }
 
-    /// The stride of an array of such elements, in bytes.
+    /// The stride of an array of such elements, in bytes. Where they take no memory it is that of
+    /// the member that stands for them.
     pub(super) fn stride(&mut self, ty: TypeId) -> Done<u32> {
+        if self.is_nothing(ty) {
+            return Ok(4);
+        }
         match self.layouts.stride(&self.program.env, ty).and_then(|s| u32::try_from(s).ok()).filter(|s| *s > 0) {
             Some(stride) => Ok(stride),
             None => self.refuse("an element of this size"),
@@ -191,9 +228,9 @@ impl Compiler<'_> {
     }
 
     pub(super) fn truth_constant(&mut self, truth: bool) -> Id {
-        let (ty, saved) = (self.scalar(Scalar::Bool), self.e.enter(Row::Constant));
+        let (ty, saved) = (self.scalar(Scalar::Bool), self.e.enter(Rule::CodegenConstant));
         let id = self.e.declare(if truth { Op::ConstantTrue } else { Op::ConstantFalse }, Some(ty), &[]);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
@@ -214,17 +251,17 @@ impl Compiler<'_> {
         if n == 1 {
             return element;
         }
-        let (ty, saved) = (self.vector(scalar, n), self.e.enter(Row::Constant));
+        let (ty, saved) = (self.vector(scalar, n), self.e.enter(Rule::CodegenConstant));
         let id = self.e.declare(Op::ConstantComposite, Some(ty), &vec![element; n.into()]);
-        self.e.row = saved;
+        self.e.rule = saved;
         id
     }
 
     /// The default value of the type.
     pub(super) fn default_value(&mut self, ty: TypeId) -> Done<Id> {
-        let (id, saved) = (self.ty(ty)?, self.e.enter(Row::Constant));
+        let (id, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenConstant));
         let id = self.e.declare(Op::ConstantNull, Some(id), &[]);
-        self.e.row = saved;
+        self.e.rule = saved;
         Ok(id)
     }
 }

@@ -148,7 +148,8 @@ impl Bug {
             | Judgement::ExpressionExecution
             | Judgement::GroupExecution
             | Judgement::Draw
-            | Judgement::Uniformity => Family::Validation,
+            | Judgement::Uniformity
+            | Judgement::Codegen => Family::Validation,
         };
         Bug { name, family, rule: Some(rule), what, check: Check::Campaign, planted }
     }

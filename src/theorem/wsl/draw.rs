@@ -12,7 +12,6 @@ use super::compare::{Compared, Wrong, compare, is_allowed};
 use super::source::{FUEL, MUCH, WAYS};
 use super::subject::{BOTH_OUT, RACES, agreed};
 use super::{disagree, refused, unchecked};
-use crate::compile::wsl::row::Row;
 use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
 use crate::compile::{bindings::Places, draw_for_wgpu};
 use crate::dispatch::{DepthAttachment, DrawDispatch, DrawResult, Geometry, Stage};
@@ -23,6 +22,7 @@ use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, Topology};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::draw::{self as spirv_draw, DefiniteTarget, Picture};
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, ObservedImage, Rate};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;
@@ -140,10 +140,20 @@ fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
         None => None,
         Some(compare) => Some(DepthAttachment { image: image(Format::D32Sfloat, &1f32.to_le_bytes())?, compare, writes: true }),
     };
-    let stage = |module: &Module| Stage { words: module.words.clone().into(), entry: module.entry.clone() };
+    // A specialization constant has its place among the inputs as its SpecId.
+    let stage = |module: &Module, entry: Option<&EntryPoint>| {
+        let values = entry.into_iter().flat_map(|entry| {
+            (0..).zip(&entry.inputs).filter_map(move |(k, _)| {
+                let word = draw.specialization.word(entry, k)?;
+                Some(spirv::Specialization { id: k as u32, bits: word.into() })
+            })
+        });
+        let words = spirv::specialize(&module.words, &values.collect::<Vec<_>>()).map_err(|e| unchecked(e.to_string()))?;
+        Ok::<Stage, Verdict>(Stage { words: words.into(), entry: module.entry.clone() })
+    };
     let dispatch = DrawDispatch {
-        vertex: stage(&modules.vertex),
-        fragment: stage(&modules.fragment),
+        vertex: stage(&modules.vertex, draw.vertex())?,
+        fragment: stage(&modules.fragment, Some(draw.fragment))?,
         geometry: geometry(draw, &modules.vertex.taken).map_err(unchecked)?,
         buffers: bound.buffer_bindings(&modules.bindings),
         images: bound.image_bindings(&modules.bindings),
@@ -295,7 +305,8 @@ impl Judge<'_> {
                 for (pixel, (allowed, &depth)) in allowed.iter().zip(depths).enumerate() {
                     let (value, within) = (f64::from(depth), allowed.allowed);
                     if !(within.low <= value && value <= within.high) {
-                        let what = format!("the depth at {} is {depth:?} and the source allows {} to {}", at(pixel), within.low, within.high);
+                        let what =
+                            format!("the depth at {} is {depth:?} and the source allows {} to {}", at(pixel), within.low, within.high);
                         return Err(what.as_str().into());
                     }
                     compared.lanes.checked += 1;
@@ -365,7 +376,9 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: bool) -
                 (Ub::DataRace, Source::Shown(shown)) if !shown.races.is_empty() => Verdict::Undefined(what),
                 (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless)) => unchecked(other.unknown()),
                 // A derivative that not all threads of a quad come to decides it.
-                (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown(shown)) if !shown.apart.is_empty() => {
+                (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown(shown))
+                    if !shown.apart.is_empty() =>
+                {
                     Verdict::Undefined(what)
                 }
                 _ => wrong(format!("the modules have undefined behaviour: {what} at {}", undefined.at)),
@@ -401,7 +414,7 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: bool) -
         seen.buffers.push(Buffer { set: image.set, binding: image.binding, bytes: image.bytes });
     }
     // By the profile only if the modules approximate what WSL's definite results are.
-    let approximates = given.modules.iter().any(|m| m.rows.iter().any(|(row, _)| *row == Row::Approximate));
+    let approximates = given.modules.iter().any(|m| m.rules.iter().any(|(row, _)| *row == Rule::CodegenApproximate));
     let precision = approximates.then_some(options.profile);
     Judge { precision, engine, on_device: false, relation: by_relation, draw, given }.allows(source, &seen)
 }

@@ -5,7 +5,6 @@ use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
 use super::source::{FEW_WAYS, FUEL, MUCH, Source, WAYS, machine, relation};
 use super::{disagree, refused, unchecked};
-use crate::compile::wsl::row::Row;
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
@@ -13,6 +12,7 @@ use crate::theorem::device::without_frame;
 use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{self, Limits, Observation};
 use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
 use smallstep_semantics::undefined::Ub;
@@ -275,7 +275,7 @@ impl Subject<'_, '_> {
             all.find(|(s, b, _)| (*s, *b) == (set, binding)).map(|(.., bytes)| bytes)
         };
         // By the profile only if the module approximates what WSL's definite results are.
-        let approximates = given.module.rows.iter().any(|(row, _)| *row == Row::Approximate);
+        let approximates = given.module.rules.iter().any(|(rule, _)| *rule == Rule::CodegenApproximate);
         let judged = self.allows(source, &given.module, approximates.then_some(options.profile), &bytes, &engine, relation);
         let buffers = shown.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
         let images = shown.images.into_iter().map(|i| Buffer { set: i.set, binding: i.binding, bytes: i.bytes });

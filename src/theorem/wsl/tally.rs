@@ -5,10 +5,10 @@ use super::compare::Compared;
 use super::programs::Programs;
 use super::subject::Subject;
 use crate::compile::wsl::Module;
-use crate::compile::wsl::row::Row;
 use crate::theorem::Verdict;
 use crate::theorem::campaign::{Counts, Finding, Totals};
 use serde_json::{Map, Value, json};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::group::Held;
 use std::collections::BTreeMap;
 
@@ -44,8 +44,8 @@ pub struct Tally {
     pub refused: BTreeMap<String, u64>,
     /// Programs by why they were not compared.
     pub unchecked: BTreeMap<String, u64>,
-    /// How many programs used each row of the mapping.
-    pub rows: BTreeMap<Row, u64>,
+    /// How many programs used each rule of the mapping.
+    pub rows: BTreeMap<Rule, u64>,
     /// How many programs were given a texture of each type.
     pub textures: BTreeMap<String, u64>,
     /// How many programs ran as each stage.
@@ -61,7 +61,7 @@ pub(super) struct OfOne {
     pub(super) compared: Compared,
     pub(super) subjects: u64,
     vacuous: BTreeMap<String, u64>,
-    rows: BTreeMap<Row, u64>,
+    rows: BTreeMap<Rule, u64>,
     textures: BTreeMap<String, u64>,
     stages: BTreeMap<String, u64>,
 }
@@ -83,7 +83,7 @@ impl OfOne {
 
     /// Notes what a subject that ran has used.
     pub(super) fn covers(&mut self, case: &Case, modules: &[Module]) {
-        self.rows.extend(modules.iter().flat_map(|module| &module.rows).map(|(row, _)| (*row, 1)));
+        self.rows.extend(modules.iter().flat_map(|module| &module.rules).map(|(row, _)| (*row, 1)));
         let (stages, resources) = match case {
             Case::Computed(Subject::Dispatch(dispatch)) => (&["compute"][..], &dispatch.resources[..]),
             Case::Computed(Subject::Call { .. }) => (&["function"][..], &[][..]),
@@ -248,7 +248,7 @@ impl Totals for Tally {
 
     fn from_json(value: &Value) -> Option<Tally> {
         let number = |key: &str| value.get(key)?.as_u64();
-        let row = |(name, n): (String, u64)| Some((*Row::ALL.iter().find(|row| row.name() == name)?, n));
+        let row = |(name, n): (String, u64)| Some((Rule::from_name(&name)?, n));
         Some(Tally {
             semantics: kinds(value.get("semantics")?)?,
             device: kinds(value.get("device")?)?,
