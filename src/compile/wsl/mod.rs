@@ -264,8 +264,6 @@ struct Compiler<'a> {
     stored: FxHashSet<Id>,
     /// Other variables of a binding: its place in `bindings`, the elements, how they are bound.
     aliases: Vec<(usize, TypeId, BufferKind, Id)>,
-    /// The descriptor sets of register spaces without a number.
-    spaces: Vec<(String, u32)>,
     clones: Clones,
     todo: VecDeque<Key>,
     /// Functions that return pointers, array references, textures or samplers.
@@ -332,7 +330,6 @@ impl<'a> Compiler<'a> {
             variables: Vec::new(),
             stored: FxHashSet::default(),
             aliases: Vec::new(),
-            spaces: Vec::new(),
             clones: Clones::default(),
             todo: VecDeque::new(),
             escaping: FxHashSet::default(),
@@ -441,11 +438,16 @@ impl Compiler<'_> {
             return self.too_large();
         }
         let counts = Rule::ALL.iter().copied().zip(self.e.counts).filter(|(_, n)| *n > 0).collect();
-        let stores = self.bindings.iter().zip(&self.variables).filter(|(_, id)| self.stored.contains(*id));
+        let is_stored = |k: usize, id: &Id| {
+            let mut aliases = self.aliases.iter().filter(|alias| alias.0 == k);
+            self.stored.contains(id) || aliases.any(|alias| self.stored.contains(&alias.3))
+        };
+        let stores = self.bindings.iter().zip(&self.variables).enumerate().filter(|&(k, (_, id))| is_stored(k, id));
+        let stores = stores.map(|(_, (binding, _))| (binding.set, binding.binding)).collect();
         Ok(Module {
             words,
             entry: shell.name.clone(),
-            stores: stores.map(|(binding, _)| (binding.set, binding.binding)).collect(),
+            stores,
             bindings: self.bindings,
             taken: self.stage.taken,
             given: self.stage.given,

@@ -112,26 +112,27 @@ impl Compiler<'_> {
         all.map(|b| b.binding + 1).max().unwrap_or(0)
     }
 
-    /// The descriptor set of a register space: `spaceN` is set N, no space is set 0, and any other
-    /// name is the first set that nothing else has.
-    fn descriptor_set(&mut self, space: Option<&str>) -> u32 {
+    /// The descriptor set of a register space: `spaceN` is set N, no space is set 0. Other names are
+    /// the sets that no number names, in the order of the program's entry points, so that all of
+    /// these agree.
+    fn descriptor_set(&self, space: Option<&str>) -> u32 {
         let Some(space) = space else { return 0 };
         if let Some(set) = numbered(space) {
             return set;
         }
-        if let Some((_, set)) = self.spaces.iter().find(|(name, _)| name == space) {
-            return *set;
-        }
         let program = self.program;
-        let semantics = program.entry_points.iter().flat_map(|entry| &entry.inputs).map(|item| item.semantic);
-        let taken = semantics.filter_map(|semantic| match semantic {
-            Some((Semantic::Register(_, Some(space)), _)) => numbered(program.env.names.name(space)),
-            _ => None,
-        });
-        let taken: Vec<u32> = taken.chain(self.spaces.iter().map(|(_, set)| *set)).chain([0]).collect();
-        let set = (0..).find(|set| !taken.contains(set)).unwrap_or(u32::MAX);
-        self.spaces.push((space.into(), set));
-        set
+        let (mut taken, mut names) = (vec![0], Vec::new());
+        for item in program.entry_points.iter().flat_map(|entry| &entry.inputs) {
+            let Some((Semantic::Register(_, Some(other)), _)) = item.semantic else { continue };
+            let other = program.env.names.name(other);
+            match numbered(other) {
+                Some(set) => taken.push(set),
+                None if !names.contains(&other) => names.push(other),
+                None => {}
+            }
+        }
+        let place = names.iter().position(|name| *name == space).unwrap_or(names.len());
+        (0..).filter(|set| !taken.contains(set)).nth(place).unwrap_or(u32::MAX)
     }
 
     /// A buffer of elements.
