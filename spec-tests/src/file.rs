@@ -188,7 +188,9 @@ fn keys(command: Command, language: Language) -> &'static [&'static str] {
             &["entry", "groups", "schedule", "strategy", "fuel", "ways", "precision", "size", "vertex", "vertices", "instances", "depth"]
         }
         Command::Translate if language == Language::Wsl => &["literal", "function", "entry", "vertex", "profile"],
-        Command::Agree if language == Language::Wsl => &["literal", "function", "entry", "profile", "groups", "schedule"],
+        Command::Agree if language == Language::Wsl => {
+            &["literal", "function", "entry", "profile", "groups", "schedule", "size", "vertex", "vertices", "instances", "depth"]
+        }
         Command::Parse | Command::Desugar => &[],
         Command::Typing => &["literal"],
         Command::Reject => &["literal"],

@@ -3,16 +3,17 @@
 use crate::expect::Found;
 use smallstep::compile::wsl::planted::Planted;
 use smallstep::compile::wsl::{self, Options};
-use smallstep::theorem::wsl::{call_both, check, leaves};
+use smallstep::theorem::wsl::{call_both, check, check_draw, leaves};
 use smallstep_semantics::image::Format;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::opcodes;
 use smallstep_semantics::spirv::{self, Buffer, Module};
+use smallstep_semantics::wsl::draw::Draw;
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage, entry_of};
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::group::Dispatch;
+use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::types::{Scalar, TypeId};
@@ -206,10 +207,10 @@ fn scalar(word: &str, of: Scalar) -> Option<u32> {
 }
 
 /// The theorem for a dispatch.
+///
+/// Errors: what the translation cannot be asked for.
 pub fn dispatch(dispatch: &Dispatch, asked: &Asked) -> Result<(Found, Vec<Rule>), String> {
-    // The formats of textures that are written are those of what is bound.
-    let formats: Vec<(String, Format)> =
-        dispatch.resources.iter().filter_map(|r| Some((r.register.clone(), r.texture()?.0.image.format()))).collect();
+    let formats = formats(&dispatch.resources);
     let options = Options { formats: &formats, ..asked.options() };
     let rules = match asked.module(dispatch.program, &options)? {
         Ok(module) => module.rules.iter().map(|(rule, _)| *rule).collect(),
@@ -217,4 +218,24 @@ pub fn dispatch(dispatch: &Dispatch, asked: &Asked) -> Result<(Found, Vec<Rule>)
     };
     let verdict = check(dispatch, &asked.options());
     Ok((Found::ending(verdict.name(), verdict.why()), rules))
+}
+
+/// The theorem for a draw.
+///
+/// Errors: what the translation cannot be asked for.
+pub fn draw(draw: &Draw, asked: &Asked) -> Result<(Found, Vec<Rule>), String> {
+    let formats = formats(&draw.resources);
+    let options = Options { formats: &formats, ..asked.options() };
+    let modules = match wsl::translate_draw(draw.program, draw.vertex(), draw.fragment, &options) {
+        Ok(modules) => [modules.vertex, modules.fragment],
+        Err(refusal) => return Ok((Found::ending("refused", refusal.to_string()), Vec::new())),
+    };
+    let rules = modules.iter().flat_map(|module| &module.rules).map(|(rule, _)| *rule).collect();
+    let verdict = check_draw(draw, &options);
+    Ok((Found::ending(verdict.name(), verdict.why()), rules))
+}
+
+/// The formats of textures that are written are those of what is bound.
+fn formats(resources: &[Resource]) -> Vec<(String, Format)> {
+    resources.iter().filter_map(|r| Some((r.register.clone(), r.texture()?.0.image.format()))).collect()
 }

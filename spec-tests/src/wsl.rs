@@ -466,15 +466,31 @@ pub fn draw(
     resources: &[(String, String)],
     settings: &draw::Settings,
 ) -> Result<(Found, Vec<Rule>), String> {
-    let validated = validate::validate(text);
-    let Some(program) = validated.program else { return Err(rejected(text, &validated.errors)) };
-    let draw = stages::draw(&program, text, asked, &given(resources), &unread)?;
+    let program = valid(text)?;
+    let draw = prepared_draw(&program, text, asked, resources)?;
+    Ok(drew(&program, text, &draw, settings))
+}
+
+/// A draw with what is bound.
+///
+/// Errors: there are no such entry points, or what is given does not fit.
+pub fn prepared_draw<'p>(
+    program: &'p Program,
+    text: &'p str,
+    asked: &stages::Asked,
+    resources: &[(String, String)],
+) -> Result<draw::Draw<'p>, String> {
+    stages::draw(program, text, asked, &given(resources), &unread)
+}
+
+/// What a draw leaves, or how it ends; and the rules that fire.
+pub fn drew(program: &Program, text: &str, draw: &draw::Draw, settings: &draw::Settings) -> (Found, Vec<Rule>) {
     let shown = match draw.run(settings) {
         draw::Ending::Shown(shown) => shown,
-        draw::Ending::Refused(error) => return Ok((Found::ending("refused", format!("{}: {}", error.rule, error.message)), Vec::new())),
-        draw::Ending::OutOfFuel(_) => return Ok((Found::ending("out of fuel", ""), Vec::new())),
-        draw::Ending::Open(_) => return Err("the relation carries what is unspecified".into()),
-        draw::Ending::Other(outcome) => return Ok((ending(outcome), Vec::new())),
+        draw::Ending::Refused(error) => return (Found::ending("refused", format!("{}: {}", error.rule, error.message)), Vec::new()),
+        draw::Ending::OutOfFuel(_) => return (Found::ending("out of fuel", ""), Vec::new()),
+        draw::Ending::Open(_) => return (Found::ending("open", "the relation carries what is unspecified"), Vec::new()),
+        draw::Ending::Other(outcome) => return (ending(outcome), Vec::new()),
     };
     let place = |span: Span| {
         let (line, column) = line_column(text, span.start);
@@ -485,7 +501,7 @@ pub fn draw(
     for target in &shown.targets {
         let texts: Vec<String> = (target.texels.iter().zip(&target.doubted))
             .map(|(texel, doubted)| {
-                let text = value::show(&program, TypeId::vector(Scalar::Float, 4), texel);
+                let text = value::show(program, TypeId::vector(Scalar::Float, 4), texel);
                 if *doubted { format!("{text}, in doubt") } else { text }
             })
             .collect();
@@ -498,7 +514,7 @@ pub fn draw(
     for (i, depth) in shown.depth.iter().flatten().enumerate() {
         notes.push(format!("depth {:?}: {}", pixel(i), value::float((depth.value as f32).to_bits())));
     }
-    notes.extend(in_device(&program, &draw.resources, &shown.buffers));
+    notes.extend(in_device(program, &draw.resources, &shown.buffers));
     notes.push(if shown.races.is_empty() { "no race" } else { "races" }.into());
     notes.extend(shown.apart.iter().map(|apart| format!("apart at {}", place(apart.place))));
     if shown.doubted {
@@ -507,7 +523,7 @@ pub fn draw(
     if !shown.complete {
         notes.push("not every way was followed".into());
     }
-    Ok((Found { notes, ..Found::default() }, shown.fired))
+    (Found { notes, ..Found::default() }, shown.fired)
 }
 
 /// What buffers and textures in device memory hold.

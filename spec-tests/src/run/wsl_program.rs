@@ -120,6 +120,12 @@ impl Run<'_> {
         let (program, asked) = (self.valid()?, self.asked()?);
         let (found, fired) = if asked.function.is_some() {
             translated::call(&program, &self.file.text, &asked, &self.test.expression)?
+        } else if self.test.option("size").is_some() {
+            let draw = wsl::prepared_draw(&program, &self.file.text, &self.asked_draw()?, &self.file.resources)?;
+            let (mut found, fired) = translated::draw(&draw, &asked)?;
+            let (shown, _) = wsl::drew(&program, &self.file.text, &draw, &draw::Settings::default());
+            found.notes.extend(shown.notes);
+            (found, fired)
         } else {
             let settings = group::Settings { schedule: self.schedule()?, races: true, ..group::Settings::default() };
             let dispatch = wsl::prepared(&program, &self.file.text, asked.entry, &self.file.resources, self.groups()?)?;
@@ -180,24 +186,7 @@ impl Run<'_> {
 
     /// A fragment entry point over the whole screen, or behind a vertex entry point.
     fn run_draw(&mut self) -> Ran<Found> {
-        let count = |key: &str| match self.test.option(key) {
-            None => Ok(None),
-            Some(text) => text.parse().map(Some).map_err(|_| format!("{key}={text} is no number")),
-        };
-        let vertex = self.test.option("vertex");
-        let attributes = &self.file.attributes;
-        let (of_vertices, of_fragments) = if vertex.is_some() { (&attributes[..], &[][..]) } else { (&[][..], &attributes[..]) };
-        let asked = stages::Asked {
-            fragment: self.test.option("entry"),
-            vertex,
-            vertices: count("vertices")?,
-            instances: count("instances")?,
-            attributes: of_vertices,
-            inputs: of_fragments,
-            size: self.pair("size", 'x', (1, 1))?,
-            depth: self.test.option("depth").map(stages::comparison).transpose()?,
-            specialized: &[],
-        };
+        let asked = self.asked_draw()?;
         let precision = match self.test.option("precision") {
             None => None,
             Some("strict") => Some(Profile::Strict),
@@ -216,11 +205,33 @@ impl Run<'_> {
             watch: None,
         };
         let (found, fired) = wsl::draw(&self.file.text, &asked, &self.file.resources, &settings)?;
-        self.report.fired.extend(fired);
         if rules.execution.rule.is_none() && rules.execution.scalar.is_none() {
             let compared = wsl::compare_draw(&self.file.text, &asked, &self.file.resources, settings.fuel)?;
             self.report.drawn_by_fast_engine += usize::from(compared);
         }
+        self.report.fired.extend(fired);
         Ok(found)
+    }
+
+    /// The draw that the keys and the file's attributes describe.
+    fn asked_draw(&self) -> Ran<stages::Asked<'_>> {
+        let count = |key: &str| match self.test.option(key) {
+            None => Ok(None),
+            Some(text) => text.parse().map(Some).map_err(|_| format!("{key}={text} is no number")),
+        };
+        let vertex = self.test.option("vertex");
+        let attributes = &self.file.attributes;
+        let (of_vertices, of_fragments) = if vertex.is_some() { (&attributes[..], &[][..]) } else { (&[][..], &attributes[..]) };
+        Ok(stages::Asked {
+            fragment: self.test.option("entry"),
+            vertex,
+            vertices: count("vertices")?,
+            instances: count("instances")?,
+            attributes: of_vertices,
+            inputs: of_fragments,
+            size: self.pair("size", 'x', (1, 1))?,
+            depth: self.test.option("depth").map(stages::comparison).transpose()?,
+            specialized: &[],
+        })
     }
 }

@@ -362,8 +362,8 @@ impl Compiler<'_> {
             Some((_, Semantic::Attribute(number))) => match self.stage.taken.iter().find(|v| v.number == number).cloned() {
                 Some(variable) => self.attribute(&variable),
                 None => {
-                    let saved = self.e.enter(Rule::CodegenLeftOver);
-                    let value = self.default_value(ty)?;
+                    let (of, saved) = (self.ty(ty)?, self.e.enter(Rule::CodegenLeftOver));
+                    let value = self.e.declare_new(Op::ConstantNull, Some(of), &[]);
                     self.e.rule = saved;
                     Ok(value)
                 }
