@@ -1,10 +1,11 @@
 //! Every planted mistake is caught: by a case, or by generated programs.
 
 use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
+use crate::texture_cases::CASES;
 use smallstep::compile::wsl::planted::{BUGS, Planted};
 use smallstep::compile::wsl::{Options, rules};
 use smallstep::theorem::Verdict;
-use smallstep::theorem::wsl::{Programs, Tally, judge};
+use smallstep::theorem::wsl::{Programs, Tally, check, judge};
 use smallstep_semantics::rule::Rule;
 use smallstep_spec_tests::file::CaseFile;
 use smallstep_spec_tests::run::{self, Engines};
@@ -27,6 +28,11 @@ fn caught(bug: &Planted) -> Option<String> {
     for (text, buffers) in DISPATCHES {
         if let Some(why) = wrong(dispatched(text, buffers, &options)) {
             return Some(format!("{why}, by a dispatch: {text}"));
+        }
+    }
+    for case in CASES {
+        if let Some(why) = case.with(|_, dispatch| wrong(check(dispatch, &options))) {
+            return Some(format!("{why}, by a texture: {}", case.text()));
         }
     }
     let mut found = Tally::default();
@@ -101,15 +107,16 @@ const WITHOUT: &[(Rule, &str)] = &[
     (Rule::CodegenPlus, "it emits nothing"),
     (Rule::CodegenReferenceLength, "there is one instruction and one operand"),
     (Rule::CodegenAccess, "other operands are not valid"),
+    (Rule::CodegenTypeTexture, "another type is not valid"),
+    (Rule::CodegenStorageFormat, "another format is not that of what is bound"),
+    (Rule::CodegenSamplerBinding, "there is one type of samplers"),
+    (Rule::CodegenTexelLoad, "other operands are not valid; the coordinates are made in another rule"),
+    (Rule::CodegenGather, "other operands are not valid; the component is a constant"),
+    (Rule::CodegenGatherCompare, "other operands are not valid"),
     (Rule::CodegenJump, "a branch to elsewhere is not valid"),
     (Rule::CodegenReturn, "there is one instruction and one operand"),
     (Rule::CodegenFunction, "a function is declared as it is called"),
     (Rule::CodegenCallInPlace, "its instructions are those of what is called"),
-    (Rule::CodegenTypeTexture, "another type is not valid"),
-    (Rule::CodegenStorageFormat, "another format is not that of what is bound"),
-    (Rule::CodegenSamplerBinding, "there is one type of samplers"),
-    (Rule::CodegenGather, "other operands are not valid; the component is a constant"),
-    (Rule::CodegenGatherCompare, "other operands are not valid"),
     (Rule::CodegenSpecialization, "another number is not that of what is given"),
 ];
 
