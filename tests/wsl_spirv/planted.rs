@@ -1,6 +1,7 @@
 //! Every planted mistake is caught: by a case, or by generated programs.
 
 use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
+use crate::stages::{CASES, drawn};
 use smallstep::compile::wsl::Options;
 use smallstep::compile::wsl::planted::{BUGS, Planted};
 use smallstep::compile::wsl::row::Row;
@@ -22,6 +23,11 @@ fn caught(bug: &Planted) -> Option<String> {
     for (text, buffers) in DISPATCHES {
         if let Some(why) = wrong(dispatched(text, buffers, &options)) {
             return Some(format!("{why}, by a dispatch: {text}"));
+        }
+    }
+    for case in CASES {
+        if let Some(why) = wrong(drawn(case, &options)) {
+            return Some(format!("{why}, by a draw: {}", case.text));
         }
     }
     let mut found = Tally::default();
