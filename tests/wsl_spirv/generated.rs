@@ -62,15 +62,14 @@ fn races_are_reported_and_never_agree() {
 #[test]
 fn generated_draws_show_what_the_program_allows() {
     let count = programs(300);
-    let found = run(Programs::Draws, count);
-    assert_eq!(found.count("refused"), 0, "the generator makes nothing that is refused");
-    let judged: u64 = found.verdicts.values().sum();
-    assert!(found.count("agree") * 100 >= judged * 90, "{:?}", found.verdicts);
-    assert!(found.open * 20 >= count, "few of them met something unspecified: {}", found.open);
+    let tally = run(Programs::Draws, count);
+    assert_eq!(tally.all().of("refused"), 0, "the generator makes nothing that is refused");
+    assert!(tally.all().of("agree") * 100 >= count * 90, "{:?}", tally.all());
+    assert!(tally.open * 20 >= count, "few of them met something unspecified: {}", tally.open);
 }
 
 #[test]
 fn stages_of_typed_programs_show_what_the_program_allows() {
-    let found = run(Programs::Stages, programs(300));
-    assert!(found.count("agree") > 0);
+    let tally = run(Programs::Stages, programs(300));
+    assert!(tally.all().of("agree") > 0);
 }

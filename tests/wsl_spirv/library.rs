@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is not called with values, or only by fragment shaders.
 const OTHERS: &[Meaning] = &[
-    // Derivatives, and implicit sampling: fragment shaders only, which are not translated yet.
+    // Derivatives have cases of their own (`stages`), for only fragment shaders have them.
     Meaning::Ddx,
     Meaning::Ddy,
     Meaning::DdxCoarse,

@@ -1,7 +1,7 @@
 //! Every planted mistake is caught: by a case, or by generated programs.
 
 use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
-use crate::texture_cases::CASES;
+use crate::{stages, texture_cases};
 use smallstep::compile::wsl::planted::{BUGS, Planted};
 use smallstep::compile::wsl::{Options, rules};
 use smallstep::theorem::Verdict;
@@ -30,7 +30,12 @@ fn caught(bug: &Planted) -> Option<String> {
             return Some(format!("{why}, by a dispatch: {text}"));
         }
     }
-    for case in CASES {
+    for case in stages::CASES {
+        if let Some(why) = wrong(stages::drawn(case, &options)) {
+            return Some(format!("{why}, by a draw: {}", case.text));
+        }
+    }
+    for case in texture_cases::CASES {
         if let Some(why) = case.with(|_, dispatch| wrong(check(dispatch, &options))) {
             return Some(format!("{why}, by a texture: {}", case.text()));
         }

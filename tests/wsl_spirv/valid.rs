@@ -7,7 +7,7 @@ use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::generate::{dispatch, typed};
+use smallstep_semantics::wsl::generate::{dispatch, draws, typed};
 use smallstep_semantics::wsl::validate::validate;
 use smallstep_spec_tests::tools;
 use std::process::Command;
@@ -23,6 +23,7 @@ fn modules(text: &str, options: &Options) -> Vec<Vec<u32>> {
         let _ = f;
         found.extend(translate_function(&program, FunctionId(k as u32), options).ok());
     }
+    found.extend(crate::stages::modules(text, options));
     found.into_iter().map(|module| module.words).collect()
 }
 
@@ -33,6 +34,8 @@ fn spirv_val_accepts_every_module() {
     }
     let mut texts: Vec<String> = CALLS.iter().map(|case| case.text.to_string()).collect();
     texts.extend(DISPATCHES.iter().map(|(text, _)| text.to_string()));
+    texts.extend(crate::stages::CASES.iter().map(|case| case.text.to_string()));
+    texts.extend((0..60).map(draws::program));
     texts.extend(CASES.iter().map(|case| case.text()));
     texts.extend((0..60).map(|seed| dispatch::dispatch(seed).text));
     texts.extend((0..60).map(typed::program));
