@@ -403,6 +403,21 @@ fn pointers_of_the_whole_program_have_objects() {
     assert_eq!((shown[1][0], shown[2][3], shown[2][4]), (1, 1, 0));
 }
 
+/// A specialization constant has its place among the inputs as its SpecId, and is replaced by it.
+#[test]
+fn specialization_constants_are_numbered_by_their_places() {
+    let text = "fragment float4 f(float a : specialized, float x : attribute(0), bool b : specialized) : SV_Target 0 {
+        return float4(a, x, b ? 1.0 : 0.5, 0); }";
+    let program = validate(text).program.expect("valid");
+    let module = translate(&program, &program.entry_points[0], &Options::default()).expect("translated");
+    let ids: Vec<u32> = spirv::spec_constants(&module.words).expect("words").iter().map(|constant| constant.id).collect();
+    assert_eq!(ids, [0, 2]);
+    let values = [(0, 2.5f32.to_bits()), (2, 1)].map(|(id, bits)| spirv::Specialization { id, bits: bits.into() });
+    let words = spirv::specialize(&module.words, &values).expect("they are there");
+    let assembly = spirv::disassemble(&words).expect("words");
+    assert!(assembly.contains(" 2.5") && !assembly.contains("OpSpecConstant"), "{assembly}");
+}
+
 /// Debug information names the source, functions and variables, on request.
 #[test]
 fn debug_information_names_functions_and_variables() {
