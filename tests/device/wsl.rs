@@ -1,10 +1,16 @@
 //! Translated WSL programs on a device.
 
+#[path = "../wsl_spirv/texture_cases.rs"]
+mod texture_cases;
+
 use super::both_routes;
+use smallstep::compile::wsl::Options;
+use smallstep::gpu::Route;
+use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{Extent, run};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::journal::Journal;
-use smallstep::theorem::wsl::{Plan, Programs};
+use smallstep::theorem::wsl::{Plan, Programs, check_on};
 
 #[test]
 fn a_device_shows_what_programs_allow() {
@@ -17,5 +23,27 @@ fn a_device_shows_what_programs_allow() {
             let (agree, asked) = (tally.all_device().of("agree"), tally.all_device().all());
             assert!(asked >= count / 2 && agree * 4 >= asked * 3, "{:?}, {:?}", tally.device, tally.unchecked);
         }
+    });
+}
+
+/// Every case of textures and samplers. What a device cannot be given says so.
+#[test]
+fn a_device_shows_what_textures_allow() {
+    both_routes(|device| {
+        let options = Options { profile: profile_of(device.route()), ..Options::default() };
+        let (mut wrong, mut unchecked, mut agree) = (Vec::new(), Vec::new(), 0);
+        for case in texture_cases::CASES {
+            assert!(!case.expected.is_empty(), "{}", case.text());
+            match case.with(|_, dispatch| check_on(dispatch, device, &options)) {
+                Verdict::Agree | Verdict::Undecided(_) => agree += 1,
+                Verdict::Unchecked(_, why) => unchecked.push(format!("{why}: {}", case.text())),
+                other => wrong.push(format!("{other:?}: {}", case.text())),
+            }
+        }
+        println!("{} on {}: {agree} agree; unchecked: {unchecked:#?}", device.adapter().name, device.route());
+        assert!(wrong.is_empty(), "{} on {}: {wrong:#?}", device.adapter().name, device.route());
+        // naga's route is given no images; what it has not run is not called right.
+        let least = if device.route() == Route::Naga { 0 } else { texture_cases::CASES.len() * 8 / 10 };
+        assert!(agree >= least, "{unchecked:#?}");
     });
 }

@@ -39,6 +39,7 @@ fn generated_dispatches_show_what_the_program_allows() {
 #[test]
 fn entry_points_of_typed_programs_show_what_the_program_allows() {
     let tally = run(Programs::EntryPoints, programs(300));
+    assert_eq!(tally.all().of("refused"), 0, "nothing in compute entry points is refused");
     assert!(tally.all().of("agree") > 0);
 }
 

@@ -7,4 +7,6 @@ mod generated;
 mod library;
 mod planted;
 mod stages;
+mod texture_cases;
+mod textures;
 mod valid;

@@ -1,11 +1,12 @@
 //! Every planted mistake is caught: by a case, or by generated programs.
 
 use crate::cases::{CALLS, DISPATCHES, calls, dispatched};
+use crate::texture_cases::CASES;
 use smallstep::compile::wsl::Options;
 use smallstep::compile::wsl::planted::{BUGS, Planted};
 use smallstep::compile::wsl::row::Row;
 use smallstep::theorem::Verdict;
-use smallstep::theorem::wsl::{Programs, Tally, judge};
+use smallstep::theorem::wsl::{Programs, Tally, check, judge};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +23,11 @@ fn caught(bug: &Planted) -> Option<String> {
     for (text, buffers) in DISPATCHES {
         if let Some(why) = wrong(dispatched(text, buffers, &options)) {
             return Some(format!("{why}, by a dispatch: {text}"));
+        }
+    }
+    for case in CASES {
+        if let Some(why) = case.with(|_, dispatch| wrong(check(dispatch, &options))) {
+            return Some(format!("{why}, by a texture: {}", case.text()));
         }
     }
     let mut found = Tally::default();
@@ -79,6 +85,12 @@ const WITHOUT: &[(Row, &str)] = &[
     (Row::Broadcast, "all operands are the same"),
     (Row::ReferenceLength, "there is one instruction and one operand"),
     (Row::Access, "other operands are not valid"),
+    (Row::TextureType, "another type is not valid"),
+    (Row::StorageFormat, "another format is not that of what is bound"),
+    (Row::SamplerBinding, "there is one type of samplers"),
+    (Row::TexelLoad, "other operands are not valid; the coordinates are made in another row"),
+    (Row::Gather, "other operands are not valid; the component is a constant"),
+    (Row::GatherCompare, "other operands are not valid"),
     (Row::Jump, "a branch to elsewhere is not valid"),
     (Row::Return, "there is one instruction and one operand"),
     (Row::Function, "a function is declared as it is called"),

@@ -1,6 +1,7 @@
 //! Modules are valid by the judgement of `spirv-val`, which shares nothing with us.
 
 use crate::cases::{CALLS, DISPATCHES};
+use crate::texture_cases::CASES;
 use smallstep::compile::wsl::{Options, translate, translate_function};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
@@ -32,6 +33,7 @@ fn spirv_val_accepts_every_module() {
     }
     let mut texts: Vec<String> = CALLS.iter().map(|case| case.text.to_string()).collect();
     texts.extend(DISPATCHES.iter().map(|(text, _)| text.to_string()));
+    texts.extend(CASES.iter().map(|case| case.text()));
     texts.extend((0..60).map(|seed| dispatch::dispatch(seed).text));
     texts.extend((0..60).map(typed::program));
     let folder = tempfile::tempdir().expect("a folder");

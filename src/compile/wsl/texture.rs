@@ -6,8 +6,8 @@
 //!
 //! Nothing is undefined. The coordinates, the layer and the level of a load are brought within the
 //! texture, and a store where no texel is does nothing. A component that the elements of a texture
-//! have not is gathered as the first one. SPIR-V has only constant offsets, from -8 to 7, of
-//! samples: others choose among all of them ([`Compiler::moved`]).
+//! have not is gathered as the first one. SPIR-V has only constant offsets, from -8 to 7:
+//! others choose among all of them ([`Compiler::moved`]).
 
 use super::emit::{Id, Operands};
 use super::place::{Place, Value};
@@ -22,9 +22,9 @@ use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
 use std::collections::BTreeSet;
 
 /// The least offset of a sample.
-const LEAST_OFFSET: i32 = -8;
+const LEAST_OFFSET: i32 = *sampling::OFFSETS.start();
 /// How many offsets there are along an axis.
-const OFFSETS: u32 = 16;
+const OFFSETS: u32 = (*sampling::OFFSETS.end() - LEAST_OFFSET + 1) as u32;
 
 /// The textures and samplers that the entry point is given.
 #[derive(Debug, Default)]
@@ -69,8 +69,8 @@ struct Texture {
     is_row: bool,
 }
 
-/// A call that samples: the opcode with a level of its own, its operands after coordinates and
-/// before image operands, and the image operands.
+/// A call that samples or gathers: the opcode, the operand between coordinates and image operands,
+/// and the image operands.
 #[derive(Clone, Debug)]
 struct Sampling {
     op: Op,
@@ -391,22 +391,19 @@ impl Compiler<'_> {
             (true, true) => Op::ImageSampleDrefExplicitLod,
         };
         let sampling = Sampling { op, result, image, sampler, coordinates, middle, mask, operands };
-        let found = match rest.next() {
-            None => self.sampled(texture, of_image, row, &sampling, None)?,
-            Some((offset, offset_ty)) => {
-                let elements = self.scalars_of(offset, offset_ty)?;
-                let bits: Option<Vec<u32>> = elements.iter().map(|&id| self.e.bits(id)).collect();
-                match bits {
-                    Some(bits) => {
-                        let offset = self.constant_offset(texture, &bits);
-                        self.sampled(texture, of_image, row, &sampling, Some(offset))?
-                    }
-                    None => self.moved(texture, of_image, row, sampling, &elements)?,
-                }
-            }
-        };
+        let found = self.with_offset(texture, of_image, row, sampling, rest.next())?;
         self.e.row = saved;
         if compares { Ok(found) } else { self.first_components(texture, found, ty) }
+    }
+
+    /// The instruction, with an offset if there is one.
+    fn with_offset(&mut self, texture: Texture, of_image: Use, row: Row, s: Sampling, offset: Option<(Id, TypeId)>) -> Done<Id> {
+        let Some((offset, ty)) = offset else { return self.sampled(texture, of_image, row, &s, None) };
+        let elements = self.scalars_of(offset, ty)?;
+        let bits: Option<Vec<u32>> = elements.iter().map(|&id| self.e.bits(id)).collect();
+        let Some(bits) = bits else { return self.moved(texture, of_image, row, s, &elements) };
+        let offset = self.constant_offset(texture, &bits);
+        self.sampled(texture, of_image, row, &s, Some(offset))
     }
 
     /// A constant offset within the bounds; one beyond them gives an unspecified value.
@@ -441,11 +438,11 @@ impl Compiler<'_> {
         Ok(id)
     }
 
-    /// A sample with an offset that is not known: a switch over all that there are. The level of one
+    /// With an offset that is not known: a switch over all that there are. The level of one
     /// that takes it from the quad is that of the derivatives before the switch, whose cases not
     /// all of the quad may come to.
     fn moved(&mut self, texture: Texture, of_image: Use, row: Row, mut s: Sampling, offset: &[Id]) -> Done<Id> {
-        if !s.mask.intersects(ImageOperands::LOD | ImageOperands::GRAD) {
+        if matches!(s.op, Op::ImageSampleImplicitLod | Op::ImageSampleDrefImplicitLod) {
             self.explicit_derivatives(texture, &mut s);
         }
         let saved = self.e.enter(Row::TexelOffset);
@@ -526,7 +523,8 @@ impl Compiler<'_> {
         let compares = meaning == Meaning::GatherCmp;
         let (of_image, of_sampler) = Self::sampler_use(texture, compares);
         let (image, sampler) = (self.loaded_opaque(texture.number, of_image)?, self.loaded_opaque(sampler, of_sampler)?);
-        let saved = self.e.enter(if compares { Row::GatherCompare } else { Row::Gather });
+        let row = if compares { Row::GatherCompare } else { Row::Gather };
+        let saved = self.e.enter(row);
         let mut rest = ids.iter().copied().zip(types.iter().copied());
         let Some((coordinates, _)) = rest.next() else { return self.refuse("a gather without a location") };
         let component = match meaning {
@@ -540,33 +538,12 @@ impl Compiler<'_> {
             // One that the elements have not gives unspecified values.
             false => Some(self.uint_constant(if component < texture.components.into() { component } else { 0 })),
         };
-        let (result, (_, image_ty)) = (self.ty(ty)?, self.opaque_variable(texture.number, of_image)?);
-        let combined_ty = self.e.declare(Op::TypeSampledImage, None, &[image_ty]);
-        let mut more = Operands::new();
-        if let Some((offset, offset_ty)) = rest.next() {
-            let elements = self.scalars_of(offset, offset_ty)?;
-            let bits: Option<Vec<u32>> = elements.iter().map(|&id| self.e.bits(id)).collect();
-            match bits {
-                Some(bits) => more.extend([ImageOperands::CONST_OFFSET.bits(), self.constant_offset(texture, &bits)]),
-                None => {
-                    self.textures.need(Capability::ImageGatherExtended);
-                    let row = self.e.enter(Row::TexelOffset);
-                    let of = self.vector(Scalar::Int, elements.len() as u8);
-                    let n = elements.len() as u8;
-                    let (least, greatest) = (LEAST_OFFSET as u32, (LEAST_OFFSET + OFFSETS as i32 - 1) as u32);
-                    let bounds = [least, greatest].map(|bits| self.splat_constant(Scalar::Int, n, bits));
-                    let within = self.e.glsl(Glsl::SClamp, of, &[offset, bounds[0], bounds[1]]);
-                    self.e.row = row;
-                    more.extend([ImageOperands::OFFSET.bits(), within]);
-                }
-            }
-        }
-        let combined = self.e.op(Op::SampledImage, combined_ty, &[image, sampler]);
-        let mut operands = Operands::from_slice(&[combined, coordinates]);
-        operands.extend(middle.into_iter().chain(more));
-        let id = self.e.op(if compares { Op::ImageDrefGather } else { Op::ImageGather }, result, &operands);
+        let op = if compares { Op::ImageDrefGather } else { Op::ImageGather };
+        let (mask, operands) = (ImageOperands::NONE, Operands::new());
+        let sampling = Sampling { op, result: self.ty(ty)?, image, sampler, coordinates, middle, mask, operands };
+        let found = self.with_offset(texture, of_image, row, sampling, rest.next())?;
         self.e.row = saved;
-        Ok(id)
+        Ok(found)
     }
 
     /// The sides of a level, or of an image without levels: as many as the image has coordinates.

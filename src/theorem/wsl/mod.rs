@@ -12,9 +12,9 @@
 //! the relation looks for races, whatever the module shows.
 //!
 //! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is what
-//! the target is bound to, `source` what the program allows, `compare` holds one against the other, `programs` are the generated programs of a
-//! seed, `campaign` many of them, `tally` what they come to, `reduce` makes one that is wrong
-//! smaller.
+//! the target is bound to, `source` what the program allows, `compare` holds one against the other,
+//! `programs` are the generated programs of a seed, `campaign` many of them, `tally` what they come
+//! to, `reduce` makes one that is wrong smaller.
 
 mod bound;
 mod campaign;
@@ -35,6 +35,7 @@ pub use tally::{CEILING_EXCLUDED, Tally};
 
 use super::{Difference, Engine, Lack, Verdict};
 use crate::compile::wsl::{Options, Refusal};
+use crate::gpu::Device;
 use smallstep_semantics::wsl::draw::Draw;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::Dispatch;
@@ -44,6 +45,18 @@ use subject::Subject;
 /// Runs both sides of a dispatch and compares them, by WSL's relation too.
 pub fn check(dispatch: &Dispatch, options: &Options) -> Verdict {
     Subject::Dispatch(dispatch).judged(options, true).0
+}
+
+/// A dispatch on both sides, and if they agree what a device shows of it.
+pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> Verdict {
+    let subject = Subject::Dispatch(dispatch);
+    match subject.judged(options, true) {
+        (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) => {
+            let outcome = device.run(given.dispatch()).outcome;
+            subject.on_device(&outcome, options, &device.adapter().name, device.route()).0
+        }
+        (verdict, ..) => verdict,
+    }
 }
 
 /// Draws on both sides and compares what is shown, by WSL's relation too.

@@ -21,6 +21,9 @@ use smallvec::SmallVec;
 /// texels' coordinates are ints.
 const FARTHEST: f64 = (1u64 << 31) as f64;
 
+/// The offsets of samples, in texels.
+pub const OFFSETS: std::ops::RangeInclusive<i32> = -8..=7;
+
 type Words<W> = SmallVec<[W; 4]>;
 
 /// Whether a function is a `Sample…`.
@@ -66,6 +69,12 @@ pub(super) fn ints<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32;
         *x = lanes.definite(word)? as i32;
     }
     Some(all)
+}
+
+/// The offset that words are, in texels; none if it is open or beyond what there is (ERRATA
+/// WSL-D23).
+fn offset_of<L: Unspecified>(lanes: &L, words: &[L::Word]) -> Option<[i32; 3]> {
+    ints(lanes, words).filter(|all| all.iter().all(|texels| OFFSETS.contains(texels)))
 }
 
 fn all_definite<L: Unspecified>(lanes: &L, words: &[L::Word]) -> bool {
@@ -208,7 +217,7 @@ pub fn filtered<L: Unspecified>(
             Some(word) => Some(lanes.bounds(word)?),
             None => None,
         };
-        let offset = ints(lanes, offset)?;
+        let offset = offset_of(lanes, offset)?;
         let lod = match level {
             Level::Quad(quad, bias) => {
                 let bias = bias.map_or(Some(Inexact::exact(0.0)), |word| lanes.bounds(word))?;
@@ -260,7 +269,7 @@ pub fn gathered<L: Unspecified>(
             Some(word) => Some(lanes.bounds(word)?),
             None => None,
         };
-        Some((location_of(lanes, texture, location)?, ints(lanes, offset)?, reference))
+        Some((location_of(lanes, texture, location)?, offset_of(lanes, offset)?, reference))
     })();
     Some(match known {
         Some((location, offset, reference)) if component < components.min(texture.channels()) && !sampler.unnormalized => {
