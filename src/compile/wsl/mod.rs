@@ -133,7 +133,7 @@ pub enum SamplerUse {
 impl SamplerUse {
     /// The sampler that is bound for this use in the place of one: itself, if it fits.
     pub fn fitting(self, sampler: Sampler) -> Sampler {
-        // Levels of detail that are no range choose any level in WSL, and an undefined one in SPIR-V.
+        // Levels of detail that are no range choose any level in WSL, an undefined one in SPIR-V.
         let lod_max = if sampler.lod_max >= sampler.lod_min { sampler.lod_max } else { sampler.lod_min };
         let sampler = Sampler { lod_max, ..sampler };
         match self {
