@@ -175,8 +175,8 @@ pub struct Module {
     pub words: Vec<u32>,
     /// The name of the entry point.
     pub entry: String,
-    /// The resources: buffers in the order of the entry point's arguments, then textures and samplers
-    /// in the order in which they are used; those that are not used have none.
+    /// The resources: buffers in the order of the entry point's arguments, then textures and
+    /// samplers in the order in which they are used; those that are not used have none.
     pub bindings: Vec<Binding>,
     /// What a vertex stage takes of its vertices, or a fragment stage of the vertex stage: in the
     /// order of their locations.
