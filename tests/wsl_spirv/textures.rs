@@ -93,7 +93,8 @@ fn calls(kind: TextureKind) -> Vec<(&'static str, String)> {
     calls
 }
 
-/// Every function of textures is translated, for every texture and its elements, with constant offsets and others; and the module loads.
+/// Every function of textures is translated, for every texture and its elements, with constant
+/// offsets and others; and the module loads.
 #[test]
 fn every_function_of_textures_is_translated() {
     let (mut called, mut wrong, mut count) = (BTreeSet::new(), Vec::new(), 0);

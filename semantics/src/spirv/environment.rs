@@ -327,7 +327,8 @@ pub struct ObservedImage {
     pub format: image::Format,
     /// Width, height, and depth or number of layers in texels.
     pub size: [u32; 3],
-    /// The texels, row after row, slice after slice; the bits of undefined components mean nothing and are 0.
+    /// The texels, row after row, slice after slice; the bits of undefined components mean nothing
+    /// and are 0.
     pub bytes: Vec<u8>,
     /// Which components are undefined: by component, ascending, apart from each other.
     pub undefined: Vec<UndefinedTexels>,

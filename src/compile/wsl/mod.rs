@@ -142,7 +142,7 @@ pub enum SamplerUse {
 impl SamplerUse {
     /// The sampler that is bound for this use in the place of one: itself, if it fits.
     pub fn fitting(self, sampler: Sampler) -> Sampler {
-        // Levels of detail that are no range choose any level in WSL, and an undefined one in SPIR-V.
+        // Levels of detail that are no range choose any level in WSL, an undefined one in SPIR-V.
         let lod_max = if sampler.lod_max >= sampler.lod_min { sampler.lod_max } else { sampler.lod_min };
         let sampler = Sampler { lod_max, ..sampler };
         match self {
@@ -184,8 +184,8 @@ pub struct Module {
     pub words: Vec<u32>,
     /// The name of the entry point.
     pub entry: String,
-    /// The resources: buffers in the order of the entry point's arguments, then textures and samplers
-    /// in the order in which they are used; those that are not used have none.
+    /// The resources: buffers in the order of the entry point's arguments, then textures and
+    /// samplers in the order in which they are used; those that are not used have none.
     pub bindings: Vec<Binding>,
     /// What a vertex stage takes of its vertices, or a fragment stage of the vertex stage: in the
     /// order of their locations.

@@ -292,10 +292,8 @@ impl Compiler<'_> {
         if shape.rows == 1 {
             return Ok(vec![id]);
         }
-        if let Some(parts) = self.e.parts(id) {
-            if parts.len() == usize::from(shape.rows) {
-                return Ok(parts);
-            }
+        if let Some(parts) = self.e.parts(id).filter(|parts| parts.len() == usize::from(shape.rows)) {
+            return Ok(parts);
         }
         let of = self.scalar(shape.scalar);
         Ok((0..shape.rows.into()).map(|k| self.e.op(Op::CompositeExtract, of, &[id, k])).collect())

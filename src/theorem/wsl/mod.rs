@@ -11,10 +11,10 @@
 //! program with a race is never one that agrees: of one in ten programs, and of all that are open,
 //! the relation looks for races, whatever the module shows.
 //!
-//! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is what
-//! the target is bound to, `source` what the program allows, `compare` holds one against the other,
-//! `programs` are the generated programs of a seed, `campaign` many of them, `tally` what they come
-//! to, `reduce` makes one that is wrong smaller.
+//! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is
+//! what the target is bound to, `source` what the program allows, `compare` holds one against the
+//! other, `programs` are the generated programs of a seed, `campaign` many of them, `tally` what
+//! they come to, `reduce` makes one that is wrong smaller.
 
 mod bound;
 mod campaign;

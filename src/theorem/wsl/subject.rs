@@ -62,7 +62,8 @@ impl Given {
     }
 }
 
-/// What is in a buffer or storage image at the end, by set and binding; none of one that the module does not name.
+/// What is in a buffer or storage image at the end, by set and binding; none of one that the module
+/// does not name.
 pub(super) type Bytes<'b> = &'b dyn Fn(u32, u32) -> Option<&'b [u8]>;
 
 impl Subject<'_, '_> {
