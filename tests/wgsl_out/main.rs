@@ -32,7 +32,7 @@ pub fn compared(words: &[u32], back: &[u32], inputs: u64) -> Summary {
             Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
         Side::new(name, ComputeModule::new(module, None).unwrap_or_else(|e| panic!("{name}: {e}")), None)
     };
-    let settings = Settings { inputs, ..Settings::default() };
+    let settings = Settings { inputs, groups: Some([1, 1, 1]), ..Settings::default() };
     refines(&side("the module", words), &side("the converted module", back), &settings, |_| {}).unwrap_or_else(|e| panic!("{e}"))
 }
 

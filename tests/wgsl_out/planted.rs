@@ -8,7 +8,7 @@ use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
 
 /// The most modules that are tried for one mistake.
-const TRIES: u64 = 400;
+const TRIES: u64 = 100;
 
 #[test]
 fn every_planted_bug_is_caught() {
@@ -17,8 +17,8 @@ fn every_planted_bug_is_caught() {
     for bug in BUGS {
         let options = Options { planted: Some(bug.change), ..Options::default() };
         let optimiser = Optimiser::wgsl(options, Duration::from_secs(60));
-        let caught = (1..=TRIES).any(|seed| matches!(optimised(&case(seed, &limits), &optimiser), Optimised::Wrong { .. }));
-        if !caught && !crate::sections::catches(bug.change) {
+        let by_generated = || (1..=TRIES).any(|seed| matches!(optimised(&case(seed, &limits), &optimiser), Optimised::Wrong { .. }));
+        if !crate::sections::catches(bug.change) && !by_generated() {
             missed.push(bug.name);
         }
     }

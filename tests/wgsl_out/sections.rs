@@ -27,7 +27,7 @@ pub fn catches(change: Change) -> bool {
         let words = assembled(text);
         let Ok(converted) = convert(&words, &options) else { return false };
         match smallstep::compile::naga::words("converted.wgsl", &converted.text, std::time::Duration::from_secs(60)) {
-            Ok(back) => matches!(compared(&words, &back, 40).verdict(), Verdict::Disagree),
+            Ok(back) => matches!(compared(&words, &back, 12).verdict(), Verdict::Disagree),
             Err(_) => true,
         }
     })
@@ -39,8 +39,9 @@ fn every_module_agrees() {
     for (name, text) in MODULES {
         let words = assembled(text);
         let (wgsl, back) = there_and_back(&words, &Options::default());
-        let summary = compared(&words, &back, 60);
-        if summary.verdict() != Verdict::Agree {
+        let summary = compared(&words, &back, 40);
+        // A module that shows nothing would agree with everything.
+        if summary.verdict() != Verdict::Agree || summary.agree < 20 {
             wrong.push(format!("{name}: {:?}\n{summary:?}\n{wgsl}", summary.verdict()));
         }
     }

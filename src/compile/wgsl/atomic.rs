@@ -5,7 +5,7 @@
 //! relaxed.
 
 use rspirv::spirv::{MemorySemantics, Op, Scope};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::types::Type;
@@ -15,7 +15,7 @@ use super::function::Body;
 use super::layout::Rep;
 use super::place::Kind;
 use super::text::Expr;
-use super::usage::Stand;
+use super::usage::{Stand, is_combinatorial};
 use super::{Refused, Why};
 
 /// The most paths from atomics to variables that are followed.
@@ -29,15 +29,7 @@ impl Convert<'_> {
         if !module.instructions().iter().any(|i| is_atomic(i.op)) {
             return Ok(());
         }
-        // By parameter: the arguments that it has anywhere.
-        let mut arguments: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for i in module.instructions().iter().filter(|i| i.is(Op::FunctionCall)) {
-            let operands = i.operands(module.words());
-            let Some(function) = module.function(operands[0]) else { continue };
-            for (parameter, &argument) in module.parameters(function).iter().zip(&operands[1..]) {
-                arguments.entry(parameter.id).or_default().push(argument);
-            }
-        }
+        let arguments = Self::arguments(module);
         let mut seen: FxHashSet<(u32, Vec<u32>)> = FxHashSet::default();
         let mut work: Vec<(u32, Vec<u32>)> = Vec::new();
         for i in module.instructions().iter().filter(|i| is_atomic(i.op)) {
@@ -83,14 +75,20 @@ impl Convert<'_> {
 }
 
 impl Body<'_, '_> {
-    /// OpControlBarrier.
+    /// OpControlBarrier. What OpMemoryBarrier right before it orders, it orders too.
     pub(super) fn control_barrier(&mut self, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
         let execution = module.constant_value(operands[0]).unwrap_or(0) as u32;
         if execution != Scope::Workgroup as u32 {
             return Err(self.convert.refused_at(i, Why::Barrier, "WGSL's barriers are those of a workgroup"));
         }
-        let semantics = MemorySemantics::from_bits_truncate(module.constant_value(operands[2]).unwrap_or(0) as u32);
+        let semantics = module.constant_value(operands[2]).unwrap_or(0) as u32 | std::mem::take(&mut self.ordered);
+        self.barriers(semantics);
+        Ok(())
+    }
+
+    fn barriers(&mut self, semantics: u32) {
+        let semantics = MemorySemantics::from_bits_truncate(semantics);
         let mut barriers = Vec::new();
         if semantics.contains(MemorySemantics::UNIFORM_MEMORY) {
             barriers.push("storageBarrier();");
@@ -104,7 +102,24 @@ impl Body<'_, '_> {
         for barrier in barriers {
             self.line(barrier.into());
         }
-        Ok(())
+    }
+
+    /// OpMemoryBarrier, which WGSL has not: it is a part of the barrier that follows. Where every
+    /// invocation comes to it, it is a barrier of its own, which orders more.
+    pub(super) fn memory_barrier(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
+        let module = self.convert.module;
+        let semantics = module.constant_value(operands[1]).unwrap_or(0) as u32;
+        let behind = module.instructions().get(index + 1..).unwrap_or(&[]);
+        let next = behind.iter().find(|i| !matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::MemoryBarrier) && !is_combinatorial(module, i));
+        if next.is_some_and(|next| next.is(Op::ControlBarrier)) {
+            self.ordered |= semantics;
+            return Ok(());
+        }
+        if self.is_reached_by_all() {
+            self.barriers(semantics);
+            return Ok(());
+        }
+        Err(self.convert.refused_at(i, Why::Barrier, "WGSL has no memory barrier that only some invocations come to"))
     }
 
     /// An atomic instruction.

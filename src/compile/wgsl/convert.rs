@@ -13,8 +13,9 @@ use smallstep_semantics::spirv::words::string_at;
 use smallstep_semantics::spirv::{Instruction, Module};
 
 use super::function::Body;
-use super::interface::Input;
-use super::layout::{Atomics, Key, PLAIN, Stored};
+use super::image::Handle;
+use super::interface::Ports;
+use super::layout::{Atomics, Key, PLAIN, Rep, Stored};
 use super::names::Names;
 use super::planted::Plan;
 use super::{Converted, Refused, Why};
@@ -64,8 +65,17 @@ pub(super) struct Convert<'m> {
     pub(super) notes: Vec<String>,
     /// The entry point that is being written.
     pub(super) entry: Option<EntryPoint>,
-    /// Inputs of the entry point: a parameter each.
-    pub(super) inputs: Vec<Input>,
+    /// Its interface.
+    pub(super) ports: Ports,
+    /// How textures and samplers are used, by variable.
+    pub(super) textures: FxHashMap<u32, Handle>,
+    pub(super) samplers: FxHashMap<u32, Handle>,
+    /// The names of samplers, by variable.
+    pub(super) sampler_names: FxHashMap<u32, String>,
+    /// By descriptor set: where a free binding is looked for.
+    pub(super) next_binding: FxHashMap<u32, u32>,
+    /// Whether anything samples by derivatives.
+    pub(super) derivatives: bool,
 }
 
 impl<'m> Convert<'m> {
@@ -108,7 +118,12 @@ impl<'m> Convert<'m> {
             half: false,
             notes: Vec::new(),
             entry: None,
-            inputs: Vec::new(),
+            ports: Ports::default(),
+            textures: FxHashMap::default(),
+            samplers: FxHashMap::default(),
+            sampler_names: FxHashMap::default(),
+            next_binding: FxHashMap::default(),
+            derivatives: false,
         }
     }
 
@@ -131,13 +146,14 @@ impl<'m> Convert<'m> {
         }
         self.find_notes();
         self.find_atomics()?;
+        self.find_handles();
         for entry in entries {
             let module = self.module;
             let Some(function) = module.function(entry.function) else {
                 return Err(self.refused(Why::EntryPoint, format!("%{} is no function", entry.function)));
             };
             self.entry = Some(entry.clone());
-            self.find_inputs(&entry, function)?;
+            self.find_ports(&entry, function)?;
             let text = Body::write(&mut self, function, &entry.name, &[], Some(&entry))?;
             self.functions.push_str(&text);
             while let Some((instance, name)) = self.queue.pop() {
@@ -156,6 +172,10 @@ impl<'m> Convert<'m> {
         let mut text = String::new();
         if self.half {
             text.push_str("enable f16;\n\n");
+        }
+        if self.derivatives {
+            // SPIR-V leaves derivatives undefined where WGSL would refuse the program.
+            text.push_str("diagnostic(off, derivative_uniformity);\n\n");
         }
         text.push_str(&self.structs);
         if !self.globals.is_empty() {
@@ -384,10 +404,20 @@ impl<'m> Convert<'m> {
                 let line = format!("var<{space}> {name}: {}{initial};\n", stored.text);
                 (Global { name, stored, class: variable.class }, line)
             }
-            StorageClass::Input => {
+            StorageClass::Input | StorageClass::Output => {
                 let stored = self.unlaid(variable.type_, PLAIN)?;
-                let (name, line) = self.input(id, &variable, &wanted, &stored.text)?;
+                let name = self.names.fresh(&wanted);
+                let initial = match variable.initializer {
+                    Some(constant) => format!(" = {}", self.constant_at_module_scope(constant)?),
+                    None => String::new(),
+                };
+                let line = format!("var<private> {name}: {}{initial};\n", stored.text);
                 (Global { name, stored, class: variable.class }, line)
+            }
+            StorageClass::UniformConstant => {
+                let (name, line) = self.declare_handle(id, variable.type_, &wanted, &declaration)?;
+                let stored = Stored { rep: Rep::Value(variable.type_), text: name.clone(), align: 0, size: 0, uniform: true };
+                (Global { name, stored: Rc::new(stored), class: variable.class }, line)
             }
             StorageClass::PushConstant => return Err(self.refused_at(&declaration, Why::Pointer, "WGSL has no push constants")),
             class => return Err(self.refused_at(&declaration, Why::Pointer, format!("the storage class {class:?} is not converted"))),

@@ -36,6 +36,11 @@ pub(super) struct Body<'c, 'm> {
     pub(super) bindings: FxHashMap<u32, u32>,
     flags: Vec<String>,
     is_entry: bool,
+    /// What memory barriers since the last barrier order: bits of MemorySemantics.
+    pub(super) ordered: u32,
+    /// The list that is being written, and whether anything has left the function before.
+    current: ListId,
+    left: bool,
 }
 
 impl<'c, 'm> Body<'c, 'm> {
@@ -64,6 +69,9 @@ impl<'c, 'm> Body<'c, 'm> {
             places: FxHashMap::default(),
             bindings,
             is_entry: entry.is_some(),
+            ordered: 0,
+            current: 0,
+            left: false,
         };
         let head = body.head(name, entry)?;
         body.flags = (0..body.tree.flags).map(|_| body.convert.names.local("leave")).collect();
@@ -144,6 +152,21 @@ impl<'c, 'm> Body<'c, 'm> {
 
     /// Where control comes to the end of the text.
     fn end_of_function(&mut self) -> Result<(), Refused> {
+        if self.is_entry {
+            return self.return_from_entry(true);
+        }
+        if matches!(self.convert.module.types().get(self.function.result_type), Some(Type::Void)) {
+            return Ok(());
+        }
+        self.return_zero()
+    }
+
+    /// Returns a value that nothing uses.
+    fn return_zero(&mut self) -> Result<(), Refused> {
+        if matches!(self.convert.module.types().get(self.function.result_type), Some(Type::Void)) {
+            self.line("return;".into());
+            return Ok(());
+        }
         if !matches!(self.convert.module.types().get(self.function.result_type), Some(Type::Void)) {
             let zero = self.convert.zero(self.function.result_type, None)?;
             self.line(format!("return {};", zero.text));
@@ -160,9 +183,16 @@ impl<'c, 'm> Body<'c, 'm> {
         self.out.push('\n');
     }
 
+    /// Whether every invocation of the workgroup comes to the statement that is being written.
+    pub(super) fn is_reached_by_all(&self) -> bool {
+        self.is_entry && self.current == 0 && !self.left
+    }
+
     fn nested(&mut self, list: ListId) -> Result<(), Refused> {
         self.indent += 1;
+        let around = std::mem::replace(&mut self.current, list);
         let done = self.list(list);
+        self.current = around;
         self.indent -= 1;
         done
     }
@@ -242,7 +272,14 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             Item::Latch { block, header, merge, negated } => self.latch(*block, *header, *merge, *negated)?,
             Item::Switch { block, clauses } => {
-                let selector = self.selector(*block)?;
+                let mut selector = self.selector(*block)?;
+                let asked_again = |item: &Item| matches!(item, Item::Among { .. });
+                if clauses.iter().any(|clause| self.tree.lists[clause.list as usize].items.iter().any(asked_again)) {
+                    // What it was read from may change.
+                    selector = self.bound(&selector)?;
+                    let id = self.terminator_operand(*block);
+                    self.values.insert(id, selector.clone());
+                }
                 self.line(format!("switch {} {{", selector.text));
                 self.indent += 1;
                 for clause in clauses {
@@ -376,19 +413,36 @@ impl<'c, 'm> Body<'c, 'm> {
         let (again, leaves) = (self.copies(block, header)?, self.copies(block, merge)?);
         let mut condition = self.value(self.terminator_operand(block))?;
         let negated = negated != self.convert.plan.negates_latch();
-        if !again.is_empty() || !leaves.is_empty() {
-            condition = self.named(&condition)?;
-            let opposite = Expr::unary("!", &condition).text;
-            let (goes_on, ends) = if negated { (condition.text.clone(), opposite) } else { (opposite, condition.text.clone()) };
-            for (test, copies) in [(goes_on, again), (ends, leaves)] {
-                if !copies.is_empty() {
-                    self.line(format!("if {test} {{"));
-                    self.indent += 1;
-                    self.assign(copies)?;
-                    self.indent -= 1;
-                    self.line("}".into());
-                }
+        // Where nothing behind the loop reads the phis of its header, they may change in any case.
+        let body = self.tree.list_of[header as usize];
+        let alone = leaves.is_empty() && again.iter().all(|(id, _)| self.usage.stays_within(self.convert.module, *id, body, &self.tree));
+        if alone && !again.is_empty() {
+            let names: Vec<String> = again.iter().map(|(id, _)| self.values.get(id).map_or_else(String::new, |v| v.text.clone())).collect();
+            if names.iter().any(|name| mentions(&condition.text, name)) {
+                condition = self.bound(&condition)?;
             }
+            self.assign(again)?;
+        } else if !again.is_empty() || !leaves.is_empty() {
+            condition = self.named(&condition)?;
+            let (mut test, mut copies, mut others) = (condition.clone(), again, leaves);
+            if !negated {
+                std::mem::swap(&mut copies, &mut others);
+            }
+            if copies.is_empty() {
+                test = Expr::unary("!", &test);
+                std::mem::swap(&mut copies, &mut others);
+            }
+            self.line(format!("if {} {{", test.text));
+            self.indent += 1;
+            self.assign(copies)?;
+            self.indent -= 1;
+            if !others.is_empty() {
+                self.line("} else {".into());
+                self.indent += 1;
+                self.assign(others)?;
+                self.indent -= 1;
+            }
+            self.line("}".into());
         }
         let text = if negated { Expr::unary("!", &condition).text } else { condition.text };
         self.line(format!("break if {text};"));
@@ -397,6 +451,7 @@ impl<'c, 'm> Body<'c, 'm> {
 
     fn end(&mut self, node: Node, last: bool) -> Result<(), Refused> {
         let Some(end) = self.code(node).last().copied() else { return Ok(()) };
+        self.left = true;
         match end.op {
             Op::Return if self.is_entry => self.return_from_entry(last),
             Op::Return => {
@@ -409,6 +464,10 @@ impl<'c, 'm> Body<'c, 'm> {
                 let value = self.value(self.terminator_operand(node))?;
                 self.line(format!("return {};", value.text));
                 Ok(())
+            }
+            Op::Kill | Op::TerminateInvocation => {
+                self.line("discard;".into());
+                if self.is_entry { self.return_from_entry(false) } else { self.return_zero() }
             }
             op => Err(self.convert.refused_at(&end, Why::Instruction, format!("WGSL cannot end an invocation as Op{op:?} does"))),
         }
@@ -564,13 +623,24 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     fn translate(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
+        let module = self.convert.module;
         if self.makes_pointer(i) {
             let place = if i.is(Op::CopyObject) { self.place(operands[0])? } else { self.chain(i)? };
             self.places.insert(i.result, place);
             return Ok(());
         }
+        if module.types().get(i.result_type).is_some_and(Type::is_opaque) {
+            // Images and samplers are named where they are used.
+            return Ok(());
+        }
         match i.op {
             Op::Nop => Ok(()),
+            Op::DemoteToHelperInvocation => {
+                self.line("discard;".into());
+                Ok(())
+            }
+            Op::MemoryBarrier => self.memory_barrier(index, i, operands),
+            op if is_image(op) => self.image(index, i, operands),
             Op::Load => {
                 let place = self.place(operands[0])?;
                 let value = self.load(&place, i)?;
@@ -600,6 +670,10 @@ impl<'c, 'm> Body<'c, 'm> {
         };
         let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
         for &id in &operands[1..] {
+            if module.type_of(id).and_then(|t| module.types().get(t)).is_some_and(Type::is_opaque) {
+                bindings.push(Some(self.handle(id, false)?));
+                continue;
+            }
             let is_pointer = module.type_of(id).is_some_and(|t| module.pointer_type(t).is_some());
             if is_pointer {
                 let (argument, binding) = self.pointer_argument(id, i)?;
@@ -618,6 +692,13 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         Ok(())
     }
+}
+
+/// Whether an instruction reads, writes or asks an image.
+fn is_image(op: Op) -> bool {
+    let number = op as u32;
+    Op::ImageSampleImplicitLod as u32 <= number && number <= Op::ImageWrite as u32
+        || Op::ImageQuerySizeLod as u32 <= number && number <= Op::ImageQuerySamples as u32
 }
 
 /// Whether a text has a name in it.

@@ -16,6 +16,7 @@
 //! | `place` | pointers, loads, stores, lengths | References and pointers, Mapping OpArrayLength |
 //! | `atomic` | atomics and barriers | Post-process: atomic functions |
 //! | `interface` | built-ins, entry points | Remapping builtin inputs and outputs |
+//! | `image` | textures and samplers | Translating textures and samplers |
 //! | `names`, `text` | identifiers, expressions | |
 //! | `planted` | mistakes, for tests | |
 
@@ -25,6 +26,7 @@ mod constant;
 mod convert;
 mod function;
 mod glsl;
+mod image;
 mod interface;
 mod layout;
 mod names;

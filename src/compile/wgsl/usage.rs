@@ -164,6 +164,8 @@ struct Uses {
     root: (Node, u32),
     /// The list of that use.
     used_in: ListId,
+    /// The innermost list that holds all uses so far, without copies to a phi.
+    reads: ListId,
 }
 
 /// What is known of the values of a function.
@@ -206,7 +208,7 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
             count += u32::from(!harmless && !is_combinatorial(module, i) && !reads_what_stays(module, i));
         }
     }
-    let none = Uses { count: 0, holds: NONE, seen: true, root: (NONE, 0), used_in: NONE };
+    let none = Uses { count: 0, holds: NONE, seen: true, root: (NONE, 0), used_in: NONE, reads: NONE };
     let usage = Usage {
         first,
         uses: vec![none; n],
@@ -230,6 +232,16 @@ impl Usage {
     /// How often a value is used.
     pub(super) fn count(&self, index: usize) -> u32 {
         index.checked_sub(self.first).and_then(|at| self.uses.get(at)).map_or(0, |uses| uses.count)
+    }
+
+    /// Whether all uses of a value are in a list or within it.
+    pub(super) fn stays_within(&self, module: &Module, id: u32, list: ListId, tree: &Tree) -> bool {
+        let Some(at) = module.definition(id).and_then(|index| index.checked_sub(self.first)) else { return false };
+        let Some(mut up) = self.uses.get(at).map(|uses| uses.reads) else { return false };
+        while up != list && up != NONE {
+            up = tree.lists.get(up as usize).map_or(NONE, |l| if l.depth == 0 { NONE } else { l.parent });
+        }
+        up == list || self.uses.get(at).is_some_and(|uses| uses.count == 0)
     }
 
     /// Whether an instruction is translated.
@@ -343,13 +355,33 @@ impl Finder<'_> {
         uses.count = uses.count.saturating_add(1);
         uses.root = root;
         uses.used_in = list;
+        let reads = uses.reads;
         self.hold(at, list);
+        self.usage.uses[at].reads = if reads == NONE { list } else { self.common(reads, list) };
+    }
+
+    /// The innermost list that holds both.
+    fn common(&self, mut a: ListId, mut b: ListId) -> ListId {
+        let lists = &self.tree.lists;
+        while a != b {
+            let (da, db) = (lists[a as usize].depth, lists[b as usize].depth);
+            if da >= db {
+                a = lists[a as usize].parent;
+            }
+            if db >= da {
+                b = lists[b as usize].parent;
+            }
+        }
+        a
     }
 
     /// A list that a value is used in, or one that holds all lists that it is used in.
     fn spread(&mut self, id: u32, list: ListId) {
         if let Some(at) = self.local(id) {
             self.hold(at, list);
+            if list != NONE && self.usage.uses[at].reads != NONE {
+                self.usage.uses[at].reads = self.common(self.usage.uses[at].reads, list);
+            }
         }
     }
 
@@ -359,7 +391,7 @@ impl Finder<'_> {
             return;
         }
         let lists = &self.tree.lists;
-        let (mut a, mut b) = (if self.usage.uses[at].holds == NONE { own } else { self.usage.uses[at].holds }, list);
+        let (a, b) = (if self.usage.uses[at].holds == NONE { own } else { self.usage.uses[at].holds }, list);
         let mut seen = true;
         // The use is in the list of the definition or in one within, and not in the continue
         // construct of a loop whose body is that list.
@@ -372,15 +404,7 @@ impl Finder<'_> {
             seen &= !(l.continuing && l.parent == own);
             up = l.parent;
         }
-        while a != b {
-            let (da, db) = (lists[a as usize].depth, lists[b as usize].depth);
-            if da >= db {
-                a = lists[a as usize].parent;
-            }
-            if db >= da {
-                b = lists[b as usize].parent;
-            }
-        }
+        let a = self.common(a, b);
         let uses = &mut self.usage.uses[at];
         uses.holds = a;
         uses.seen &= seen;
