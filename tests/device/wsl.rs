@@ -1,10 +1,10 @@
 //! Translated WSL programs on a device.
 
 use super::both_routes;
+use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{Extent, run};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::journal::Journal;
-use smallstep::theorem::Verdict;
 use smallstep::theorem::wsl::{Known, Minimal, Plan, Programs, Quirk};
 use std::path::Path;
 

@@ -31,8 +31,7 @@ pub struct Case {
     pub depths: &'static [((usize, usize), f32)],
 }
 
-const CASE: Case =
-    Case { text: "", floats: &[], others: &[], depth: None, buffers: &[], shows: &[], leaves: &[], depths: &[] };
+const CASE: Case = Case { text: "", floats: &[], others: &[], depth: None, buffers: &[], shows: &[], leaves: &[], depths: &[] };
 
 /// One over the whole screen.
 const SCREEN: &[f32] = &[-1.0, 1.0, -1.0, -3.0, 3.0, 1.0];
@@ -189,9 +188,10 @@ fn draw<'p>(program: &'p Program, case: &'p Case) -> Draw<'p> {
         attributes.push(Attribute { number: *number, scalar: *scalar, words: words.to_vec() });
     }
     let each = |number: u32| {
-        let item = vertex.expect("a vertex entry point").inputs.iter().find(|item| {
-            matches!(item.semantic, Some((smallstep_semantics::wsl::environment::Semantic::Attribute(n), _)) if n == number)
-        });
+        let item =
+            vertex.expect("a vertex entry point").inputs.iter().find(
+                |item| matches!(item.semantic, Some((smallstep_semantics::wsl::environment::Semantic::Attribute(n), _)) if n == number),
+            );
         use smallstep_semantics::wsl::types::Type;
         match program.env.types.get(item.expect("the vertex entry point takes it").ty) {
             Type::Vector(_, n) => usize::from(n),

@@ -141,10 +141,11 @@ fn stages(
     sink: &mut dyn Sink,
 ) -> Result<Outcome<DrawObservation>, Refused> {
     let &By { relation, rules, schedule, sets } = by;
-    let Before { fragments, variables, vertices, instructions } = match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
-        Outcome::Observed(before) => before,
-        ended => return Ok(ended.map(|_| DrawObservation::default())),
-    };
+    let Before { fragments, variables, vertices, instructions } =
+        match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
+            Outcome::Observed(before) => before,
+            ended => return Ok(ended.map(|_| DrawObservation::default())),
+        };
     let topology = Topology::new(fragments.quads(), 4, 1)?;
     let stage = prepare::stage(fragment, entries.1, &variables, &dispatch(draw, draw.fragment), topology)?;
     let fragments = match sets {

@@ -116,7 +116,11 @@ impl Body<'_, '_> {
                 _ => return Err(self.convert.refused_at(i, Why::Atomics, "WGSL has no atomic of that type")),
             },
             _ => {
-                return Err(self.convert.refused_at(i, Why::Atomics, "WGSL has atomics in storage buffers and in workgroup variables only"));
+                return Err(self.convert.refused_at(
+                    i,
+                    Why::Atomics,
+                    "WGSL has atomics in storage buffers and in workgroup variables only",
+                ));
             }
         };
         let signed = matches!(self.convert.module.shape(type_).scalar, Scalar::Int { signed: true, .. });

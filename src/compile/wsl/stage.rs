@@ -217,7 +217,8 @@ pub fn translate_draw(
     let has = |module: &Module, at: (u32, u32)| module.bindings.iter().any(|b| (b.set, b.binding) == at);
     let shared = first.stores.iter().find(|at| has(&second, **at)).or_else(|| second.stores.iter().find(|at| has(&first, **at)));
     if let Some(binding) = shared.and_then(|at| bindings.iter().find(|b| (b.set, b.binding) == *at)) {
-        let what = format!("a draw of which one stage stores in {} and the other one uses it, which Vulkan does not order,", binding.register);
+        let what =
+            format!("a draw of which one stage stores in {} and the other one uses it, which Vulkan does not order,", binding.register);
         return Err(Refusal { what, span: span_of(vertex) });
     }
     Ok(DrawModules { vertex: first, fragment: second, bindings })
@@ -228,13 +229,8 @@ pub fn translate_draw(
 fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable], options: &Options) -> Result<Module, Refusal> {
     let mut c = Compiler::new(program, program.env.function(fragment.function).span, options);
     let location = taken.iter().map(|v| v.location + v.columns).max().unwrap_or(0);
-    let position = StageVariable {
-        number: location,
-        ty: TypeId::vector(Scalar::Float, 4),
-        columns: 1,
-        location,
-        qualifiers: SmallVec::new(),
-    };
+    let position =
+        StageVariable { number: location, ty: TypeId::vector(Scalar::Float, 4), columns: 1, location, qualifiers: SmallVec::new() };
     c.stage.given = taken.to_vec();
     let (main, void) = (c.e.fresh(), c.void());
     c.emitted(main, void, &[], "main", |c| {

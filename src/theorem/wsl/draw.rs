@@ -295,7 +295,8 @@ impl Judge<'_> {
                 for (pixel, (allowed, &depth)) in allowed.iter().zip(depths).enumerate() {
                     let (value, within) = (f64::from(depth), allowed.allowed);
                     if !(within.low <= value && value <= within.high) {
-                        let what = format!("the depth at {} is {depth:?} and the source allows {} to {}", at(pixel), within.low, within.high);
+                        let what =
+                            format!("the depth at {} is {depth:?} and the source allows {} to {}", at(pixel), within.low, within.high);
                         return Err(what.as_str().into());
                     }
                     compared.lanes.checked += 1;
@@ -365,7 +366,9 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: bool) -
                 (Ub::DataRace, Source::Shown(shown)) if !shown.races.is_empty() => Verdict::Undefined(what),
                 (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless)) => unchecked(other.unknown()),
                 // A derivative that not all threads of a quad come to decides it.
-                (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown(shown)) if !shown.apart.is_empty() => {
+                (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown(shown))
+                    if !shown.apart.is_empty() =>
+                {
                     Verdict::Undefined(what)
                 }
                 _ => wrong(format!("the modules have undefined behaviour: {what} at {}", undefined.at)),

@@ -124,8 +124,9 @@ impl Declare<'_> {
         let modeled = match Decorate::from_u32(decoration) {
             Some(
                 RelaxedPrecision | SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride | BuiltIn
-                | NoPerspective | Flat | Centroid | Sample | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable | NonReadable
-                | Uniform | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction | NoSignedWrap | NoUnsignedWrap,
+                | NoPerspective | Flat | Centroid | Sample | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable
+                | NonReadable | Uniform | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction | NoSignedWrap
+                | NoUnsignedWrap,
             ) => true,
             // What source languages say for people and tools, without meaning here.
             Some(UserSemantic | UserTypeGOOGLE | CounterBuffer) => return Ok(()),

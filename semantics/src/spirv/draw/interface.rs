@@ -248,7 +248,8 @@ pub(super) fn effects(module: &Module, entry: &EntryPoint) -> Result<Effects, Re
     }
     // A pointer that a function is given may lead anywhere.
     let anywhere = |id: &u32| shared(*id) && module.variable(*id).is_none();
-    effects.updates |= stored.iter().any(|id| shared(*id) && loaded.contains(id)) || stored.iter().any(anywhere) || loaded.iter().any(anywhere);
+    effects.updates |=
+        stored.iter().any(|id| shared(*id) && loaded.contains(id)) || stored.iter().any(anywhere) || loaded.iter().any(anywhere);
     let tells = |b: BuiltIn| matches!(b, BuiltIn::HelperInvocation | BuiltIn::SampleMask);
     let inputs = module.globals().iter().filter(|v| v.class == StorageClass::Input);
     effects.sees_helpers |= effects.writes || inputs.flat_map(|v| module.built_ins(v)).any(tells);

@@ -106,10 +106,8 @@ impl Generator {
         if shared {
             parameters.push("constant float4[] tint : register(t1, space1)".into());
         }
-        let mut sources: Vec<(String, Shape)> = attributes
-            .iter()
-            .map(|v| (if nested { format!("given.inner.{}", v.name) } else { v.name.clone() }, v.shape))
-            .collect();
+        let mut sources: Vec<(String, Shape)> =
+            attributes.iter().map(|v| (if nested { format!("given.inner.{}", v.name) } else { v.name.clone() }, v.shape)).collect();
         sources.push(("place".into(), SHAPES[3]));
         if ids {
             sources.extend([("number".into(), SHAPES[9]), ("instance".into(), SHAPES[9])]);
@@ -121,9 +119,7 @@ impl Generator {
         let w = self.of(&["1.0", "0.5 + abs(place.w)", "1.0 + 0.25 * abs(place.w)"]);
         let spread = self.of(&["0.6", "0.9", "1.7"]);
         let shift = if ids { " + float(instance) * 0.3 - float(number) * 0.17" } else { "" };
-        text.push_str(&format!(
-            "    b.position = float4(place.x * {spread}{shift}, place.y * {spread} + 0.07, place.z * 0.3, {w});\n"
-        ));
+        text.push_str(&format!("    b.position = float4(place.x * {spread}{shift}, place.y * {spread} + 0.07, place.z * 0.3, {w});\n"));
         if !size.is_empty() {
             text.push_str("    b.size = 2.0;\n");
         }
@@ -203,7 +199,8 @@ impl Generator {
         }
         if self.one_in(2) {
             let x = self.scalar(&taken, "float");
-            let function = self.of(&["ddx_fine", "ddy_fine", "fwidth_fine", "ddx_coarse", "ddy_coarse", "fwidth_coarse", "ddx", "ddy", "fwidth"]);
+            let function =
+                self.of(&["ddx_fine", "ddy_fine", "fwidth_fine", "ddx_coarse", "ddy_coarse", "fwidth_coarse", "ddx", "ddy", "fwidth"]);
             text.push_str(&format!("    float slope = {function}({x});\n"));
             taken.push(("slope".into(), SHAPES[0]));
         }
