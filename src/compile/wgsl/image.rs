@@ -332,10 +332,14 @@ impl Body<'_, '_> {
         }
         let coordinate = self.value(operands[1])?;
         let coordinate = if coordinate.constant { coordinate } else { self.named(&coordinate)? };
-        let coordinate = if coordinate.constant && self.convert.module.shape(operands[1]).rows > 1 { self.bound(&coordinate)? } else { coordinate };
+        let coordinate =
+            if coordinate.constant && self.convert.module.shape(operands[1]).rows > 1 { self.bound(&coordinate)? } else { coordinate };
         let projects = matches!(
             i.op,
-            Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefImplicitLod | Op::ImageSampleProjDrefExplicitLod
+            Op::ImageSampleProjImplicitLod
+                | Op::ImageSampleProjExplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+                | Op::ImageSampleProjDrefExplicitLod
         );
         let mut place = self.components(&coordinate, operands[1], count);
         let divisor = coordinate.member(LETTERS[count.min(3)]);
