@@ -332,6 +332,7 @@ impl Convert<'_> {
                 let Some([x, y, z]) = self.module.modes(entry).workgroup_size else {
                     return Err(self.refused(Why::EntryPoint, format!("entry point {name:?} has no workgroup size")));
                 };
+                let [x, y, z] = self.workgroup_size(entry, [x, y, z])?;
                 format!("@compute @workgroup_size({x}, {y}, {z})")
             }
             ExecutionModel::Vertex => "@vertex".into(),
