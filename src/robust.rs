@@ -154,3 +154,14 @@ fn play(script: &amber::Script, held: &amber::Buffers) {
         }
     }
 }
+
+/// Any words become WGSL or are refused, and the same words the same.
+///
+/// Whether they became WGSL.
+pub fn wgsl(bytes: &[u8]) -> bool {
+    use crate::compile::wgsl::{Options, convert};
+    let Ok(words) = smallstep_semantics::spirv::words_of_bytes(bytes) else { return false };
+    let (first, second) = (convert(&words, &Options::default()), convert(&words, &Options::default()));
+    assert_eq!(first, second, "a conversion depends on more than its words");
+    first.is_ok()
+}

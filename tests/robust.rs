@@ -185,3 +185,18 @@ fn deep_and_long_texts_end_soon() {
     let defines: String = (0..20_000).map(|i| format!("(define d{i} {i})\n")).collect();
     robust::check(defines.as_bytes());
 }
+
+#[test]
+fn any_words_become_wgsl_or_are_refused() {
+    let (mut random, mut converted, mut tried) = (Random::new(23), 0, 0);
+    for seed in 0..60 {
+        let case = smallstep::generate::spirv::case(seed, &smallstep::generate::spirv::Limits { executed: 60, ..Default::default() });
+        for _ in 0..ROUNDS / 60 {
+            let words = robust::edited(&case.words, &edits(&mut random));
+            converted += u64::from(robust::wgsl(&spirv::bytes_of_words(&words)));
+            tried += 1;
+        }
+    }
+    assert!(converted > tried / 10, "{converted} of {tried} became WGSL");
+    mutated(modules().map(|words| spirv::bytes_of_words(&words)).collect(), |bytes| _ = robust::wgsl(bytes));
+}

@@ -53,7 +53,12 @@ fn the_errata_name_exhibits_that_exist() {
     let mut of_wsl: Vec<(char, u32)> = Vec::new();
     for entry in text.split("\n## ").skip(1) {
         let title = entry.lines().next().unwrap_or_default();
-        if title.starts_with("LV-") || title.starts_with("WSL-") || title.starts_with("U-") || title.starts_with("C-") {
+        if title.starts_with("LV-")
+            || title.starts_with("WSL-")
+            || title.starts_with("U-")
+            || title.starts_with("C-")
+            || title.starts_with("W-")
+        {
             assert!(entry.contains("Exhibit"), "{title}: no exhibit");
         }
         if let Some(id) = title.strip_prefix("WSL-").and_then(|rest| rest.split_whitespace().next()) {

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 /// How many disagreements are made minimal if nothing is said.
 pub(crate) const SHRINK: usize = 20;
 /// The same where the known ones are told apart: what is not made minimal is not known.
-const SHRINK_KNOWN: usize = 500;
+pub(crate) const SHRINK_KNOWN: usize = 500;
 
 /// Check the theorem over generated programs: a campaign, reproducible from its seed.
 #[derive(Args)]

@@ -4,20 +4,23 @@
 use super::bar::Bar;
 use super::campaign::{CampaignArgs, code, groups};
 use super::device::{DeviceArgs, say_unrepeated};
-use super::fuzz::{SHRINK, lanes_text};
+use super::fuzz::{SHRINK, SHRINK_KNOWN, lanes_text};
 use super::{exit, input};
 use serde_json::json;
 use smallstep::gpu::Device;
 use smallstep::theorem::campaign::{self, Counts, Extent, Finding, Report};
 use smallstep::theorem::device::profile_of;
-use smallstep::theorem::wsl::{MIX, Minimal, Plan, Programs, Tally, minimal};
+use smallstep::theorem::known::Explained;
+use smallstep::theorem::wsl::{Known, MIX, Minimal, Plan, Programs, Quirk, Tally, minimal};
 use smallstep_semantics::number::Profile;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What is run.
 pub(super) struct Through {
     pub(super) extent: Extent,
     pub(super) from: Option<u64>,
+    pub(super) known: Option<PathBuf>,
     pub(super) mix: Vec<Programs>,
     pub(super) references: u64,
     pub(super) json: bool,
@@ -26,6 +29,10 @@ pub(super) struct Through {
 impl Through {
     pub(super) fn run(&self, args: &CampaignArgs, device: &DeviceArgs) -> exit::Ended {
         let named = device;
+        let quirks = match self.known.as_deref().map(Quirk::read_folder).transpose() {
+            Ok(quirks) => quirks,
+            Err(e) => return input::fail(exit::INVALID, &e),
+        };
         let mut device = match named.open() {
             Ok(device) => device,
             Err(why) => return input::fail_with(exit::UNCHECKED, &format!("unchecked: {why}")),
@@ -38,7 +45,7 @@ impl Through {
             (_, _, only) => only.map(|index| plan.program(index)),
         };
         if let Some((programs, seed)) = only {
-            return self.only(&plan, programs, seed, device.as_mut());
+            return self.only(&plan, (programs, seed), args, device.as_mut());
         }
         if let Some(what) = plan.extent.empty_shard() {
             return input::fail(exit::INVALID, &what);
@@ -57,9 +64,10 @@ impl Through {
         let groups = groups(&tally.findings);
         // On a device that is gone nothing can be looked at again.
         let again = if outage.is_some() { None } else { device.as_mut() };
-        self.show(&replay, args, &groups, again);
+        let explained = self.show(&replay, args, &groups, again, quirks.as_deref());
         let missed = tally.missed_floors(name.is_some());
-        let disagree = tally.findings.iter().any(|f| f.verdict == "disagree");
+        let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
+        let disagree = disagreements > explained.all();
         let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
         let code = code(disagree, failed, &missed);
         if self.json {
@@ -68,6 +76,7 @@ impl Through {
             object["plan"] = campaign::SourceLanguage::identity(&plan, name.as_deref());
             (object["seconds"], object["exit"]) = (json!(seconds), json!(code));
             object["missed_floors"] = json!(missed);
+            object["known"] = json!(explained.by_name);
             object["profile"] = json!(plan.profile.to_string());
             if name.is_some() {
                 object["outage"] = json!(outage);
@@ -76,6 +85,9 @@ impl Through {
             say!("{object}");
         } else {
             self.report(&plan, tally, name.as_deref(), seconds);
+            if quirks.is_some() {
+                say!("of {disagreements} that disagree: {explained}");
+            }
             if name.is_some() {
                 say_unrepeated(Some(*unrepeated));
             }
@@ -90,27 +102,53 @@ impl Through {
     }
 
     /// Judges one program alone.
-    fn only(&self, plan: &Plan, programs: Programs, seed: u64, device: Option<&mut Device>) -> exit::Ended {
-        let (text, verdict) = plan.verdict_on(programs, seed, device);
+    fn only(&self, plan: &Plan, (programs, seed): (Programs, u64), args: &CampaignArgs, mut device: Option<&mut Device>) -> exit::Ended {
+        let (text, verdict) = plan.verdict_on(programs, seed, device.as_deref_mut());
+        let small = if args.shrink.is_some_and(|most| most > 0) { minimal(plan, (programs, seed), device) } else { None };
         let (of, name, why, code) = (programs.name(), verdict.name(), verdict.why(), exit::of(&verdict));
         if self.json {
             say!("{}", json!({"schema": 1, "kind": "program", "of": of, "seed": seed, "text": text}));
             let profile = plan.profile.to_string();
-            say!("{}", json!({"schema": 1, "kind": "summary", "profile": profile, "verdict": name, "why": why, "exit": code}));
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "profile": profile, "verdict": name, "why": why, "minimal": small.map(|m| m.text), "exit": code})
+            );
         } else {
-            say_part!("{text}");
+            say!("{text}");
             say!("// {of}, seed {seed}, under {}: {name} {why}", plan.profile);
+            if let Some(small) = small {
+                say!("\n// minimal: {}\n{}", small.verdict.why(), small.text);
+            }
         }
         Ok(code)
     }
 
-    /// Makes findings minimal, as many as there may be, and prints them.
-    fn show(&self, replay: &Replay, args: &CampaignArgs, groups: &BTreeMap<&str, Vec<&Finding>>, mut device: Option<&mut Device>) {
-        let bound = args.shrink.unwrap_or(SHRINK);
+    /// Makes findings minimal, as many as there may be, and prints them. What is known is counted,
+    /// if quirks are given.
+    fn show(
+        &self,
+        replay: &Replay,
+        args: &CampaignArgs,
+        groups: &BTreeMap<&str, Vec<&Finding>>,
+        mut device: Option<&mut Device>,
+        quirks: Option<&[Quirk]>,
+    ) -> Explained {
+        let bound = args.shrink.unwrap_or(if quirks.is_some() { SHRINK_KNOWN } else { SHRINK });
         let all: usize = groups.values().map(Vec::len).sum();
+        let mut explained = Explained::default();
+        let known = match (quirks, device.as_deref_mut()) {
+            (Some(quirks), Some(device)) if all > 0 => Known::on(device, quirks),
+            _ => Known::default(),
+        };
+        for (name, why) in &known.gone {
+            tell!("{name} explains nothing: {why}");
+        }
         for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))).take(bound) {
-            let small = minimal(replay.plan, finding, device.as_deref_mut());
-            self.finding(replay, finding, small.as_ref());
+            let on = device.as_deref_mut().filter(|_| finding.device);
+            let small = minimal(replay.plan, replay.plan.program(finding.index), on);
+            let name = small.as_ref().and_then(|small| known.name_of(small)).filter(|_| finding.verdict == "disagree");
+            self.finding(replay, finding, small.as_ref(), name);
+            explained.count(name.map(String::from));
             if let Some(small) = &small {
                 let name = format!("seed{}-{}.wsl", replay.plan.extent.seed, finding.index);
                 args.save(&name, &format!("// {group}\n// {}\n{}", replay.command(finding.index), small.text));
@@ -120,9 +158,10 @@ impl Through {
             let rest = all - bound;
             tell!("{rest} more disagreements are listed in the journal, if one is kept, and were not made minimal (--shrink {bound})");
         }
+        explained
     }
 
-    fn finding(&self, replay: &Replay, finding: &Finding, small: Option<&Minimal>) {
+    fn finding(&self, replay: &Replay, finding: &Finding, small: Option<&Minimal>, known: Option<&str>) {
         let (programs, seed) = replay.plan.program(finding.index);
         let replay = replay.command(finding.index);
         if self.json {
@@ -141,6 +180,9 @@ impl Through {
                 tell!("{}", small.verdict.why());
             }
             None => tell!("judged alone, the program is not wrong"),
+        }
+        if let Some(name) = known {
+            tell!("known: {name}");
         }
         tell!("replay: {replay}");
     }

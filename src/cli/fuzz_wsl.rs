@@ -52,6 +52,11 @@ pub(crate) struct FuzzWsl {
     /// print it.
     #[arg(long, value_name = "SEED", requires = "of", conflicts_with = "only")]
     from: Option<u64>,
+    /// A folder of known disagreements of devices (spec-tests/quirks-wsl). A disagreement is known
+    /// if, made minimal, it is one of those of this adapter, driver and route that the device still
+    /// shows. Only unknown ones make the exit code 1.
+    #[arg(long, value_name = "DIR", requires = "through")]
+    known: Option<std::path::PathBuf>,
     #[command(flatten)]
     campaign: CampaignArgs,
     #[command(flatten)]
@@ -104,7 +109,8 @@ impl FuzzWsl {
         if self.through.is_some() {
             let extent = self.campaign.extent(seed, count, threads);
             let mix = if self.of.is_empty() { MIX.to_vec() } else { self.of };
-            let through = Through { extent, from: self.from, mix, references: self.references.unwrap_or(10), json: self.json };
+            let through =
+                Through { extent, from: self.from, known: self.known, mix, references: self.references.unwrap_or(10), json: self.json };
             return through.run(&self.campaign, &self.device);
         }
         let needless = self.campaign.given().or(self.references.is_some().then_some("--references"));

@@ -1,4 +1,4 @@
-//! `smallstep translate`: λV and WSL to SPIR-V.
+//! `smallstep translate`: λV and WSL to SPIR-V, and all of them to WGSL.
 
 use super::check::constants;
 use super::exit::Ended;
@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use smallstep::compile::lambda_v::listing::listing;
 use smallstep::compile::lambda_v::{self as translation, Constants, Untranslatable};
-use smallstep::compile::wsl;
+use smallstep::compile::{wgsl, wsl};
 use smallstep::dispatch::words_hash;
 use smallstep::program::Language;
 use smallstep::source;
@@ -19,12 +19,13 @@ use smallstep_semantics::wsl::environment::{Function, FunctionId};
 use smallstep_semantics::wsl::typing::program::Program;
 use std::path::{Path, PathBuf};
 
-/// Translate a λV or WSL program to SPIR-V, as assembly or as words. Of WSL an entry point is
-/// translated with what it reaches, or a function, which the module then calls once for each row of
-/// a table of arguments.
+/// Translate a λV or WSL program to SPIR-V, as assembly or as words, or any of these to WGSL. Of
+/// WSL an entry point is translated with what it reaches, or a function, which the module then
+/// calls once for each row of a table of arguments.
 #[derive(Args)]
 pub(crate) struct Translate {
-    /// A λV or WSL program, or - for standard input.
+    /// A λV or WSL program, or - for standard input. With --wgsl a SPIR-V module too, as words or
+    /// assembly.
     file: PathBuf,
     #[command(flatten)]
     reading: input::Reading,
@@ -48,6 +49,9 @@ pub(crate) struct Translate {
     /// Write the module here, as words; - is standard output. Without it, assembly is printed.
     #[arg(short)]
     out: Option<PathBuf>,
+    /// Write WGSL that executes as the module does. A name that ends in .wgsl says so too.
+    #[arg(long, conflicts_with_all = ["asm", "witness", "buffer"])]
+    wgsl: bool,
     /// With -o: write assembly. A name that ends in .spvasm says so too.
     #[arg(long)]
     asm: bool,
@@ -102,6 +106,10 @@ impl Translate {
             Language::LambdaV if self.entry.is_none() => {}
             Language::LambdaV => return Err((exit::INVALID, "error: --entry is of WSL programs; a λV program is one expression".into())),
             Language::Wsl => return self.wsl(&name, text),
+            Language::Words | Language::Assembly if self.to_wgsl() => {
+                let words = source.words().map_err(|e| (super::run::read_code(&e), e.text))?;
+                return self.write_wgsl(&name, &words, self.entry.as_deref());
+            }
             other => {
                 let what = format!("error: {name}: this is {}, and λV or WSL is needed here", other.words());
                 return Err((exit::INVALID, what));
@@ -115,6 +123,9 @@ impl Translate {
             ..translation::Options::default()
         };
         let module = translation::translate(&program, &options).map_err(|e| (untranslatable_code(&e), format!("error: {name}: {e}")))?;
+        if self.to_wgsl() {
+            return self.write_wgsl(&name, &module.words, None);
+        }
         let assembly = || spirv::disassemble(&module.words).map_err(|e| (exit::DISAGREE, format!("error: a bug of ours: {e}")));
         if self.witness {
             for w in listing(&module, &program.symbols, text, if self.json { 10_000 } else { 100 }) {
@@ -223,6 +234,9 @@ impl Translate {
             let (line, column) = line_column(text, refusal.span.start);
             (exit::UNSUPPORTED, format!("{name}:{line}:{column}: unsupported: {refusal}"))
         })?;
+        if self.to_wgsl() {
+            return self.write_wgsl(name, &module.words, None);
+        }
         let assembly = || spirv::disassemble(&module.words).map_err(|e| (exit::DISAGREE, format!("error: a bug of ours: {e}")));
         for w in &module.witness {
             let (line, column) = line_column(text, w.span.start);

@@ -2,9 +2,11 @@
 //!
 //! What WGSL itself defines is kept (guarded division and conversion, Workgroup memory that begins
 //! as zeros); what naga may add beyond that is left out, so that undefined behaviour of the program
-//! stays visible: indices are not checked, and loops are not bounded. Source lines come along as
-//! OpLine.
+//! stays visible: indices are not checked, and loops are not bounded. Overrides are frozen at their
+//! defaults. Source lines come along as OpLine.
 
+use naga::back::PipelineConstants;
+use naga::back::pipeline_constants::process_overrides;
 use naga::back::spv::{self, DebugInfo, SourceLanguage, WriterFlags};
 use naga::front::wgsl;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
@@ -58,6 +60,9 @@ fn translated(name: &str, text: &str) -> Result<Vec<u32>, NotTranslated> {
     let module = wgsl::parse_str(text).map_err(|e| invalid(e.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|e| invalid(e.emit_to_string_with_path(text, name)))?;
+    // Overrides have their defaults.
+    let frozen = process_overrides(&module, &info, None, &PipelineConstants::default());
+    let (module, info) = frozen.map_err(|e| invalid(format!("an override has no value: {e}")))?;
     let unchecked = BoundsCheckPolicy::Unchecked;
     let options = spv::Options {
         lang_version: (1, 3),

@@ -208,14 +208,19 @@ pub(super) struct Keys(BTreeMap<String, String>);
 impl Keys {
     /// The lines `;@ quirk KEY: VALUE`. Those of `others` are somebody else's.
     pub(super) fn read(text: &str, others: &[&str]) -> Result<Keys, String> {
+        Keys::read_after(";@", text, others)
+    }
+
+    /// The same of lines that begin with another sign.
+    pub(super) fn read_after(sign: &str, text: &str, others: &[&str]) -> Result<Keys, String> {
         let mut keys = BTreeMap::new();
         for (i, line) in text.lines().enumerate() {
-            let Some(directive) = line.strip_prefix(";@").map(str::trim_start) else { continue };
+            let Some(directive) = line.strip_prefix(sign).map(str::trim_start) else { continue };
             if others.iter().any(|other| directive.strip_prefix(other).is_some_and(|rest| rest.starts_with(' '))) {
                 continue;
             }
             let pair = directive.strip_prefix("quirk ").and_then(|rest| rest.split_once(": "));
-            let (key, value) = pair.ok_or_else(|| format!("line {} is \"{line}\" and must be \";@ quirk KEY: VALUE\"", i + 1))?;
+            let (key, value) = pair.ok_or_else(|| format!("line {} is \"{line}\" and must be \"{sign} quirk KEY: VALUE\"", i + 1))?;
             if keys.insert(key.to_string(), value.trim().to_string()).is_some() {
                 return Err(format!("line {}: a second \"{key}\"", i + 1));
             }

@@ -10,7 +10,8 @@ use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{Extent, run};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::journal::Journal;
-use smallstep::theorem::wsl::{Plan, Programs, check_on};
+use smallstep::theorem::wsl::{Known, Minimal, Plan, Programs, Quirk, check_on};
+use std::path::Path;
 
 #[test]
 fn a_device_shows_what_programs_allow() {
@@ -45,5 +46,37 @@ fn a_device_shows_what_textures_allow() {
         // naga's route is given no images; what it has not run is not called right.
         let least = if device.route() == Route::Naga { 0 } else { texture_cases::CASES.len() * 8 / 10 };
         assert!(agree >= least, "{unchecked:#?}");
+    });
+}
+
+/// Both interpreters agree on each quirk's program, the device where it was seen shows exactly what
+/// was recorded, and no other device is wrong.
+#[test]
+fn every_quirk_of_a_wsl_program_is_there_as_recorded_and_nowhere_else() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks-wsl");
+    let quirks = Quirk::read_folder(&folder).unwrap_or_else(|e| panic!("{e}"));
+    for quirk in &quirks {
+        assert_eq!(quirk.judged(None), Verdict::Agree, "{}", quirk.name);
+    }
+    both_routes(|device| {
+        for quirk in quirks.iter().filter(|quirk| quirk.seen.route == device.route()) {
+            let (name, verdict) = (&quirk.name, quirk.judged(Some(&mut *device)));
+            match quirk.is_of(device) {
+                true => quirk.is_recorded(&verdict).unwrap_or_else(|why| panic!("{name}: {why}")),
+                false => assert!(!matches!(verdict, Verdict::Disagree(_)), "{name}: seen elsewhere, and on this device too"),
+            }
+        }
+        let known = Known::on(device, &quirks);
+        assert!(known.gone.is_empty(), "{:?}", known.gone);
+        for quirk in &quirks {
+            if !quirk.is_of(device) {
+                continue;
+            }
+            let minimal = Minimal { text: quirk.text.clone(), verdict: quirk.judged(Some(&mut *device)) };
+            assert_eq!(known.name_of(&minimal), Some(quirk.name.as_str()));
+            let other = Minimal { text: quirk.text.replace("float", "uint"), ..minimal.clone() };
+            assert_eq!(known.name_of(&other), None, "another program that is wrong in the same way");
+            assert_eq!(known.name_of(&Minimal { verdict: Verdict::Agree, ..minimal }), None);
+        }
     });
 }

@@ -1,8 +1,11 @@
 //! SPIR-V → WGSL, by execution: what naga reads back must show what the module shows.
 
+mod cases;
+mod errata;
 mod generated;
 mod planted;
 mod sections;
+mod stages;
 
 use std::time::Duration;
 

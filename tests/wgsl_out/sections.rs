@@ -17,13 +17,19 @@ pub const MODULES: &[(&str, &str)] = &[
     ("floats", include_str!("modules/floats.spvasm")),
     ("pointers", include_str!("modules/pointers.spvasm")),
     ("atomics", include_str!("modules/atomics.spvasm")),
+    ("specialization", include_str!("modules/specialization.spvasm")),
     ("composites", include_str!("modules/composites.spvasm")),
 ];
 
 /// Whether one of the modules shows a mistake.
 pub fn catches(change: Change) -> bool {
+    MODULES.iter().any(|(name, _)| catches_in(name, change))
+}
+
+/// Whether the module of that name shows a mistake.
+pub fn catches_in(wanted: &str, change: Change) -> bool {
     let options = Options { planted: Some(change), ..Options::default() };
-    MODULES.iter().any(|(_, text)| {
+    MODULES.iter().filter(|(name, _)| *name == wanted).any(|(_, text)| {
         let words = assembled(text);
         let Ok(converted) = convert(&words, &options) else { return false };
         match smallstep::compile::naga::words("converted.wgsl", &converted.text, std::time::Duration::from_secs(60)) {
@@ -50,10 +56,24 @@ fn every_module_agrees() {
 
 #[test]
 fn what_wgsl_cannot_express_is_refused_with_the_instruction_and_the_reason() {
-    let text = include_str!("modules/traps.spvasm").replace("OpControlBarrier %w %w %sem", "OpMemoryBarrier %w %sem");
+    let text = include_str!("modules/atomics.spvasm").replace("OpStore %c2 %a\n", "OpMemoryBarrier %u1 %sem\nOpStore %c2 %a\n");
+    let text = text.replace("%u1 = OpConstant %uint 1\n", "%u1 = OpConstant %uint 1\n%sem = OpConstant %uint 72\n");
     let refused = refusal(&assembled(&text));
-    assert_eq!(refused.why, Why::Instruction);
+    assert_eq!(refused.why, Why::Barrier);
     let said = refused.to_string();
     assert!(said.starts_with("OpMemoryBarrier of function %"), "{said}");
-    assert!(said.contains("WGSL has no such instruction"), "{said}");
+    assert!(said.contains("that only some invocations come to"), "{said}");
+}
+
+#[test]
+fn specialization_constants_are_overrides() {
+    let words = assembled(include_str!("modules/specialization.spvasm"));
+    let (wgsl, _) = there_and_back(&words, &Options::default());
+    for line in ["@id(7) override scale: u32 = 6u;", "@id(9) override on: bool = true;", "@id(8) override ", "scale * 2u"] {
+        assert!(wgsl.contains(line), "{line} is not in\n{wgsl}");
+    }
+    // The length of an array is a constant.
+    assert!(!wgsl.contains("@id(3)"), "{wgsl}");
+    let notes = convert(&words, &Options::default()).expect("it is converted").notes;
+    assert!(notes.iter().any(|note| note.starts_with("specialization constant 3 is frozen")), "{notes:?}");
 }

@@ -69,14 +69,15 @@ fn planted_bugs_are_caught_and_shrunk() {
         let tally = run(&plan, Journal::none());
         let finding = tally.findings().first().unwrap_or_else(|| panic!("{name} is not caught: {:?}", tally.all()));
         assert_eq!(tally.all().of("disagree"), tally.findings().len() as u64);
-        let small = minimal(&plan, finding, None).unwrap_or_else(|| panic!("{name}: program {} agrees alone", finding.index));
+        let small =
+            minimal(&plan, plan.program(finding.index), None).unwrap_or_else(|| panic!("{name}: program {} agrees alone", finding.index));
         let whole = plan.text(finding.index);
         println!("{name}: {} of {} bytes, {}\n{}", small.text.len(), whole.len(), small.verdict.why(), small.text);
         assert!(small.text.contains(sign), "{name}:\n{}", small.text);
         assert!(small.text.len() < 500 && small.text.len() * 2 < whole.len(), "{name}:\n{}", small.text);
         // Without the mistake nothing is found, and nothing is made small.
         let clean = Plan { planted: None, ..plan.clone() };
-        assert_eq!(minimal(&clean, finding, None), None);
+        assert_eq!(minimal(&clean, plan.program(finding.index), None), None);
     }
 }
 

@@ -534,7 +534,6 @@ impl Body<'_, '_> {
             Op::ISubBorrow => (Expr::binary("-", &a, &b), carry(Expr::binary("<", &a, &b))),
             _ => {
                 self.convert.helpers.insert(HIGH_PRODUCT);
-                self.convert.names.take("high_product");
                 let mut parts: Vec<Expr> = match rows {
                     1 => vec![Expr::call("high_product", &[a.clone(), b.clone()])],
                     _ => (0..rows)

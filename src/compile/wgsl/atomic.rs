@@ -110,7 +110,8 @@ impl Body<'_, '_> {
         let module = self.convert.module;
         let semantics = module.constant_value(operands[1]).unwrap_or(0) as u32;
         let behind = module.instructions().get(index + 1..).unwrap_or(&[]);
-        let next = behind.iter().find(|i| !matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::MemoryBarrier) && !is_combinatorial(module, i));
+        let next =
+            behind.iter().find(|i| !matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::MemoryBarrier) && !is_combinatorial(module, i));
         if next.is_some_and(|next| next.is(Op::ControlBarrier)) {
             self.ordered |= semantics;
             return Ok(());

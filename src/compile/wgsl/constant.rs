@@ -99,6 +99,9 @@ impl Convert<'_> {
 
     /// A constant as the initial value of a variable at module scope.
     pub(super) fn constant_at_module_scope(&mut self, id: u32) -> Result<String, Refused> {
+        if self.specialized.has(id) {
+            self.notes.push(format!("the initial value %{id} of a variable is frozen"));
+        }
         match self.finite_constant(id, None)? {
             Some(constant) => Ok(constant.text),
             None => Err(self.refused(Why::Type, format!("constant %{id} initialises a variable at module scope with NaN or an infinity"))),

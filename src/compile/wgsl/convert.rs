@@ -18,6 +18,7 @@ use super::interface::Ports;
 use super::layout::{Atomics, Key, PLAIN, Rep, Stored};
 use super::names::Names;
 use super::planted::Plan;
+use super::specialization::Specialized;
 use super::{Converted, Refused, Why};
 
 /// The most bytes of a converted module.
@@ -32,7 +33,6 @@ const MAX_FUNCTIONS: usize = 4096;
 pub(super) struct Global {
     pub(super) name: String,
     pub(super) stored: Rc<Stored>,
-    pub(super) class: StorageClass,
 }
 
 /// A function, and the variables that its pointer parameters are.
@@ -43,6 +43,7 @@ pub(super) struct Convert<'m> {
     pub(super) module: &'m Module,
     pub(super) plan: Plan,
     pub(super) names: Names,
+    pub(super) specialized: Specialized,
     pub(super) structs: String,
     pub(super) globals: String,
     functions: String,
@@ -76,11 +77,13 @@ pub(super) struct Convert<'m> {
     pub(super) next_binding: FxHashMap<u32, u32>,
     /// Whether anything samples by derivatives.
     pub(super) derivatives: bool,
+    /// The bytes of all references so far: each access chain spells its own.
+    pub(super) spelled: usize,
 }
 
 impl<'m> Convert<'m> {
     /// A conversion that has not begun.
-    pub(super) fn new(module: &'m Module, _words: &'m [u32], plan: Plan) -> Convert<'m> {
+    pub(super) fn new(module: &'m Module, words: &[u32], plan: Plan) -> Convert<'m> {
         let (mut op_names, mut op_member_names) = (FxHashMap::default(), FxHashMap::default());
         for i in module.instructions() {
             let operands = i.operands(module.words());
@@ -88,14 +91,24 @@ impl<'m> Convert<'m> {
                 operands.get(at..).and_then(|words| string_at(words).ok()).map(|(text, _)| text).filter(|text| !text.is_empty())
             };
             match i.op {
-                Op::Name => text(1).map(|text| op_names.entry(operands[0]).or_insert(text)).map_or((), drop),
-                Op::MemberName => text(2).map(|text| op_member_names.entry((operands[0], operands[1])).or_insert(text)).map_or((), drop),
+                Op::Name => {
+                    if let Some(text) = text(1) {
+                        op_names.entry(operands[0]).or_insert(text);
+                    }
+                }
+                Op::MemberName => {
+                    if let Some(text) = text(2) {
+                        op_member_names.entry((operands[0], operands[1])).or_insert(text);
+                    }
+                }
                 Op::Function => break,
                 _ => {}
             }
         }
+        let mut notes = Vec::new();
         Convert {
             module,
+            specialized: Specialized::of(words, &mut notes),
             plan,
             names: Names::new(),
             structs: String::new(),
@@ -116,7 +129,7 @@ impl<'m> Convert<'m> {
             queue: Vec::new(),
             helpers: BTreeSet::new(),
             half: false,
-            notes: Vec::new(),
+            notes,
             entry: None,
             ports: Ports::default(),
             textures: FxHashMap::default(),
@@ -124,6 +137,7 @@ impl<'m> Convert<'m> {
             sampler_names: FxHashMap::default(),
             next_binding: FxHashMap::default(),
             derivatives: false,
+            spelled: 0,
         }
     }
 
@@ -391,7 +405,7 @@ impl<'m> Convert<'m> {
                     (true, false) => "storage, read_write",
                 };
                 let line = format!("@group({set}) @binding({binding}) var<{space}> {name}: {};\n", stored.text);
-                (Global { name, stored, class: if storage { StorageClass::StorageBuffer } else { variable.class } }, line)
+                (Global { name, stored }, line)
             }
             StorageClass::Private | StorageClass::Workgroup => {
                 let stored = self.unlaid(variable.type_, node)?;
@@ -402,7 +416,7 @@ impl<'m> Convert<'m> {
                     _ => String::new(),
                 };
                 let line = format!("var<{space}> {name}: {}{initial};\n", stored.text);
-                (Global { name, stored, class: variable.class }, line)
+                (Global { name, stored }, line)
             }
             StorageClass::Input | StorageClass::Output => {
                 let stored = self.unlaid(variable.type_, PLAIN)?;
@@ -412,12 +426,12 @@ impl<'m> Convert<'m> {
                     None => String::new(),
                 };
                 let line = format!("var<private> {name}: {}{initial};\n", stored.text);
-                (Global { name, stored, class: variable.class }, line)
+                (Global { name, stored }, line)
             }
             StorageClass::UniformConstant => {
                 let (name, line) = self.declare_handle(id, variable.type_, &wanted, &declaration)?;
                 let stored = Stored { rep: Rep::Value(variable.type_), text: name.clone(), align: 0, size: 0, uniform: true };
-                (Global { name, stored: Rc::new(stored), class: variable.class }, line)
+                (Global { name, stored: Rc::new(stored) }, line)
             }
             StorageClass::PushConstant => return Err(self.refused_at(&declaration, Why::Pointer, "WGSL has no push constants")),
             class => return Err(self.refused_at(&declaration, Why::Pointer, format!("the storage class {class:?} is not converted"))),

@@ -18,6 +18,9 @@ use super::{Refused, Why};
 /// How deep an expression is nested before part of it gets a name.
 const MAX_DEPTH: u8 = 12;
 
+/// The index of an instruction that stands in no block.
+const CAPTURED: usize = usize::MAX;
+
 /// The most columns of an expression before it gets a name.
 const MAX_WIDTH: usize = 160;
 
@@ -38,6 +41,8 @@ pub(super) struct Body<'c, 'm> {
     is_entry: bool,
     /// What memory barriers since the last barrier order: bits of MemorySemantics.
     pub(super) ordered: u32,
+    /// What an instruction in no block computes.
+    capture: Option<Expr>,
     /// The list that is being written, and whether anything has left the function before.
     current: ListId,
     left: bool,
@@ -70,6 +75,7 @@ impl<'c, 'm> Body<'c, 'm> {
             bindings,
             is_entry: entry.is_some(),
             ordered: 0,
+            capture: None,
             current: 0,
             left: false,
         };
@@ -416,12 +422,13 @@ impl<'c, 'm> Body<'c, 'm> {
         // Where nothing behind the loop reads the phis of its header, they may change in any case.
         let body = self.tree.list_of[header as usize];
         let alone = leaves.is_empty() && again.iter().all(|(id, _)| self.usage.stays_within(self.convert.module, *id, body, &self.tree));
-        if alone && !again.is_empty() {
+        if (alone || self.convert.plan.copies_on_every_edge()) && !again.is_empty() {
             let names: Vec<String> = again.iter().map(|(id, _)| self.values.get(id).map_or_else(String::new, |v| v.text.clone())).collect();
             if names.iter().any(|name| mentions(&condition.text, name)) {
                 condition = self.bound(&condition)?;
             }
             self.assign(again)?;
+            self.assign(leaves)?;
         } else if !again.is_empty() || !leaves.is_empty() {
             condition = self.named(&condition)?;
             let (mut test, mut copies, mut others) = (condition.clone(), again, leaves);
@@ -492,6 +499,9 @@ impl<'c, 'm> Body<'c, 'm> {
 
     /// How a constant is spelled, with integers of that sign.
     pub(super) fn constant(&mut self, id: u32, as_signed: Option<bool>) -> Result<Expr, Refused> {
+        if self.convert.specialized.has(id) {
+            return self.specialized(id, as_signed);
+        }
         let module = self.convert.module;
         let shape = module.shape(id);
         if !shape.is_data() || shape.columns > 1 {
@@ -514,7 +524,7 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// A constant with NaN or an infinity in it.
-    fn infinite(&mut self, id: u32) -> Result<Expr, Refused> {
+    pub(super) fn infinite(&mut self, id: u32) -> Result<Expr, Refused> {
         let module = self.convert.module;
         let Some(constant) = module.instruction(id) else { return self.value(id) };
         let shape = module.shape(id);
@@ -559,8 +569,22 @@ impl<'c, 'm> Body<'c, 'm> {
         self.usage.stand(index)
     }
 
+    /// What an instruction computes that stands in no block.
+    pub(super) fn captured(&mut self, i: &Instruction, operands: &[u32]) -> Result<Expr, Refused> {
+        self.capture = None;
+        deep(|| self.compute(CAPTURED, i, operands))?;
+        // What is made in a variable is in scope here only.
+        let made = self.values.remove(&i.result);
+        let value = self.capture.take().or(made);
+        value.ok_or_else(|| self.convert.refused_at(i, Why::Instruction, "WGSL has no such constant"))
+    }
+
     /// What an instruction computes stands where it is to stand.
     pub(super) fn define(&mut self, index: usize, i: &Instruction, value: Expr) -> Result<(), Refused> {
+        if index == CAPTURED {
+            self.capture = Some(value);
+            return Ok(());
+        }
         match self.usage.stand(index) {
             Stand::Unused => Ok(()),
             Stand::Inline if value.depth < MAX_DEPTH && value.text.len() < MAX_WIDTH => {
@@ -668,7 +692,7 @@ impl<'c, 'm> Body<'c, 'm> {
         let Some(callee) = module.function(operands[0]) else {
             return Err(self.convert.refused_at(i, Why::Instruction, format!("%{} is no function", operands[0])));
         };
-        let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
+        let (mut arguments, mut bindings, mut copied) = (Vec::new(), Vec::new(), Vec::new());
         for &id in &operands[1..] {
             if module.type_of(id).and_then(|t| module.types().get(t)).is_some_and(Type::is_opaque) {
                 bindings.push(Some(self.handle(id, false)?));
@@ -676,7 +700,16 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             let is_pointer = module.type_of(id).is_some_and(|t| module.pointer_type(t).is_some());
             if is_pointer {
-                let (argument, binding) = self.pointer_argument(id, i)?;
+                let (argument, binding) = match self.part_of_local(id) {
+                    // WGSL passes no pointer to a part: a copy is passed, and copied back.
+                    Some(part) => {
+                        let name = self.convert.names.local("part");
+                        self.line(format!("var {name} = {};", part.text));
+                        copied.push((part, name.clone()));
+                        (Some(Expr::name(format!("&{name}"))), None)
+                    }
+                    None => self.pointer_argument(id, i)?,
+                };
                 arguments.extend(argument);
                 bindings.push(binding);
             } else {
@@ -689,6 +722,9 @@ impl<'c, 'm> Body<'c, 'm> {
         match self.usage.stand(index) {
             Stand::Unused => self.line(format!("{};", call.text)),
             _ => self.define(index, i, Expr { constant: false, ..call })?,
+        }
+        for (part, name) in copied {
+            self.line(format!("{} = {name};", part.text));
         }
         Ok(())
     }

@@ -82,6 +82,62 @@ fn of_integers(function: Glsl) -> Option<(&'static str, bool)> {
     })
 }
 
+/// The inverse of a matrix, which WGSL has not: by determinants of parts.
+fn inverse(size: u8) -> Option<&'static str> {
+    Some(match size {
+        2 => {
+            "fn inverse_2(m: mat2x2<f32>) -> mat2x2<f32> {
+    return mat2x2<f32>(m[1][1], -m[0][1], -m[1][0], m[0][0]) * (1.0f / determinant(m));
+}
+"
+        }
+        3 => {
+            "fn inverse_3(m: mat3x3<f32>) -> mat3x3<f32> {
+    let rows = mat3x3<f32>(cross(m[1], m[2]), cross(m[2], m[0]), cross(m[0], m[1]));
+    return transpose(rows) * (1.0f / determinant(m));
+}
+"
+        }
+        4 => {
+            "fn inverse_4(m: mat4x4<f32>) -> mat4x4<f32> {
+    let s0 = m[0][0] * m[1][1] - m[1][0] * m[0][1];
+    let s1 = m[0][0] * m[1][2] - m[1][0] * m[0][2];
+    let s2 = m[0][0] * m[1][3] - m[1][0] * m[0][3];
+    let s3 = m[0][1] * m[1][2] - m[1][1] * m[0][2];
+    let s4 = m[0][1] * m[1][3] - m[1][1] * m[0][3];
+    let s5 = m[0][2] * m[1][3] - m[1][2] * m[0][3];
+    let c5 = m[2][2] * m[3][3] - m[3][2] * m[2][3];
+    let c4 = m[2][1] * m[3][3] - m[3][1] * m[2][3];
+    let c3 = m[2][1] * m[3][2] - m[3][1] * m[2][2];
+    let c2 = m[2][0] * m[3][3] - m[3][0] * m[2][3];
+    let c1 = m[2][0] * m[3][2] - m[3][0] * m[2][2];
+    let c0 = m[2][0] * m[3][1] - m[3][0] * m[2][1];
+    let scale = 1.0f / (s0 * c5 - s1 * c4 + s2 * c3 + s3 * c2 - s4 * c1 + s5 * c0);
+    return mat4x4<f32>(
+        m[1][1] * c5 - m[1][2] * c4 + m[1][3] * c3,
+        -m[0][1] * c5 + m[0][2] * c4 - m[0][3] * c3,
+        m[3][1] * s5 - m[3][2] * s4 + m[3][3] * s3,
+        -m[2][1] * s5 + m[2][2] * s4 - m[2][3] * s3,
+        -m[1][0] * c5 + m[1][2] * c2 - m[1][3] * c1,
+        m[0][0] * c5 - m[0][2] * c2 + m[0][3] * c1,
+        -m[3][0] * s5 + m[3][2] * s2 - m[3][3] * s1,
+        m[2][0] * s5 - m[2][2] * s2 + m[2][3] * s1,
+        m[1][0] * c4 - m[1][1] * c2 + m[1][3] * c0,
+        -m[0][0] * c4 + m[0][1] * c2 - m[0][3] * c0,
+        m[3][0] * s4 - m[3][1] * s2 + m[3][3] * s0,
+        -m[2][0] * s4 + m[2][1] * s2 - m[2][3] * s0,
+        -m[1][0] * c3 + m[1][1] * c1 - m[1][2] * c0,
+        m[0][0] * c3 - m[0][1] * c1 + m[0][2] * c0,
+        -m[3][0] * s3 + m[3][1] * s1 - m[3][2] * s0,
+        m[2][0] * s3 - m[2][1] * s1 + m[2][2] * s0,
+    ) * scale;
+}
+"
+        }
+        _ => return None,
+    })
+}
+
 impl Body<'_, '_> {
     /// OpExtInst.
     pub(super) fn extended(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
@@ -132,6 +188,11 @@ impl Body<'_, '_> {
         }
         let scalar = self.convert.module.shape(arguments[0]).rows == 1;
         let value = match function {
+            Glsl::MatrixInverse => {
+                let Some(helper) = inverse(shape.rows).filter(|_| shape.scalar == Scalar::F32) else { return refuse(self) };
+                self.convert.helpers.insert(helper);
+                Expr::call(&format!("inverse_{}", shape.rows), &parts)
+            }
             Glsl::Ldexp => Expr::call("ldexp", &parts),
             Glsl::NMin | Glsl::NMax => self.numbers_first(if function == Glsl::NMin { "min" } else { "max" }, &parts, shape)?,
             Glsl::NClamp => {
@@ -152,7 +213,18 @@ impl Body<'_, '_> {
                 Expr::binary("-", &v, &Expr::binary("*", &twice, &n))
             }
             Glsl::Reflect => Expr::call("reflect", &parts),
-            Glsl::Refract if !scalar => Expr::call("refract", &parts),
+            Glsl::Refract if scalar => {
+                let (v, n, eta) = (self.named(&parts[0])?, self.named(&parts[1])?, self.named(&parts[2])?);
+                let one = Expr::literal("1.0f");
+                let cosine = self.bound(&Expr::binary("*", &n, &v))?;
+                let square = |x: &Expr| Expr::binary("*", x, x);
+                let sine = Expr::binary("*", &square(&eta), &Expr::binary("-", &one, &square(&cosine)));
+                let k = self.bound(&Expr::binary("-", &one, &sine))?;
+                let along = Expr::binary("+", &Expr::binary("*", &eta, &cosine), &Expr::call("sqrt", std::slice::from_ref(&k)));
+                let bent = Expr::binary("-", &Expr::binary("*", &eta, &v), &Expr::binary("*", &along, &n));
+                Expr::call("select", &[bent, Expr::literal("0.0f"), Expr::binary("<", &k, &Expr::literal("0.0f"))])
+            }
+            Glsl::Refract => Expr::call("refract", &parts),
             function => match same(function) {
                 Some(name) => {
                     let value = Expr::call(name, &parts);

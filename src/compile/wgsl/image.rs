@@ -11,7 +11,6 @@
 use rspirv::spirv::{Decoration as Decorate, Dim, ImageFormat, ImageOperands, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::WHOLE;
-use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::types::{Image, Type};
 use smallstep_semantics::spirv::{Instruction, Module};
 
@@ -332,10 +331,14 @@ impl Body<'_, '_> {
         }
         let coordinate = self.value(operands[1])?;
         let coordinate = if coordinate.constant { coordinate } else { self.named(&coordinate)? };
-        let coordinate = if coordinate.constant && self.convert.module.shape(operands[1]).rows > 1 { self.bound(&coordinate)? } else { coordinate };
+        let coordinate =
+            if coordinate.constant && self.convert.module.shape(operands[1]).rows > 1 { self.bound(&coordinate)? } else { coordinate };
         let projects = matches!(
             i.op,
-            Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod | Op::ImageSampleProjDrefImplicitLod | Op::ImageSampleProjDrefExplicitLod
+            Op::ImageSampleProjImplicitLod
+                | Op::ImageSampleProjExplicitLod
+                | Op::ImageSampleProjDrefImplicitLod
+                | Op::ImageSampleProjDrefExplicitLod
         );
         let mut place = self.components(&coordinate, operands[1], count);
         let divisor = coordinate.member(LETTERS[count.min(3)]);
@@ -492,8 +495,6 @@ impl Body<'_, '_> {
         let rows = self.convert.module.shape(i.result).rows as usize;
         let scalar_call = has_reference(i.op) && !i.is(Op::ImageDrefGather);
         let texel = if rows == 4 || scalar_call { texel } else { texel.member(&LETTERS[..rows.clamp(1, 4)].concat()) };
-        let shape = self.convert.module.shape(i.result);
-        debug_assert!(!matches!(shape.scalar, Scalar::Pointer));
         self.define(index, i, texel)
     }
 }

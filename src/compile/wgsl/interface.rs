@@ -192,7 +192,9 @@ impl Convert<'_> {
         let is_block = module.decoration(variable.type_, WHOLE, Decorate::Block).is_some();
         let mut location = module.decoration(id, WHOLE, Decorate::Location);
         if !is_block && !matches!(module.types().get(variable.type_), Some(Type::Struct { .. })) {
-            let Some(location) = &mut location else { return Err(self.refused(Why::BuiltIn, format!("%{id} has neither a BuiltIn nor a Location"))) };
+            let Some(location) = &mut location else {
+                return Err(self.refused(Why::BuiltIn, format!("%{id} has neither a BuiltIn nor a Location")));
+            };
             if module.decoration(id, WHOLE, Decorate::Component).is_some_and(|c| c != 0) {
                 return Err(self.refused(Why::BuiltIn, format!("%{id} begins at a Component other than 0, which WGSL has not")));
             }
@@ -237,7 +239,10 @@ impl Convert<'_> {
             return Ok(());
         }
         let Some((name, text)) = built_in(is, model, input) else {
-            let what = format!("%{id} is the built-in {is:?}, which WGSL has not as an {} of a {model:?} stage", if input { "input" } else { "output" });
+            let what = format!(
+                "%{id} is the built-in {is:?}, which WGSL has not as an {} of a {model:?} stage",
+                if input { "input" } else { "output" }
+            );
             return Err(self.refused(Why::BuiltIn, what));
         };
         let (mut path, mut type_) = (path, type_);
@@ -275,7 +280,15 @@ impl Convert<'_> {
     }
 
     /// The slots of a type from a location on.
-    fn located(&mut self, type_: u32, location: &mut u32, path: String, how: &str, wanted: &str, slots: &mut Vec<Slot>) -> Result<(), Refused> {
+    fn located(
+        &mut self,
+        type_: u32,
+        location: &mut u32,
+        path: String,
+        how: &str,
+        wanted: &str,
+        slots: &mut Vec<Slot>,
+    ) -> Result<(), Refused> {
         if slots.len() > MAX_SLOTS {
             return Ok(());
         }
@@ -319,11 +332,14 @@ impl Convert<'_> {
                 let Some([x, y, z]) = self.module.modes(entry).workgroup_size else {
                     return Err(self.refused(Why::EntryPoint, format!("entry point {name:?} has no workgroup size")));
                 };
+                let [x, y, z] = self.workgroup_size(entry, [x, y, z])?;
                 format!("@compute @workgroup_size({x}, {y}, {z})")
             }
             ExecutionModel::Vertex => "@vertex".into(),
             ExecutionModel::Fragment => "@fragment".into(),
-            other => return Err(self.refused(Why::EntryPoint, format!("entry point {name:?} is of the stage {other:?}, which WGSL has not"))),
+            other => {
+                return Err(self.refused(Why::EntryPoint, format!("entry point {name:?} is of the stage {other:?}, which WGSL has not")));
+            }
         };
         let ports = self.ports.clone();
         let mut parameters = Vec::new();

@@ -8,7 +8,7 @@
 //! | in memory | stored as |
 //! |---|---|
 //! | an array whose stride is not its element's size | an array of structures of that size |
-//! | a matrix of another stride, or of rows | an array of its columns or rows, or the transposed matrix |
+//! | a matrix of another stride, or of rows | an array of columns or rows, or the transposed matrix |
 //! | a vector at an offset that is not aligned for it | an array of its components |
 //! | a structure with such members, or with members out of order | a structure of its own |
 //! | what atomics change | `atomic` |
@@ -88,7 +88,7 @@ pub(super) struct Stored {
 pub(super) type Key = (u32, MatrixLayout, u32, u64);
 
 fn round_up(value: u64, to: u64) -> u64 {
-    value.div_ceil(to.max(1)) * to.max(1)
+    value.div_ceil(to.max(1)).saturating_mul(to.max(1))
 }
 
 /// The greatest power of two that divides an offset, at most 16.
@@ -314,7 +314,7 @@ impl Convert<'_> {
             }
             previous = Some((lines.len(), offset));
             lines.push((None, format!("{}: {},", names[at], stored.text)));
-            end = offset + stored.size;
+            end = offset.saturating_add(stored.size);
             align = align.max(stored.align);
             plain &= matches!(stored.rep, Rep::Value(_));
             let nested = matches!(self.module.types().get(member.type_), Some(Type::Struct { .. }));

@@ -12,6 +12,7 @@
 //! | `function` | statements | |
 //! | `arithmetic`, `glsl` | computations | Integer signedness |
 //! | `constant` | constants, none of which breaks a rule for const-expressions | |
+//! | `specialization` | specialization constants as overrides | |
 //! | `layout` | types in memory | Mapping types, Mapping buffer types |
 //! | `place` | pointers, loads, stores, lengths | References and pointers, Mapping OpArrayLength |
 //! | `atomic` | atomics and barriers | Post-process: atomic functions |
@@ -32,6 +33,7 @@ mod layout;
 mod names;
 mod place;
 pub mod planted;
+mod specialization;
 mod structure;
 mod text;
 mod usage;

@@ -25,7 +25,8 @@ const RESERVED: &str = "alias break case const const_assert continue continuing 
     atomicCompareExchangeWeak workgroupBarrier storageBarrier textureBarrier workgroupUniformLoad \
     pack4x8snorm pack4x8unorm pack2x16snorm pack2x16unorm pack2x16float \
     unpack4x8snorm unpack4x8unorm unpack2x16snorm unpack2x16unorm unpack2x16float \
-    function private workgroup uniform storage read write read_write handle";
+    function private workgroup uniform storage read write read_write handle \
+    high_product inverse_2 inverse_3 inverse_4";
 
 /// The names of one scope, and of those around it.
 #[derive(Clone, Debug, Default)]

@@ -13,6 +13,7 @@ use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 
+use super::convert::MAX_TEXT;
 use super::function::Body;
 use super::layout::{Rep, Stored};
 use super::text::Expr;
@@ -75,7 +76,7 @@ impl Body<'_, '_> {
         let operands = i.operands(self.convert.module.words()).to_vec();
         let mut place = self.place(operands[0])?;
         for &index in &operands[1..] {
-            let constant = self.convert.module.integer(index);
+            let constant = self.convert.module.integer(index).filter(|_| !self.convert.specialized.has(index));
             place = match constant {
                 Some(value) => self.part(place, value.max(-1), None, i)?,
                 None => {
@@ -83,6 +84,10 @@ impl Body<'_, '_> {
                     self.part(place, -1, Some(index), i)?
                 }
             };
+        }
+        self.convert.spelled += place.text.len();
+        if self.convert.spelled > MAX_TEXT {
+            return Err(self.convert.refused(Why::Limit, format!("the references of the module have more than {MAX_TEXT} bytes")));
         }
         Ok(place)
     }
@@ -303,6 +308,13 @@ impl Body<'_, '_> {
             None => format!("&{}", place.text),
         };
         Ok((Some(Expr::name(text)), None))
+    }
+
+    /// The part of a local variable, or of what a parameter points to, that an argument points to.
+    pub(super) fn part_of_local(&mut self, id: u32) -> Option<Place> {
+        let place = self.places.get(&id).filter(|place| !place.whole && matches!(place.kind, Kind::Value(_)))?;
+        let class = self.convert.module.type_of(id).and_then(|t| self.convert.module.pointer_type(t)).map(|(class, _)| class);
+        (class == Some(StorageClass::Function)).then(|| place.clone())
     }
 
     /// A place for a local variable or a pointer parameter.

@@ -22,6 +22,8 @@ pub enum Change {
     NoGuard,
     /// Phis of one block are assigned one after the other.
     Sequential,
+    /// The phis of a loop's header are assigned though the loop ends.
+    EveryEdge,
     /// The phis of a block keep what they held.
     NoCopies,
     /// A loop's condition at its end is the other way round.
@@ -91,6 +93,7 @@ pub const BUGS: &[Planted] = &[
     bug("the first and the last clause of a switch change places", Change::Clauses),
     bug("cases that fall through are done whatever is selected", Change::NoGuard),
     bug("phis are assigned one after the other", Change::Sequential),
+    bug("phis of a header are assigned though the loop ends", Change::EveryEdge),
     bug("phis keep what they held", Change::NoCopies),
     bug("integers are taken with the sign of their type", Change::Signedness),
     bug("the first component is the second", Change::Text(".x", ".y")),
@@ -153,6 +156,11 @@ impl Plan {
     /// Whether phis are assigned in turn.
     pub(super) fn copies_in_turn(&self) -> bool {
         self.0 == Some(Change::Sequential)
+    }
+
+    /// Whether the phis of a header are assigned though the loop ends.
+    pub(super) fn copies_on_every_edge(&self) -> bool {
+        self.0 == Some(Change::EveryEdge)
     }
 
     /// Whether phis are not assigned.

@@ -8,10 +8,10 @@
 //!
 //! | SPIR-V | WGSL |
 //! |---|---|
-//! | OpLoopMerge | `loop` with the continue construct as `continuing`; the branch that goes back decides its `break if` |
+//! | OpLoopMerge | `loop`; the continue construct is `continuing`, its last branch a `break if` |
 //! | OpSelectionMerge with OpBranchConditional | `if` |
-//! | OpSwitch | `switch`; cases that fall through to each other are one clause whose parts ask for the selector again |
-//! | several branches within a construct to one block | that block stands behind all that leads to it |
+//! | OpSwitch | `switch`; cases that fall through are one clause that asks for the selector again |
+//! | several branches within a construct to one block | that block behind all that leads to it |
 //! | blocks that nothing reaches | nothing |
 
 use rspirv::spirv::Op;
@@ -117,7 +117,7 @@ enum Frame {
     /// The block follows behind.
     Next { target: Node, list: ListId, reached: bool, crossed: Vec<u32> },
     /// The body of a loop.
-    Loop { header: Node, merge: Node, continues: Node, list: ListId, broken: bool, landings: Vec<(u32, Node)> },
+    Loop { merge: Node, continues: Node, list: ListId, broken: bool, landings: Vec<(u32, Node)> },
     /// The continue construct of a loop.
     Continuing { header: Node, merge: Node, list: ListId, broken: bool },
     /// A clause of a switch.
@@ -303,13 +303,12 @@ impl Builder<'_> {
         self.frames.push(Frame::Next { target: if reached { merge } else { NONE }, list, reached, crossed: Vec::new() });
         let mut crossed_all = Vec::new();
         let mut seen = FxHashSet::default();
-        let mut falls = reached;
         for (flag, target) in landings {
             if !seen.insert(flag) {
                 continue;
             }
             let inner = self.list(list, false)?;
-            falls |= self.jump(target, inner, Some(flag))? == Flow::Falls;
+            self.jump(target, inner, Some(flag))?;
             self.push(list, Item::IfFlag { flags: vec![flag], negated: false, list: inner });
         }
         if let Some(Frame::Next { crossed, .. }) = self.frames.pop() {
@@ -317,7 +316,6 @@ impl Builder<'_> {
         }
         if !reached {
             // Behind the `if` of the last flag nothing is left to do.
-            let _ = falls;
             return Ok(Flow::Falls);
         }
         if crossed_all.is_empty() {
@@ -333,10 +331,9 @@ impl Builder<'_> {
     fn loop_(&mut self, x: Node, merge: Node, continues: Node, list: ListId) -> Result<(bool, Vec<(u32, Node)>), Refused> {
         let body = self.list(list, false)?;
         let ends = self.ends;
-        self.frames.push(Frame::Loop { header: x, merge, continues, list, broken: false, landings: Vec::new() });
-        let mut flow = deep(|| self.plain(x, body))?;
-        if let Flow::Goes(next) = flow {
-            flow = if deep(|| self.node(next, body))? { Flow::Falls } else { Flow::Ends };
+        self.frames.push(Frame::Loop { merge, continues, list, broken: false, landings: Vec::new() });
+        if let Flow::Goes(next) = deep(|| self.plain(x, body))? {
+            deep(|| self.node(next, body))?;
         }
         let Some(Frame::Loop { mut broken, landings, .. }) = self.frames.pop() else { return Err(self.lost(x)) };
         let mut continuing = None;
@@ -348,7 +345,6 @@ impl Builder<'_> {
             broken |= left;
             continuing = Some(inner);
         }
-        let _ = flow;
         let exits = broken || !landings.is_empty() || self.ends > ends;
         self.push(list, Item::Loop { body, continuing, exits });
         Ok((broken, landings))

@@ -99,7 +99,12 @@ impl Expr {
 
     /// A member, or components of a vector.
     pub(super) fn member(&self, name: &str) -> Expr {
-        Expr { text: format!("{}.{name}", self.primary()), level: Level::Primary, constant: self.constant, depth: self.depth + 1 }
+        Expr {
+            text: format!("{}.{name}", self.primary()),
+            level: Level::Primary,
+            constant: self.constant,
+            depth: self.depth.saturating_add(1),
+        }
     }
 
     /// An element.

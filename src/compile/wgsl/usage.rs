@@ -3,7 +3,7 @@
 //! | a value | stands |
 //! |---|---|
 //! | that is only computed, with one use in the same list | in the expression that uses it |
-//! | that is read from memory, with one use in the same list and nothing but computation between | in the expression that uses it |
+//! | that is read from memory, with one use, and computation only between | in that expression |
 //! | all of whose uses see its definition | in a `let` |
 //! | else, and a phi | in a `var` of the innermost list that holds its definition and all uses |
 //! | a pointer | nowhere: its uses spell it, and so its indices are used where it is |
@@ -227,11 +227,6 @@ impl Usage {
     /// Where the value stands that an instruction of the function defines, given its index.
     pub(super) fn stand(&self, index: usize) -> Stand {
         index.checked_sub(self.first).and_then(|at| self.stands.get(at)).copied().unwrap_or(Stand::Unused)
-    }
-
-    /// How often a value is used.
-    pub(super) fn count(&self, index: usize) -> u32 {
-        index.checked_sub(self.first).and_then(|at| self.uses.get(at)).map_or(0, |uses| uses.count)
     }
 
     /// Whether all uses of a value are in a list or within it.

@@ -161,6 +161,9 @@ impl Compiler<'_> {
         use Meaning as M;
         use Scalar::{Float, Int, Uint};
         if let Some(&(_, _, rule, op)) = CELLS.iter().find(|c| (c.0, c.1) == (meaning, of)) {
+            if rule == Rule::CodegenDerivative && !self.stage.is_fragment {
+                return self.refuse("a derivative in a function that is not called by a fragment stage");
+            }
             return Ok(Some(self.plain(rule, op, to, n, args)));
         }
         let k = |c: &mut Self, scalar, bits| c.splat_constant(scalar, n, bits);

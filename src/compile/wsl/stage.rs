@@ -88,7 +88,7 @@ pub(super) struct Interface {
     /// The registers that some argument of a stage can be stored to through.
     pub writable: FxHashSet<String>,
     /// Whether this is a fragment stage.
-    is_fragment: bool,
+    pub is_fragment: bool,
     /// Whether the fragment stage gives its depth.
     replaces_depth: bool,
 }

@@ -60,6 +60,8 @@ impl Compiler<'_> {
             StmtForm::Break => self.jump(Rule::CodegenJump, self.around.breaks),
             StmtForm::Continue => self.jump(Rule::CodegenJump, self.around.continues),
             StmtForm::Fallthrough => self.fallthrough(),
+            // The module that calls a function over a table is a compute stage.
+            StmtForm::Discard if !self.stage.is_fragment => self.refuse("discard in a function that is not called by a fragment stage"),
             StmtForm::Discard => {
                 let saved = self.e.enter(Rule::CodegenDiscard);
                 self.e.end(Op::Kill, &[]);

@@ -1,6 +1,7 @@
 //! Generated modules through an optimiser: a command that reads a module from a file and writes
-//! another; or through WGSL ([`crate::compile::wgsl`], then naga); or through one after the other. What it writes must refine what it read ([`crate::theorem::refine`]), on the one input
-//! that a generated dispatch has.
+//! another; or through WGSL ([`crate::compile::wgsl`], then naga); or through one after the other.
+//! What comes out must refine what went in ([`crate::theorem::refine`]), on the one input that a
+//! generated dispatch has.
 
 use std::fs::File;
 use std::io::{Read, Seek};

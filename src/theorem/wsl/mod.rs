@@ -14,13 +14,14 @@
 //! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is
 //! what the target is bound to, `source` what the program allows, `compare` holds one against the
 //! other, `programs` are the generated programs of a seed, `campaign` many of them, `tally` what
-//! they come to, `reduce` makes one that is wrong smaller.
+//! they come to, `reduce` makes one that is wrong smaller, `known` finds it among quirks.
 
 mod bound;
 mod campaign;
 mod case;
 mod compare;
 mod draw;
+mod known;
 mod programs;
 mod reduce;
 mod source;
@@ -29,6 +30,7 @@ mod tally;
 
 pub use campaign::{MIX, Plan, check_draws, check_entry_points, check_functions, judge};
 pub use compare::{Compared, is_allowed, leaves};
+pub use known::{Known, Quirk};
 pub use programs::Programs;
 pub use reduce::{Minimal, minimal};
 pub use tally::{CEILING_EXCLUDED, Tally};

@@ -1,11 +1,10 @@
 //! A program of a finding, made smaller while it shows the same.
 
 use super::campaign::Plan;
-use super::programs::generated;
+use super::programs::{Programs, generated};
 use crate::generate::wsl as shrink;
 use crate::gpu::Device;
 use crate::theorem::Verdict;
-use crate::theorem::campaign::Finding;
 
 /// The most programs that are tried to make one finding smaller.
 const QUESTIONS: u32 = 3_000;
@@ -20,7 +19,7 @@ pub struct Minimal {
 }
 
 /// What a verdict says that must stay: its kind, the engines, and how what is shown differs.
-fn fault(verdict: &Verdict) -> Option<String> {
+pub(super) fn fault(verdict: &Verdict) -> Option<String> {
     match verdict {
         Verdict::Disagree(difference) => Some(difference.group()),
         Verdict::Failed(_) => Some("failed".into()),
@@ -28,14 +27,11 @@ fn fault(verdict: &Verdict) -> Option<String> {
     }
 }
 
-/// The smallest program found that is wrong as the finding's is, by the same engines and in the
-/// same way; none if the finding's program is not wrong when it is judged alone.
-pub fn minimal(plan: &Plan, finding: &Finding, mut device: Option<&mut Device>) -> Option<Minimal> {
-    let (programs, seed) = plan.program(finding.index);
+/// The smallest program found that is wrong as the program of a seed is, by the same engines and in
+/// the same way: between the interpreters, or on the device if one is given. None if the program of
+/// the seed is not wrong when it is judged alone.
+pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Option<&mut Device>) -> Option<Minimal> {
     let (text, made) = generated(programs, seed);
-    if !finding.device {
-        device = None;
-    }
     let mut judged = |text: &str| plan.verdict(programs, seed, text, made.as_ref(), device.as_deref_mut());
     let first = judged(&text);
     let wanted = fault(&first)?;

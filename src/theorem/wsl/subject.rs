@@ -251,6 +251,8 @@ impl Subject<'_, '_> {
                 }
                 let verdict = match self.relation(None, WAYS) {
                     Source::Shown { races: true, .. } | Source::Diverged => Verdict::Undefined(what),
+                    // The way on which the source races may be one of the others.
+                    Source::Shown { complete: false, .. } => unchecked(format!("not every way was followed, and the module has {what}")),
                     Source::Shown { .. } => disagree(),
                     other => unchecked(other.unknown()),
                 };

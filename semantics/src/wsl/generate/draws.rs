@@ -3,10 +3,10 @@
 //! stores in buffers.
 //!
 //! Every vertex is in or near the view, whatever its attributes are. Derivatives stand where all
-//! threads of a quad come to them. Each buffer belongs to one stage, or is only read; a vertex has
-//! an element of its own, and fragments count with atomic operations, so that nothing races. In one
-//! program of four a fragment is discarded before a derivative, or an index is out of bounds, so
-//! that something is unspecified.
+//! threads of a quad come to them. Each buffer belongs to one stage, or is only read; a vertex of
+//! the first instance has an element of its own, and fragments count with atomic operations, so that
+//! nothing races. In one program of four a fragment is discarded before a derivative, or an index is
+//! out of bounds, so that something is unspecified.
 
 use crate::wsl::choice::Strategy;
 
@@ -129,7 +129,7 @@ impl Generator {
         }
         if buffered_vertex {
             let what = self.scalar(&sources, "uint");
-            text.push_str(&format!("    seen[instance * 3u + number] = {what};\n"));
+            text.push_str(&format!("    if (instance == 0u) {{ seen[number] = {what}; }}\n"));
         }
         if self.one_in(3) {
             text.push_str("    if (place.x > 1.0) { return b; }\n    b.position.z += 0.125;\n");

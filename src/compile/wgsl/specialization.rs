@@ -1,0 +1,161 @@
+//! Specialization constants as overrides.
+//!
+//! What computes with them (OpSpecConstantOp, OpSpecConstantComposite) is spelled where it is used.
+//! The length of an array is a constant in WGSL: what it depends on is frozen, and a note says so.
+
+use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionMode, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::spirv::module::{EntryPoint, WHOLE};
+use smallstep_semantics::spirv::operation::Scalar;
+use smallstep_semantics::spirv::{Instruction, decode};
+
+use super::Refused;
+use super::convert::Convert;
+use super::function::Body;
+use super::text::Expr;
+
+/// The specialization constants of a module, and what depends on them.
+#[derive(Debug, Default)]
+pub(super) struct Specialized {
+    /// By result: the SpecId.
+    ids: FxHashMap<u32, u32>,
+    /// By result: the operation and its operands.
+    operations: FxHashMap<u32, (Op, Vec<u32>)>,
+    /// By result: the constituents.
+    composites: FxHashMap<u32, Vec<u32>>,
+    names: FxHashMap<u32, String>,
+    /// Whether a constant is frozen, by result.
+    frozen: FxHashSet<u32>,
+}
+
+impl Specialized {
+    /// Whether a constant depends on an override.
+    pub(super) fn has(&self, id: u32) -> bool {
+        !self.frozen.contains(&id) && (self.ids.contains_key(&id) || self.operations.contains_key(&id) || self.composites.contains_key(&id))
+    }
+
+    /// What is specialized in the words as they were given.
+    pub(super) fn of(words: &[u32], notes: &mut Vec<String>) -> Specialized {
+        let mut found = Specialized::default();
+        let Ok(decoded) = decode(words) else { return found };
+        let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut lengths = Vec::new();
+        for i in &decoded.instructions {
+            let operands = i.operands(words);
+            match i.op {
+                Op::Decorate if operands.get(1) == Some(&(Decorate::SpecId as u32)) => {
+                    ids.extend(operands.get(2).map(|&id| (operands[0], id)));
+                }
+                Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse => {
+                    found.ids.extend(ids.get(&i.result).map(|&id| (i.result, id)))
+                }
+                Op::SpecConstantComposite if operands.iter().any(|&id| found.has(id)) => {
+                    found.composites.insert(i.result, operands.to_vec());
+                }
+                Op::SpecConstantOp if operands.iter().skip(1).any(|&id| found.has(id)) => {
+                    if let Some(op) = operands.first().and_then(|&op| Op::from_u32(op)) {
+                        found.operations.insert(i.result, (op, operands[1..].to_vec()));
+                    }
+                }
+                Op::TypeArray => lengths.extend(operands.get(1).copied().filter(|&id| found.has(id))),
+                Op::Function => break,
+                _ => {}
+            }
+        }
+        found.freeze(lengths, notes);
+        found
+    }
+
+    /// Freezes what some constants depend on, and then what depends on that alone.
+    fn freeze(&mut self, mut work: Vec<u32>, notes: &mut Vec<String>) {
+        while let Some(id) = work.pop() {
+            if !self.has(id) {
+                continue;
+            }
+            if let Some(spec) = self.ids.get(&id) {
+                notes.push(format!("specialization constant {spec} is frozen: the length of an array depends on it"));
+            }
+            let parts = self.operations.get(&id).map(|(_, operands)| operands).or_else(|| self.composites.get(&id));
+            work.extend(parts.into_iter().flatten());
+            self.frozen.insert(id);
+        }
+    }
+}
+
+impl Convert<'_> {
+    /// The name of the override that a specialization constant is.
+    fn override_name(&mut self, id: u32) -> Result<Option<String>, Refused> {
+        if let Some(name) = self.specialized.names.get(&id) {
+            return Ok(Some(name.clone()));
+        }
+        let Some(spec) = self.specialized.ids.get(&id).copied().filter(|_| self.specialized.has(id)) else { return Ok(None) };
+        let Some(default) = self.finite_constant(id, None)? else { return Ok(None) };
+        let text = self.value_type(self.module.type_of(id).unwrap_or(0))?;
+        let wanted = self.op_name(id).map_or_else(|| format!("override_{spec}"), str::to_string);
+        let name = self.names.fresh(&wanted);
+        self.globals.push_str(&format!("@id({spec}) override {name}: {text} = {};\n", default.text));
+        self.specialized.names.insert(id, name.clone());
+        Ok(Some(name))
+    }
+
+    /// The size of a workgroup, where overrides say it.
+    pub(super) fn workgroup_size(&mut self, entry: &EntryPoint, size: [u32; 3]) -> Result<[String; 3], Refused> {
+        let module = self.module;
+        let built_in = |i: &&Instruction| {
+            i.is(Op::Decorate)
+                && i.operands(module.words()).get(1..3) == Some(&[Decorate::BuiltIn as u32, BuiltIn::WorkgroupSize as u32][..])
+        };
+        let by_built_in = module.instructions().iter().find(built_in).map(|i| i.operands(module.words())[0]);
+        let by_built_in = by_built_in.filter(|&id| module.built_in(id, WHOLE).is_some()).and_then(|id| module.instruction(id));
+        let by_mode = module.instructions().iter().find(|i| {
+            i.is(Op::ExecutionModeId)
+                && i.operands(module.words()).get(..2) == Some(&[entry.function, ExecutionMode::LocalSizeId as u32][..])
+        });
+        let parts: Vec<u32> = match (by_built_in, by_mode) {
+            (Some(i), _) => i.operands(module.words()).to_vec(),
+            (None, Some(i)) => i.operands(module.words())[2..].to_vec(),
+            (None, None) => Vec::new(),
+        };
+        let mut text = size.map(|n| n.to_string());
+        for (text, &id) in text.iter_mut().zip(&parts) {
+            if let Some(name) = self.override_name(id)? {
+                *text = name;
+            }
+        }
+        Ok(text)
+    }
+}
+
+impl Body<'_, '_> {
+    /// A constant that depends on overrides, with integers of that sign.
+    pub(super) fn specialized(&mut self, id: u32, as_signed: Option<bool>) -> Result<Expr, Refused> {
+        let module = self.convert.module;
+        let shape = module.shape(id);
+        let type_ = module.type_of(id).unwrap_or(0);
+        let value = if let Some((op, operands)) = self.convert.specialized.operations.get(&id).cloned() {
+            let at = module.instruction(id).map_or(0, |i| i.offset);
+            let i = Instruction { op, word_count: 0, offset: at, result_type: type_, result: id };
+            self.captured(&i, &operands)?
+        } else if let Some(parts) = self.convert.specialized.composites.get(&id).cloned() {
+            let mut spelled = Vec::new();
+            for part in parts {
+                spelled.push(smallstep_semantics::text::deep(|| self.value(part))?);
+            }
+            let name = self.convert.value_type(type_)?;
+            Expr::call(&name, &spelled)
+        } else {
+            match self.convert.override_name(id)? {
+                Some(name) => Expr::name(name),
+                None => self.infinite(id)?,
+            }
+        };
+        let value = Expr { constant: false, ..value };
+        match (as_signed, shape.scalar) {
+            (Some(signed), Scalar::Int { signed: is, .. }) if is != signed => {
+                let name = self.convert.shape_type(self.convert.signed_shape(shape, signed))?;
+                Ok(Expr::call(&format!("bitcast<{name}>"), &[value]))
+            }
+            _ => Ok(value),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Quirks: WSL programs on which a device is known to be wrong, and which findings are one of them.
+//!
+//! A quirk is a program in a file, with `//@ quirk KEY: VALUE` lines: `adapter`, `driver`, `route`,
+//! `seen` and `says` as of every quirk, and `from`, the kind and seed of the generated program whose
+//! resources or arguments it is given, as `dispatches 7163`.
+//!
+//! A finding is known if, made minimal, it is wrong in the same way as a quirk that the device still
+//! shows, in a program of the same shape: the same tokens, whatever the generated names and the
+//! numbers.
+
+use super::campaign::Plan;
+use super::programs::{Programs, generated};
+use super::reduce::{Minimal, fault};
+use crate::gpu::Device;
+use crate::theorem::Verdict;
+use crate::theorem::campaign::Extent;
+use crate::theorem::device::profile_of;
+use crate::theorem::quirk::{Keys, Seen, files_of, stem, text_of};
+use smallstep_semantics::wsl::lex::lex;
+use std::path::{Path, PathBuf};
+
+/// How the lines of a quirk begin.
+const SIGN: &str = "//@";
+
+/// A known disagreement of a device.
+#[derive(Clone, Debug)]
+pub struct Quirk {
+    /// The file's name without its ending.
+    pub name: String,
+    /// Where it was read.
+    pub path: PathBuf,
+    /// The program.
+    pub text: String,
+    /// Where and when it was seen, and how.
+    pub seen: Seen,
+    from: (Programs, u64),
+}
+
+impl Quirk {
+    /// Reads a quirk.
+    ///
+    /// # Errors
+    /// A sentence that begins with the path: the file cannot be read, or a key is unknown, missing,
+    /// twice there or has no such value.
+    pub fn read(path: &Path) -> Result<Quirk, String> {
+        let wrong = |what: String| format!("{}: {what}", path.display());
+        let text = text_of(path).map_err(wrong)?;
+        Quirk::parse(&stem(path), path, text).map_err(wrong)
+    }
+
+    /// The quirks of a folder.
+    ///
+    /// # Errors
+    /// As [`Quirk::read`], and if there is none.
+    pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, String> {
+        files_of(folder, "wsl")?.iter().map(|path| Quirk::read(path)).collect()
+    }
+
+    fn parse(name: &str, path: &Path, text: String) -> Result<Quirk, String> {
+        let mut keys = Keys::read_after(SIGN, &text, &[])?;
+        let seen = Seen::read(&mut keys)?;
+        let from = keys.needed("from")?;
+        let wrong = || format!("from is \"{from}\" and must be a kind of programs and a seed, as \"dispatches 7163\"");
+        let (kind, seed) = from.split_once(' ').ok_or_else(wrong)?;
+        let programs = Programs::ALL.iter().find(|programs| programs.name() == kind).ok_or_else(wrong)?;
+        let from = (*programs, seed.trim().parse().map_err(|_| wrong())?);
+        keys.all_read()?;
+        Ok(Quirk { name: name.into(), path: path.into(), text, seen, from })
+    }
+
+    /// Whether it was seen on such a device, by its route.
+    pub fn is_of(&self, device: &Device) -> bool {
+        self.seen.is_of(&device.adapter().name, &device.adapter().driver, device.route())
+    }
+
+    /// The verdict on its program now, on a device or between the interpreters.
+    pub fn judged(&self, device: Option<&mut Device>) -> Verdict {
+        let profile = profile_of(self.seen.route);
+        let extent = Extent { seed: 0, count: None, time: None, shard: (0, 1), threads: 1 };
+        let plan = Plan { extent, mix: &[], references: 1, profile, planted: None };
+        let (programs, seed) = self.from;
+        let (_, made) = generated(programs, seed);
+        plan.verdict(programs, seed, &self.text, made.as_ref(), device)
+    }
+
+    /// Whether a verdict is the one recorded.
+    ///
+    /// # Errors
+    /// What it is instead.
+    pub fn is_recorded(&self, verdict: &Verdict) -> Result<(), String> {
+        match verdict {
+            Verdict::Disagree(difference) if difference.to_string().contains(&self.seen.says) => Ok(()),
+            other => Err(format!("\"{}\" is recorded, and the verdict is {}: {}", self.seen.says, other.name(), other.why())),
+        }
+    }
+}
+
+/// The quirks that a device shows.
+#[derive(Debug, Default)]
+pub struct Known {
+    shown: Vec<(String, String, Vec<String>)>,
+    /// Quirks that are recorded of this device and that it does not show so, each with a sentence.
+    /// They explain nothing.
+    pub gone: Vec<(String, String)>,
+}
+
+impl Known {
+    /// Runs the quirks that are recorded of this device.
+    pub fn on(device: &mut Device, quirks: &[Quirk]) -> Known {
+        let mut known = Known::default();
+        for quirk in quirks.iter().filter(|quirk| quirk.is_of(device)).collect::<Vec<_>>() {
+            let verdict = quirk.judged(Some(device));
+            match (quirk.is_recorded(&verdict), fault(&verdict)) {
+                (Ok(()), Some(fault)) => known.shown.push((quirk.name.clone(), fault, shape(&quirk.text))),
+                (Ok(()), None) => {}
+                (Err(why), _) => known.gone.push((quirk.name.clone(), why)),
+            }
+        }
+        known
+    }
+
+    /// The quirk that a minimal program is, if it is one.
+    pub fn name_of(&self, minimal: &Minimal) -> Option<&str> {
+        let (fault, shape) = (fault(&minimal.verdict)?, shape(&minimal.text));
+        let is = |(_, of, shaped): &&(String, String, Vec<String>)| *of == fault && *shaped == shape;
+        self.shown.iter().find(is).map(|(name, ..)| name.as_str())
+    }
+}
+
+/// The tokens of a program: of numbers only that they are some, of generated names (those with
+/// digits, but for types) which one it is.
+fn shape(text: &str) -> Vec<String> {
+    let (tokens, _) = lex(text);
+    let mut names: Vec<&str> = Vec::new();
+    let is_type = |word: &str| {
+        ["float", "int", "uint", "bool"].iter().any(|scalar| {
+            let rest = word.strip_prefix(scalar);
+            rest.is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'x'))
+        })
+    };
+    let mut shape = Vec::new();
+    for token in &tokens {
+        let word = text.get(token.span.start as usize..token.span.end as usize).unwrap_or_default();
+        let begins = word.chars().next();
+        shape.push(match begins {
+            None => continue,
+            Some(c) if c.is_ascii_digit() || c == '.' && word.len() > 1 => "#".into(),
+            Some(c) if (c.is_alphabetic() || c == '_') && word.contains(|c: char| c.is_ascii_digit()) && !is_type(word) => {
+                let at = names.iter().position(|name| *name == word).unwrap_or_else(|| {
+                    names.push(word);
+                    names.len() - 1
+                });
+                format!("name {at}")
+            }
+            Some(_) => word.into(),
+        });
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_one_shape_differ_in_numbers_and_names() {
+        let of = |text| shape(text);
+        assert_eq!(of("float f1(float p0) { return 0.0 - p0; } // so"), of("float f8(float p3) { return 1.5 - p3; }"));
+        assert_ne!(of("float f1(float p0) { return 0.0 - p0; }"), of("float f1(float p0) { return 0.0 + p0; }"));
+        assert_ne!(of("float f1(float p0, float p1) { return p0 - p1; }"), of("float f1(float p0, float p1) { return p1 - p0; }"));
+        assert_ne!(of("float2 f1() { return float2(); }"), of("float3 f1() { return float3(); }"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_quirk_is_said() {
+        const GOOD: &str = "//@ quirk adapter: A\n//@ quirk driver: any\n//@ quirk route: naga\n//@ quirk seen: 2026-11-23\n\
+            //@ quirk says: -0\n//@ quirk from: dispatches 7\nint f() { return 1; }\n";
+        let read = |text: &str| Quirk::parse("name", Path::new("name.wsl"), text.into());
+        assert_eq!(read(GOOD).expect("reads").from, (Programs::Dispatches, 7));
+        for (change, says) in [
+            (("dispatches 7", "dispatches"), "must be a kind"),
+            (("dispatches 7", "modules 7"), "must be a kind"),
+            (("quirk says: -0", "quirk size: 1"), "needs \"says\""),
+            (("route: naga", "route: road"), "route is \"road\""),
+            (("//@ quirk seen", "//@ quirky seen"), "must be"),
+        ] {
+            let why = read(&GOOD.replace(change.0, change.1)).expect_err(says);
+            assert!(why.contains(says), "{why} lacks {says}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The cases of `spec-tests/spirv`: one instruction each.
+
+use smallstep::compile::wgsl::{NotConverted, Options, convert};
+use smallstep::compute::ComputeModule;
+use smallstep::theorem::refine::Verdict;
+use smallstep_semantics::spirv::{self, Module};
+use smallstep_spec_tests::file::CaseFile;
+
+use super::{compared, there_and_back};
+
+/// Cases that WGSL cannot express, and a word of the reason.
+const REFUSED: &[(&str, &str)] = &[
+    ("compute-conversion", "float64"),
+    ("copy-memory-overlapping", "at one binding"),
+    ("ext-inst-pack", "PackDouble2x32"),
+    ("return-to-caller", "part of a variable at module scope"),
+];
+
+#[test]
+fn cases_of_one_instruction_agree_or_are_refused_for_a_reason() {
+    let paths = smallstep_spec_tests::run::collect(&smallstep_spec_tests::root(), "spirv/").expect("the folder can be read");
+    let (mut agree, mut wrong, mut refused) = (0, Vec::new(), Vec::new());
+    for path in &paths {
+        let file = CaseFile::read(&smallstep_spec_tests::root(), path).unwrap_or_else(|e| panic!("{e}"));
+        let Ok(words) = spirv::assemble(&file.text, spirv::Options::default()) else { continue };
+        let Ok(module) = Module::load(&words) else { continue };
+        match convert(&words, &Options::default()) {
+            Err(NotConverted::Load(e)) => wrong.push(format!("{}: {e}", file.name)),
+            Err(NotConverted::Refused(why)) => refused.push((file.name.clone(), why.to_string())),
+            Ok(_) => {
+                let (wgsl, back) = there_and_back(&words, &Options::default());
+                // Stages of a draw and images are not compared here.
+                if ComputeModule::new(module, None).is_err() || wgsl.contains("texture_") {
+                    continue;
+                }
+                match compared(&words, &back, 4).verdict() {
+                    Verdict::Disagree => wrong.push(format!("{}:\n{wgsl}", file.name)),
+                    Verdict::Agree => agree += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let unexpected: Vec<_> =
+        refused.iter().filter(|(name, why)| !REFUSED.iter().any(|(case, word)| name.contains(case) && why.contains(word))).collect();
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+    assert!(agree > 10, "{agree} agree");
+}

@@ -1,0 +1,46 @@
+//! The exhibits of the errata of seed 002.
+
+use smallstep::compile::wgsl::planted::Change;
+use smallstep::compile::wgsl::{Options, Why};
+use smallstep_semantics::spirv::{self, Module};
+
+use super::{assembled, refusal, there_and_back};
+
+#[test]
+fn w_1_operands() {
+    let module = |sum: &str| include_str!("modules/signedness.spvasm").replace("%m1 = OpIAdd %uint %s_a %b", sum);
+    let loads = |text: &str| spirv::assemble(text, spirv::Options::default()).is_ok_and(|words| Module::load(&words).is_ok());
+    assert!(loads(&module("%m1 = OpIAdd %uint %s_a %b")));
+    assert!(!loads(&module("%m1 = OpIAdd %uint %int %s_a %b")));
+}
+
+#[test]
+fn w_2_and_3_phis() {
+    assert!(crate::sections::catches_in("phis", Change::Sequential));
+    assert!(crate::sections::catches_in("phis", Change::EveryEdge));
+}
+
+#[test]
+fn w_4_clip_distances() {
+    let text = include_str!("modules/vertex.spvasm");
+    let refused = refusal(&assembled(&text.replace("OpStore %point_size %one", "OpStore %clip %one")));
+    assert_eq!((refused.why, refused.what.as_str()), (Why::BuiltIn, "WGSL has no clip or cull distances"));
+    let refused = refusal(&assembled(&text.replace("OpStore %point_size %one", "OpStore %point_size %two")));
+    assert_eq!((refused.why, refused.what.as_str()), (Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
+    there_and_back(&assembled(text), &Options::default());
+}
+
+#[test]
+fn w_5_depth_texels() {
+    let (wgsl, _) = there_and_back(&assembled(include_str!("modules/textures.spvasm")), &Options::default());
+    assert!(wgsl.contains("vec4<f32>(textureSampleLevel(depth, plain, "), "{wgsl}");
+    assert!(wgsl.contains("0.0f, 0.0f, 1.0f)"), "{wgsl}");
+}
+
+#[test]
+fn w_6_derivatives() {
+    let (wgsl, _) = there_and_back(&assembled(include_str!("modules/textures.spvasm")), &Options::default());
+    // The derivative has one use, in the branch; it stays in front of it.
+    let (derivative, branch) = (wgsl.find("dpdx(").expect("a derivative"), wgsl.find("if ").expect("a branch"));
+    assert!(derivative < branch, "{wgsl}");
+}

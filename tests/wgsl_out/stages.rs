@@ -1,0 +1,60 @@
+//! Vertex and fragment stages, textures and samplers: what is declared, and what is refused.
+
+use smallstep::compile::wgsl::{Options, Why, convert};
+
+use super::{assembled, refusal, there_and_back};
+
+const TEXTURES: &str = include_str!("modules/textures.spvasm");
+
+#[test]
+fn depth_and_comparison_are_inferred_from_use() {
+    let (wgsl, _) = there_and_back(&assembled(TEXTURES), &Options::default());
+    for line in [
+        "var color: texture_2d<f32>;",
+        "var depth: texture_depth_2d;",
+        "var plain: sampler;",
+        "var compares: sampler_comparison;",
+        "textureSampleCompareLevel(depth, compares, ",
+    ] {
+        assert!(wgsl.contains(line), "{line} is not in\n{wgsl}");
+    }
+}
+
+#[test]
+fn a_sampler_of_both_kinds_is_refused() {
+    let text = TEXTURES.replace("%cs = OpLoad %sampler %compares", "%cs = OpLoad %sampler %plain");
+    let refused = refusal(&assembled(&text));
+    assert_eq!(refused.why, Why::Type);
+    assert!(refused.what.contains("with a depth reference and without"), "{refused}");
+}
+
+#[test]
+fn coordinates_have_as_many_dimensions_as_the_function_takes() {
+    let (wgsl, _) = there_and_back(&assembled(TEXTURES), &Options::default());
+    assert!(wgsl.contains("textureSample(color, plain, "), "{wgsl}");
+    assert!(wgsl.contains(".xy"), "{wgsl}");
+}
+
+#[test]
+fn the_position_is_all_that_is_left_of_gl_per_vertex() {
+    let (wgsl, back) = there_and_back(&assembled(include_str!("modules/vertex.spvasm")), &Options::default());
+    assert!(wgsl.contains("@builtin(position)"), "{wgsl}");
+    assert!(!wgsl.contains("@builtin(point_size)") && !wgsl.contains("clip_distances"), "{wgsl}");
+    assert!(!back.is_empty());
+}
+
+#[test]
+fn a_killed_invocation_returns() {
+    let text = TEXTURES.replace("OpReturn\nOpFunctionEnd", "OpKill\nOpFunctionEnd");
+    let (wgsl, _) = there_and_back(&assembled(&text), &Options::default());
+    assert!(wgsl.contains("discard;\n    return "), "{wgsl}");
+}
+
+#[test]
+fn an_entry_point_is_selected_by_name() {
+    let words = assembled(TEXTURES);
+    let of = |entry: &str| convert(&words, &Options { entry: Some(entry.into()), ..Options::default() });
+    assert!(of("main").is_ok());
+    let said = of("other").expect_err("there is no such entry point").to_string();
+    assert_eq!(said, "the module has no entry point called \"other\"");
+}
