@@ -91,6 +91,14 @@ fn a_race_that_the_module_does_not_show_never_agrees() {
     assert!(matches!(&verdict, Verdict::Undefined(why) if why == "the source has a race"), "{verdict:?}");
 }
 
+/// Where the relation does not follow every way, the one on which the source races may be another.
+#[test]
+fn a_race_on_a_way_that_was_not_followed_is_unchecked() {
+    let text = "[numthreads(64, 1, 1)] compute void main(device bool[] b : register(u0)) { if (b[4]) { if (b[0] = true) ; } }";
+    let verdict = dispatched(text, &[&[1; 4]], &Options::default());
+    assert!(matches!(&verdict, Verdict::Unchecked(_, why) if why.contains("not every way")), "{verdict:?}");
+}
+
 #[test]
 fn floors_can_be_missed() {
     let tally = run(&plan(40, 2, &[Programs::EntryPoints], None), Journal::none());
