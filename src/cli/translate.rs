@@ -198,6 +198,34 @@ impl Translate {
         }
     }
 
+    /// Whether WGSL is wanted.
+    fn to_wgsl(&self) -> bool {
+        self.wgsl || self.out.as_deref().is_some_and(|path| ends_in(path, "wgsl"))
+    }
+
+    /// Writes the WGSL of a module.
+    fn write_wgsl(&self, name: &str, words: &[u32], entry: Option<&str>) -> Result<(), (u8, String)> {
+        let options = wgsl::Options { entry: entry.map(str::to_string), ..wgsl::Options::default() };
+        let converted = wgsl::convert(words, &options).map_err(|e| match e {
+            wgsl::NotConverted::Load(e) => (exit::INVALID, format!("error: {name}: {e}")),
+            wgsl::NotConverted::Refused(refused) => (exit::UNSUPPORTED, format!("{name}: WGSL cannot express it: {refused}")),
+        })?;
+        for note in &converted.notes {
+            tell!("note: {note}");
+        }
+        match &self.out {
+            None if self.json => {}
+            None => say_part!("{}", converted.text),
+            Some(path) => output::write(path, converted.text.as_bytes()).map_err(|e| (exit::INVALID, format!("error: {e}")))?,
+        }
+        if self.json {
+            let summary = json!({"schema": 1, "kind": "summary", "file": name, "bytes": converted.text.len(), "notes": converted.notes,
+                "exit": exit::DONE});
+            say!("{summary}");
+        }
+        Ok(())
+    }
+
     /// Of a WSL program, an entry point or a function.
     fn wsl(&self, name: &str, text: &str) -> Result<(), (u8, String)> {
         let invalid = |e: String| (exit::INVALID, format!("error: {name}: {e}"));
