@@ -59,7 +59,8 @@ fn every_quirk_of_a_wsl_program_is_there_as_recorded_and_nowhere_else() {
         assert_eq!(quirk.judged(None), Verdict::Agree, "{}", quirk.name);
     }
     both_routes(|device| {
-        for quirk in quirks.iter().filter(|quirk| quirk.seen.route == device.route()) {
+        let route = device.route();
+        for quirk in quirks.iter().filter(|quirk| quirk.seen.route == route) {
             let (name, verdict) = (&quirk.name, quirk.judged(Some(&mut *device)));
             match quirk.is_of(device) {
                 true => quirk.is_recorded(&verdict).unwrap_or_else(|why| panic!("{name}: {why}")),
