@@ -1,6 +1,6 @@
 //! WSL on one thread: generated programs per second through the theorem without a device, by kind
-//! of program (generate, validate, translate, load, run both sides, compare), and the compilation of
-//! a program of 10,000 lines.
+//! of program (generate, validate, translate, load, run both sides, compare), and the compilation
+//! of a program of 10,000 lines.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep::compile::wsl::{Options, translate};

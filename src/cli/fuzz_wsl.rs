@@ -71,8 +71,8 @@ pub(crate) struct FuzzWsl {
     /// With --uniformity: how often each program runs, each time with other contents of buffers.
     #[arg(long, default_value_t = 8, requires = "uniformity", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
-    /// With --uniformity or --through: one program in so many runs on the reference interpreter too;
-    /// 0: none. 200, or 10 with --through, if not given.
+    /// With --uniformity or --through: one program in so many runs on the reference interpreter
+    /// too; 0: none. 200, or 10 with --through, if not given.
     #[arg(long)]
     references: Option<u64>,
     /// With --uniformity: of so many causes of needless rejections an example is shrunk.

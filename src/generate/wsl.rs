@@ -401,7 +401,7 @@ mod tests {
             int f(int n, bool c) {
                 int x = 4, y = 5;
                 for (int i = 0; i < n; i = i + 1) { if (c) { x = twice(x + (y * 3), i); } else y = 7; }
-                switch (n) { case 1: return x; default: y = 2; }
+                switch (n) { case 1: return x; default: y = 2; break; }
                 return x / (y % 9);
             }";
         assert!(validate(text).program.is_some());

@@ -1,5 +1,5 @@
-//! Vertex and fragment entry points: what draws show, worked out by hand, and what is said of stages
-//! that do not fit.
+//! Vertex and fragment entry points: what draws show, worked out by hand, and what is said of
+//! stages that do not fit.
 
 use smallstep::compile::wsl::{Options, translate, translate_draw};
 use smallstep::theorem::Verdict;
@@ -83,7 +83,8 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (2, 2), [7.0, 0.0, 40.0, 1.0])],
         ..CASE
     },
-    // A matrix takes a location for each column, and what follows it stands behind; bools are 0 and 1.
+    // A matrix takes a location for each column, and what follows it stands behind. Bools are 0 or
+    // 1.
     Case {
         text: "struct B { float4 p : SV_Position; float2x3 m : attribute(0); nointerpolation bool2x2 b : attribute(1); noperspective float z : attribute(2); }
                vertex B v(float2 p : attribute(2), float3x2 m : attribute(0), bool2 q : attribute(1)) {

@@ -61,9 +61,9 @@ pub struct DrawObservation {
     pub targets: Vec<ObservedTarget>,
     /// The depth attachment, if there is one.
     pub depth: Option<DepthBuffer>,
-    /// The storage buffers that the fragment stage uses, in the order of the draw's; then those that
-    /// the vertex stage alone uses, if it writes. Undefined bytes are of the stage's invocations:
-    /// lane `local` of quad `workgroup`, or vertex `workgroup`.
+    /// The storage buffers that the fragment stage uses, in the order of the draw's; then those
+    /// that the vertex stage alone uses, if it writes. Undefined bytes are of the stage's
+    /// invocations: lane `local` of quad `workgroup`, or vertex `workgroup`.
     pub buffers: Vec<ObservedBuffer>,
     /// The bytes of these buffers that other devices may hold other bits in.
     pub doubtful: Vec<Doubtful>,

@@ -97,8 +97,8 @@ impl Compiler<'_> {
         Ok(Value::Reference(Place::whole(root(id)), Extent::Runtime))
     }
 
-    /// The binding of a register in its set: that of the other stage, if it has one for the same use,
-    /// or the next.
+    /// The binding of a register in its set: that of the other stage, if it has one for the same
+    /// use, or the next.
     pub(super) fn next_binding(&self, register: &str, set: u32, kind: &BindingKind) -> u32 {
         let same = |b: &&Binding| match (&b.kind, kind) {
             (BindingKind::Buffer(..), BindingKind::Buffer(..)) => b.register == register,
@@ -112,9 +112,9 @@ impl Compiler<'_> {
         all.map(|b| b.binding + 1).max().unwrap_or(0)
     }
 
-    /// The descriptor set of a register space: `spaceN` is set N, no space is set 0. Other names are
-    /// the sets that no number names, in the order of the program's entry points, so that all of
-    /// these agree.
+    /// The descriptor set of a register space: `spaceN` is set N, no space is set 0. Other names
+    /// are the sets that no number names, in the order of the program's entry points, so that all
+    /// of these agree.
     fn descriptor_set(&self, space: Option<&str>) -> u32 {
         let Some(space) = space else { return 0 };
         if let Some(set) = numbered(space) {

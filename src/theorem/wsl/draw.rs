@@ -4,8 +4,8 @@
 //! Every component of every target, every depth and every scalar of every buffer is compared; a
 //! pixel whose fragments were discarded holds what was there before on both sides. The two
 //! interpreters are compared at every pixel, for both rasterise by the same rules. Of a device the
-//! pixels that it may see otherwise are not compared, and counted as undecided: where an edge passes
-//! near a pixel's centre, or a depth test may end otherwise.
+//! pixels that it may see otherwise are not compared, and counted as undecided: where an edge
+//! passes near a pixel's centre, or a depth test may end otherwise.
 
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
@@ -330,7 +330,8 @@ impl Judge<'_> {
     }
 
     /// Whether what the target shows is allowed: by the machine, and by the relation if that is
-    /// asked for, or where the machine stops or shows something else, along every precision in turn.
+    /// asked for, or where the machine stops or shows something else, along every precision in
+    /// turn.
     fn allows(&self, source: Source, seen: &Seen) -> (Verdict, Compared) {
         let none = Compared::default();
         let by_machine = match source {

@@ -1,12 +1,12 @@
 //! Quirks: WSL programs on which a device is known to be wrong, and which findings are one of them.
 //!
 //! A quirk is a program in a file, with `//@ quirk KEY: VALUE` lines: `adapter`, `driver`, `route`,
-//! `seen` and `says` as of every quirk, and `from`, the kind and seed of the generated program whose
-//! resources or arguments it is given, as `dispatches 7163`.
+//! `seen` and `says` as of every quirk, and `from`, the kind and seed of the generated program
+//! whose resources or arguments it is given, as `dispatches 7163`.
 //!
-//! A finding is known if, made minimal, it is wrong in the same way as a quirk that the device still
-//! shows, in a program of the same shape: the same tokens, whatever the generated names and the
-//! numbers.
+//! A finding is known if, made minimal, it is wrong in the same way as a quirk that the device
+//! still shows, in a program of the same shape: the same tokens, whatever the generated names and
+//! the numbers.
 
 use super::campaign::Plan;
 use super::programs::{Programs, generated};

@@ -78,8 +78,8 @@ impl Compiled {
         Compiled { words: words_text(&words), words_hash: hex(words_hash(&words)), entry, buffers }
     }
 
-    /// A dispatch's, if the compiler takes the program. `elements`: of each buffer its register, the
-    /// words of an element, and where its scalars are in it.
+    /// A dispatch's, if the compiler takes the program. `elements`: of each buffer its register,
+    /// the words of an element, and where its scalars are in it.
     pub(super) fn of_dispatch(
         program: &Program,
         entry: &EntryPoint,

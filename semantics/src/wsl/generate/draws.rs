@@ -1,12 +1,12 @@
-//! Pipelines of a vertex and a fragment shader that show much, from a seed: stage variables of every
-//! type and qualifier, built-in variables both ways, depth, coverage, `discard`, derivatives, and
-//! stores in buffers.
+//! Pipelines of a vertex and a fragment shader that show much, from a seed: stage variables of
+//! every type and qualifier, built-in variables both ways, depth, coverage, `discard`, derivatives,
+//! and stores in buffers.
 //!
 //! Every vertex is in or near the view, whatever its attributes are. Derivatives stand where all
 //! threads of a quad come to them. Each buffer belongs to one stage, or is only read; a vertex of
-//! the first instance has an element of its own, and fragments count with atomic operations, so that
-//! nothing races. In one program of four a fragment is discarded before a derivative, or an index is
-//! out of bounds, so that something is unspecified.
+//! the first instance has an element of its own, and fragments count with atomic operations, so
+//! that nothing races. In one program of four a fragment is discarded before a derivative, or an
+//! index is out of bounds, so that something is unspecified.
 
 use crate::wsl::choice::Strategy;
 
