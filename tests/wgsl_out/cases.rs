@@ -13,6 +13,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("compute-conversion", "float64"),
     ("copy-memory-overlapping", "at one binding"),
     ("ext-inst-pack", "PackDouble2x32"),
+    ("image-shapes", "textures of floats only"),
     ("return-to-caller", "part of a variable at module scope"),
 ];
 

@@ -399,13 +399,17 @@ impl Body<'_, '_> {
         Ok(parts)
     }
 
-    /// An index into a vector, which may be a constant out of range.
+    /// An index into a vector. Out of range, SPIR-V's result is any value; what WGSL does to memory
+    /// there is less sure, so that the index is kept in range.
     fn dynamic_index(&mut self, vector: u32, id: u32) -> Result<Expr, Refused> {
         let count = u64::from(self.shape_of(vector).rows);
-        let index = self.value(id)?;
         match self.convert.module.constant_value(id) {
-            Some(value) if value >= count => self.bound(&index),
-            _ => Ok(index),
+            Some(value) if value >= count => Ok(Expr::literal("0u")),
+            Some(_) => self.value(id),
+            None => {
+                let index = self.integer(id, false)?;
+                Ok(Expr::call("min", &[index, Expr::literal(format!("{}u", count - 1))]))
+            }
         }
     }
 

@@ -8,7 +8,7 @@
 //! | in memory | stored as |
 //! |---|---|
 //! | an array whose stride is not its element's size | an array of structures of that size |
-//! | a matrix of another stride, or of rows | an array of its columns, or the transposed matrix |
+//! | a matrix of another stride, or of rows | an array of those, or the transposed matrix |
 //! | a vector at an offset that is not aligned for it | an array of its components |
 //! | a structure with such members, or with members out of order | a structure of its own |
 //! | what atomics change | `atomic` |
