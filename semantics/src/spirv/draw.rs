@@ -263,9 +263,7 @@ fn before<'a>(
     let stage = prepare::stage(vertex, vertex_entry, &used_before, &dispatch(draw, draw.vertex), topology)?;
     // Both stages are checked before either runs.
     let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
-    if effects.writes || interface::effects(fragment, fragment_entry)?.writes {
-        unordered(&stage, &next)?;
-    }
+    unordered((&stage, effects.writes), (&next, interface::effects(fragment, fragment_entry)?.writes))?;
     let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.of_relation());
     grid.go(schedule, sink);
     let instructions = grid.instructions();
@@ -307,11 +305,17 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     twice.map_or(Ok(()), |(_, a)| unsupported(format!("two vertex attributes at location {}", a.location)))
 }
 
+/// A stage that is prepared.
+type Stage = (Prepared, Shared);
+
 /// Refuses memory that one stage may write and the other one uses: nothing orders the vertices of
-/// one triangle and the fragments of another.
-fn unordered(before: &(Prepared, Shared), after: &(Prepared, Shared)) -> Result<(), Refused> {
-    let sides = [(before, after, "a fragment stage that uses", "vertex"), (after, before, "a vertex stage that uses", "fragment")];
-    for ((writer, written), (reader, read), who, whose) in sides {
+/// one triangle and the fragments of another. Beside each stage: whether it writes at all.
+fn unordered((before, before_writes): (&Stage, bool), (after, after_writes): (&Stage, bool)) -> Result<(), Refused> {
+    let sides = [
+        (before_writes, before, after, "a fragment stage that uses", "vertex"),
+        (after_writes, after, before, "a vertex stage that uses", "fragment"),
+    ];
+    for (_, (writer, written), (reader, read), who, whose) in sides.into_iter().filter(|(writes, ..)| *writes) {
         for buffer @ &(index, set, binding) in &writer.storage {
             if reader.storage.contains(buffer) && written.is_written(ObjectId::Buffer(index as u32)) {
                 return unsupported(format!("{who} the storage buffer at set {set}, binding {binding}, which the {whose} stage may write"));

@@ -256,13 +256,9 @@ fn more_words_and_what_needs_another_capability_are_refused_by_name() {
         );
         assemble(&text, Options::default()).expect("it assembles")
     };
-    for (built_in, pointer) in [
-        ("SampleId", "pin_int"),
-        ("SamplePosition", "pin_v2"),
-        ("PrimitiveId", "pin_int"),
-        ("Layer", "pin_int"),
-        ("ViewportIndex", "pin_int"),
-    ] {
+    for (built_in, pointer) in
+        [("SamplePosition", "pin_v2"), ("PrimitiveId", "pin_int"), ("Layer", "pin_int"), ("ViewportIndex", "pin_int")]
+    {
         match Module::load(&words(built_in, pointer)) {
             Err(LoadError::Unsupported { what, .. }) => assert_eq!(what, format!("BuiltIn {built_in}")),
             other => panic!("{built_in}: {:?}", other.map(|_| ())),
