@@ -385,8 +385,8 @@ fn pointers_of_the_whole_program_have_objects() {
         let Ok(Outcome::Observed(shown)) = spirv::run(&module.words, &module.entry, [1; 3], &buffers) else { panic!("{text}") };
         let words = |bytes: &[u8]| bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         // A buffer that the module does not use is not shown.
-        let after = |before: &Buffer| shown.buffers.iter().find(|b| b.binding == before.binding).map_or(&before.bytes, |b| &b.bytes);
-        buffers.iter().map(|b| words(after(b))).collect::<Vec<Vec<u32>>>()
+        let after = |binding| shown.buffers.iter().find(|b| b.binding == binding).map(|b| &b.bytes);
+        buffers.iter().map(|b| words(after(b.binding).unwrap_or(&b.bytes))).collect::<Vec<Vec<u32>>>()
     };
     assert_eq!(runs("int f(int* thread p) { *p += 2; return *p; }", &[&[4], &[0]])[1], [6]);
     assert_eq!(runs("int f(thread int[] p) { return p[9] + int(p.length); }", &[&[4], &[0]])[1], [5]);
