@@ -232,6 +232,10 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
     Ok(builder.tree)
 }
 
+/// Whether the merge block of a switch is reached, the exits of constructs around it, and whether
+/// control comes to the end of a clause.
+type SwitchEnd = (bool, Vec<(u32, Node)>, bool);
+
 impl Builder<'_> {
     fn list(&mut self, parent: ListId, continuing: bool) -> Result<ListId, Refused> {
         let depth = self.tree.lists.get(parent as usize).map_or(0, |list| list.depth + 1);
@@ -631,9 +635,8 @@ impl Builder<'_> {
         Ok(Flow::Falls)
     }
 
-    /// A switch. Whether its merge block is reached, the exits of constructs around it, and whether
-    /// control comes to the end of a clause.
-    fn switch(&mut self, x: Node, merge: Node, list: ListId) -> Result<(bool, Vec<(u32, Node)>, bool), Refused> {
+    /// A switch, and how it ends.
+    fn switch(&mut self, x: Node, merge: Node, list: ListId) -> Result<SwitchEnd, Refused> {
         let end = self.terminator(x);
         let default = self.target(end.operands(self.module.words())[1]);
         let cases: Vec<(u64, Node)> = self.module.switch_cases(&end).map(|(value, label)| (value, self.target(label))).collect();

@@ -78,10 +78,10 @@ struct Taken {
 }
 
 /// The ids of such parameters, taken one after the other.
-struct Parameters {
-    values: std::vec::IntoIter<Id>,
+struct Parameters<'i> {
+    values: std::iter::Copied<std::slice::Iter<'i, Id>>,
     objects: Vec<Root>,
-    indices: std::vec::IntoIter<Id>,
+    indices: std::iter::Copied<std::slice::Iter<'i, Id>>,
 }
 
 /// Which function, and how each argument is passed.
@@ -243,9 +243,9 @@ impl Compiler<'_> {
         let (objects, indices) = rest.split_at(taken.objects.len());
         let root = |(&id, &ty): (&Id, &TypeId)| Root { id, class: StorageClass::Function, ty, buffer: false };
         let mut parameters = Parameters {
-            values: values.to_vec().into_iter(),
+            values: values.iter().copied(),
             objects: objects.iter().zip(&taken.objects).map(root).collect(),
-            indices: indices.to_vec().into_iter(),
+            indices: indices.iter().copied(),
         };
         for ((parameter, passing), &store) in function.parameters.iter().zip(&key.passing).zip(&body.parameters) {
             let bound = self.taken_as(passing, parameter.ty, &mut parameters)?;

@@ -511,10 +511,11 @@ impl Compiler<'_> {
         use BuiltinSemantic as S;
         let float = self.scalar(Scalar::Float);
         match item.semantic.map(|(semantic, _)| semantic) {
-            Some(Semantic::Attribute(number)) => match self.stage.given.iter().find(|v| v.number == number).cloned() {
-                Some(variable) => self.give_variable(&variable, value)?,
-                None => {}
-            },
+            Some(Semantic::Attribute(number)) => {
+                if let Some(variable) = self.stage.given.iter().find(|v| v.number == number).cloned() {
+                    self.give_variable(&variable, value)?;
+                }
+            }
             Some(Semantic::Target(n)) => {
                 let of = self.vector(Scalar::Float, 4);
                 let (pointer, saved) = (self.pointer(StorageClass::Output, of), self.e.enter(Rule::CodegenTarget));

@@ -107,7 +107,7 @@ fn shows(programs: Programs, program: &Program) -> Result<(), &'static str> {
             let all: Vec<&EntryPoint> = program.entry_points.iter().filter(is_compute).collect();
             let fits = |e: &&&EntryPoint| threads(e).is_some();
             let writes = |e: &&EntryPoint| Resource::of(program, e).is_ok_and(|resources| resources.iter().any(Resource::is_writable));
-            match (all.is_empty(), all.iter().any(|e| fits(&e)), all.iter().filter(fits).any(|e| writes(e))) {
+            match (all.is_empty(), all.iter().any(|e| fits(&e)), all.iter().filter(fits).any(writes)) {
                 (true, ..) => Err("no compute entry point"),
                 (_, false, _) => Err("a compute entry point of more than 512 threads"),
                 (.., false) => Err("nothing that can be written"),
@@ -138,7 +138,7 @@ pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str),
     match (programs, made) {
         (Programs::Dispatches | Programs::Racy, Some(made)) => {
             let Some(entry) = program.entry_points.first() else { return };
-            match made.bind(&program, entry) {
+            match made.bind(program, entry) {
                 Ok(resources) => {
                     let dispatch = Dispatch { program, text, entry, groups: made.groups, resources };
                     each(0, text, Ok(Subject::Dispatch(&dispatch).into()));
