@@ -94,8 +94,8 @@ fn a_race_that_the_module_does_not_show_never_agrees() {
 /// Where the relation does not follow every way, the one on which the source races may be another.
 #[test]
 fn a_race_on_a_way_that_was_not_followed_is_unchecked() {
-    // Ten unspecified conditions give more ways than are followed. The module takes the last element
-    // for each, so that every other condition holds, and on that way alone there is a race.
+    // Ten unspecified conditions give more ways than are followed. The module takes the last
+    // element for each, so that every other condition holds, and on that way alone there is a race.
     let not = |k: u32| if k % 2 == 1 { "!" } else { "" };
     let ask: String = (0..10).map(|k| format!("if ({}b[{}]) n += {};", not(k), k + 4, 1 << k)).collect();
     let text = format!(
@@ -117,4 +117,15 @@ fn floors_can_be_missed() {
     assert_eq!(fine.missed_floors(false).len(), 1);
     let excluded = 40 - tally.all().of("agree") - tally.all().of("disagree");
     assert_eq!(!tally.missed_floors(false).is_empty(), excluded > 2, "{:?}", tally.all());
+}
+
+/// A texture that a stage may write and does not is not shown, and keeps what it holds.
+#[test]
+fn a_texture_that_is_only_read_keeps_what_it_holds() {
+    let plan = plan(1, 1, &[Programs::Stages], None);
+    for seed in [408_739_804_890_283_113, 337_776_232_775_483_659] {
+        let (text, verdict) = plan.verdict_on(Programs::Stages, seed, None);
+        assert!(!matches!(verdict, Verdict::Disagree(_)), "{verdict:?}\n{text}");
+        assert!(text.contains("RWTexture"), "{text}");
+    }
 }
