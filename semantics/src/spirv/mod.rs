@@ -38,8 +38,8 @@ pub mod types;
 pub mod value;
 pub mod words;
 
-pub(crate) use check::is_implicit;
-pub(crate) use declare::is_derivative;
+pub use check::{compares, is_implicit};
+pub use declare::is_derivative;
 
 pub use assemble::{AssembleError, Options, assemble};
 pub use disassemble::disassemble;

@@ -6,6 +6,7 @@
 //! NaN is unordered: `!=` is avoided, for front ends differ in it.
 
 use rspirv::spirv::Op;
+use smallstep_semantics::spirv;
 use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::Type;
@@ -352,15 +353,7 @@ impl Body<'_, '_> {
                 return Ok(());
             }
             Op::VectorShuffle => self.shuffle(i, operands)?,
-            Op::DPdx
-            | Op::DPdy
-            | Op::Fwidth
-            | Op::DPdxCoarse
-            | Op::DPdyCoarse
-            | Op::FwidthCoarse
-            | Op::DPdxFine
-            | Op::DPdyFine
-            | Op::FwidthFine => {
+            op if spirv::is_derivative(op) => {
                 let function = match i.op {
                     Op::DPdx => "dpdx",
                     Op::DPdy => "dpdy",

@@ -12,7 +12,7 @@ use rspirv::spirv::{Decoration as Decorate, Dim, ImageFormat, ImageOperands, Op}
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::WHOLE;
 use smallstep_semantics::spirv::types::{Image, Type};
-use smallstep_semantics::spirv::{Instruction, Module};
+use smallstep_semantics::spirv::{self, Instruction, Module};
 
 use super::convert::Convert;
 use super::function::Body;
@@ -53,17 +53,6 @@ fn sources(module: &Module, arguments: &FxHashMap<u32, Vec<u32>>, id: u32, sampl
 
 fn is_sample(op: Op) -> bool {
     Op::ImageSampleImplicitLod as u32 <= op as u32 && op as u32 <= Op::ImageSampleProjDrefExplicitLod as u32
-}
-
-fn has_reference(op: Op) -> bool {
-    matches!(
-        op,
-        Op::ImageSampleDrefImplicitLod
-            | Op::ImageSampleDrefExplicitLod
-            | Op::ImageSampleProjDrefImplicitLod
-            | Op::ImageSampleProjDrefExplicitLod
-            | Op::ImageDrefGather
-    )
 }
 
 /// The name of a format in WGSL.
@@ -126,8 +115,8 @@ impl Convert<'_> {
                 for source in sources(module, &arguments, id, sampler) {
                     let uses = if sampler { &mut self.samplers } else { &mut self.textures };
                     let handle = uses.entry(source).or_default();
-                    handle.compares |= has_reference(i.op);
-                    handle.samples |= !has_reference(i.op) && !i.is(Op::ImageFetch);
+                    handle.compares |= spirv::compares(i.op);
+                    handle.samples |= !spirv::compares(i.op) && !i.is(Op::ImageFetch);
                 }
             }
         }
@@ -413,7 +402,7 @@ impl Body<'_, '_> {
             }
             _ if is_sample(i.op) => {
                 let sampler = self.sampler(operands[0])?;
-                let reference = has_reference(i.op);
+                let reference = spirv::compares(i.op);
                 let extra = extras(operands.get(if reference { 3 } else { 2 }..).unwrap_or(&[]));
                 if extra.other || extra.offset.is_some() {
                     return refuse(self, "WGSL samples with constant offsets only");
@@ -493,7 +482,7 @@ impl Body<'_, '_> {
     /// A texel as the result, which may have fewer components.
     fn texel(&mut self, index: usize, i: &Instruction, texel: Expr) -> Result<(), Refused> {
         let rows = self.convert.module.shape(i.result).rows as usize;
-        let scalar_call = has_reference(i.op) && !i.is(Op::ImageDrefGather);
+        let scalar_call = spirv::compares(i.op) && !i.is(Op::ImageDrefGather);
         let texel = if rows == 4 || scalar_call { texel } else { texel.member(&LETTERS[..rows.clamp(1, 4)].concat()) };
         self.define(index, i, texel)
     }

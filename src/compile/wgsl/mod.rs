@@ -1,6 +1,7 @@
 //! SPIR-V → WGSL that executes the same (seed 002).
 //!
-//! Words → checks ([`Module::load_with`]) → values over a tree of structured control flow → text.
+//! Words → checks ([`Module::load_with`]) → values over a tree of structured control flow →
+//! text.
 //! Whatever WGSL cannot express is refused, with the instruction and the reason; nothing is
 //! approximated, but for what notes say ([`Converted::notes`]).
 //!

@@ -14,7 +14,7 @@ use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op, StorageClass};
 use smallstep_semantics::spirv::cfg::{NONE, Node};
 use smallstep_semantics::spirv::module::{Function, WHOLE};
 use smallstep_semantics::spirv::operation;
-use smallstep_semantics::spirv::{Instruction, Module};
+use smallstep_semantics::spirv::{self, Instruction, Module};
 use smallvec::SmallVec;
 
 use super::structure::{ListId, Tree};
@@ -30,13 +30,8 @@ pub(super) fn value_operands(module: &Module, i: &Instruction) -> SmallVec<[u32;
         Op::ExtInst => operands.iter().skip(2).copied().collect(),
         Op::Phi => operands.iter().step_by(2).copied().collect(),
         Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod | Op::ImageFetch | Op::ImageRead => masked(operands, 2),
-        Op::ImageSampleDrefImplicitLod
-        | Op::ImageSampleDrefExplicitLod
-        | Op::ImageSampleProjDrefImplicitLod
-        | Op::ImageSampleProjDrefExplicitLod
-        | Op::ImageGather
-        | Op::ImageDrefGather
-        | Op::ImageWrite => masked(operands, 3),
+        Op::ImageGather | Op::ImageWrite => masked(operands, 3),
+        op if spirv::compares(op) => masked(operands, 3),
         Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod => masked(operands, 2),
         Op::Line | Op::NoLine | Op::Nop | Op::Branch | Op::SelectionMerge | Op::LoopMerge | Op::Label | Op::Variable | Op::Undef => {
             SmallVec::new()
@@ -123,15 +118,7 @@ fn has_effect(module: &Module, i: &Instruction) -> bool {
         | Op::ImageQueryLevels
         | Op::ImageQueryLod
         | Op::ImageQuerySamples => false,
-        Op::DPdx
-        | Op::DPdy
-        | Op::Fwidth
-        | Op::DPdxCoarse
-        | Op::DPdyCoarse
-        | Op::FwidthCoarse
-        | Op::DPdxFine
-        | Op::DPdyFine
-        | Op::FwidthFine => false,
+        op if spirv::is_derivative(op) => false,
         Op::ExtInst => {
             let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
             number == Glsl::Modf as u32 || number == Glsl::Frexp as u32

@@ -35,7 +35,7 @@ pub struct Plan {
     pub near_misses: u64,
     /// How programs are judged. `references` in it is decided per program.
     pub settings: Settings,
-    /// Threads.
+    /// How many threads judge programs.
     pub threads: usize,
     /// The size and mix of programs.
     pub limits: generate::Limits,
@@ -139,7 +139,7 @@ impl Tally {
         self.findings.extend(other.findings);
     }
 
-    /// As JSON.
+    /// What a journal's line holds of it.
     pub fn to_json(&self) -> Value {
         let rules: serde_json::Map<_, _> = self.rules.iter().map(|(r, n)| (r.name().to_string(), json!(n))).collect();
         json!({

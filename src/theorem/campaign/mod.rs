@@ -41,7 +41,7 @@ pub struct Extent {
     pub time: Option<Duration>,
     /// Which of how many shards this is: of N shards, number I takes the chunks I, I + N, …
     pub shard: (u64, u64),
-    /// Threads.
+    /// How many threads judge programs; nothing depends on it but the time.
     pub threads: usize,
 }
 
@@ -120,7 +120,7 @@ pub trait Totals: Clone + Default + PartialEq + Send {
     /// The same, to be put in order.
     fn findings_mut(&mut self) -> &mut [Finding];
 
-    /// As JSON.
+    /// What a journal's line holds of it.
     fn to_json(&self) -> Value;
 
     /// Back from JSON; none if it is no tally.
@@ -226,7 +226,7 @@ impl Finding {
         Some(Finding { index, verdict: verdict.name().into(), group, what: verdict.why(), near_miss: false, device })
     }
 
-    /// As JSON.
+    /// As journals and reports have it: index, verdict, group, what, near_miss, device.
     pub fn to_json(&self) -> Value {
         json!({"index": self.index, "verdict": self.verdict, "group": self.group, "what": self.what, "near_miss": self.near_miss, "device": self.device})
     }

@@ -35,8 +35,9 @@ fn is_explicit(op: Op) -> bool {
     )
 }
 
-/// Whether it takes a level of detail from the derivatives of its coordinate in a quad.
-pub(crate) fn is_implicit(op: Op) -> bool {
+/// Whether an image instruction that is modeled takes its level of detail from the derivatives of
+/// its coordinate in a quad (SPIR-V §3.3.10).
+pub fn is_implicit(op: Op) -> bool {
     matches!(op, Op::ImageSampleImplicitLod | Op::ImageSampleDrefImplicitLod)
 }
 
@@ -50,9 +51,16 @@ fn samples(op: Op) -> bool {
     is_explicit(op) || gathers(op) || is_implicit(op)
 }
 
-/// Whether it has a depth reference.
-fn compares(op: Op) -> bool {
-    matches!(op, Op::ImageSampleDrefImplicitLod | Op::ImageSampleDrefExplicitLod | Op::ImageSampleProjDrefExplicitLod | Op::ImageDrefGather)
+/// Whether an image instruction has a depth reference (SPIR-V §3.3.10).
+pub fn compares(op: Op) -> bool {
+    matches!(
+        op,
+        Op::ImageSampleDrefImplicitLod
+            | Op::ImageSampleDrefExplicitLod
+            | Op::ImageSampleProjDrefImplicitLod
+            | Op::ImageSampleProjDrefExplicitLod
+            | Op::ImageDrefGather
+    )
 }
 
 /// Whether it divides by the coordinate's last component.

@@ -13,7 +13,7 @@ mod shared;
 mod structure;
 
 pub(super) use image::is_image;
-pub(crate) use image::is_implicit;
+pub use image::{compares, is_implicit};
 pub(super) use shared::is_atomic;
 
 use std::rc::Rc;

@@ -489,7 +489,7 @@ pub(super) fn waits_for_quad(op: Op) -> bool {
 }
 
 /// Whether the instruction is a derivative of its operand (SPIR-V §3.3.16).
-pub(crate) fn is_derivative(op: Op) -> bool {
+pub fn is_derivative(op: Op) -> bool {
     matches!(
         op,
         Op::DPdx

@@ -15,7 +15,7 @@ use crate::image::{self, Allowed, Location, Lod, Numeric, Sampled, SamplerError,
 use crate::number::sets::Set;
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
-use crate::spirv::check::is_implicit;
+use crate::spirv::check::{compares, is_implicit};
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
@@ -114,18 +114,6 @@ fn before_operands(op: Op) -> usize {
         op if compares(op) => 3,
         _ => 2,
     }
-}
-
-/// Whether it has a depth reference.
-fn compares(op: Op) -> bool {
-    matches!(
-        op,
-        Op::ImageSampleDrefImplicitLod
-            | Op::ImageSampleDrefExplicitLod
-            | Op::ImageSampleProjDrefImplicitLod
-            | Op::ImageSampleProjDrefExplicitLod
-            | Op::ImageDrefGather
-    )
 }
 
 /// Whether it divides its coordinates.
@@ -595,8 +583,8 @@ fn certain(bits: u32) -> Scalar {
     Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None }
 }
 
-/// M, (r = OpImageQuerySize τ a, I), c, p → M[r ↦ width, height and depth or layers of M(a)], I, c,
-/// p, as far as its type has them, and OpImageQuerySizeLod of the level M(l)
+/// M, (r = OpImageQuerySize τ a, I), c, p → M[r ↦ width, height and depth or layers of M(a)], I,
+/// c, p, as far as its type has them, and OpImageQuerySizeLod of the level M(l)
 ///                                                              [spirv/image-query-size, SPIR-V
 ///                                                              §3.3.10]
 pub fn image_query_size<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {

@@ -243,15 +243,7 @@ fn is_texel(op: Op) -> bool {
 
 /// Whether it has a depth reference or a component behind the coordinate.
 fn has_third(op: Op) -> bool {
-    matches!(
-        op,
-        Op::ImageSampleDrefImplicitLod
-            | Op::ImageSampleDrefExplicitLod
-            | Op::ImageSampleProjDrefImplicitLod
-            | Op::ImageSampleProjDrefExplicitLod
-            | Op::ImageGather
-            | Op::ImageDrefGather
-    )
+    spirv::compares(op) || op == Op::ImageGather
 }
 
 fn is_atomic(op: Op) -> bool {
