@@ -392,7 +392,7 @@ fn spirv_val_accepts_adapted_modules() {
                 id: i.result,
                 occurrence: (n % 2 == 0).then_some(n as u32),
                 column: u32::from(module.shape(i.result).columns) - 1,
-                location: if n % 3 == 0 { used[0] } else { free },
+                shown: pass::Shown::Output(if n % 3 == 0 { used[0] } else { free }),
                 marker: (-1234.5f32).to_bits(),
             };
             let Ok(words) = pass::adapt(module, "main", &probe) else {

@@ -8,10 +8,11 @@ use super::fuzz::{SHRINK, SHRINK_KNOWN, lanes_text};
 use super::{exit, input};
 use serde_json::json;
 use smallstep::gpu::Device;
+use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, Counts, Extent, Finding, Report};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::known::Explained;
-use smallstep::theorem::wsl::{Known, MIX, Minimal, Plan, Programs, Quirk, Tally, minimal};
+use smallstep::theorem::wsl::{Known, MIX, Minimal, Plan, Programs, Quirk, Tally, blame, minimal};
 use smallstep_semantics::number::Profile;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -104,8 +105,14 @@ impl Through {
     /// Judges one program alone.
     fn only(&self, plan: &Plan, (programs, seed): (Programs, u64), args: &CampaignArgs, mut device: Option<&mut Device>) -> exit::Ended {
         let (text, verdict) = plan.verdict_on(programs, seed, device.as_deref_mut());
-        let small = if args.shrink.is_some_and(|most| most > 0) { minimal(plan, (programs, seed), device) } else { None };
-        let (of, name, why, code) = (programs.name(), verdict.name(), verdict.why(), exit::of(&verdict));
+        let mut small = match args.shrink {
+            Some(most) if most > 0 => minimal(plan, (programs, seed), device.as_deref_mut()),
+            _ => None,
+        };
+        if let (Some(small), Some(device)) = (&mut small, device) {
+            blame(plan, (programs, seed), small, device);
+        }
+        let (of, name, why, code) = (programs.name(), verdict.name(), explained(&verdict), exit::of(&verdict));
         if self.json {
             say!("{}", json!({"schema": 1, "kind": "program", "of": of, "seed": seed, "text": text}));
             let profile = plan.profile.to_string();
@@ -117,7 +124,7 @@ impl Through {
             say!("{text}");
             say!("// {of}, seed {seed}, under {}: {name} {why}", plan.profile);
             if let Some(small) = small {
-                say!("\n// minimal: {}\n{}", small.verdict.why(), small.text);
+                say!("\n// minimal: {}\n{}", explained(&small.verdict), small.text);
             }
         }
         Ok(code)
@@ -145,10 +152,13 @@ impl Through {
         }
         for (group, finding) in groups.iter().flat_map(|(group, findings)| findings.iter().map(move |f| (group, f))).take(bound) {
             let on = device.as_deref_mut().filter(|_| finding.device);
-            let small = minimal(replay.plan, replay.plan.program(finding.index), on);
-            let name = small.as_ref().and_then(|small| known.name_of(small)).filter(|_| finding.verdict == "disagree");
-            self.finding(replay, finding, small.as_ref(), name);
-            explained.count(name.map(String::from));
+            let mut small = minimal(replay.plan, replay.plan.program(finding.index), on);
+            let name = small.as_ref().and_then(|small| known.name_of(small)).filter(|_| finding.verdict == "disagree").map(String::from);
+            if let (Some(small), Some(on)) = (&mut small, device.as_deref_mut().filter(|_| finding.device)) {
+                blame(replay.plan, replay.plan.program(finding.index), small, on);
+            }
+            self.finding(replay, finding, small.as_ref(), name.as_deref());
+            explained.count(name);
             if let Some(small) = &small {
                 let name = format!("seed{}-{}.wsl", replay.plan.extent.seed, finding.index);
                 args.save(&name, &format!("// {group}\n// {}\n{}", replay.command(finding.index), small.text));
@@ -165,7 +175,7 @@ impl Through {
         let (programs, seed) = replay.plan.program(finding.index);
         let replay = replay.command(finding.index);
         if self.json {
-            let (text, why) = (small.map(|m| &m.text), small.map(|m| m.verdict.why()));
+            let (text, why) = (small.map(|m| &m.text), small.map(|m| explained(&m.verdict)));
             let shown = finding.to_json();
             say!(
                 "{}",
@@ -177,7 +187,7 @@ impl Through {
         match small {
             Some(small) => {
                 tell_part!("minimal:\n{}", small.text);
-                tell!("{}", small.verdict.why());
+                tell!("{}", explained(&small.verdict));
             }
             None => tell!("judged alone, the program is not wrong"),
         }
@@ -215,6 +225,14 @@ impl Through {
         say!("textures: {}", if tally.textures.is_empty() { "none".into() } else { list(&tally.textures) });
         let rows: Vec<String> = tally.rows.iter().map(|(row, n)| format!("{} {n}", row.name())).collect();
         say!("rows of the mapping: {}: {}", rows.len(), rows.join(", "));
+    }
+}
+
+/// What a verdict says, with the expression to blame.
+fn explained(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Disagree(difference) => difference.explained(),
+        other => other.why(),
     }
 }
 

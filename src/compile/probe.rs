@@ -23,12 +23,16 @@
 //! The counter is a float: it is exact up to 2^24, and no integer type is needed. Booleans show as
 //! 1 and 0, a matrix one column at a time.
 //!
+//! A compute module shows the value in a buffer: each invocation, before the entry point returns,
+//! stores its own four words. There the counter and the lanes are uints, a float shows its bits, and
+//! the probed instruction may be in any function.
+//!
 //! Invariant: run by the interpreter, original and adapted module show the same on their common
 //! outputs, and the adapted one shows the probed value; whoever uses the pass checks it.
 
-use rspirv::spirv::{Decoration, ExecutionMode, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, StorageClass};
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::spirv::module::{EntryPoint, Interface};
+use smallstep_semantics::spirv::module::{EntryPoint, Interface, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::{Instruction, Module};
 
@@ -38,18 +42,36 @@ pub const MAX_OCCURRENCE: u32 = 1 << 24;
 /// What to show, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// The result id of an instruction in the entry point's function, of floats or Booleans.
+    /// The result id of an instruction: of floats or Booleans in the entry point's function, or,
+    /// shown in a buffer, of any 32-bit scalars or Booleans anywhere.
     pub id: u32,
     /// Which of its executions in one invocation, from 0; `None` if no engine can execute it more
     /// than once.
     pub occurrence: Option<u32>,
     /// Which column of a matrix; 0 for everything else.
     pub column: u32,
-    /// The location of the output that shows the value as a vec4, padded with zeros. If the module
-    /// has such an output, that one shows the value in place of its own; else one is added.
-    pub location: u32,
+    /// Where the value is shown.
+    pub shown: Shown,
     /// The bits that all four lanes show if the value is never computed.
     pub marker: u32,
+}
+
+/// Where a probed value is shown, as four lanes, padded with zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// By the output at this location, as a vec4 of floats. If the module has such an output, that
+    /// one shows the value in place of its own; else one is added.
+    Output(u32),
+    /// In a storage buffer that the module does not have, as four words of each invocation.
+    Buffer {
+        /// Its descriptor set.
+        set: u32,
+        /// Its binding.
+        binding: u32,
+        /// The workgroups of the dispatch. Invocations follow each other by workgroup, x fastest,
+        /// and by LocalInvocationIndex.
+        groups: [u32; 3],
+    },
 }
 
 /// Why a module cannot be probed: a sentence.
@@ -66,16 +88,20 @@ impl std::error::Error for CannotProbe {}
 
 /// The words of the module that shows the probed value.
 ///
-/// Errors: the id is not computed in the entry point's function, is neither float nor Boolean, or
-/// ids or executions are more than can be counted.
+/// Errors: the id is not computed where it can be shown, has no lanes that can be, or ids or
+/// executions are more than can be counted.
 pub fn adapt(module: &Module, entry: &str, probe: &Probe) -> Result<Vec<u32>, CannotProbe> {
     let refuse = |why: String| Err(CannotProbe(why));
     let entry = module.entry_point(entry).map_err(|e| CannotProbe(e.to_string()))?;
     let shape = module.shape(probe.id);
-    let Some(defined) = module.definition(probe.id).filter(|&i| in_function(module, entry, i)) else {
-        return refuse(format!("%{} is not computed in the entry point's function", probe.id));
+    let in_buffer = matches!(probe.shown, Shown::Buffer { .. });
+    let is_there = |&i: &usize| if in_buffer { module.place(i).block != 0 } else { in_function(module, entry, i) };
+    let Some(defined) = module.definition(probe.id).filter(is_there) else {
+        let whose = if in_buffer { "a" } else { "the entry point's" };
+        return refuse(format!("%{} is not computed in {whose} function", probe.id));
     };
-    if !shape.is_lanes() || probe.column >= u32::from(shape.columns) {
+    let is_integer = matches!(shape.scalar, Scalar::Int { width: 32, .. });
+    if !(shape.is_lanes() || in_buffer && is_integer) || probe.column >= u32::from(shape.columns) {
         return refuse(format!("%{} is {shape}; what can be shown are floats, Booleans and the columns of a matrix", probe.id));
     }
     if probe.occurrence.is_some_and(|k| k >= MAX_OCCURRENCE) {
@@ -101,6 +127,22 @@ fn after(module: &Module, index: usize) -> usize {
     index + last.unwrap_or(0) + 1
 }
 
+/// What shows the value in an adapted module, by ids.
+enum Shows {
+    Output(u32),
+    /// The buffer and the type of pointers into it, the variables of the workgroup (with the type of
+    /// what it holds) and of the invocation in it, and constants: 0, and how many workgroups are in
+    /// a column and in a row, and how many invocations in a workgroup.
+    Buffer {
+        buffer: u32,
+        pointer: u32,
+        group: (u32, u32),
+        local: u32,
+        zero: u32,
+        sizes: [u32; 3],
+    },
+}
+
 /// A module being adapted: what is declared anew, by section.
 struct Adapter<'m> {
     module: &'m Module,
@@ -113,7 +155,8 @@ struct Adapter<'m> {
     decorations: Vec<u32>,
     /// New variables of the entry point's interface.
     interface: Vec<u32>,
-    float: u32,
+    /// The type of the lanes that are shown, and of four of them.
+    lane: u32,
     vec4: u32,
 }
 
@@ -121,10 +164,18 @@ impl<'m> Adapter<'m> {
     fn new(module: &'m Module, entry: &'m EntryPoint, probe: Probe, shape: Shape) -> Adapter<'m> {
         let next = module.header().bound;
         let (declarations, decorations, interface) = (Vec::new(), Vec::new(), Vec::new());
-        let mut adapter = Adapter { module, entry, probe, shape, next, declarations, decorations, interface, float: 0, vec4: 0 };
-        adapter.float = adapter.ty(Op::TypeFloat, &[32]);
-        adapter.vec4 = adapter.ty(Op::TypeVector, &[adapter.float, 4]);
+        let mut adapter = Adapter { module, entry, probe, shape, next, declarations, decorations, interface, lane: 0, vec4: 0 };
+        adapter.lane = match probe.shown {
+            Shown::Output(_) => adapter.ty(Op::TypeFloat, &[32]),
+            Shown::Buffer { .. } => adapter.ty(Op::TypeInt, &[32, 0]),
+        };
+        adapter.vec4 = adapter.ty(Op::TypeVector, &[adapter.lane, 4]);
         adapter
+    }
+
+    /// Whether the lanes are floats.
+    fn of_floats(&self) -> bool {
+        matches!(self.probe.shown, Shown::Output(_))
     }
 
     /// The adapted words; the value is caught before instruction `catch`.
@@ -133,7 +184,7 @@ impl<'m> Adapter<'m> {
         let marker = self.constant(self.probe.marker);
         let markers = self.declare_typed(Op::ConstantComposite, self.vec4, &[marker; 4]);
         let seen = self.declare_typed(Op::Variable, seen_type, &[StorageClass::Private as u32, markers]);
-        let output = self.output()?;
+        let shows = self.shows()?;
         let mut caught = Vec::new();
         self.catch(seen, &mut caught);
         if self.module.header().minor >= 4 {
@@ -162,7 +213,8 @@ impl<'m> Adapter<'m> {
             }
             if i.is(Op::Return) && in_function(self.module, self.entry, index) {
                 let value = self.result(&mut out, Op::Load, self.vec4, &[seen]);
-                push(&mut out, Op::Store, &[output, value]);
+                let place = self.place(&shows, &mut out);
+                push(&mut out, Op::Store, &[place, value]);
             }
             let from = out.len();
             out.extend_from_slice(i.words(words));
@@ -188,50 +240,54 @@ impl<'m> Adapter<'m> {
         let Some(occurrence) = self.probe.occurrence else {
             return push(code, Op::Store, &[seen, value]);
         };
-        let count_type = self.ty(Op::TypePointer, &[StorageClass::Private as u32, self.float]);
+        let count_type = self.ty(Op::TypePointer, &[StorageClass::Private as u32, self.lane]);
         let zero = self.constant(0);
-        let one = self.constant(1.0f32.to_bits());
-        let wanted = self.constant((occurrence as f32).to_bits());
+        let one = self.number(1);
+        let wanted = self.number(occurrence);
+        let (equal, add) = if self.of_floats() { (Op::FOrdEqual, Op::FAdd) } else { (Op::IEqual, Op::IAdd) };
         let count = self.declare_typed(Op::Variable, count_type, &[StorageClass::Private as u32, zero]);
         if self.module.header().minor >= 4 {
             self.interface.push(count);
         }
         let boolean = self.ty(Op::TypeBool, &[]);
         let booleans = self.ty(Op::TypeVector, &[boolean, 4]);
-        let n = self.result(code, Op::Load, self.float, &[count]);
-        let here = self.result(code, Op::FOrdEqual, boolean, &[n, wanted]);
+        let n = self.result(code, Op::Load, self.lane, &[count]);
+        let here = self.result(code, equal, boolean, &[n, wanted]);
         let four = self.result(code, Op::CompositeConstruct, booleans, &[here; 4]);
         let old = self.result(code, Op::Load, self.vec4, &[seen]);
         let new = self.result(code, Op::Select, self.vec4, &[four, value, old]);
         push(code, Op::Store, &[seen, new]);
-        let more = self.result(code, Op::FAdd, self.float, &[n, one]);
-        if self.declares_controls() {
+        let more = self.result(code, add, self.lane, &[n, one]);
+        if self.of_floats() && self.declares_controls() {
             push(&mut self.decorations, Op::Decorate, &[more, Decoration::NoContraction as u32]);
         }
         push(code, Op::Store, &[count, more]);
     }
 
-    /// The probed value, or its column, as four floats.
+    /// The probed value, or its column, as four lanes.
     fn as_vec4(&mut self, code: &mut Vec<u32>) -> u32 {
         let Probe { id, column, .. } = self.probe;
         let Shape { scalar, rows, columns } = self.shape;
         if scalar == Scalar::Bool {
             let boolean = self.ty(Op::TypeBool, &[]);
-            let (zero, one) = (self.constant(0), self.constant(1.0f32.to_bits()));
+            let (zero, one) = (self.constant(0), self.number(1));
             let mut lanes = [zero; 4];
             for (n, lane) in lanes.iter_mut().take(rows.into()).enumerate() {
                 let truth = if rows == 1 { id } else { self.result(code, Op::CompositeExtract, boolean, &[id, n as u32]) };
-                *lane = self.result(code, Op::Select, self.float, &[truth, one, zero]);
+                *lane = self.result(code, Op::Select, self.lane, &[truth, one, zero]);
             }
             return self.result(code, Op::CompositeConstruct, self.vec4, &lanes);
         }
-        let vector = match columns {
-            1 => id,
-            _ => {
-                let column_type = self.ty(Op::TypeVector, &[self.float, rows.into()]);
-                self.result(code, Op::CompositeExtract, column_type, &[id, column])
-            }
-        };
+        let mut vector = id;
+        if columns > 1 {
+            let float = self.ty(Op::TypeFloat, &[32]);
+            let column_type = self.ty(Op::TypeVector, &[float, rows.into()]);
+            vector = self.result(code, Op::CompositeExtract, column_type, &[id, column]);
+        }
+        if !self.of_floats() && scalar != (Scalar::Int { width: 32, signed: false }) {
+            let ty = if rows == 1 { self.lane } else { self.ty(Op::TypeVector, &[self.lane, rows.into()]) };
+            vector = self.result(code, Op::Bitcast, ty, &[vector]);
+        }
         if rows == 4 {
             return vector;
         }
@@ -241,9 +297,80 @@ impl<'m> Adapter<'m> {
         self.result(code, Op::CompositeConstruct, self.vec4, &parts)
     }
 
+    /// What is declared to show the value.
+    fn shows(&mut self) -> Result<Shows, CannotProbe> {
+        match self.probe.shown {
+            Shown::Output(location) => Ok(Shows::Output(self.output(location)?)),
+            Shown::Buffer { set, binding, groups } => {
+                if self.module.variables().iter().any(|v| {
+                    let place = |decoration| self.module.decoration(v.id, WHOLE, decoration);
+                    (place(Decoration::DescriptorSet), place(Decoration::Binding)) == (Some(set), Some(binding))
+                }) {
+                    return Err(CannotProbe(format!("the module has a variable at descriptor set {set}, binding {binding}")));
+                }
+                let values = self.id();
+                push(&mut self.declarations, Op::TypeRuntimeArray, &[values, self.vec4]);
+                let block = self.id();
+                push(&mut self.declarations, Op::TypeStruct, &[block, values]);
+                let pointer = self.ty(Op::TypePointer, &[StorageClass::StorageBuffer as u32, block]);
+                let buffer = self.declare_typed(Op::Variable, pointer, &[StorageClass::StorageBuffer as u32]);
+                push(&mut self.decorations, Op::Decorate, &[values, Decoration::ArrayStride as u32, 16]);
+                push(&mut self.decorations, Op::Decorate, &[block, Decoration::Block as u32]);
+                push(&mut self.decorations, Op::MemberDecorate, &[block, 0, Decoration::Offset as u32, 0]);
+                push(&mut self.decorations, Op::Decorate, &[buffer, Decoration::DescriptorSet as u32, set]);
+                push(&mut self.decorations, Op::Decorate, &[buffer, Decoration::Binding as u32, binding]);
+                if self.module.header().minor >= 4 {
+                    self.interface.push(buffer);
+                }
+                let vec3 = self.ty(Op::TypeVector, &[self.lane, 3]);
+                let group = self.built_in(BuiltIn::WorkgroupId, vec3);
+                let local = self.built_in(BuiltIn::LocalInvocationIndex, self.lane);
+                let size = self.module.modes(self.entry).workgroup_size.unwrap_or([1; 3]);
+                let sizes = [groups[1], groups[0], size.iter().product()].map(|size| self.constant(size));
+                let pointer = self.ty(Op::TypePointer, &[StorageClass::StorageBuffer as u32, self.vec4]);
+                let zero = self.constant(0);
+                Ok(Shows::Buffer { buffer, pointer, group: (group, vec3), local, zero, sizes })
+            }
+        }
+    }
+
+    /// The variable of a built-in input of the entry point, declared if it has none.
+    fn built_in(&mut self, built_in: BuiltIn, ty: u32) -> u32 {
+        let is_it = |v: &&Variable| v.class == StorageClass::Input && self.module.built_in(v.id, WHOLE) == Some(built_in);
+        let found = self.module.variables().iter().find(is_it).map(|v| v.id);
+        let pointer = self.ty(Op::TypePointer, &[StorageClass::Input as u32, ty]);
+        let variable = found.unwrap_or_else(|| {
+            let variable = self.declare_typed(Op::Variable, pointer, &[StorageClass::Input as u32]);
+            push(&mut self.decorations, Op::Decorate, &[variable, Decoration::BuiltIn as u32, built_in as u32]);
+            variable
+        });
+        if !self.module.interface_of(self.entry).contains(&variable) {
+            self.interface.push(variable);
+        }
+        variable
+    }
+
+    /// A pointer to where the invocation shows its value.
+    fn place(&mut self, shows: &Shows, code: &mut Vec<u32>) -> u32 {
+        let (buffer, pointer, (group, vec3), local, zero, sizes) = match *shows {
+            Shows::Output(output) => return output,
+            Shows::Buffer { buffer, pointer, group, local, zero, sizes } => (buffer, pointer, group, local, zero, sizes),
+        };
+        let group = self.result(code, Op::Load, vec3, &[group]);
+        let mut number = self.result(code, Op::CompositeExtract, self.lane, &[group, 2]);
+        for (size, part) in sizes.into_iter().zip([Some(1), Some(0), None]) {
+            number = self.result(code, Op::IMul, self.lane, &[number, size]);
+            let more = match part {
+                Some(part) => self.result(code, Op::CompositeExtract, self.lane, &[group, part]),
+                None => self.result(code, Op::Load, self.lane, &[local]),
+            };
+            number = self.result(code, Op::IAdd, self.lane, &[number, more]);
+        }
+        self.result(code, Op::AccessChain, pointer, &[buffer, zero, number])
+    }
+
     /// The output variable that shows the value.
-    fn output(&mut self) -> Result<u32, CannotProbe> {
-        let location = self.probe.location;
+    fn output(&mut self, location: u32) -> Result<u32, CannotProbe> {
         let pointer = self.ty(Op::TypePointer, &[StorageClass::Output as u32, self.vec4]);
         let is_output = |i: &&Instruction| i.is(Op::Variable) && self.module.interface(i.result) == Some(Interface::Output(location));
         if let Some(variable) = self.module.instructions().iter().find(is_output) {
@@ -288,8 +415,15 @@ impl<'m> Adapter<'m> {
         id
     }
 
+    /// A constant lane of these bits.
     fn constant(&mut self, bits: u32) -> u32 {
-        self.declare_typed(Op::Constant, self.float, &[bits])
+        self.declare_typed(Op::Constant, self.lane, &[bits])
+    }
+
+    /// A constant lane that counts so much.
+    fn number(&mut self, n: u32) -> u32 {
+        let bits = if self.of_floats() { (n as f32).to_bits() } else { n };
+        self.constant(bits)
     }
 
     fn declare_typed(&mut self, op: Op, ty: u32, operands: &[u32]) -> u32 {

@@ -225,6 +225,15 @@ impl Difference {
         }
     }
 
+    /// What differs, and the first subexpression whose value does, or why none is named.
+    pub fn explained(&self) -> String {
+        match (&self.blame, &self.unblamed) {
+            (Some(blame), _) => format!("{self}; first differing subexpression: {blame}"),
+            (None, Some(unblamed)) => format!("{self}; {unblamed}"),
+            (None, None) => self.to_string(),
+        }
+    }
+
     /// The group that a campaign puts the difference in: the engines, and the rule and instruction
     /// to blame, or the way in which they differ.
     pub fn group(&self) -> String {

@@ -276,7 +276,7 @@ impl Search<'_> {
             id: computed.id,
             occurrence: self.loops.then_some(computed.occurrence),
             column,
-            location: self.location,
+            shown: pass::Shown::Output(self.location),
             marker: marker(&traced),
         };
         let words = pass::adapt(self.case.module(), self.translated.entry, &probe).map_err(|e| e.to_string())?;

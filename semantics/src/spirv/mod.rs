@@ -38,6 +38,7 @@ pub mod types;
 pub mod value;
 pub mod words;
 
+pub use check::is_atomic;
 pub use check::{compares, is_implicit};
 pub use declare::is_derivative;
 

@@ -218,12 +218,12 @@ pub struct Finding {
 impl Finding {
     /// What a verdict on a program is, if it is not as it must be. `device`: whether one is judged.
     pub fn of(index: u64, verdict: &Verdict, device: bool) -> Option<Finding> {
-        let group = match verdict {
-            Verdict::Disagree(difference) => difference.group(),
-            Verdict::Failed(why) => why.clone(),
+        let (group, what) = match verdict {
+            Verdict::Disagree(difference) => (difference.group(), difference.explained()),
+            Verdict::Failed(why) => (why.clone(), verdict.why()),
             _ => return None,
         };
-        Some(Finding { index, verdict: verdict.name().into(), group, what: verdict.why(), near_miss: false, device })
+        Some(Finding { index, verdict: verdict.name().into(), group, what, near_miss: false, device })
     }
 
     /// As journals and reports have it: index, verdict, group, what, near_miss, device.

@@ -8,7 +8,7 @@ use smallstep_semantics::number::{Expected, Profile};
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::spirv::grid::{self, Acceptance};
+use smallstep_semantics::spirv::grid::{self, Acceptance, Doubtful};
 use smallstep_semantics::spirv::{Buffer, Module, Relation};
 
 use super::same_bytes;
@@ -100,5 +100,24 @@ impl Due {
             same_bytes(&due, bytes)?;
         }
         Ok(admitted)
+    }
+
+    /// The first word of the buffer at a set and binding that a device may not hold: its number,
+    /// what it must be, and what it is.
+    pub fn wrong_word(&self, (set, binding): (u32, u32), found: &[u8]) -> Option<(usize, Expected, u32)> {
+        let which = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (set, binding))?;
+        let words = |bytes: &[u8]| -> Vec<u32> { bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect() };
+        let due = words(&self.observation.buffers[which].bytes);
+        due.into_iter().zip(words(found)).enumerate().find_map(|(at, (definite, found))| {
+            let offset = 4 * at as u64;
+            let by_sets = self.acceptance.words.iter().find(|word| word.buffer == which && word.offset == offset);
+            let is_open = |open: &Doubtful| open.buffer == which && open.start < offset + 4 && offset < open.end;
+            let expected = match by_sets {
+                Some(word) => word.expected,
+                None if self.acceptance.doubtful.iter().any(is_open) => return None,
+                None => Expected::Bits(definite),
+            };
+            (expected.admits(found) == Some(false)).then_some((at, expected, found))
+        })
     }
 }

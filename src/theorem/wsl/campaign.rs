@@ -1,5 +1,6 @@
 //! Campaigns of WSL: which programs there are, and how each is judged.
 
+use super::blame;
 use super::case::{Case, Ran};
 use super::compare::Compared;
 use super::programs::{Each, Programs, draws, entry_points, functions, generated, subjects, subjects_of};
@@ -8,7 +9,9 @@ use crate::compile::wsl::planted::Planted;
 use crate::compile::wsl::{Options, VERSION as SPIRV};
 use crate::dispatch::Dispatch;
 use crate::gpu::{Device, DeviceOutcome, Route};
+use crate::theorem::blame::Blame;
 use crate::theorem::campaign::{CHUNK, Extent, Returned, SourceLanguage};
+use crate::theorem::probe::Unblamed;
 use crate::theorem::{Difference, Engine, Verdict};
 use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
@@ -154,6 +157,37 @@ impl Plan<'_> {
         let (text, made) = generated(programs, seed);
         let verdict = self.verdict(programs, seed, &text, made.as_ref(), device);
         (text, verdict)
+    }
+
+    /// The first expression that a device computes differently in a text in the place of the program
+    /// of a seed: of the first dispatch or call on which it disagrees.
+    pub(super) fn search(
+        &self,
+        programs: Programs,
+        seed: u64,
+        text: &str,
+        made: Option<&Made>,
+        device: &mut Device,
+    ) -> Result<Blame, Unblamed> {
+        let unknown = |why: &str| Err(Unblamed::Unknown { why: why.into(), dispatches: 0 });
+        let Some(program) = validate(text).program else { return unknown("it is not valid") };
+        let (mut found, options) = (unknown("it does not disagree again"), self.options());
+        let (name, route) = (device.adapter().name.clone(), device.route());
+        let mut searched = false;
+        subjects_of(programs, (&program, text), seed, made, &mut |_, _, case| {
+            let (Ok(case), false) = (case, searched) else { return };
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, false) else { return };
+            let outcome = device.run(ran.dispatch()).outcome;
+            if !matches!(case.on_device(&outcome, &options, &name, route).0, Verdict::Disagree(_)) {
+                return;
+            }
+            searched = true;
+            found = match &case {
+                Case::Computed(subject) => blame::on_device(subject, &options, route, &mut |dispatch| device.run(dispatch).outcome),
+                Case::Drawn(_) => unknown("draws are not searched"),
+            };
+        });
+        found
     }
 
     /// What a device makes of a program.

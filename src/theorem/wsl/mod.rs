@@ -14,8 +14,9 @@
 //! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is
 //! what the target is bound to, `source` what the program allows, `compare` holds one against the
 //! other, `programs` are the generated programs of a seed, `campaign` many of them, `tally` what
-//! they come to, `reduce` makes one that is wrong smaller, `known` finds it among quirks.
+//! they come to, `blame` names the first expression that the module computes differently, `reduce` makes one that is wrong smaller, `known` finds it among quirks.
 
+mod blame;
 mod bound;
 mod campaign;
 mod case;
@@ -32,7 +33,7 @@ pub use campaign::{MIX, Plan, check_draws, check_entry_points, check_functions, 
 pub use compare::{Compared, is_allowed, leaves};
 pub use known::{Known, Quirk};
 pub use programs::Programs;
-pub use reduce::{Minimal, minimal};
+pub use reduce::{Minimal, blame, minimal};
 pub use tally::{CEILING_EXCLUDED, Tally};
 
 use super::{Difference, Engine, Lack, Verdict};

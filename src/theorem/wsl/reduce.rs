@@ -4,7 +4,7 @@ use super::campaign::Plan;
 use super::programs::{Programs, generated};
 use crate::generate::wsl as shrink;
 use crate::gpu::Device;
-use crate::theorem::Verdict;
+use crate::theorem::{Engine, Verdict};
 
 /// The most programs that are tried to make one finding smaller.
 const QUESTIONS: u32 = 3_000;
@@ -46,4 +46,18 @@ pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Optio
     };
     shrink::minimal(&text, &mut fails, QUESTIONS);
     Some(best)
+}
+
+/// Searches a device for the first expression that it computes differently, if that is what the
+/// verdict of a minimal program says.
+pub fn blame(plan: &Plan, (programs, seed): (Programs, u64), minimal: &mut Minimal, device: &mut Device) {
+    let (_, made) = generated(programs, seed);
+    let Verdict::Disagree(difference) = &mut minimal.verdict else { return };
+    if !matches!(difference.between.1, Engine::Device(_)) {
+        return;
+    }
+    match plan.search(programs, seed, &minimal.text, made.as_ref(), device) {
+        Ok(blame) => difference.blame = Some(blame),
+        Err(unblamed) => difference.unblamed = Some(unblamed),
+    }
 }

@@ -1,6 +1,7 @@
 //! What runs on both sides: a dispatch of a compute entry point, or a function over a table of
 //! arguments.
 
+use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
 use super::source::{FEW_WAYS, FUEL, MUCH, Source, WAYS, machine, relation};
@@ -17,11 +18,13 @@ use smallstep_semantics::spirv::environment::{self, Limits, Observation};
 use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
 use smallstep_semantics::undefined::Ub;
 use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::group::Dispatch;
+use smallstep_semantics::wsl::execution::{Step, Thread};
+use smallstep_semantics::wsl::group::{self, Dispatch};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::{self as wsl_machine, Compiled, Ending};
-use smallstep_semantics::wsl::open::Possible;
+use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::{call, execution, memory};
 
@@ -59,6 +62,12 @@ impl Given {
             samplers: self.bound.samplers.clone(),
             ..ComputeDispatch::default()
         }
+    }
+
+    /// The dispatch for SPIR-V's engines, with so much fuel.
+    pub(super) fn target(&self, fuel: u64) -> environment::Dispatch<'_> {
+        let (entry, resources) = (self.module.entry.as_str(), self.bound.resources());
+        environment::Dispatch { entry, groups: self.groups, resources, limits: Limits::of_fuel(fuel) }
     }
 }
 
@@ -129,18 +138,57 @@ impl Subject<'_, '_> {
         }
     }
 
+    /// The program's text.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Subject::Dispatch(dispatch) => dispatch.text,
+            Subject::Call { text, .. } => text,
+        }
+    }
+
+    /// How many threads a group has.
+    pub(super) fn threads_per_group(&self) -> u32 {
+        match self {
+            Subject::Dispatch(dispatch) => match dispatch.entry.stage {
+                Stage::Compute(size) => size.iter().product(),
+                Stage::Vertex | Stage::Fragment => 1,
+            },
+            Subject::Call { .. } => 1,
+        }
+    }
+
+    /// The source by its relation, along the first way: `on` is told of each step.
+    pub(super) fn trace(&self, on: &mut dyn FnMut(&Thread, &Step)) {
+        match self {
+            Subject::Dispatch(dispatch) => {
+                let settings = group::Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, ..group::Settings::default() };
+                dispatch.trace(&settings, on);
+            }
+            Subject::Call { .. } => {
+                let settings = call::Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, ..call::Settings::default() };
+                if let Some(evaluation) = self.evaluation() {
+                    evaluation.run(&settings, &mut |step, thread| on(thread, step));
+                }
+            }
+        }
+    }
+
+    /// The call, if it is one, as the relation runs it.
+    fn evaluation(&self) -> Option<call::Evaluation<'_>> {
+        let Subject::Call { program, text, f, arguments } = self else { return None };
+        let values = program.env.function(*f).parameters.iter().zip(arguments);
+        let values = values
+            .map(|(p, words)| execution::term::Value { ty: p.ty, words: words.iter().map(|&w| Word::Bits(w)).collect::<memory::Words>() });
+        Some(call::Evaluation { program, text, start: execution::call_of(program, *f, values.collect()), root: *f })
+    }
+
     /// The source by its relation, along so many ways.
     fn relation(&self, precision: Option<Profile>, ways: usize) -> Source {
         match self {
             Subject::Dispatch(dispatch) => relation(dispatch, precision, ways),
-            Subject::Call { program, text, f, arguments } => {
-                let values = program.env.function(*f).parameters.iter().zip(arguments);
-                let values = values.map(|(p, words)| execution::term::Value {
-                    ty: p.ty,
-                    words: words.iter().map(|&w| smallstep_semantics::wsl::open::Word::Bits(w)).collect::<memory::Words>(),
-                });
-                let evaluation = call::Evaluation { program, text, start: execution::call_of(program, *f, values.collect()), root: *f };
+            Subject::Call { .. } => {
                 let settings = call::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, ..call::Settings::default() };
+                let Some(evaluation) = self.evaluation() else { return Source::Unknown("no call".into()) };
                 match evaluation.run(&settings, &mut |_, _| {}) {
                     Outcome::Observed(shown) if shown.discarded > 0 => Source::Unknown("the source discards".into()),
                     Outcome::Observed(shown) => {
@@ -230,7 +278,10 @@ impl Subject<'_, '_> {
             Ok(given) => given,
             Err(verdict) => return (verdict, Compared::default(), None),
         };
-        let (verdict, compared) = self.judged_of(&mut given, options, relation);
+        let (mut verdict, compared) = self.judged_of(&mut given, options, relation);
+        if let Verdict::Disagree(difference) = &mut verdict {
+            difference.blame = blame::in_semantics(self, &given, options);
+        }
         (verdict, compared, Some(given))
     }
 
@@ -352,12 +403,11 @@ fn loaded(module: &Module) -> Result<(spirv::Module, Option<lockstep::Program>),
 }
 
 fn target_with(
-    Given { module, groups, bound, .. }: &Given,
+    given: &Given,
     (loaded, program): (&spirv::Module, Option<&lockstep::Program>),
     fuel: u64,
 ) -> Result<Outcome<Observation>, LoadError> {
-    let resources = bound.resources();
-    let dispatch = environment::Dispatch { entry: &module.entry, groups: *groups, resources, limits: Limits::of_fuel(fuel) };
+    let dispatch = given.target(fuel);
     match program {
         Some(program) => Ok(program.run(&dispatch, 1)),
         None => spirv::grid::run(loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ()),

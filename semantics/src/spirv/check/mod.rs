@@ -14,7 +14,7 @@ mod structure;
 
 pub(super) use image::is_image;
 pub use image::{compares, is_implicit};
-pub(super) use shared::is_atomic;
+pub use shared::is_atomic;
 
 use std::rc::Rc;
 

@@ -10,7 +10,7 @@ use super::super::words::Instruction;
 use super::{Checked, Pass};
 
 /// Whether the instruction is an atomic one that is modeled.
-pub(in crate::spirv) fn is_atomic(op: Op) -> bool {
+pub fn is_atomic(op: Op) -> bool {
     matches!(
         op,
         Op::AtomicLoad

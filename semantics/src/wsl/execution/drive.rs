@@ -109,16 +109,17 @@ fn done(
         Does::Becomes(change) => {
             let effects = std::mem::take(&mut change.effects);
             let events = committed(shared, memory, opens, thread, gate, effects, place).map_err(|stop| (stop, Instance::default()))?;
+            let value = change.value();
             let (Some(rule), Some(())) = (change.rule, change.put(&mut thread.program, focus, contexts)) else {
                 return Err(stuck("what a rule gives does not fit into the term"));
             };
             let within = within(focus, contexts);
             focus.enter(contexts);
-            Ok(Step { rule, within, at: place, events })
+            Ok(Step { rule, within, at: place, events, value })
         }
         Does::Discards(rule) => {
             let rule = rule.unwrap_or(Rule::WslEDiscard);
-            let step = Step { rule, within: within(focus, contexts), at: place, events: SmallVec::new() };
+            let step = Step { rule, within: within(focus, contexts), at: place, events: SmallVec::new(), value: None };
             Err((Stop::Discarded(Box::new(step)), Instance { barrier: None, around: std::mem::take(around) }))
         }
         Does::Stops(stop) => {

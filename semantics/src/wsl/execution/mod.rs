@@ -155,6 +155,8 @@ pub struct Step {
     pub at: Span,
     /// What memory saw, in program order.
     pub events: SmallVec<[Event; 2]>,
+    /// The expression that became a value, and the value; none where the step made no value.
+    pub value: Option<(ExprId, Value)>,
 }
 
 /// A rule's function that a planted bug replaces.

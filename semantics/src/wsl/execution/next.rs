@@ -4,7 +4,7 @@
 //! ([`Effect`](super::Effect)), or that the thread waits or ends; a rule of a context adds the part
 //! of the term that it applies in. The driver of the parent module does what is said.
 
-use super::term::{Block, Env, Expr, Form, Stmt};
+use super::term::{Block, Env, Expr, Form, Stmt, Value};
 use super::{Around, Cx, Effects, Stop};
 use crate::rule::Rule;
 use crate::text::Span;
@@ -314,6 +314,14 @@ impl Next {
 impl Change {
     fn take(&mut self) -> Becomes {
         std::mem::replace(&mut self.becomes, Becomes::Part(0))
+    }
+
+    /// The expression that it makes a value of, and the value.
+    pub(super) fn value(&self) -> Option<(ExprId, Value)> {
+        match &self.becomes {
+            Becomes::Expr(Expr { at, ty, form: Form::Value(words) }) => Some((*at, Value { ty: *ty, words: words.clone() })),
+            _ => None,
+        }
     }
 
     fn plug(&mut self, mut e: Expr, contexts: &[Context]) {

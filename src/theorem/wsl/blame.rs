@@ -1,0 +1,446 @@
+//! Which expression of the program the compiled module computes differently.
+//!
+//! WSL's relation says when an expression of the program becomes a value, and SPIR-V's when a
+//! result id has one. The compiler's witness says which ids are which expression. Both engines run
+//! the threads of a dispatch alike as long as they compute alike, so the n-th value that a thread
+//! gives an expression on one side is the n-th on the other. The first value that is another one,
+//! in the order of the SPIR-V relation, is to blame: what it was made of was right.
+//!
+//! Values of which WSL leaves something open are passed over.
+//!
+//! A device shows no intermediates. The pass [`compile::probe`](crate::compile::probe) makes a module
+//! in which every invocation also shows one of its values, so that a value of all threads costs one
+//! dispatch. They are asked for in the order of the SPIR-V relation. The first that no device may
+//! have is to blame.
+
+use super::compare::{is_allowed, result_leaves};
+use super::source::FUEL;
+use super::subject::{Given, Subject};
+use crate::compile::probe::{self as pass, Probe, Shown};
+use crate::compile::wsl::{Options, Witness};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, words_hash};
+use crate::gpu::{DeviceOutcome, Route};
+use crate::theorem::blame::{Blame, instruction_text};
+use crate::theorem::dispatches::due::Due;
+use crate::theorem::probe::Unblamed;
+use crate::theorem::{expected_text, float_text};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::number::{Expected, sets};
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::{self, Limits, Observation, ObservedBuffer, Resources};
+use smallstep_semantics::spirv::{self, Event, Relation, grid, is_atomic};
+use smallstep_semantics::text::Span;
+use smallstep_semantics::wsl::layout::Layouts;
+use smallstep_semantics::wsl::memory::Words;
+use smallstep_semantics::wsl::open::{Possible, Word};
+use smallstep_semantics::wsl::syntax::Fix;
+use smallstep_semantics::wsl::types::{Scalar, TypeId};
+use smallstep_semantics::wsl::typing::program::{ExprId, Form, Program};
+
+/// The most values of either side that are kept.
+const MAX_VALUES: usize = 1 << 18;
+/// The most dispatches of one search.
+const MAX_DISPATCHES: u32 = 256;
+/// Where there are too many executions to ask for each, so many of the first of each instruction
+/// are asked for.
+const FEW: u32 = 4;
+/// What a thread shows that has not computed the value: the bits of a NaN that nothing computes.
+const MARKER: u32 = 0x7fa5_5a5a;
+/// The most characters of an expression that are shown.
+const SHOWN: usize = 200;
+
+/// Values in order, by the thread, the place and the type of the expression.
+type Values = FxHashMap<(u32, Span, TypeId), Vec<Words>>;
+
+/// One value of the module's.
+struct Computed<'w> {
+    witness: &'w Witness,
+    ty: TypeId,
+    thread: u32,
+    /// Which of the values of its expression this is, from 0.
+    occurrence: usize,
+    /// Which execution of its instruction this is, from 0.
+    executed: u32,
+    step: u64,
+    bits: Vec<u32>,
+    instruction: String,
+}
+
+impl Computed<'_> {
+    fn blame(&self, subject: &Subject, (expected, found): (String, String), dispatches: u32) -> Blame {
+        Blame {
+            expression: expression(subject.text(), self.witness.span),
+            span: self.witness.span,
+            id: self.witness.id,
+            rule: self.witness.rule,
+            instruction: self.instruction.clone(),
+            step: self.step,
+            occurrence: u64::from(self.executed),
+            dispatches,
+            expected,
+            found,
+        }
+    }
+}
+
+/// The values of expressions that the SPIR-V relation computes, in its order, up to where it ends,
+/// and what it shows then.
+fn computed<'w>(given: &'w Given, module: &spirv::Module, threads: u32) -> (Vec<Computed<'w>>, Option<Observation>) {
+    let mut by_id: FxHashMap<u32, (&Witness, TypeId)> = FxHashMap::default();
+    for one in &given.module().witness {
+        if let Some(ty) = one.ty {
+            // Of expressions with one id, the innermost stands first and says most.
+            by_id.entry(one.id).or_insert((one, ty));
+        }
+    }
+    let mut counts: FxHashMap<(u32, Span, TypeId), usize> = FxHashMap::default();
+    let mut executions: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut computed: Vec<Computed> = Vec::new();
+    let mut sink = |event: &Event<'_, '_>| {
+        let id = event.instruction.result;
+        let (Some(&(witness, ty)), Some(spirv::memory::Value::Scalars(scalars))) = (by_id.get(&id), event.value) else { return };
+        if computed.len() >= MAX_VALUES {
+            return;
+        }
+        let thread = event.invocation.workgroup * threads + event.invocation.local;
+        let (count, execution) = (counts.entry((thread, witness.span, ty)).or_default(), executions.entry((thread, id)).or_default());
+        let (occurrence, executed) = (*count, *execution);
+        *count += 1;
+        *execution += 1;
+        let bits = scalars.iter().map(|scalar| scalar.lane().bits).collect();
+        let instruction = instruction_text(module, event.instruction);
+        computed.push(Computed { witness, ty, thread, occurrence, executed, step: event.step, bits, instruction });
+    };
+    let ended = grid::run(module, &given.target(FUEL.2), &Schedule::default(), &Relation::default(), &mut sink);
+    let shown = match ended {
+        Ok(Outcome::Observed(shown)) => Some(shown),
+        _ => None,
+    };
+    (computed, shown)
+}
+
+/// The first expression that the SPIR-V relation gives another value than WSL's relation; none if
+/// every one has its value, and what differs is where something is stored.
+pub(super) fn in_semantics(subject: &Subject, given: &Given, options: &Options) -> Option<Blame> {
+    let witnessed = subject.given(&Options { witness: true, ..*options }).ok()?;
+    if words_hash(&witnessed.module().words) != words_hash(&given.module().words) {
+        return None;
+    }
+    let expected = expected(subject);
+    let module = spirv::Module::load(&witnessed.module().words).ok()?;
+    let mut layouts = Layouts::default();
+    computed(&witnessed, &module, subject.threads_per_group()).0.iter().find_map(|c| {
+        let words = expected.get(&(c.thread, c.witness.span, c.ty))?.get(c.occurrence)?;
+        let leaves = result_leaves(subject.program(), &mut layouts, c.ty)?;
+        let scalars = leaves.iter().map(|&(at, of)| match words.get(at) {
+            Some(&Word::Bits(bits)) => Some((bits, of)),
+            _ => None,
+        });
+        let scalars: Vec<(u32, Scalar)> = scalars.collect::<Option<_>>()?;
+        let differs = scalars.len() == c.bits.len()
+            && scalars.iter().zip(&c.bits).any(|(&(bits, of), &found)| !is_allowed(&Possible::Values(vec![bits]), of, found));
+        let found = c.bits.iter().zip(&scalars).map(|(&bits, &(_, of))| (bits, of));
+        differs.then(|| c.blame(subject, (value_text(scalars.iter().copied()), value_text(found)), 0))
+    })
+}
+
+/// What runs compute dispatches: a device, or what a test has in its place.
+pub(super) type Runs<'d> = &'d mut dyn FnMut(ComputeDispatch) -> DeviceOutcome;
+
+/// The first expression that a device reached by a route computes differently.
+///
+/// # Errors
+/// Why none is named.
+pub(super) fn on_device(subject: &Subject, options: &Options, route: Route, run: Runs) -> Result<Blame, Unblamed> {
+    let unknown = |why: String, dispatches| Unblamed::Unknown { why, dispatches };
+    let witnessed = subject.given(&Options { witness: true, ..*options });
+    let given = witnessed.map_err(|verdict| unknown(verdict.why(), 0))?;
+    let module = spirv::Module::load(&given.module().words).map_err(|e| unknown(e.to_string(), 0))?;
+    if module.instructions().iter().any(|i| is_atomic(i.op)) {
+        return Err(unknown("the order of its atomic accesses is the device's to choose".into(), 0));
+    }
+    let (computed, original) = computed(&given, &module, subject.threads_per_group());
+    let original = original.ok_or_else(|| unknown("the module does not end by the SPIR-V relation".into(), 0))?;
+    // Of each execution of an instruction, the value of the thread that comes first.
+    let mut asked: FxHashSet<(u32, u32)> = FxHashSet::default();
+    let mut questions: Vec<&Computed> = computed.iter().filter(|c| asked.insert((c.witness.id, c.executed))).collect();
+    if questions.len() > MAX_DISPATCHES as usize {
+        questions.retain(|c| c.executed < FEW);
+    }
+    let mut dispatches = 0;
+    for question in questions {
+        for column in 0..u32::from(module.shape(question.witness.id).columns) {
+            if dispatches >= MAX_DISPATCHES {
+                return Err(unknown(format!("the device was asked {MAX_DISPATCHES} times"), dispatches));
+            }
+            dispatches += 1;
+            let probe = Ask { subject, given: &given, module: &module, original: &original, question, column };
+            if let Some(wrong) = probe.ask(route, run).map_err(|why| unknown(why, dispatches))? {
+                return Ok(question.blame(subject, wrong, dispatches));
+            }
+        }
+    }
+    Err(Unblamed::Vanishes { dispatches })
+}
+
+/// One value that a device is asked for.
+struct Ask<'a> {
+    subject: &'a Subject<'a, 'a>,
+    given: &'a Given,
+    module: &'a spirv::Module,
+    /// What the module shows.
+    original: &'a Observation,
+    question: &'a Computed<'a>,
+    column: u32,
+}
+
+impl Ask<'_> {
+    /// What is expected and what is found, if a thread of the device has another value than it may
+    /// have.
+    ///
+    /// # Errors
+    /// The module is not adapted, shows something else by the interpreter, or does not run.
+    fn ask(&self, route: Route, run: Runs) -> Result<Option<(String, String)>, String> {
+        let Ask { subject, given, module, original, question, column } = *self;
+        let Computed { witness, executed, ty, .. } = question;
+        let mut dispatch = given.dispatch();
+        let binding = dispatch.buffers.iter().filter(|b| b.set == 0).map(|b| b.binding + 1);
+        let of_images = dispatch.images.iter().filter(|i| i.set == 0).map(|i| i.binding + 1);
+        let of_samplers = dispatch.samplers.iter().filter(|s| s.set == 0).map(|s| s.binding + 1);
+        let binding = binding.chain(of_images).chain(of_samplers).max().unwrap_or(0);
+        let shown = Shown::Buffer { set: 0, binding, groups: dispatch.groups };
+        let probe = Probe { id: witness.id, occurrence: Some(*executed), column, shown, marker: MARKER };
+        let words = pass::adapt(module, &dispatch.entry, &probe).map_err(|e| e.to_string())?;
+        let adapted = spirv::Module::load(&words).map_err(|e| format!("the adapted module is refused: {e}"))?;
+        let size = adapted.entry_point(&dispatch.entry).map_or([1; 3], |entry| adapted.modes(entry).workgroup_size.unwrap_or([1; 3]));
+        let invocations: u32 = dispatch.groups.iter().chain(&size).product();
+        let bytes = MARKER.to_le_bytes().repeat(4 * invocations as usize);
+        dispatch.words = words.into();
+        dispatch.buffers.push(BufferBinding { set: 0, binding, kind: BufferKind::ReadWrite, bytes });
+
+        let contents = dispatch.contents();
+        let images = dispatch.bound().image_contents();
+        let resources = Resources { images: &images, samplers: &dispatch.samplers, ..Resources::of_buffers(&contents) };
+        // Of each instruction of the original, the probe adds at most its own dozen.
+        let limits = Limits::of_fuel(16 * FUEL.2);
+        let target = environment::Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits };
+        let ran = grid::run(&adapted, &target, &Schedule::default(), &Relation::default(), &mut ());
+        let Outcome::Observed(observation) = ran.map_err(|e| e.to_string())? else {
+            return Err("the adapted module does not end by the interpreter".into());
+        };
+        let is_undisturbed = |buffer: &ObservedBuffer| {
+            let same = |b: &&ObservedBuffer| (b.set, b.binding) == (buffer.set, buffer.binding);
+            observation.buffers.iter().find(same).is_some_and(|b| b.bytes == buffer.bytes)
+        };
+        if !original.buffers.iter().all(is_undisturbed) {
+            return Err("the interpreter makes of the adapted words something else than of the original ones".into());
+        }
+        let due = Due::of(&adapted, &dispatch, observation, route, sets::Rules::default())?;
+        let hash = dispatch.words_hash();
+        let result = match run(dispatch) {
+            DeviceOutcome::Computed(result) if result.words_hash == hash => result,
+            DeviceOutcome::Computed(_) => return Err("the device ran other words than it was given".into()),
+            other => return Err(format!("a module that shows %{} did not run: {other}", witness.id)),
+        };
+        let found = result.buffer(0, binding).ok_or("the device shows no such buffer")?;
+        let Some((_, expected, found)) = due.wrong_word((0, binding), found) else { return Ok(None) };
+        let leaves = result_leaves(subject.program(), &mut Layouts::default(), *ty);
+        let scalar = leaves.and_then(|leaves| Some(leaves.first()?.1)).unwrap_or(Scalar::Uint);
+        let text = |bits| value_text(std::iter::once((bits, scalar)));
+        let demanded = match expected {
+            Expected::Bits(bits) => text(bits),
+            other => expected_text(other),
+        };
+        let shown = if found == MARKER { "nothing: the device does not compute it".into() } else { text(found) };
+        Ok(Some((demanded, shown)))
+    }
+}
+
+/// What WSL's relation gives each expression, by thread, in order.
+///
+/// An assignment is reduced to assignments to the variable that the target is of, and the terms that
+/// a rule makes for them stand for the target. What they become is no value of the target: the
+/// operator's is that of `++e` and `e1 += e2`, and the others are left out.
+fn expected(subject: &Subject) -> Values {
+    let (program, mut kept) = (subject.program(), 0);
+    let targets = targets(program);
+    let mut values: Values = FxHashMap::default();
+    subject.trace(&mut |thread, step| {
+        let (Some((e, value)), true) = (&step.value, kept < MAX_VALUES) else { return };
+        let of = match targets.get(e) {
+            None => *e,
+            Some(Some(whole)) if !matches!(step.rule, Rule::WslELoad | Rule::WslEAssignExecute) => *whole,
+            Some(_) => return,
+        };
+        kept += 1;
+        values.entry((thread.number, program.expr(of).span, value.ty)).or_default().push(value.words.clone());
+    });
+    values
+}
+
+/// The targets of assignments, with all that they are parts of; of `++e` and `e1 += e2` that
+/// expression too.
+fn targets(program: &Program) -> FxHashMap<ExprId, Option<ExprId>> {
+    let mut targets = FxHashMap::default();
+    for (number, expr) in (0..).zip(&program.exprs) {
+        let (mut target, whole) = match expr.form {
+            Form::Assign(target, _) | Form::Step(_, Fix::Postfix, target, ..) => (target, None),
+            Form::Step(_, Fix::Prefix, target, ..) | Form::CompoundAssign(_, target, _) => (target, Some(ExprId(number))),
+            _ => continue,
+        };
+        targets.insert(target, whole);
+        while let Form::Dot(of, ..) | Form::Index(of, ..) | Form::Parens(of) | Form::Coerce(_, of) = program.expr(target).form {
+            // What is computed of a part is none of the whole's values.
+            targets.insert(of, None);
+            target = of;
+        }
+    }
+    targets
+}
+
+/// An expression as it stands in the text, in one line.
+fn expression(text: &str, span: Span) -> String {
+    let text = text.get(span.start as usize..span.end as usize).unwrap_or("an expression that the compiler made");
+    let text: Vec<&str> = text.split_whitespace().collect();
+    let text = text.join(" ");
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn value_text(scalars: impl Iterator<Item = (u32, Scalar)>) -> String {
+    let text = scalars.map(|(bits, of)| match of {
+        Scalar::Bool => (bits != 0).to_string(),
+        Scalar::Float => float_text(bits),
+        Scalar::Int => (bits as i32).to_string(),
+        Scalar::Uint => bits.to_string(),
+    });
+    text.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::Case;
+    use super::super::programs::{Programs, subjects};
+    use super::*;
+    use crate::compile::wsl::planted::BUGS;
+    use crate::dispatch::ComputeResult;
+    use crate::theorem::{Engine, Verdict};
+    use smallstep_semantics::number::{Arithmetic, Lanes, Op, Planted};
+    use smallstep_semantics::spirv::Rules;
+    use smallstep_semantics::wsl::group::{Dispatch, Held, Resource};
+    use smallstep_semantics::wsl::validate::validate;
+
+    /// Nothing is blamed in programs that agree.
+    #[test]
+    fn nothing_is_blamed_where_the_engines_agree() {
+        let options = Options::default();
+        let (mut agreed, mut compared) = (0, 0);
+        for (programs, seeds) in [(Programs::Dispatches, 0..40), (Programs::Functions, 0..60), (Programs::EntryPoints, 0..60)] {
+            for seed in seeds {
+                let _ = subjects(programs, seed, &mut |_, text, case| {
+                    let Ok(Case::Computed(subject)) = case else { return };
+                    let (verdict, _, Some(given)) = subject.judged(&options, false) else { return };
+                    if verdict == Verdict::Agree {
+                        agreed += 1;
+                        compared += expected(&subject).len();
+                        let blame = in_semantics(&subject, &given, &options);
+                        assert!(
+                            blame.is_none(),
+                            "{} {seed}: {}\n{text}",
+                            programs.name(),
+                            blame.map(|b| b.to_string()).unwrap_or_default()
+                        );
+                    }
+                });
+            }
+        }
+        assert!(agreed >= 60 && compared >= 1000, "{agreed} programs agree, with {compared} expressions");
+    }
+
+    /// A planted mistake in an operation is blamed on an expression that its rule made.
+    #[test]
+    fn a_planted_mistake_is_blamed_on_an_expression_of_its_rule() {
+        let names = ["+ subtracts", "+ of floats subtracts", "* of ints adds", "- of ints adds", "/ of floats multiplies"];
+        for bug in BUGS.iter().filter(|bug| names.contains(&bug.name)) {
+            let options = Options { planted: Some(bug), ..Options::default() };
+            let (mut found, mut by_rule) = (0, 0);
+            for seed in 0..200 {
+                let _ = subjects(Programs::Dispatches, seed, &mut |_, text, case| {
+                    let Ok(Case::Computed(subject)) = case else { return };
+                    let (Verdict::Disagree(difference), ..) = subject.judged(&options, false) else { return };
+                    if difference.between.1 == Engine::SpirvMachine && difference.what.contains("the source allows") {
+                        found += 1;
+                        if let Some(blame) = difference.blame {
+                            assert!(text.contains(blame.expression.split_whitespace().next().unwrap_or("")), "{blame}");
+                            by_rule += u32::from(blame.rule == bug.rule);
+                        }
+                    }
+                });
+                if found >= 6 {
+                    break;
+                }
+            }
+            assert!(found >= 3 && by_rule * 10 >= found * 8, "{}: {by_rule} of {found} are blamed on {}", bug.name, bug.rule);
+        }
+    }
+
+    /// A device that is wrong in one operation: the expression that it computes is named, and
+    /// nothing if the device is right.
+    #[test]
+    fn a_device_is_blamed_for_the_operation_that_it_gets_wrong() {
+        let text = "float twice(float x) { return x + x; }
+            [numthreads(4, 1, 1)] compute void main(device float[] b : register(u0), uint3 id : SV_DispatchThreadID) {
+                float x = b[id.x];
+                for (uint i = 0u; i < 3u; i++) { x = twice(x) * float(i + 1u); }
+                if (x > 2.0) { x = x - 1.0; }
+                b[id.x] = x;
+            }";
+        let program = validate(text).program.expect("valid");
+        let entry = &program.entry_points[0];
+        let mut resources = Resource::of(&program, entry).expect("resources");
+        let Held::Buffer(buffer) = &mut resources[0].held else { panic!("a buffer") };
+        buffer.words = [0.5f32, 1.5, 2.5, -1.0].map(f32::to_bits).to_vec();
+        let dispatch = Dispatch { program: &program, text, entry, groups: [1; 3], resources };
+        let subject = Subject::Dispatch(&dispatch);
+        let options = Options::default();
+        let blamed = |planted: Option<Planted>| {
+            let relation = Relation::new(Rules::standard(), Arithmetic { planted });
+            on_device(&subject, &options, Route::Passthrough, &mut |dispatch: ComputeDispatch| {
+                let (contents, module) = (dispatch.contents(), spirv::Module::load(&dispatch.words).expect("loads"));
+                let (resources, limits) = (Resources::of_buffers(&contents), Limits::default());
+                let target = environment::Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits };
+                let ran = grid::run(&module, &target, &Schedule::default(), &relation, &mut ()).expect("runs");
+                let shown = ran.observed().expect("ends");
+                let buffers = shown.buffers.iter().map(|b| spirv::Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() });
+                DeviceOutcome::Computed(ComputeResult { words_hash: dispatch.words_hash(), buffers: buffers.collect(), images: Vec::new() })
+            })
+        };
+        let wrong = |wanted: Op| -> Planted {
+            match wanted {
+                Op::Add => |op, _, lanes| flipped(op == Op::Add, lanes),
+                Op::Mul => |op, _, lanes| flipped(op == Op::Mul, lanes),
+                _ => |op, _, lanes| flipped(op == Op::Sub, lanes),
+            }
+        };
+        for (op, expression, instruction) in
+            [(Op::Add, "x + x", "OpFAdd"), (Op::Mul, "twice(x) * float(i + 1u)", "OpFMul"), (Op::Sub, "x - 1.0", "OpFSub")]
+        {
+            let blame = blamed(Some(wrong(op))).expect("a culprit");
+            assert_eq!((blame.expression.as_str(), blame.instruction.as_str()), (expression, instruction), "{blame}");
+            assert!(blame.dispatches > 1 && blame.expected != blame.found, "{blame}");
+        }
+        let Err(Unblamed::Vanishes { dispatches }) = blamed(None) else { panic!("a device that is right is blamed") };
+        assert!(dispatches > 10, "{dispatches}");
+    }
+
+    fn flipped(hit: bool, mut lanes: Lanes) -> Lanes {
+        if hit {
+            lanes.iter_mut().for_each(|lane| lane.bits ^= 1);
+        }
+        lanes
+    }
+}
