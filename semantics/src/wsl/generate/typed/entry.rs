@@ -105,6 +105,7 @@ impl Generator {
             let mut item = self.item(ty, format!("attribute({i})"));
             item.qualifiers = if interpolated {
                 let one = self.of(&["", "", "nointerpolation ", "noperspective "]);
+                let one = if self.is_flat(ty) { "nointerpolation " } else { one };
                 format!("{one}{}", self.of(&["", "", "centroid ", "sample "]))
             } else {
                 self.ignored_qualifiers()
@@ -140,7 +141,7 @@ impl Generator {
                 self.opaque_type()
             } else {
                 let mut of = self.value_type(1);
-                if !self.slice(of) {
+                if !self.slice(of) || self.is_unbound(of) {
                     of = self.of(&[TypeId::FLOAT, TypeId::ATOMIC_UINT, TypeId::ATOMIC_INT, FLOAT4]);
                 }
                 let space = self.of(&[AddressSpace::Device, AddressSpace::Constant]);

@@ -40,6 +40,10 @@ pub enum Restriction {
     Loops,
     /// Large types are scalars instead.
     Sizes,
+    /// Elements of buffers take memory.
+    Elements,
+    /// What is handed on to fragments and holds no floats is not interpolated.
+    Flat,
     /// Functions for a stage that does not run are for every stage instead.
     Stages,
     /// Groups of many threads are smaller.
@@ -57,6 +61,8 @@ impl Restriction {
         match self {
             Restriction::Loops => "each loop has a counter that ends it",
             Restriction::Sizes => "no type is larger than 512 words",
+            Restriction::Elements => "no element of a buffer takes no memory",
+            Restriction::Flat => "no stage variable without floats is interpolated",
             Restriction::Stages => "no function is for a stage that does not run",
             Restriction::Threads => "no group has more than 64 threads",
             Restriction::Alone => "one thread runs alone",
@@ -97,6 +103,42 @@ impl Generator {
             self.restricted.insert(Restriction::Sizes);
         }
         is_large
+    }
+
+    /// Whether buffers of elements of that type cannot be bound, for these take no memory.
+    pub(super) fn is_unbound(&mut self, ty: TypeId) -> bool {
+        let is_empty = self.purpose != Purpose::Validation && self.words(ty) == 0;
+        if is_empty {
+            self.restricted.insert(Restriction::Elements);
+        }
+        is_empty
+    }
+
+    /// Whether a stage variable of that type is drawn only if it is not interpolated.
+    pub(super) fn is_flat(&mut self, ty: TypeId) -> bool {
+        let is_float =
+            matches!(self.ty(ty), Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _) | Type::Matrix(Scalar::Float, ..));
+        let is_flat = self.purpose == Purpose::Draws && !is_float;
+        if is_flat {
+            self.restricted.insert(Restriction::Flat);
+        }
+        is_flat
+    }
+
+    /// A vector or matrix of elements that are made one by one, where the smallest expression would
+    /// be zeros.
+    pub(super) fn of_elements(&mut self, ty: TypeId) -> Option<Expression> {
+        if self.purpose == Purpose::Validation || self.one_in(4) {
+            return None;
+        }
+        let (part, count) = match self.ty(ty) {
+            Type::Vector(of, n) => (TypeId::scalar(of), n),
+            Type::Matrix(of, columns, rows) => (TypeId::vector(of, rows), columns),
+            _ => return None,
+        };
+        let parts: Vec<String> = (0..count).map(|_| self.basic(part).at(Level::Ternary)).collect();
+        let name = self.called(ty)?;
+        Some(Expression::new(format!("{name}({})", parts.join(", ")), Level::Call, Kind::Right, ty))
     }
 
     /// About how many words a value takes.
@@ -200,7 +242,7 @@ impl Generator {
             return None;
         }
         let mut ty = self.value_type(1);
-        if !self.slice(ty) {
+        if !self.slice(ty) || self.is_unbound(ty) {
             ty = self.of(&[TypeId::FLOAT, TypeId::UINT, TypeId::INT, TypeId::vector(Scalar::Float, 4)]);
         }
         let reference = self.reference_to(AddressSpace::Device, ty);
