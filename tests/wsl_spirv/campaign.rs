@@ -91,6 +91,18 @@ fn a_race_that_the_module_does_not_show_never_agrees() {
     assert!(matches!(&verdict, Verdict::Undefined(why) if why == "the source has a race"), "{verdict:?}");
 }
 
+/// A condition that an unspecified index reads from a buffer is true where what is there is not 0,
+/// whatever its bits are: then every thread stores, and both sides report the race.
+#[test]
+fn a_race_behind_an_unspecified_condition_is_reported() {
+    let text = "[numthreads(2, 1, 1)] compute void main(device bool[] b : register(u0), device uint[] o : register(u1)) {
+        bool3 v = bool3(b[0], b[1], b[0]); if (v[9] && b[7]) { o[0] = 1; } }";
+    let verdict = |b: &[u32]| dispatched(text, &[b, &[0]], &Options::default());
+    let races = verdict(&[2, 3]);
+    assert!(matches!(&races, Verdict::Undefined(why) if why.contains("data-race")), "{races:?}");
+    assert_eq!(verdict(&[0, 0]), Verdict::Agree);
+}
+
 /// Where the relation does not follow every way, the one on which the source races may be another.
 #[test]
 fn a_race_on_a_way_that_was_not_followed_is_unchecked() {

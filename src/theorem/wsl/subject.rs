@@ -20,12 +20,14 @@ use smallstep_semantics::undefined::Ub;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::execution::term::{Expr, Form};
 use smallstep_semantics::wsl::execution::{Step, Thread};
 use smallstep_semantics::wsl::group::{self, Dispatch};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::{self as wsl_machine, Compiled, Ending};
 use smallstep_semantics::wsl::open::{Possible, Word};
-use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::types::{Type, TypeId};
+use smallstep_semantics::wsl::typing::program::{Coercion, Program};
 use smallstep_semantics::wsl::{call, execution, memory};
 
 /// What runs on both sides.
@@ -107,7 +109,7 @@ impl Subject<'_, '_> {
                     given.extend(leaves.iter().map(|&(at, _)| words.get(at).copied().unwrap_or(0)));
                 }
                 given.push(0);
-                let results = result_leaves(program, &mut layouts, function.result).ok_or_else(too_large)?.len() + 1;
+                let results = result_leaves(program, &mut layouts, shown_type(program, function.result)).ok_or_else(too_large)?.len() + 1;
                 let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
                 let buffers = vec![
                     Buffer { set: 0, binding: 0, bytes: bytes(&given) },
@@ -122,6 +124,10 @@ impl Subject<'_, '_> {
     fn machine(&self) -> Source {
         match self {
             Subject::Dispatch(dispatch) => machine(dispatch),
+            // Where a pointer points is seen by the relation.
+            Subject::Call { program, f, .. } if program.env.types.is_reference(program.env.function(*f).result) => {
+                Source::Unknown("the machine gives an address".into())
+            }
             Subject::Call { program, f, arguments, .. } => {
                 let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
                 let settings = wsl_machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..wsl_machine::Settings::default() };
@@ -179,7 +185,8 @@ impl Subject<'_, '_> {
         let values = program.env.function(*f).parameters.iter().zip(arguments);
         let values = values
             .map(|(p, words)| execution::term::Value { ty: p.ty, words: words.iter().map(|&w| Word::Bits(w)).collect::<memory::Words>() });
-        Some(call::Evaluation { program, text, start: execution::call_of(program, *f, values.collect()), root: *f })
+        let start = shown_of(program, execution::call_of(program, *f, values.collect()));
+        Some(call::Evaluation { program, text, start, root: *f })
     }
 
     /// The source by its relation, along so many ways.
@@ -206,7 +213,7 @@ impl Subject<'_, '_> {
             Subject::Dispatch(dispatch) => compare(dispatch.program, &dispatch.resources, &module.bindings, words, shown),
             Subject::Call { program, f, .. } => {
                 let mut compared = Compared::default();
-                let result = program.env.function(*f).result;
+                let result = shown_type(program, program.env.function(*f).result);
                 let leaves = result_leaves(program, &mut Layouts::default(), result).ok_or("the result is too large")?;
                 let (Some(allowed), bytes) = (words.first(), shown(0, 1).unwrap_or_default()) else { return Ok(compared) };
                 for (k, &(at, of)) in leaves.iter().enumerate() {
@@ -359,6 +366,31 @@ impl Subject<'_, '_> {
             ),
             other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
         }
+    }
+}
+
+/// What is shown of a result of that type: of a pointer what it points at, unless that is one
+/// again, and of an array reference its length.
+fn shown_type(program: &Program, result: TypeId) -> TypeId {
+    match program.env.types.get(result) {
+        Type::Pointer(_, to) if program.env.types.is_reference(to) => TypeId::VOID,
+        Type::Pointer(_, to) => to,
+        Type::ArrayReference(..) => TypeId::UINT,
+        _ => result,
+    }
+}
+
+/// What a call shows.
+fn shown_of(program: &Program, call: Expr) -> Expr {
+    let (at, ty) = (call.at, shown_type(program, call.ty));
+    let of = |form| Expr { at, ty, form };
+    match program.env.types.get(call.ty) {
+        Type::Pointer(..) if ty != TypeId::VOID => {
+            let place = of(Form::Dereference(Box::new(call)));
+            of(Form::Coerce(Coercion::LeftToRight, Box::new(place)))
+        }
+        Type::ArrayReference(..) => of(Form::ReferenceLength(Box::new(call))),
+        _ => call,
     }
 }
 
