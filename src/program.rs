@@ -192,7 +192,7 @@ impl Program {
                     ReadError { wrong: Wrong::Invalid, text }
                 })
             }
-            (Contents::Text(text), Language::Wgsl) => naga::words(name, text, naga::LIMIT).map_err(|e| match e {
+            (Contents::Text(text), Language::Wgsl) => naga::words(name, text, naga::Space::OfEach, naga::LIMIT).map_err(|e| match e {
                 NotTranslated::Invalid(text) => ReadError { wrong: Wrong::Invalid, text },
                 NotTranslated::Limit(what) => ReadError { wrong: Wrong::Limit, text: format!("{name}: {what}") },
                 NotTranslated::Unsupported(what) => ReadError { wrong: Wrong::Unsupported, text: format!("{name}: unsupported: {what}") },

@@ -191,6 +191,9 @@ impl Compare {
                 How::Byte { place, byte, bytes, undefined } => {
                     (None, Some(json!({"set": place.set, "binding": place.binding, "byte": byte, "bytes": bytes, "any": undefined})))
                 }
+                How::Texel { of, at, component, components, .. } => {
+                    (None, Some(json!({"of": of.to_string(), "texel": at, "component": component, "components": components})))
+                }
                 How::Ends(_) => (None, None),
             };
             let writer = |side: &Side, writer: &Option<Writer>| {

@@ -18,7 +18,7 @@ use smallstep_semantics::spirv::{self, LoadOptions, Module};
 /// The WGSL of a module, which naga accepts, and the words that naga makes of it.
 pub fn there_and_back(words: &[u32], options: &Options) -> (String, Vec<u32>) {
     let converted = convert(words, options).unwrap_or_else(|e| panic!("not converted: {e}"));
-    let back = naga::words("converted.wgsl", &converted.text, Duration::from_secs(60));
+    let back = naga::words("converted.wgsl", &converted.text, naga::Space::Kept, Duration::from_secs(60));
     let back = back.unwrap_or_else(|e| panic!("naga refuses it: {e:?}\n{}", converted.text));
     (converted.text, back)
 }

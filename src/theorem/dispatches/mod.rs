@@ -13,6 +13,7 @@ pub mod optimised;
 pub mod optimiser_quirk;
 pub mod planted;
 pub mod quirk;
+pub mod translated;
 
 use std::fmt;
 use std::sync::Arc;

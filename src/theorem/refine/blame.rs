@@ -249,6 +249,12 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
                 how => how.into(),
             };
         }
+        How::Texel { of, at: [x, y, z], component, components, before, after, .. } => {
+            let more = if *components > 1 { format!(" ({components} components differ)") } else { String::new() };
+            disagreement.what =
+                format!("component {component} of the texel at ({x},{y},{z}) of {of}: BEFORE shows {before}, AFTER shows {after}{more}");
+            disagreement.after = format!("it shows {after} there");
+        }
         &How::Byte { place, byte, bytes, .. } => {
             let of = |side: &Side, fuel: u64, schedule: &Schedule| {
                 let observation = side.report(input, settings, fuel, schedule, &mut ()).outcome;

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use rspirv::spirv::StorageClass;
 use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use smallstep_semantics::spirv::module::{Module, Variable};
 use smallstep_semantics::spirv::types::Type;
 
@@ -28,12 +29,16 @@ const WILD: u32 = 3;
 const MAX_ARRAY: u64 = 1 << 18;
 
 /// What a dispatch is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Input {
     /// Workgroups in x, y and z.
     pub groups: [u32; 3],
     /// The buffers, in the order of their places.
     pub buffers: Vec<Buffer>,
+    /// The images, in the order of their places.
+    pub images: Vec<BoundImage>,
+    /// The samplers, in the order of their places.
+    pub samplers: Vec<BoundSampler>,
     /// The push constants.
     pub push_constants: Vec<u8>,
 }
@@ -143,7 +148,7 @@ impl<'m> Shape<'m> {
             let cells = self.push.map(|variable| cells(self.module, &variable, self.push_bytes)).unwrap_or_default();
             filled(self.push_bytes, &cells, level, &mut random)
         });
-        Input { groups, buffers, push_constants }
+        Input { groups, buffers, push_constants, ..Input::default() }
     }
 
     /// A few workgroups, so that one workgroup, several, and several in another direction come up.

@@ -1,8 +1,8 @@
 //! Refinement of SPIR-V modules: AFTER may stand for BEFORE if, whatever it is given, it shows only
 //! what BEFORE allows.
 //!
-//! What is observed are the bytes of the storage buffers. For one input, and for each observation
-//! of AFTER:
+//! What is observed are the bytes of the storage buffers and the texels of the storage images, and of
+//! a draw ([`draws`]) its attachments. For one input, and for each observation of AFTER:
 //!
 //! | BEFORE | allows |
 //! |---|---|
@@ -29,15 +29,17 @@
 //! computed from what is undefined, the input is undecided.
 //!
 //! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`]
-//! is the relation of one input, [`shrink`] makes an input that shows a disagreement small,
+//! is the relation of one input, [`draws`] that of one draw, [`shrink`] makes an input that shows a disagreement small,
 //! [`blame`] says who wrote a byte.
 
 pub mod blame;
+pub mod draws;
 pub mod input;
 pub mod interface;
 pub mod observe;
 pub mod shrink;
 mod side;
+mod texels;
 mod weak;
 
 use std::collections::BTreeMap;
