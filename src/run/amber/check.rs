@@ -16,7 +16,7 @@ use super::modules::Modules;
 use super::play::{End, Engine, Interpreter, Player, Step, commands};
 use super::{requirement, show};
 use crate::amber::{Action, BufferId, Buffers, Check, Choice, Contents, Decision, Expect, Judgement, Known, Line, Open, Script};
-use crate::gpu::{Device, Route};
+use crate::gpu::Device;
 
 /// Two sides that should be the same, and are not.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -247,6 +247,7 @@ pub fn optimised_any(dispatch: &Dispatch, optimiser: &Optimiser) -> Optimised {
                 images: bound.image_contents(),
                 samplers: split.samplers.clone(),
                 push_constants: split.push_constants.clone(),
+                ..Input::default()
             };
             by(optimiser, &split.words, |words| refined(&split.words, words, &split.entry, &input))
         }
@@ -272,7 +273,7 @@ fn optimised_draw(dispatch: &DrawDispatch, optimiser: &Optimiser) -> Optimised {
 fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Optimised {
     let stages = |name: &str, dispatch| Stages::new(dispatch).map_err(|e| not_loaded(name, e));
     match (stages("a module", before), stages("an optimised module", after)) {
-        (Ok(before), Ok(after)) => judged(draws::judge(&before, &after, 1 << 30)),
+        (Ok(stages), Ok(optimised)) => judged(draws::judge((&stages, before), (&optimised, after), 1 << 30)),
         (Err(error), _) | (_, Err(error)) => error,
     }
 }

@@ -18,7 +18,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
-use smallstep_semantics::spirv::environment::{Limits, Observation, ObservedImage};
+use smallstep_semantics::spirv::environment::{Limits, Observation, ObservedImage, Robustness};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;
 use smallstep_semantics::spirv::{LoadError, Module, Relation};
 
@@ -29,23 +29,24 @@ use crate::compute::given::Place;
 use crate::dispatch::DrawDispatch;
 
 /// The stages of a draw, ready to run.
-pub struct Stages<'d> {
+pub struct Stages {
     vertex: Module,
     fragment: Module,
     /// The fragment stage on the machine, if it compiles it.
     program: Option<FragmentProgram>,
-    dispatch: &'d DrawDispatch,
+    /// What accesses out of bounds do.
+    pub robustness: Robustness,
 }
 
 /// What a draw shows: definite values, and what is undefined.
 pub type Drawn = (Picture, Vec<ObservedImage>);
 
-impl<'d> Stages<'d> {
+impl Stages {
     /// The stages of a draw.
     ///
     /// # Errors
     /// A module is refused.
-    pub fn new(dispatch: &'d DrawDispatch) -> Result<Stages<'d>, LoadError> {
+    pub fn new(dispatch: &DrawDispatch) -> Result<Stages, LoadError> {
         let vertex = Module::load(&dispatch.vertex.words)?;
         let fragment = Module::load(&dispatch.fragment.words)?;
         let program = match FragmentProgram::compile(&fragment, &dispatch.fragment.entry) {
@@ -53,17 +54,18 @@ impl<'d> Stages<'d> {
             Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => None,
             Err(error) => return Err(error),
         };
-        Ok(Stages { vertex, fragment, program, dispatch })
+        Ok(Stages { vertex, fragment, program, robustness: Robustness::None })
     }
 
-    /// What is drawn, within so many instructions: by the machine, or where it has not what is
+    /// What is drawn of a draw with these stages, within so many instructions: by the machine, or where it has not what is
     /// needed, by the relation.
     ///
     /// # Errors
     /// An entry point is not there.
-    pub fn definite(&self, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
-        let contents = self.dispatch.contents();
-        let lent = contents.lend(self.dispatch, Limits::of_fuel(fuel));
+    pub fn definite(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
+        let contents = dispatch.contents();
+        let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
+        lent.resources.robustness = self.robustness;
         if let Some(program) = &self.program {
             match draw::picture(&self.vertex, program, &lent, &raster::Rules::default())? {
                 // What the machine does not draw, the relation may.
@@ -84,19 +86,13 @@ impl<'d> Stages<'d> {
     }
 
     /// What a device may show, by the relation over sets.
-    fn over_sets(&self, fuel: u64) -> Result<Outcome<DrawObservation>, LoadError> {
-        let contents = self.dispatch.contents();
-        let lent = contents.lend(self.dispatch, Limits::of_fuel(fuel));
+    fn over_sets(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<DrawObservation>, LoadError> {
+        let contents = dispatch.contents();
+        let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
+        lent.resources.robustness = self.robustness;
         let (relation, rules, schedule) = (Relation::default(), raster::Rules::default(), Schedule::default());
         let by = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()) };
         draw::run_with(&self.vertex, &self.fragment, &lent, &by, &mut ())
-    }
-
-    /// What its stages are given beside vertices.
-    fn input(&self) -> Input {
-        let bound = self.dispatch.bound();
-        let (buffers, images) = (bound.buffer_contents(), bound.image_contents());
-        Input { groups: [1; 3], buffers, images, samplers: bound.samplers.to_vec(), push_constants: bound.push_constants.to_vec() }
     }
 }
 
@@ -113,8 +109,8 @@ fn observation((picture, images): &Drawn) -> Observation {
 }
 
 /// Judges one draw: AFTER is the same draw by other stages.
-pub fn judge(before: &Stages<'_>, after: &Stages<'_>, fuel: u64) -> Judged {
-    let of_before = match before.definite(fuel) {
+pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, &DrawDispatch), fuel: u64) -> Judged {
+    let of_before = match before.definite(draw, fuel) {
         Ok(outcome) => outcome,
         Err(error) => return refused(error),
     };
@@ -123,7 +119,7 @@ pub fn judge(before: &Stages<'_>, after: &Stages<'_>, fuel: u64) -> Judged {
     }
     let Outcome::Observed(b) = &of_before else { return Judged::Vacuous(observe::ending(&of_before)) };
     let more = b.0.instructions.max(1).saturating_mul(SLOWER).saturating_add(ALLOWANCE);
-    let of_after = match after.definite(more) {
+    let of_after = match after.definite(same, more) {
         Ok(outcome) => outcome,
         Err(error) => return refused(error),
     };
@@ -139,16 +135,17 @@ pub fn judge(before: &Stages<'_>, after: &Stages<'_>, fuel: u64) -> Judged {
         Outcome::Undefined(undefined) => return disagree(How::Undefined(Box::new(undefined.clone()))),
         other => return disagree(How::Ends(observe::ending(other))),
     };
-    let input = before.input();
+    let bound = draw.bound();
+    let input = Input { buffers: bound.buffer_contents(), images: bound.image_contents(), ..Input::default() };
     let (shown_before, shown_after) = (observation(b), observation(a));
     let bytes = observe::differing(&shown_before, &shown_after, &input);
     let of_images = texels::differing(&shown_before, &shown_after, &input.images);
     let of_targets = differing_targets(&b.0, &a.0);
-    let depths = differing_depths(&b.0, &a.0, before.dispatch.size());
+    let depths = differing_depths(&b.0, &a.0, draw.size());
     if bytes.is_empty() && of_images.is_empty() && of_targets.is_empty() && depths.is_empty() {
         return Judged::Agree { all: true };
     }
-    let allowed = match before.over_sets(fuel) {
+    let allowed = match before.over_sets(draw, fuel) {
         Ok(Outcome::Observed(allowed)) => allowed,
         Ok(other) => return Judged::Vacuous(observe::ending(&other)),
         Err(error) => return refused(error),

@@ -456,5 +456,5 @@ fn target(dispatch: &DrawDispatch, source: &Source) -> Result<Outcome<Drawn>, Lo
 }
 
 fn target_with(dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
-    Stages::new(dispatch)?.definite(fuel)
+    Stages::new(dispatch)?.definite(dispatch, fuel)
 }
