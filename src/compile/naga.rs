@@ -13,6 +13,10 @@ use naga::front::{self, wgsl};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{ImageClass, StorageAccess, TypeInner};
+use rspirv::spirv::{BuiltIn, Decoration};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::words::HEADER_WORDS;
+use smallstep_semantics::spirv::{Instruction, decode};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -88,7 +92,69 @@ fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTrans
         debug_info: Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }),
         ..spv::Options::default()
     };
-    spv::write_vec(&module, &info, &options, None).map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))
+    let words = spv::write_vec(&module, &info, &options, None);
+    let words = words.map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))?;
+    Ok(masks_as_arrays(words))
+}
+
+/// The words with each SampleMask as an array of one integer. naga makes it an integer, and Vulkan
+/// has it an array (VUID-SampleMask-SampleMask-04359).
+fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
+    let Ok(decoded) = decode(&words) else { return words };
+    let mask = BuiltIn::SampleMask as u32;
+    let of = |i: &&Instruction| match i.operands(&words) {
+        &[variable, decoration, built_in] if i.is(Op::Decorate) && (decoration, built_in) == (Decoration::BuiltIn as u32, mask) => {
+            Some(variable)
+        }
+        _ => None,
+    };
+    let variables: Vec<u32> = decoded.instructions.iter().filter_map(|i| of(&i)).collect();
+    let defined = |id: u32| decoded.instructions.iter().find(|i| i.result == id);
+    let is_int = |pointer: u32| {
+        let pointee = defined(pointer).and_then(|p| p.operands(&words).get(1).copied());
+        pointee.and_then(defined).filter(|t| t.is(Op::TypeInt)).map(|t| t.result)
+    };
+    if variables.is_empty() {
+        return words;
+    }
+    let mut out = words[..HEADER_WORDS].to_vec();
+    let mut next = out[3];
+    let mut fresh = || {
+        next += 1;
+        next - 1
+    };
+    // By variable: the type of a pointer to the integer, and a constant 0.
+    let mut arrays: Vec<(u32, u32, u32)> = Vec::new();
+    for i in &decoded.instructions {
+        let (own, operands) = (i.words(&words), i.operands(&words));
+        let array_of = |variable: u32| arrays.iter().find(|(id, ..)| *id == variable).copied();
+        if i.is(Op::Variable)
+            && variables.contains(&i.result)
+            && let Some(int) = is_int(i.result_type)
+        {
+            let [zero, one, array, pointer] = [fresh(), fresh(), fresh(), fresh()];
+            out.extend([4 << 16 | Op::Constant as u32, int, zero, 0]);
+            out.extend([4 << 16 | Op::Constant as u32, int, one, 1]);
+            out.extend([4 << 16 | Op::TypeArray as u32, array, int, one]);
+            out.extend([4 << 16 | Op::TypePointer as u32, pointer, operands[0], array]);
+            // What initialises it is an integer: what a stage leaves is stored before it ends.
+            out.extend([4 << 16 | Op::Variable as u32, pointer, i.result, operands[0]]);
+            arrays.push((i.result, i.result_type, zero));
+            continue;
+        }
+        match (i.op, operands.first().and_then(|&id| array_of(id))) {
+            (Op::Load | Op::Store, Some((variable, type_, zero))) => {
+                let element = fresh();
+                out.extend([5 << 16 | Op::AccessChain as u32, type_, element, variable, zero]);
+                let at = out.len() + usize::from(i.is(Op::Load)) * 2 + 1;
+                out.extend(own);
+                out[at] = element;
+            }
+            _ => out.extend(own),
+        }
+    }
+    out[3] = next;
+    out
 }
 
 /// What naga takes a texture or a sampler for.
@@ -203,12 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_mask_is_an_array() {
+        let text = "@fragment fn main(@builtin(sample_mask) given: u32) -> @builtin(sample_mask) u32 { return given & 5u; }";
+        let words = words("a.wgsl", text, Space::OfEach, LIMIT).expect("valid");
+        let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}"));
+        let chains = module.instructions().iter().filter(|i| i.is(Op::AccessChain)).count();
+        assert_eq!(chains, 2, "one of what is given, and one of what is left");
+    }
+
+    #[test]
     fn y_is_negated_where_each_language_has_its_own() {
         let text = "@vertex fn main() -> @builtin(position) vec4<f32> { return vec4(0.0, 0.5, 0.0, 1.0); }";
         let negates = |space: Space| {
             let words = words("a.wgsl", text, space, LIMIT).expect("valid");
             let module = Module::load(&words).expect("loads");
-            module.instructions().iter().any(|i| i.is(smallstep_semantics::spirv::grammar::Op::FNegate))
+            module.instructions().iter().any(|i| i.is(Op::FNegate))
         };
         assert!(negates(Space::OfEach) && !negates(Space::Kept));
     }

@@ -19,6 +19,7 @@ use crate::source;
 use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::observe::{How, judge};
 use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
+use crate::theorem::without_numbers;
 
 /// The most bytes of what a command says that are shown.
 const SAID: usize = 300;
@@ -135,7 +136,9 @@ impl Optimiser {
 
     fn by_wgsl(&self, words: &[u32], options: &wgsl::Options) -> Result<Vec<u32>, NotOptimised> {
         let converted = wgsl::convert(words, options).map_err(|e| match e {
-            wgsl::NotConverted::Refused(refused) => NotOptimised::NotRun(format!("no WGSL ({:?})", refused.why)),
+            wgsl::NotConverted::Refused(refused) => {
+                NotOptimised::NotRun(format!("no WGSL ({:?}): {}", refused.why, without_numbers(&refused.what)))
+            }
             wgsl::NotConverted::Load(e) => NotOptimised::Refused(format!("the module is refused: {e}")),
         })?;
         naga::words("converted.wgsl", &converted.text, naga::Space::Kept, self.limit).map_err(|e| match e {
