@@ -17,7 +17,6 @@ use smallstep::theorem::dispatches::translated;
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
 use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_ANALYSES, Spirv};
-use smallstep::theorem::wsl::Programs;
 use smallstep_semantics::spirv::{Module, disassemble};
 
 use super::bar::Bar;
@@ -57,11 +56,12 @@ pub(crate) struct FuzzSpirv {
     /// must refine the generated one
     #[arg(long)]
     through_wgsl: bool,
-    /// With --optimiser or --through-wgsl: instead of generated modules, what WSL programs of this
-    /// kind are translated to, with images, stages and draws: draws, stages, entry-points,
-    /// dispatches, functions, racing. Several take turns
-    #[arg(long, value_name = "KIND", value_parser = super::fuzz_wsl::kind, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
-    of: Vec<Programs>,
+    /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments are
+    /// generated compute modules as fragment stages; the others are what WSL programs of that kind
+    /// are translated to: draws, stages, entry-points, dispatches, functions, racing. Several take
+    /// turns
+    #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
+    of: Vec<translated::Source>,
     /// Seconds that the optimiser has for one module
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     optimiser_limit: u64,
@@ -98,6 +98,13 @@ pub(crate) struct FuzzSpirv {
 
 fn analysis(name: &str) -> Result<Named<Module>, String> {
     super::analyses::named(&SPIRV_ANALYSES, name)
+}
+
+fn kind_of(name: &str) -> Result<translated::Source, String> {
+    match name {
+        "fragments" => Ok(translated::Source::Fragments),
+        other => super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; and fragments")),
+    }
 }
 
 fn defect(name: &str) -> Result<Defect, String> {
@@ -168,7 +175,8 @@ impl FuzzSpirv {
     /// What WSL programs are translated to, through the optimiser.
     fn translated(&self, optimiser: Optimiser, threads: usize) -> Ended {
         let count = if self.only { 1 } else { self.count };
-        let plan = translated::Plan { programs: self.of.clone(), seed: self.seed, count, threads, optimiser };
+        let (sources, seed, executed) = (self.of.clone(), self.seed, self.executed);
+        let plan = translated::Plan { sources, seed, count, threads, executed, optimiser };
         let command = plan.optimiser.command();
         let bar = Bar::new(Some(plan.count));
         let begun = std::time::Instant::now();
@@ -182,7 +190,12 @@ impl FuzzSpirv {
             let by = if self.through_wgsl { " --through-wgsl".into() } else { String::new() };
             let by = self.optimiser.as_ref().map_or(by.clone(), |command| format!(" --optimiser '{command}'{by}"));
             tell!("{}: {}", Runner::Optimiser, finding.what);
-            tell!("replay: smallstep fuzz-spirv --of {} --seed {} --only{by}", finding.programs.name(), finding.seed);
+            tell!(
+                "replay: smallstep fuzz-spirv --of {} --seed {} --executed {} --only{by}",
+                finding.source.name(),
+                finding.seed,
+                self.executed
+            );
             if number < self.shrink {
                 match translated::minimal(&plan, finding) {
                     Some(text) => tell!("minimal:\n{text}"),

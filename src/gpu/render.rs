@@ -14,8 +14,11 @@
 
 use std::sync::Arc;
 
+use rspirv::spirv::ExecutionMode;
 use smallstep_semantics::raster::{Cull, FrontFace, Topology};
 use smallstep_semantics::spirv::environment::{Attribute, Rate};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::{Instruction, decode};
 
 use super::Route;
 use super::bound::{self, Layout};
@@ -170,6 +173,17 @@ impl Rendering {
     }
 }
 
+/// Whether WebGPU takes what Vulkan does: wgpu refuses other draws where it knows the modules.
+fn webgpu_takes(dispatch: &DrawDispatch) -> Result<(), String> {
+    let Ok(decoded) = decode(&dispatch.fragment.words) else { return Ok(()) };
+    let replaces =
+        |i: &Instruction| i.is(Op::ExecutionMode) && i.operands(decoded.words).get(1) == Some(&(ExecutionMode::DepthReplacing as u32));
+    if dispatch.depth.is_none() && decoded.instructions.iter().any(replaces) {
+        return Err("the fragment stage writes a depth and the draw has no depth attachment, which WebGPU refuses".into());
+    }
+    Ok(())
+}
+
 /// What there is for each colour attachment, at its location.
 fn by_location<T>(dispatch: &DrawDispatch, of: impl Fn(usize) -> T) -> Vec<Option<T>> {
     let end = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
@@ -270,7 +284,7 @@ impl OpenDevice {
         match self.route {
             Route::Passthrough => self.is_dense(dispatch.bound()),
             // naga is told where wgpu puts things.
-            Route::Naga | Route::Wgsl => Ok(()),
+            Route::Naga | Route::Wgsl => webgpu_takes(dispatch),
         }
     }
 

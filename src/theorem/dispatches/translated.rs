@@ -1,16 +1,20 @@
-//! What generated WSL programs are translated to, through an optimiser or through WGSL: modules with
-//! images and samplers, stages and draws, which generated compute modules have not. Each dispatch and
-//! each draw has the one input that its program has.
+//! Modules with images and samplers, stages and draws, which generated compute modules have not,
+//! through an optimiser or through WGSL: what generated WSL programs are translated to, and generated
+//! compute modules as fragment stages. Each dispatch and each draw has the one input that its program
+//! has.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
+use smallstep_semantics::spirv::disassemble;
 
+use super::fragments;
 use super::optimised::{Ends, Optimised, Optimiser, optimised_any};
 use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
+use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl as shrink;
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Programs, translated};
@@ -20,18 +24,39 @@ const CHUNK: u64 = 64;
 /// The most programs that are tried to make one finding smaller.
 const QUESTIONS: u32 = 1_000;
 
+/// Where modules come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// They are what WSL programs are translated to.
+    Wsl(Programs),
+    /// They are generated compute modules as fragment stages ([`fragments`]).
+    Fragments,
+}
+
+impl Source {
+    /// The word that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Wsl(programs) => programs.name(),
+            Source::Fragments => "fragments",
+        }
+    }
+}
+
 /// What is run.
 #[derive(Clone)]
 pub struct Plan {
-    /// The kinds of programs, which take turns: program i is of kind i modulo their number.
-    pub programs: Vec<Programs>,
+    /// Where modules come from; the sources take turns: program i is of source i modulo their number.
+    pub sources: Vec<Source>,
     /// The seed of the first; the others follow it.
     pub seed: u64,
     /// How many programs.
     pub count: u64,
     /// Threads.
     pub threads: usize,
-    /// What must refine what programs are translated to.
+    /// Instructions that an invocation of a generated fragment stage executes at the median.
+    pub executed: u32,
+    /// What makes the modules that must refine these.
     pub optimiser: Optimiser,
 }
 
@@ -58,8 +83,8 @@ impl Counts {
 /// What is wrong with one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The kind of program.
-    pub programs: Programs,
+    /// Where its module comes from.
+    pub source: Source,
     /// The seed from which it is generated.
     pub seed: u64,
     /// What it is, one sentence.
@@ -73,7 +98,7 @@ pub struct Finding {
 pub struct Tally {
     /// Programs.
     pub programs: u64,
-    /// By kind of dispatch: "dispatches", "draws", and both "with images".
+    /// By kind of dispatch: "dispatches", "draws", both "with images", and "fragment stages".
     pub counts: BTreeMap<&'static str, Counts>,
     /// What is wrong, of each program the first, by their order.
     pub findings: Vec<Finding>,
@@ -87,7 +112,7 @@ impl Tally {
         });
         json!({
             "programs": self.programs, "counts": counts.collect::<serde_json::Map<_, _>>(),
-            "findings": self.findings.iter().map(|f| json!({"of": f.programs.name(), "seed": f.seed, "what": f.what})).collect::<Vec<_>>(),
+            "findings": self.findings.iter().map(|f| json!({"of": f.source.name(), "seed": f.seed, "what": f.what})).collect::<Vec<_>>(),
         })
     }
 
@@ -106,14 +131,14 @@ impl Tally {
                 }
             }
         }
-        let finding = first.map(|(what, ends)| Finding { programs: done.programs, seed: done.seed, what, ends });
+        let finding = first.map(|(what, ends)| Finding { source: done.source, seed: done.seed, what, ends });
         self.findings.extend(finding);
     }
 }
 
 /// What became of one program.
 struct Done {
-    programs: Programs,
+    source: Source,
     seed: u64,
     became: Vec<(&'static str, Optimised)>,
 }
@@ -128,19 +153,35 @@ fn kind(dispatch: &Dispatch) -> &'static str {
 }
 
 impl Plan {
-    /// The kind of program `index`, and its seed.
-    fn program(&self, index: u64) -> (Programs, u64) {
-        let kinds = self.programs.len().max(1) as u64;
-        let programs = self.programs.get((index % kinds) as usize).copied().unwrap_or(Programs::Draws);
-        (programs, self.seed.wrapping_add(index / kinds))
+    /// The source of program `index`, and its seed.
+    fn program(&self, index: u64) -> (Source, u64) {
+        let kinds = self.sources.len().max(1) as u64;
+        let source = self.sources.get((index % kinds) as usize).copied().unwrap_or(Source::Fragments);
+        (source, self.seed.wrapping_add(index / kinds))
     }
 
-    fn one(&self, programs: Programs, seed: u64, text: Option<&str>) -> Done {
+    fn limits(&self) -> Limits {
+        Limits { executed: self.executed, shared_percent: 0, ..Limits::default() }
+    }
+
+    fn one(&self, source: Source, seed: u64) -> Done {
+        match source {
+            Source::Wsl(programs) => self.wsl(programs, seed, None),
+            Source::Fragments => Done { source, seed, became: self.fragments(&case(seed, &self.limits())) },
+        }
+    }
+
+    fn wsl(&self, programs: Programs, seed: u64, text: Option<&str>) -> Done {
         let mut became = Vec::new();
         translated(programs, seed, text, &Options::default(), &mut |_, dispatch| {
             became.push((kind(&dispatch), optimised_any(&dispatch, &self.optimiser)));
         });
-        Done { programs, seed, became }
+        Done { source: Source::Wsl(programs), seed, became }
+    }
+
+    fn fragments(&self, case: &ComputeCase) -> Vec<(&'static str, Optimised)> {
+        let draw = fragments::drawn(case).map(Dispatch::from);
+        draw.iter().map(|draw| ("fragment stages", optimised_any(draw, &self.optimiser))).collect()
     }
 
     fn chunk(&self, first: u64, end: u64) -> Vec<Done> {
@@ -152,8 +193,8 @@ impl Plan {
                 if index >= end {
                     return done;
                 }
-                let (programs, seed) = self.program(index);
-                done.push((index, self.one(programs, seed, None)));
+                let (source, seed) = self.program(index);
+                done.push((index, self.one(source, seed)));
             }
         };
         let mut all: Vec<(u64, Done)> = thread::scope(|scope| {
@@ -178,22 +219,32 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
     tally
 }
 
-/// What is wrong with the program of a kind and seed, or with another text in its place: of each
-/// dispatch and draw one sentence, if something is.
-pub fn wrong(plan: &Plan, programs: Programs, seed: u64, text: Option<&str>) -> Vec<(String, Ends)> {
-    let became = plan.one(programs, seed, text).became.into_iter();
-    became.filter_map(|(_, became)| if let Optimised::Wrong { what, ends } = became { Some((what, ends)) } else { None }).collect()
+/// What is wrong, of each dispatch and draw one sentence.
+fn wrong(became: Vec<(&'static str, Optimised)>) -> Vec<(String, Ends)> {
+    let wrong = |(_, became)| if let Optimised::Wrong { what, ends } = became { Some((what, ends)) } else { None };
+    became.into_iter().filter_map(wrong).collect()
 }
 
-/// The smallest program found that shows a finding still, in the same words but for numbers; none if
-/// its program does not show it any more.
+/// The smallest program found that shows a finding still, in the same words but for numbers, as a
+/// text: WSL, or the assembly of a compute module; none if its program does not show it any more.
 pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
-    let mut fails = |text: &str| {
-        let wrong = wrong(plan, finding.programs, finding.seed, Some(text));
-        wrong.iter().any(|(what, ends)| *ends == finding.ends && without_numbers(what) == without_numbers(&finding.what))
+    let same = |became| {
+        let is = |(what, ends): &(String, Ends)| *ends == finding.ends && without_numbers(what) == without_numbers(&finding.what);
+        wrong(became).iter().any(is)
     };
-    let mut whole = None;
-    translated(finding.programs, finding.seed, None, &Options::default(), &mut |text, _| whole = Some(text.to_string()));
-    let whole = whole?;
-    fails(&whole).then(|| shrink::minimal(&whole, &mut fails, QUESTIONS))
+    match finding.source {
+        Source::Wsl(programs) => {
+            let mut fails = |text: &str| same(plan.wsl(programs, finding.seed, Some(text)).became);
+            let mut whole = None;
+            translated(programs, finding.seed, None, &Options::default(), &mut |text, _| whole = Some(text.to_string()));
+            let whole = whole?;
+            fails(&whole).then(|| shrink::minimal(&whole, &mut fails, QUESTIONS))
+        }
+        Source::Fragments => {
+            let module = spirv::module(finding.seed, &plan.limits());
+            let mut fails = |module: &spirv::tree::Module| same(plan.fragments(&module.case()));
+            let small = fails(&module).then(|| spirv::shrink::minimal(&module, &mut fails, QUESTIONS))?;
+            disassemble(&small.case().words).ok()
+        }
+    }
 }
