@@ -182,6 +182,27 @@ impl Program {
     /// # Errors
     /// The text is not valid, naga refuses it, or the program is no module.
     pub fn words(&self) -> Result<Vec<u32>, ReadError> {
+        self.words_in(naga::Space::OfEach)
+    }
+
+    /// The same as a program of words, where WGSL is one that was made of SPIR-V: y of its positions
+    /// points where that of the module did.
+    ///
+    /// # Errors
+    /// As of [`Program::words`].
+    pub fn made_of_module(self) -> Result<Program, ReadError> {
+        match self.language {
+            Language::Wgsl => Ok(Program::of_words(&self.name, self.words_in(naga::Space::Kept)?)),
+            _ => Ok(self),
+        }
+    }
+
+    /// Words.
+    pub fn of_words(name: &str, words: Vec<u32>) -> Program {
+        Program { name: name.into(), language: Language::Words, contents: Contents::Words(words) }
+    }
+
+    fn words_in(&self, space: naga::Space) -> Result<Vec<u32>, ReadError> {
         let name = &self.name;
         match (&self.contents, self.language) {
             (Contents::Words(words), _) => Ok(words.clone()),
@@ -192,7 +213,7 @@ impl Program {
                     ReadError { wrong: Wrong::Invalid, text }
                 })
             }
-            (Contents::Text(text), Language::Wgsl) => naga::words(name, text, naga::LIMIT).map_err(|e| match e {
+            (Contents::Text(text), Language::Wgsl) => naga::words(name, text, space, naga::LIMIT).map_err(|e| match e {
                 NotTranslated::Invalid(text) => ReadError { wrong: Wrong::Invalid, text },
                 NotTranslated::Limit(what) => ReadError { wrong: Wrong::Limit, text: format!("{name}: {what}") },
                 NotTranslated::Unsupported(what) => ReadError { wrong: Wrong::Unsupported, text: format!("{name}: unsupported: {what}") },

@@ -352,7 +352,7 @@ fn the_text_of_an_input_reads_back() {
         for index in 0..40 {
             let input = shape.draw(&settings, index, 0);
             let arguments = shape.arguments(&input);
-            let mut read = Input { groups: [1; 3], buffers: Vec::new(), push_constants: Vec::new() };
+            let mut read = Input { groups: [1; 3], ..Input::default() };
             for pair in arguments.chunks(2) {
                 let [option, text] = pair else { panic!("{arguments:?}") };
                 match option.as_str() {

@@ -1,23 +1,26 @@
-//! `smallstep compare`: whether one compute module may stand for another.
+//! `smallstep compare`: whether one module may stand for another.
 
 use super::exit::Ended;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use smallstep::compile::split_samplers;
 use smallstep::compute::ComputeModule;
 use smallstep::compute::given::SpecValue;
-use smallstep::compute::told;
-use smallstep::program::Program;
+use smallstep::compute::told::{self, AssemblyLines};
+use smallstep::dispatch::ComputeDispatch;
+use smallstep::program::{Language, Program};
 use smallstep::theorem::refine::blame::{Disagreement, Writer};
 use smallstep::theorem::refine::observe::How;
-use smallstep::theorem::refine::{self, Engine, Input, Settings, Shape, Side, Summary, Unchecked, Verdict};
+use smallstep::theorem::refine::{self, Engine, Input, Mismatch, Settings, Shape, Side, StageModule, Summary, Unchecked, Verdict};
 
 use super::bar::Bar;
 use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
 use super::{exit, input};
 
-/// Check that one compute module shows only what another allows, over generated inputs
+/// Check that one module shows only what another allows, over generated inputs: its compute entry
+/// point, or its vertex and fragment entry points, drawn
 #[derive(Args)]
 pub(crate) struct Compare {
     /// The module that is believed: words, assembly or WGSL.
@@ -30,7 +33,8 @@ pub(crate) struct Compare {
     /// Which inputs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The compute entry point, where there are several.
+    /// The entry point, where there are several. Without it, a vertex and a fragment entry point are
+    /// drawn together.
     #[arg(long)]
     entry: Option<String>,
     /// What runs the modules: machine or reference; the machine where it can, if not given.
@@ -61,14 +65,36 @@ impl Compare {
         self.compare()
     }
 
-    fn side(&self, program: &Program, values: &[SpecValue]) -> Result<Side, Failure> {
+    fn side(&self, program: &Program, values: &[SpecValue]) -> Result<Compared, Failure> {
         let name = program.name.clone();
         let source = self.compute.module_with(program, values)?;
-        if !source.is_compute(self.entry.as_deref()) {
-            return Err(invalid(format!("{name}: it has no compute entry point, and only these are compared")));
+        let wrong = |what: String| invalid(format!("{name}: {what}"));
+        if source.is_compute(self.entry.as_deref()) {
+            let module = ComputeModule::new(source.module, self.entry.as_deref()).map_err(wrong)?;
+            return Ok(Compared::Dispatch(Box::new(Side::new(name, module, source.assembly))));
         }
-        let module = ComputeModule::new(source.module, self.entry.as_deref()).map_err(|e| invalid(format!("{name}: {e}")))?;
-        Ok(Side::new(name, module, source.assembly))
+        let stages = StageModule::new(name.clone(), source.module, self.entry.as_deref()).map_err(wrong)?;
+        Ok(Compared::Stages(Box::new(stages), source.assembly))
+    }
+
+    /// A program whose words are compared: WGSL is what was made of a module, and of BEFORE the
+    /// combined image samplers are apart where AFTER is WGSL, which has none.
+    fn comparable(program: Program, split: bool) -> Result<Program, Failure> {
+        let unread = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
+        let program = program.made_of_module().map_err(unread)?;
+        if !split {
+            return Ok(program);
+        }
+        let words = program.words().map_err(unread)?;
+        let wrong = |what: String| invalid(format!("{}: {what}", program.name));
+        match split_samplers::places([&words[..]], std::iter::empty()) {
+            Ok(places) if places.is_empty() => Ok(program),
+            _ => {
+                let apart = ComputeDispatch { words: words.into(), ..ComputeDispatch::default() };
+                let apart = split_samplers::adapt(&apart).map_err(|e| wrong(e.0))?;
+                Ok(Program::of_words(&program.name, apart.words.to_vec()))
+            }
+        }
     }
 
     fn compare(&self) -> Result<u8, Failure> {
@@ -82,10 +108,12 @@ impl Compare {
         }
         if let Some(option) = self.compute.given_for_images() {
             return Err(invalid(format!(
-                "{option} is of no use for a comparison: it gives modules buffers and push constants, and makes no images"
+                "{option} is of no use for a comparison: it pins buffers and push constants only, and makes images itself"
             )));
         }
         let (before, after) = (self.reading.program(&self.before)?, self.reading.program(&self.after)?);
+        let split = after.language == Language::Wgsl;
+        let (before, after) = (Compare::comparable(before, split)?, Compare::comparable(after, false)?);
         let values_after = self.values_after(&before, &after)?;
         let before = self.side(&before, &self.compute.spec_values()?)?;
         let after = self.side(&after, &values_after)?;
@@ -101,12 +129,21 @@ impl Compare {
             ..Settings::default()
         };
         let bar = Bar::new(Some(settings.inputs));
-        let summary = refine::refines(&before, &after, &settings, |summary| bar.0.set_position(summary.inputs));
+        let between = format!("{} against {}", before.name(), after.name());
+        let progress = |summary: &Summary| bar.0.set_position(summary.inputs);
+        let summary = match (&before, &after) {
+            (Compared::Dispatch(b), Compared::Dispatch(a)) => refine::refines(b, a, &settings, progress),
+            (Compared::Stages(b, _), Compared::Stages(a, _)) => refine::refines_draws(b, a, &settings, progress),
+            _ => Err(Mismatch("one of them has a compute entry point, and the other has stages of a draw".into())),
+        };
         bar.0.finish_and_clear();
-        let between = format!("{} against {}", before.name, after.name);
         let summary = summary.map_err(|e| invalid(format!("{between}: {e}")))?;
         let code = code(&summary);
-        let shape = Shape::of(&before, &settings).map_err(invalid)?;
+        let shape = match &before {
+            Compared::Dispatch(before) => Shape::of(before, &settings),
+            Compared::Stages(before, _) => Shape::of_stages(before, &settings),
+        };
+        let shape = shape.map_err(invalid)?;
         if self.json {
             say!("{}", self.to_json(&before, &after, &shape, &summary, code));
         } else {
@@ -135,15 +172,20 @@ impl Compare {
         words.join(" ")
     }
 
-    fn report(&self, before: &Side, after: &Side, shape: &Shape<'_>, summary: &Summary) {
+    fn report(&self, before: &Compared, after: &Compared, shape: &Shape<'_>, summary: &Summary) {
         if let Some(disagreement) = &summary.disagreement {
             let (index, minimal, disagreement) = disagreement.as_ref();
             say!("disagree on input {index} of seed {}: {}", self.seed, disagreement.what);
-            say!("BEFORE, {}: {}", before.name, disagreement.before);
-            say!("AFTER, {}: {}", after.name, disagreement.after);
+            say!("BEFORE, {}: {}", before.name(), disagreement.before);
+            say!("AFTER, {}: {}", after.name(), disagreement.after);
             say!("minimal input:");
-            for side in [before, after] {
-                say!("  {}", self.replay(&side.name, shape, minimal));
+            if shape.scene.is_some() {
+                shape.vertices(minimal).iter().for_each(|line| say!("  {line}"));
+                shape.arguments(minimal).chunks(2).for_each(|pair| say!("  {}", pair.join(" ")));
+            } else {
+                for side in [before, after] {
+                    say!("  {}", self.replay(side.name(), shape, minimal));
+                }
             }
             let default = smallstep_semantics::spirv::concurrency::Schedule::default();
             let schedules = [("BEFORE", &disagreement.difference.before), ("AFTER", &disagreement.difference.after)];
@@ -182,18 +224,22 @@ impl Compare {
         }
     }
 
-    fn to_json(&self, before: &Side, after: &Side, shape: &Shape<'_>, summary: &Summary, code: u8) -> Value {
+    fn to_json(&self, before: &Compared, after: &Compared, shape: &Shape<'_>, summary: &Summary, code: u8) -> Value {
         let disagreement = summary.disagreement.as_ref().map(|found| {
             let (index, minimal, disagreement) = found.as_ref();
             let Disagreement { difference, what, before: b, after: a, before_writer, after_writer } = disagreement;
             let (undefined, place) = match &difference.how {
-                How::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly.as_ref())), None),
+                How::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly())), None),
                 How::Byte { place, byte, bytes, undefined } => {
                     (None, Some(json!({"set": place.set, "binding": place.binding, "byte": byte, "bytes": bytes, "any": undefined})))
                 }
+                How::Texel { of, at, component, components, .. } => {
+                    (None, Some(json!({"of": of.to_string(), "texel": at, "component": component, "components": components})))
+                }
                 How::Ends(_) => (None, None),
             };
-            let writer = |side: &Side, writer: &Option<Writer>| {
+            let writer = |side: &Compared, writer: &Option<Writer>| {
+                let Compared::Dispatch(side) = side else { return None };
                 writer.map(|w| {
                     let global = side.module.global(minimal.groups, w.invocation.workgroup, w.invocation.local);
                     json!({"instruction": w.instruction, "opcode": told::instruction(&side.module.module, w.instruction), "function": w.at.function,
@@ -203,16 +249,48 @@ impl Compare {
             };
             json!({"input": index, "kind": difference.how.kind(), "what": what, "before": b, "after": a, "place": place, "undefined": undefined,
                 "before_writer": writer(before, before_writer), "after_writer": writer(after, after_writer), "groups": minimal.groups,
-                "arguments": shape.arguments(minimal), "schedules": [difference.before.to_string(), difference.after.to_string()]})
+                "arguments": shape.arguments(minimal), "vertices": shape.vertices(minimal), "schedules": [difference.before.to_string(), difference.after.to_string()]})
         });
         let unchecked = summary.unchecked.as_ref().map(|(index, what)| match what {
             Unchecked::Unsupported(what) => json!({"input": index, "unsupported": what}),
             Unchecked::Limit(what) => json!({"input": index, "limit": what}),
         });
-        json!({"schema": 1, "kind": "summary", "before": before.name, "after": after.name, "entry": before.module.entry, "seed": self.seed,
+        json!({"schema": 1, "kind": "summary", "before": before.name(), "after": after.name(), "entry": before.entry(), "seed": self.seed,
             "verdict": summary.verdict().name(), "inputs": summary.inputs, "agree": summary.agree, "sampled": summary.sampled,
             "vacuous": summary.vacuous, "redrawn": summary.redrawn, "undecided": summary.undecided, "unchecked": unchecked,
             "disagreement": disagreement, "exit": code})
+    }
+}
+
+/// What is compared of a module.
+enum Compared {
+    /// Its compute entry point.
+    Dispatch(Box<Side>),
+    /// Its stages, and where its instructions stand in its text, if it has one.
+    Stages(Box<StageModule>, Option<AssemblyLines>),
+}
+
+impl Compared {
+    fn name(&self) -> &str {
+        match self {
+            Compared::Dispatch(side) => &side.name,
+            Compared::Stages(stages, _) => &stages.name,
+        }
+    }
+
+    /// The entry points, the vertex stage first.
+    fn entry(&self) -> String {
+        match self {
+            Compared::Dispatch(side) => side.module.entry.clone(),
+            Compared::Stages(stages, _) => stages.entries().into_iter().flatten().collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    fn assembly(&self) -> Option<&AssemblyLines> {
+        match self {
+            Compared::Dispatch(side) => side.assembly.as_ref(),
+            Compared::Stages(_, assembly) => assembly.as_ref(),
+        }
     }
 }
 

@@ -11,8 +11,9 @@ use smallstep::compile::wgsl;
 use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
-use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
+use smallstep::theorem::dispatches::optimised::{Ends, Optimised, Optimiser, optimised};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
+use smallstep::theorem::dispatches::translated;
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
 use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_ANALYSES, Spirv};
@@ -55,6 +56,12 @@ pub(crate) struct FuzzSpirv {
     /// must refine the generated one
     #[arg(long)]
     through_wgsl: bool,
+    /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments are
+    /// generated compute modules as fragment stages; the others are what WSL programs of that kind
+    /// are translated to: draws, stages, entry-points, dispatches, functions, racing. Several take
+    /// turns
+    #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
+    of: Vec<translated::Source>,
     /// Seconds that the optimiser has for one module
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     optimiser_limit: u64,
@@ -93,6 +100,13 @@ fn analysis(name: &str) -> Result<Named<Module>, String> {
     super::analyses::named(&SPIRV_ANALYSES, name)
 }
 
+fn kind_of(name: &str) -> Result<translated::Source, String> {
+    match name {
+        "fragments" => Ok(translated::Source::Fragments),
+        other => super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; and fragments")),
+    }
+}
+
 fn defect(name: &str) -> Result<Defect, String> {
     let named = |defect: &&Defect| format!("{defect:?}").eq_ignore_ascii_case(name);
     let names = || Defect::ALL.iter().map(|defect| format!("{defect:?}")).collect::<Vec<_>>().join(", ");
@@ -127,6 +141,12 @@ impl FuzzSpirv {
             (optimiser, true) => optimiser.map(|o| o.through_wgsl(wgsl::Options::default())),
             (optimiser, false) => optimiser,
         };
+        if !self.of.is_empty() {
+            let Some(optimiser) = optimiser else {
+                return input::fail(exit::INVALID, "error: --of needs --through-wgsl or --optimiser, which make other modules to compare");
+            };
+            return self.translated(optimiser, threads);
+        }
         let widths = self.widths;
         let plan = Plan {
             seed: self.seed,
@@ -150,6 +170,70 @@ impl FuzzSpirv {
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         self.report(&plan, &tally, &quirks, device.as_mut(), seconds)
+    }
+
+    /// What WSL programs are translated to, through the optimiser.
+    fn translated(&self, optimiser: Optimiser, threads: usize) -> Ended {
+        let count = if self.only { 1 } else { self.count };
+        let (sources, seed, executed) = (self.of.clone(), self.seed, self.executed);
+        let plan = translated::Plan { sources, seed, count, threads, executed, optimiser };
+        let command = plan.optimiser.command();
+        let bar = Bar::new(Some(plan.count));
+        let begun = std::time::Instant::now();
+        let tally = translated::run(&plan, |programs, findings| {
+            bar.0.set_position(programs);
+            bar.0.set_message(format!("{findings} findings"));
+        });
+        let seconds = begun.elapsed().as_secs_f64();
+        bar.0.finish_and_clear();
+        for (number, finding) in tally.findings.iter().enumerate() {
+            let by = if self.through_wgsl { " --through-wgsl".into() } else { String::new() };
+            let by = self.optimiser.as_ref().map_or(by.clone(), |command| format!(" --optimiser '{command}'{by}"));
+            tell!("{}: {}", Runner::Optimiser, finding.what);
+            tell!(
+                "replay: smallstep fuzz-spirv --of {} --seed {} --executed {} --only{by}",
+                finding.source.name(),
+                finding.seed,
+                self.executed
+            );
+            if number < self.shrink {
+                match translated::minimal(&plan, finding) {
+                    Some(text) => tell!("minimal:\n{text}"),
+                    None => tell!("it does not come back when the program is judged again"),
+                }
+            }
+        }
+        let failed = tally.findings.iter().any(|f| f.ends == Ends::Failed);
+        let disagree = tally.findings.iter().any(|f| f.ends != Ends::Failed);
+        let code = match (disagree, failed) {
+            (true, _) => exit::DISAGREE,
+            (_, true) => exit::FAILED,
+            _ if tally.counts.values().any(|counts| !counts.undecided.is_empty()) => exit::UNCHECKED,
+            _ => exit::DONE,
+        };
+        if self.json {
+            let mut object = tally.to_json();
+            (object["schema"], object["kind"], object["exit"]) = (json!(1), json!("summary"), json!(code));
+            (object["seconds"], object["optimiser"]) = (json!(seconds), json!(command));
+            say!("{object}");
+            return Ok(code);
+        }
+        say!("{} programs in {seconds:.1} s; {command}:", tally.programs);
+        for (kind, counts) in &tally.counts {
+            let undecided: u64 = counts.undecided.values().sum();
+            say!(
+                "{} {kind}: {} agree, {} disagree or failed, {} vacuous (undefined before), {undecided} undecided",
+                counts.all(),
+                counts.agree,
+                counts.wrong,
+                counts.vacuous
+            );
+            for (why, count) in &counts.undecided {
+                say!("  undecided: {count}: {why}");
+            }
+        }
+        say!("findings: {}", tally.findings.len());
+        Ok(code)
     }
 
     fn show_one(&self, plan: &Plan, device: Option<&mut Device>) -> Ended {

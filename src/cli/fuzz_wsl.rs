@@ -17,7 +17,8 @@ fn analysis(name: &str) -> Result<Named<Program>, String> {
     super::analyses::named(&WSL_ANALYSES, name)
 }
 
-fn kind(name: &str) -> Result<Programs, String> {
+/// Reads a kind of programs.
+pub(super) fn kind(name: &str) -> Result<Programs, String> {
     let names = || Programs::ALL.iter().map(|programs| programs.name()).collect::<Vec<_>>().join(", ");
     let found = Programs::ALL.iter().find(|programs| programs.name() == name);
     found.copied().ok_or_else(|| format!("no kind of programs is called \"{name}\"; there are {}", names()))

@@ -225,10 +225,8 @@ pub(crate) fn only(given: &[String], what: &str, taken: &[&[&str]]) -> Result<()
 /// Reads `--route`.
 pub(crate) fn route(text: &str) -> Result<smallstep::gpu::Route, String> {
     use smallstep::gpu::Route;
-    [Route::Passthrough, Route::Naga]
-        .into_iter()
-        .find(|route| route.name() == text)
-        .ok_or_else(|| format!("no route is called \"{text}\"; there are passthrough and naga"))
+    (Route::ALL.into_iter().find(|route| route.name() == text))
+        .ok_or_else(|| format!("no route is called \"{text}\"; there are passthrough, naga and wgsl"))
 }
 
 /// A progress bar on standard error, shown only if that is a terminal.

@@ -1,4 +1,5 @@
-//! WGSL → SPIR-V, by naga: its front end, its validator, and its SPIR-V back end.
+//! WGSL → SPIR-V, by naga: its front end, its validator, and its SPIR-V back end. And how naga takes
+//! the textures and samplers of a program ([`handles`]).
 //!
 //! What WGSL itself defines is kept (guarded division and conversion, Workgroup memory that begins
 //! as zeros); what naga may add beyond that is left out, so that undefined behaviour of the program
@@ -8,9 +9,14 @@
 use naga::back::PipelineConstants;
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::spv::{self, DebugInfo, SourceLanguage, WriterFlags};
-use naga::front::wgsl;
+use naga::front::{self, wgsl};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{ImageClass, StorageAccess, TypeInner};
+use rspirv::spirv::{BuiltIn, Decoration};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::words::HEADER_WORDS;
+use smallstep_semantics::spirv::{Instruction, decode};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -34,14 +40,24 @@ pub enum NotTranslated {
     Limit(String),
 }
 
+/// Where y of a position points, in WGSL and in the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Up in WGSL, as WebGPU has it, and down in the words, as Vulkan has it: vertex stages negate
+    /// it.
+    OfEach,
+    /// The same way: of WGSL that was made of SPIR-V, the words show what those show.
+    Kept,
+}
+
 /// The SPIR-V 1.3 words of a WGSL text in the file of that name, with all its entry points. naga
 /// has so long for it ([`LIMIT`]).
-pub fn words(name: &str, text: &str, limit: Duration) -> Result<Vec<u32>, NotTranslated> {
+pub fn words(name: &str, text: &str, space: Space, limit: Duration) -> Result<Vec<u32>, NotTranslated> {
     let (done, words) = mpsc::channel();
     let (name, text) = (name.to_string(), text.to_string());
     let naga = std::thread::Builder::new().stack_size(STACK).spawn(move || {
         // Nobody takes it where it comes too late.
-        let _ = done.send(translated(&name, &text));
+        let _ = done.send(translated(&name, &text, space));
     });
     if let Err(e) = naga {
         return Err(NotTranslated::Unsupported(format!("no thread for naga: {e}")));
@@ -55,7 +71,7 @@ pub fn words(name: &str, text: &str, limit: Duration) -> Result<Vec<u32>, NotTra
     }
 }
 
-fn translated(name: &str, text: &str) -> Result<Vec<u32>, NotTranslated> {
+fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTranslated> {
     let invalid = |what: String| NotTranslated::Invalid(bounded(what.trim_end()));
     let module = wgsl::parse_str(text).map_err(|e| invalid(e.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
@@ -64,9 +80,11 @@ fn translated(name: &str, text: &str) -> Result<Vec<u32>, NotTranslated> {
     let frozen = process_overrides(&module, &info, None, &PipelineConstants::default());
     let (module, info) = frozen.map_err(|e| invalid(format!("an override has no value: {e}")))?;
     let unchecked = BoundsCheckPolicy::Unchecked;
+    let mut flags = WriterFlags::LABEL_VARYINGS | WriterFlags::CLAMP_FRAG_DEPTH | WriterFlags::DEBUG;
+    flags.set(WriterFlags::ADJUST_COORDINATE_SPACE, space == Space::OfEach);
     let options = spv::Options {
         lang_version: (1, 3),
-        flags: WriterFlags::ADJUST_COORDINATE_SPACE | WriterFlags::LABEL_VARYINGS | WriterFlags::CLAMP_FRAG_DEPTH | WriterFlags::DEBUG,
+        flags,
         // Group and binding are taken as descriptor set and binding; naga calls that fake.
         fake_missing_bindings: true,
         bounds_check_policies: BoundsCheckPolicies { index: unchecked, buffer: unchecked, image_load: unchecked, binding_array: unchecked },
@@ -74,7 +92,125 @@ fn translated(name: &str, text: &str) -> Result<Vec<u32>, NotTranslated> {
         debug_info: Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }),
         ..spv::Options::default()
     };
-    spv::write_vec(&module, &info, &options, None).map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))
+    let words = spv::write_vec(&module, &info, &options, None);
+    let words = words.map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))?;
+    Ok(masks_as_arrays(words))
+}
+
+/// The words with each SampleMask as an array of one integer. naga makes it an integer, and Vulkan
+/// has it an array (VUID-SampleMask-SampleMask-04359).
+fn masks_as_arrays(words: Vec<u32>) -> Vec<u32> {
+    let Ok(decoded) = decode(&words) else { return words };
+    let mask = BuiltIn::SampleMask as u32;
+    let of = |i: &&Instruction| match i.operands(&words) {
+        &[variable, decoration, built_in] if i.is(Op::Decorate) && (decoration, built_in) == (Decoration::BuiltIn as u32, mask) => {
+            Some(variable)
+        }
+        _ => None,
+    };
+    let variables: Vec<u32> = decoded.instructions.iter().filter_map(|i| of(&i)).collect();
+    let defined = |id: u32| decoded.instructions.iter().find(|i| i.result == id);
+    let is_int = |pointer: u32| {
+        let pointee = defined(pointer).and_then(|p| p.operands(&words).get(1).copied());
+        pointee.and_then(defined).filter(|t| t.is(Op::TypeInt)).map(|t| t.result)
+    };
+    if variables.is_empty() {
+        return words;
+    }
+    let mut out = words[..HEADER_WORDS].to_vec();
+    let mut next = out[3];
+    let mut fresh = || {
+        next += 1;
+        next - 1
+    };
+    // By variable: the type of a pointer to the integer, and a constant 0.
+    let mut arrays: Vec<(u32, u32, u32)> = Vec::new();
+    for i in &decoded.instructions {
+        let (own, operands) = (i.words(&words), i.operands(&words));
+        let array_of = |variable: u32| arrays.iter().find(|(id, ..)| *id == variable).copied();
+        if i.is(Op::Variable)
+            && variables.contains(&i.result)
+            && let Some(int) = is_int(i.result_type)
+        {
+            let [zero, one, array, pointer] = [fresh(), fresh(), fresh(), fresh()];
+            out.extend([4 << 16 | Op::Constant as u32, int, zero, 0]);
+            out.extend([4 << 16 | Op::Constant as u32, int, one, 1]);
+            out.extend([4 << 16 | Op::TypeArray as u32, array, int, one]);
+            out.extend([4 << 16 | Op::TypePointer as u32, pointer, operands[0], array]);
+            // What initialises it is an integer: what a stage leaves is stored before it ends.
+            out.extend([4 << 16 | Op::Variable as u32, pointer, i.result, operands[0]]);
+            arrays.push((i.result, i.result_type, zero));
+            continue;
+        }
+        match (i.op, operands.first().and_then(|&id| array_of(id))) {
+            (Op::Load | Op::Store, Some((variable, type_, zero))) => {
+                let element = fresh();
+                out.extend([5 << 16 | Op::AccessChain as u32, type_, element, variable, zero]);
+                let at = out.len() + usize::from(i.is(Op::Load)) * 2 + 1;
+                out.extend(own);
+                out[at] = element;
+            }
+            _ => out.extend(own),
+        }
+    }
+    out[3] = next;
+    out
+}
+
+/// What naga takes a texture or a sampler for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Handle {
+    /// A texture that is sampled or fetched.
+    Sampled,
+    /// A depth texture.
+    Depth,
+    /// A storage texture, and what is done to it.
+    Storage {
+        /// Texels are read.
+        reads: bool,
+        /// Texels are written.
+        writes: bool,
+    },
+    /// A sampler.
+    Sampler,
+    /// A sampler that compares.
+    Comparison,
+}
+
+/// A program that naga reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Program<'p> {
+    /// WGSL.
+    Wgsl(&'p str),
+    /// SPIR-V.
+    Words(&'p [u32]),
+}
+
+/// The textures and samplers that a program declares, by group and binding; none if naga does not
+/// read it.
+pub fn handles(program: Program<'_>) -> Option<Vec<((u32, u32), Handle)>> {
+    let module = match program {
+        Program::Wgsl(text) => wgsl::parse_str(text).ok()?,
+        Program::Words(words) => {
+            let options = front::spv::Options { adjust_coordinate_space: false, ..front::spv::Options::default() };
+            front::spv::Frontend::new(words.iter().copied(), &options).parse().ok()?
+        }
+    };
+    let handle = |(_, variable): (_, &naga::GlobalVariable)| {
+        let at = variable.binding?;
+        let handle = match module.types[variable.ty].inner {
+            TypeInner::Sampler { comparison: false } => Handle::Sampler,
+            TypeInner::Sampler { comparison: true } => Handle::Comparison,
+            TypeInner::Image { class: ImageClass::Depth { .. }, .. } => Handle::Depth,
+            TypeInner::Image { class: ImageClass::Storage { access, .. }, .. } => {
+                Handle::Storage { reads: access.contains(StorageAccess::LOAD), writes: access.contains(StorageAccess::STORE) }
+            }
+            TypeInner::Image { .. } => Handle::Sampled,
+            _ => return None,
+        };
+        Some(((at.group, at.binding), handle))
+    };
+    Some(module.global_variables.iter().filter_map(handle).collect())
 }
 
 #[cfg(test)]
@@ -86,30 +222,69 @@ mod tests {
     fn a_shader_becomes_a_module_that_loads() {
         let text = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;\n\
                     @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { a[id.x] = a[id.x] / id.y; }";
-        let module = Module::load(&words("a.wgsl", text, LIMIT).expect("valid")).expect("loads");
+        let module = Module::load(&words("a.wgsl", text, Space::OfEach, LIMIT).expect("valid")).expect("loads");
         assert_eq!(module.entry_points()[0].name, "main");
     }
 
     #[test]
     fn what_is_wrong_has_its_place() {
-        let Err(NotTranslated::Invalid(text)) = words("a.wgsl", "fn f() -> u32 {\n  return x;\n}", LIMIT) else { panic!("accepted") };
+        let Err(NotTranslated::Invalid(text)) = words("a.wgsl", "fn f() -> u32 {\n  return x;\n}", Space::OfEach, LIMIT) else {
+            panic!("accepted")
+        };
         assert!(text.contains("a.wgsl:2:"), "{text}");
         let deep = format!("const a = {}1{};", "(".repeat(100_000), ")".repeat(100_000));
-        assert!(matches!(words("a.wgsl", &deep, LIMIT), Err(NotTranslated::Invalid(_))));
+        assert!(matches!(words("a.wgsl", &deep, Space::OfEach, LIMIT), Err(NotTranslated::Invalid(_))));
     }
 
     #[test]
     fn a_program_that_takes_naga_long_is_given_up() {
         let chain = "else if (x == 1u) { x = 2u; } ".repeat(2_000);
         let text = format!("@compute @workgroup_size(1) fn main() {{ var x = 0u; if (x == 0u) {{ x = 1u; }} {chain} }}");
-        let given_up = words("a.wgsl", &text, Duration::from_millis(1));
+        let given_up = words("a.wgsl", &text, Space::OfEach, Duration::from_millis(1));
         assert!(matches!(&given_up, Err(NotTranslated::Limit(what)) if what.contains("within 0.001 s")), "{given_up:?}");
     }
 
     #[test]
     fn what_naga_says_of_a_long_line_is_not_as_long() {
         let text = format!("fn f() {{ {} }}", "let a = x; ".repeat(100_000));
-        let Err(NotTranslated::Invalid(said)) = words("a.wgsl", &text, LIMIT) else { panic!("accepted") };
+        let Err(NotTranslated::Invalid(said)) = words("a.wgsl", &text, Space::OfEach, LIMIT) else { panic!("accepted") };
         assert!(said.len() < 4_000 && said.contains('…'), "{} bytes: {said:.300}", said.len());
+    }
+
+    #[test]
+    fn textures_are_what_naga_declares_them_as() {
+        let text = "@group(0) @binding(0) var a: texture_2d<f32>;\n@group(0) @binding(3) var b: texture_depth_2d;\n\
+                    @group(1) @binding(0) var c: texture_storage_2d<rgba8unorm, write>;\n@group(1) @binding(1) var d: sampler_comparison;\n\
+                    @group(1) @binding(2) var<uniform> e: vec4<f32>;\n\
+                    @compute @workgroup_size(1) fn main() { textureStore(c, vec2(0), textureLoad(a, vec2(0), 0) + e); }";
+        let expected = [
+            ((0, 0), Handle::Sampled),
+            ((0, 3), Handle::Depth),
+            ((1, 0), Handle::Storage { reads: false, writes: true }),
+            ((1, 1), Handle::Comparison),
+        ];
+        assert_eq!(handles(Program::Wgsl(text)).as_deref(), Some(&expected[..]));
+        assert_eq!(handles(Program::Wgsl("fn f(")), None);
+        assert_eq!(handles(Program::Words(&[1, 2, 3])), None);
+    }
+
+    #[test]
+    fn a_sample_mask_is_an_array() {
+        let text = "@fragment fn main(@builtin(sample_mask) given: u32) -> @builtin(sample_mask) u32 { return given & 5u; }";
+        let words = words("a.wgsl", text, Space::OfEach, LIMIT).expect("valid");
+        let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}"));
+        let chains = module.instructions().iter().filter(|i| i.is(Op::AccessChain)).count();
+        assert_eq!(chains, 2, "one of what is given, and one of what is left");
+    }
+
+    #[test]
+    fn y_is_negated_where_each_language_has_its_own() {
+        let text = "@vertex fn main() -> @builtin(position) vec4<f32> { return vec4(0.0, 0.5, 0.0, 1.0); }";
+        let negates = |space: Space| {
+            let words = words("a.wgsl", text, space, LIMIT).expect("valid");
+            let module = Module::load(&words).expect("loads");
+            module.instructions().iter().any(|i| i.is(Op::FNegate))
+        };
+        assert!(negates(Space::OfEach) && !negates(Space::Kept));
     }
 }

@@ -29,13 +29,13 @@ use crate::dispatch::{ComputeDispatch, DrawDispatch, SamplerBinding, Stage};
 /// Errors: the words are no module of the grammar, or a combined image sampler is used in another
 /// way than to be loaded and sampled.
 pub fn adapt(dispatch: &ComputeDispatch) -> Result<ComputeDispatch, CannotAdapt> {
-    let samplers = Samplers::of([&dispatch.words], dispatch.bound().places())?;
+    let samplers = Samplers(places([&dispatch.words], dispatch.bound().places())?);
     Ok(ComputeDispatch { words: samplers.split(&dispatch.words)?, samplers: samplers.moved(&dispatch.samplers), ..dispatch.clone() })
 }
 
 /// The draw without combined image samplers: see [`adapt`].
 pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> {
-    let samplers = Samplers::of([&dispatch.vertex.words, &dispatch.fragment.words], dispatch.bound().places())?;
+    let samplers = Samplers(places([&dispatch.vertex.words, &dispatch.fragment.words], dispatch.bound().places())?);
     let stage = |stage: &Stage| Ok(Stage { words: samplers.split(&stage.words)?, ..stage.clone() });
     Ok(DrawDispatch {
         vertex: stage(&dispatch.vertex)?,
@@ -48,35 +48,39 @@ pub fn adapt_draw(dispatch: &DrawDispatch) -> Result<DrawDispatch, CannotAdapt> 
 /// Where the sampler of each combined image sampler goes.
 struct Samplers(BTreeMap<Place, Place>);
 
-impl Samplers {
-    fn of<const N: usize>(modules: [&Arc<[u32]>; N], bound: impl Iterator<Item = Place>) -> Result<Samplers, CannotAdapt> {
-        let mut taken: Vec<Place> = bound.collect();
-        let mut combined = BTreeMap::new();
-        for words in modules {
-            let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
-            for descriptor in resources::descriptors(&decoded) {
-                let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
-                taken.push(place);
-                if let Behind::CombinedImageSampler(..) = descriptor.behind {
-                    combined.insert(place, place);
-                }
+/// Where the sampler of each combined image sampler of these modules goes: behind everything that
+/// they declare in its set, and what is bound.
+///
+/// Errors: the words are no module of the grammar, or there is no binding left.
+pub fn places<const N: usize>(modules: [&[u32]; N], bound: impl Iterator<Item = Place>) -> Result<BTreeMap<Place, Place>, CannotAdapt> {
+    let mut taken: Vec<Place> = bound.collect();
+    let mut combined = BTreeMap::new();
+    for words in modules {
+        let decoded = decode(words).map_err(|error| CannotAdapt(error.to_string()))?;
+        for descriptor in resources::descriptors(&decoded) {
+            let Some(place) = descriptor.set.zip(descriptor.binding) else { continue };
+            taken.push(place);
+            if let Behind::CombinedImageSampler(..) = descriptor.behind {
+                combined.insert(place, place);
             }
         }
-        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-        for (set, binding) in taken {
-            let last = last.entry(set).or_default();
-            *last = binding.max(*last);
-        }
-        for (&(set, binding), to) in &mut combined {
-            let last = last.entry(set).or_default();
-            *last = last
-                .checked_add(1)
-                .ok_or_else(|| CannotAdapt(format!("there is no binding left for the sampler of set {set}, binding {binding}")))?;
-            *to = (set, *last);
-        }
-        Ok(Samplers(combined))
     }
+    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+    for (set, binding) in taken {
+        let last = last.entry(set).or_default();
+        *last = binding.max(*last);
+    }
+    for (&(set, binding), to) in &mut combined {
+        let last = last.entry(set).or_default();
+        *last = last
+            .checked_add(1)
+            .ok_or_else(|| CannotAdapt(format!("there is no binding left for the sampler of set {set}, binding {binding}")))?;
+        *to = (set, *last);
+    }
+    Ok(combined)
+}
 
+impl Samplers {
     fn moved(&self, samplers: &[SamplerBinding]) -> Vec<SamplerBinding> {
         let to = |place: Place| self.0.get(&place).copied().unwrap_or(place);
         let moved = samplers.iter().map(|sampler| {

@@ -178,6 +178,51 @@ pub fn sampler(text: &str) -> Result<Sampler, String> {
     Ok(sampler)
 }
 
+/// An image as [`image`] takes it; undefined texels are written as zeros.
+pub fn image_text(image: &Image) -> String {
+    let [width, height, depth] = image.sides(0).unwrap_or_default();
+    let levels = if image.levels() > 1 { format!(" levels={}", image.levels()) } else { String::new() };
+    let size = match image.shape() {
+        Shape::D1 => format!("1d {width}{levels}"),
+        Shape::D1Array => format!("1d {width} layers={depth}{levels}"),
+        Shape::D2 => format!("2d {width}x{height}{levels}"),
+        Shape::D2Array => format!("2d {width}x{height} layers={depth}{levels}"),
+        Shape::D3 => format!("3d {width}x{height}x{depth}{levels}"),
+        Shape::Cube => format!("cube {width}x{height}{levels}"),
+    };
+    let mut text = format!("{} {size}", image.format().name());
+    for level in 0..image.levels() {
+        for texel in image.bytes(level).unwrap_or_default().chunks_exact(image.format().bytes()) {
+            let number = texel.iter().rev().fold(0u128, |number, &byte| number << 8 | u128::from(byte));
+            text.push_str(&if number < 10 { format!(" {number}") } else { format!(" {number:#x}") });
+        }
+    }
+    text
+}
+
+/// A sampler as [`sampler`] takes it.
+pub fn sampler_text(sampler: &Sampler) -> String {
+    fn name<T: Copy + PartialEq>(all: &[(&'static str, T)], of: T) -> &'static str {
+        all.iter().find(|(_, value)| *value == of).map_or("", |(name, _)| name)
+    }
+    let filter = |filter| name(&FILTERS, filter);
+    let mut words =
+        vec![format!("mag={}", filter(sampler.mag)), format!("min={}", filter(sampler.min)), format!("mip={}", filter(sampler.mip))];
+    for (axis, mode) in ["x", "y", "z"].into_iter().zip(sampler.address) {
+        words.push(format!("{axis}={}", name(&ADDRESS_MODES, mode)));
+    }
+    words.push(format!("colour={}", name(&BORDERS, sampler.border)));
+    words.extend(sampler.compare.map(|compare| format!("compare={}", name(&COMPARISONS, compare))));
+    if sampler.lod_bias != 0.0 {
+        words.push(format!("bias={}", sampler.lod_bias));
+    }
+    if (sampler.lod_min, sampler.lod_max) != (Sampler::default().lod_min, Sampler::default().lod_max) && !sampler.unnormalized {
+        words.push(format!("lod={}..{}", sampler.lod_min, sampler.lod_max));
+    }
+    words.extend(sampler.unnormalized.then(|| "unnormalized".to_string()));
+    words.join(" ")
+}
+
 const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
 
 const ADDRESS_MODES: [(&str, AddressMode); 4] = [
@@ -246,9 +291,14 @@ mod tests {
             ("R8_UINT 3d 4x2x8 levels=4", Shape::D3, [4, 2, 8], 4),
             ("R8_UINT cube 2x2 levels=2", Shape::Cube, [2, 2, 6], 2),
         ] {
-            let image = image(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-            assert_eq!((image.shape(), image.sides(0), image.levels()), (shape, Some(sides), levels), "{text}");
+            let read = image(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!((read.shape(), read.sides(0), read.levels()), (shape, Some(sides), levels), "{text}");
+            // Undefined texels are written as zeros.
+            let again = image(&image_text(&read)).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!((again.shape(), again.sides(0), again.bytes(0)), (read.shape(), read.sides(0), read.bytes(0)), "{text}");
         }
+        let texels = "R8G8_UINT 2d 2x1 levels=2 0x201 3 0xa09";
+        assert_eq!(image(texels).map(|image| image_text(&image)).as_deref(), Ok(texels));
         let deep = image("R8_UINT 3d 1x2x2 levels=2 1 2 3 4 5").expect("two levels");
         assert_eq!((deep.bytes(0), deep.bytes(1)), (Some(&[1, 2, 3, 4][..]), Some(&[5][..])));
         for (text, says) in [
@@ -282,6 +332,7 @@ mod tests {
             ..Sampler::default()
         };
         assert_eq!(sampler("linear edge compare=LessOrEqual"), Ok(expected));
+        assert_eq!(sampler(&sampler_text(&expected)), Ok(expected));
         let each = Sampler {
             mag: Filter::Linear,
             mip: Filter::Linear,
@@ -293,6 +344,8 @@ mod tests {
             ..Sampler::default()
         };
         assert_eq!(sampler("linear min=nearest border y=mirrored colour=opaque-white bias=-0.5 lod=0.25..3"), Ok(each));
+        assert_eq!(sampler(&sampler_text(&each)), Ok(each));
+        assert_eq!(sampler(&sampler_text(&Sampler::default())), Ok(Sampler::default()));
         for (text, says) in [
             (
                 "bilinear",

@@ -9,6 +9,7 @@
 pub mod bound;
 pub mod carried;
 pub mod given;
+pub mod passing;
 pub mod show;
 pub mod told;
 

@@ -10,6 +10,7 @@ use smallstep_semantics::spirv::Buffer;
 
 use super::open::OpenDevice;
 use super::texture::{self, Rows};
+use crate::compile::naga::Handle;
 use crate::dispatch::resources::{Behind, Descriptor, Needs, Texels};
 use crate::dispatch::{Bound, BufferBinding, BufferKind, ImageBinding, ImageKind};
 
@@ -76,20 +77,25 @@ fn of_buffer(kind: BufferKind) -> wgpu::BindingType {
     wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None }
 }
 
-fn of_image(image: &ImageBinding) -> wgpu::BindingType {
+/// A binding of an image. Where naga knows the module, it is what naga takes the image for; wgpu
+/// then asks whether what is sampled may be filtered.
+fn of_image(image: &ImageBinding, handle: Option<Handle>, filterable: bool) -> wgpu::BindingType {
     let (format, view_dimension) = (image.image.format(), texture::view_dimension(image.image.shape()));
     match image.kind {
         ImageKind::Storage => {
-            let access = wgpu::StorageTextureAccess::ReadWrite;
+            let access = match handle {
+                Some(Handle::Storage { reads: true, writes: false }) => wgpu::StorageTextureAccess::ReadOnly,
+                Some(Handle::Storage { reads: false, writes: true }) => wgpu::StorageTextureAccess::WriteOnly,
+                _ => wgpu::StorageTextureAccess::ReadWrite,
+            };
             wgpu::BindingType::StorageTexture { access, format: texture::format(format), view_dimension }
         }
         ImageKind::Sampled => {
             let sample_type = match () {
-                () if format.is_depth() => wgpu::TextureSampleType::Depth,
+                () if format.is_depth() && handle != Some(Handle::Sampled) => wgpu::TextureSampleType::Depth,
                 () if Texels::Uint.are_of(format) => wgpu::TextureSampleType::Uint,
                 () if Texels::Sint.are_of(format) => wgpu::TextureSampleType::Sint,
-                // What may be filtered is looked at before, and means nothing to Vulkan here.
-                () => wgpu::TextureSampleType::Float { filterable: false },
+                () => wgpu::TextureSampleType::Float { filterable },
             };
             wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false }
         }
@@ -99,8 +105,54 @@ fn of_image(image: &ImageBinding) -> wgpu::BindingType {
 fn of_sampler(sampler: &Sampler) -> wgpu::BindingType {
     wgpu::BindingType::Sampler(match sampler.compare {
         Some(_) => wgpu::SamplerBindingType::Comparison,
-        None => wgpu::SamplerBindingType::Filtering,
+        None if filters(sampler) => wgpu::SamplerBindingType::Filtering,
+        None => wgpu::SamplerBindingType::NonFiltering,
     })
+}
+
+fn filters(sampler: &Sampler) -> bool {
+    [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear)
+}
+
+/// What naga takes textures and samplers for, of two stages.
+pub(super) fn of_both(vertex: &[((u32, u32), Handle)], fragment: &[((u32, u32), Handle)]) -> Vec<((u32, u32), Handle)> {
+    let mut both = vertex.to_vec();
+    for &(place, handle) in fragment {
+        match both.iter_mut().find(|(at, _)| *at == place) {
+            None => both.push((place, handle)),
+            Some((_, Handle::Storage { reads, writes })) => {
+                if let Handle::Storage { reads: also_reads, writes: also_writes } = handle {
+                    (*reads, *writes) = (*reads || also_reads, *writes || also_writes);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    both
+}
+
+/// Whether what is bound can be what naga takes it for: WGSL has depth textures and samplers that
+/// compare, where Vulkan looks at formats and at how samplers were made.
+pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result<(), String> {
+    for &((set, binding), handle) in handles {
+        let image = bound.images.iter().find(|i| (i.set, i.binding) == (set, binding));
+        let sampler = bound.samplers.iter().find(|s| (s.set, s.binding) == (set, binding));
+        let at = format!("at set {set}, binding {binding}");
+        match (handle, image, sampler) {
+            (Handle::Depth, Some(image), _) if !image.image.format().is_depth() => {
+                let format = image.image.format().name();
+                return Err(format!("naga takes the image {at} for a depth texture, and its format is {format}"));
+            }
+            (Handle::Sampler, _, Some(sampler)) if sampler.sampler.compare.is_some() => {
+                return Err(format!("the sampler {at} compares, and naga takes it for one that does not"));
+            }
+            (Handle::Comparison, _, Some(sampler)) if sampler.sampler.compare.is_none() => {
+                return Err(format!("the sampler {at} does not compare, and naga takes it for one that does"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of a buffer in a copy.
@@ -214,7 +266,7 @@ impl OpenDevice {
                 return Err("a sampler clamps to its border and an image has integers; wgpu's borders are of floats".into());
             }
         }
-        if [sampler.mag, sampler.min, sampler.mip].contains(&Filter::Linear)
+        if filters(sampler)
             && let Some(format) = sampled().find(|format| !self.can_filter(*format))
         {
             return Err(format!("a sampler filters linearly, and the device does not filter the format {}", format.name()));
@@ -246,11 +298,20 @@ impl OpenDevice {
         Ok(())
     }
 
-    /// The layout of what is bound, each thing for the stages that use it.
-    pub(super) fn layout(&self, bound: Bound<'_>, stages: impl Fn((u32, u32)) -> wgpu::ShaderStages) -> Arc<Layout> {
+    /// The layout of what is bound, each thing for the stages that use it, and where naga knows the
+    /// modules, as what it takes them for.
+    pub(super) fn layout(
+        &self,
+        bound: Bound<'_>,
+        stages: impl Fn((u32, u32)) -> wgpu::ShaderStages,
+        handles: &[((u32, u32), Handle)],
+    ) -> Arc<Layout> {
+        let handle = |place| handles.iter().find(|(at, _)| *at == place).map(|(_, handle)| *handle);
+        // To Vulkan it means nothing.
+        let filterable = |image: &ImageBinding| self.route.re_emits() && self.can_filter(image.image.format());
         let slot = |set, binding, ty| Slot { set, binding, stages: stages((set, binding)), ty };
         let mut slots: Vec<Slot> = bound.buffers.iter().map(|b| slot(b.set, b.binding, of_buffer(b.kind))).collect();
-        slots.extend(bound.images.iter().map(|i| slot(i.set, i.binding, of_image(i))));
+        slots.extend(bound.images.iter().map(|i| slot(i.set, i.binding, of_image(i, handle((i.set, i.binding)), filterable(i)))));
         slots.extend(bound.samplers.iter().map(|s| slot(s.set, s.binding, of_sampler(&s.sampler))));
         slots.sort_unstable_by_key(|slot| (slot.set, slot.binding));
         let signature = (slots, bound.push_constants.len() as u32);

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::bound::{self, Layout, WORD, padded};
-use super::open::OpenDevice;
+use super::open::{Code, OpenDevice};
 use crate::dispatch::resources::Needs;
 use crate::dispatch::{ComputeDispatch, ComputeResult};
 
@@ -78,9 +78,9 @@ impl OpenDevice {
         self.is_dense(dispatch.bound())
     }
 
-    pub(super) fn computation(&self, dispatch: &Arc<ComputeDispatch>) -> Computation {
-        let layout = self.layout(dispatch.bound(), |_| wgpu::ShaderStages::COMPUTE);
-        let module = self.module(&dispatch.words, &dispatch.entry);
+    pub(super) fn computation(&self, dispatch: &Arc<ComputeDispatch>, code: &Code) -> Computation {
+        let layout = self.layout(dispatch.bound(), |_| wgpu::ShaderStages::COMPUTE, &code.handles);
+        let module = self.module(&dispatch.words, &dispatch.entry, code);
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: None,
             layout: Some(&layout.pipeline),

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::adapters::TARGET_FORMAT;
-use super::open::OpenDevice;
+use super::open::{Code, OpenDevice};
 use crate::dispatch::resources::Needs;
 use crate::dispatch::{FragmentDispatch, Frame};
 
@@ -125,8 +125,8 @@ impl OpenDevice {
         }
     }
 
-    pub(super) fn drawable(&self, dispatch: &FragmentDispatch) -> Drawable {
-        let module = self.module(&dispatch.words, &dispatch.entry);
+    pub(super) fn drawable(&self, dispatch: &FragmentDispatch, code: &Code) -> Drawable {
+        let module = self.module(&dispatch.words, &dispatch.entry, code);
         let locations: Vec<u32> = dispatch.outputs.iter().map(|t| t.location).collect();
         let last = locations.iter().copied().max().unwrap_or(0);
         let targets: Vec<Option<wgpu::ColorTargetState>> =

@@ -69,14 +69,35 @@ pub enum Route {
     /// naga or the driver. naga takes no float controls, drops `NoContraction`, and guards
     /// accesses, loops and divisions.
     Naga,
+    /// Converted to WGSL by [`crate::compile::wgsl`], which naga reads, validates and writes again.
+    /// Blame falls on the converter, naga or the driver.
+    Wgsl,
 }
 
 impl Route {
-    /// "passthrough" or "naga".
+    /// Every route.
+    pub const ALL: [Route; 3] = [Route::Passthrough, Route::Naga, Route::Wgsl];
+
+    /// "passthrough", "naga" or "wgsl".
     pub fn name(self) -> &'static str {
         match self {
             Route::Passthrough => "passthrough",
             Route::Naga => "naga",
+            Route::Wgsl => "wgsl",
+        }
+    }
+
+    /// Whether naga writes the words again, so that no float controls reach the driver.
+    pub fn re_emits(self) -> bool {
+        self != Route::Passthrough
+    }
+
+    /// On whom blame falls.
+    pub fn blamed(self) -> &'static str {
+        match self {
+            Route::Passthrough => "the driver",
+            Route::Naga => "naga or the driver",
+            Route::Wgsl => "the converter, naga or the driver",
         }
     }
 }

@@ -14,12 +14,14 @@ use rspirv::spirv::ExecutionModel;
 use super::Route;
 use super::adapters::{self, AdapterRecord, NoDevice, Selection};
 use super::batch::Program;
-use super::bound::Layouts;
+use super::bound::{Layouts, fits};
 use super::capabilities;
 use super::draw::DrawState;
 use super::physical;
+use crate::compile::naga::{self, Handle};
+use crate::compile::wgsl;
 use crate::dispatch::resources::{self, Needs, Unread};
-use crate::dispatch::{Dispatch, Stage};
+use crate::dispatch::{Bound, Dispatch, Stage};
 
 /// Why a program was not run, with the device in good health.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +48,14 @@ impl fmt::Display for BatchError {
         let (BatchError::Refused(text) | BatchError::OutOfMemory(text) | BatchError::Lost(text)) = self;
         f.write_str(text)
     }
+}
+
+/// What a stage's words are to wgpu, beside themselves.
+pub(super) struct Code {
+    /// What the converter made of them, on the route through it.
+    wgsl: Option<String>,
+    /// What naga takes textures and samplers for, by set and binding.
+    pub(super) handles: Vec<((u32, u32), Handle)>,
 }
 
 /// An open device.
@@ -76,7 +86,7 @@ impl OpenDevice {
         }
         let route = match route {
             Some(Route::Passthrough) if !record.passthrough => {
-                return Err(NoDevice(format!("{record} offers no SPIR-V passthrough; the naga route remains")));
+                return Err(NoDevice(format!("{record} offers no SPIR-V passthrough; the routes naga and wgsl remain")));
             }
             Some(route) => route,
             None if record.passthrough => Route::Passthrough,
@@ -153,32 +163,37 @@ impl OpenDevice {
     /// The program, if it is within the device's limits and asks for nothing that it did not
     /// enable; if not, what it is.
     ///
-    /// On naga's route wgpu knows the module and refuses what does not fit. What passes through
-    /// unseen is held here to the same.
+    /// Where naga writes the words again, wgpu knows the module and refuses what does not fit. What
+    /// passes through unseen is held here to the same.
     fn made(&self, dispatch: &Dispatch) -> Result<Program, String> {
         match dispatch {
             Dispatch::Fragment(dispatch) => {
                 self.within_draw_limits(dispatch)?;
-                if let Some(needs) = self.needs(&dispatch.words, ExecutionModel::Fragment, &dispatch.entry)? {
+                if self.route == Route::Passthrough
+                    && let Some(needs) = self.needs(&dispatch.words, ExecutionModel::Fragment, &dispatch.entry)?
+                {
                     self.can_draw(dispatch, &needs)?;
                 }
-                Ok(Program::Draw(self.drawable(dispatch)))
+                let nothing = Bound { buffers: &[], images: &[], samplers: &[], push_constants: &[] };
+                let code = self.code(&dispatch.words, &dispatch.entry, nothing)?;
+                Ok(Program::Draw(self.drawable(dispatch, &code)))
             }
             Dispatch::Compute(dispatch) => {
-                if self.route == Route::Naga && !(dispatch.images.is_empty() && dispatch.samplers.is_empty()) {
-                    return Err("the program has images or samplers, which take the passthrough route only".into());
-                }
                 self.within_compute_limits(dispatch)?;
-                let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
+                let bound = dispatch.bound();
                 if self.route == Route::Passthrough {
+                    let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
                     self.can_compute(dispatch, &needs.unwrap_or_default())?;
+                } else if !(bound.images.is_empty() && bound.samplers.is_empty()) {
+                    // wgpu's refusals do not say which image has another format or shape.
+                    let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
+                    self.has_all(bound, &needs.unwrap_or_default())?;
                 }
-                Ok(Program::Compute(self.computation(dispatch)))
+                let code = self.code(&dispatch.words, &dispatch.entry, bound)?;
+                fits(bound, &code.handles)?;
+                Ok(Program::Compute(self.computation(dispatch, &code)))
             }
             Dispatch::Draw(dispatch) => {
-                if self.route == Route::Naga {
-                    return Err("the program is a draw, which takes the passthrough route only".into());
-                }
                 self.within_render_limits(dispatch)?;
                 let needs = |stage: &Stage, model| match self.needs(&stage.words, model, &stage.entry)? {
                     Some(needs) => Ok(needs),
@@ -186,18 +201,48 @@ impl OpenDevice {
                 };
                 let needs = [needs(&dispatch.vertex, ExecutionModel::Vertex)?, needs(&dispatch.fragment, ExecutionModel::Fragment)?];
                 self.can_render(dispatch, &needs)?;
-                Ok(Program::Render(self.rendering(dispatch, &needs)?))
+                let bound = dispatch.bound();
+                let code = |stage: &Stage| {
+                    let code = self.code(&stage.words, &stage.entry, bound)?;
+                    fits(bound, &code.handles)?;
+                    Ok::<Code, String>(code)
+                };
+                let codes = [code(&dispatch.vertex)?, code(&dispatch.fragment)?];
+                Ok(Program::Render(self.rendering(dispatch, &needs, &codes)?))
             }
         }
     }
 
-    /// What an entry point asks for, its words having nothing that the device did not enable. None
-    /// on naga's route, and for words that are not of the grammar: the driver may judge those.
-    fn needs(&self, words: &[u32], model: ExecutionModel, entry: &str) -> Result<Option<Needs>, String> {
-        if self.route == Route::Naga {
-            return Ok(None);
+    /// What the words of a stage are to wgpu on the device's route.
+    ///
+    /// Errors: the converter refuses them.
+    fn code(&self, words: &[u32], entry: &str, bound: Bound<'_>) -> Result<Code, String> {
+        let wgsl = match self.route {
+            Route::Passthrough | Route::Naga => None,
+            Route::Wgsl => {
+                let options = wgsl::Options { entry: Some(entry.into()), planted: None };
+                Some(wgsl::convert(words, &options).map_err(|e| match e {
+                    wgsl::NotConverted::Refused(refused) => format!("WGSL has no form for it ({:?}): {}", refused.why, refused.what),
+                    wgsl::NotConverted::Load(e) => format!("the converter does not read it: {e}"),
+                })?)
+            }
+        };
+        let mut code = Code { wgsl: wgsl.map(|converted| converted.text), handles: Vec::new() };
+        if self.route.re_emits() && !(bound.images.is_empty() && bound.samplers.is_empty()) {
+            let program = code.wgsl.as_deref().map_or(naga::Program::Words(words), naga::Program::Wgsl);
+            // What naga does not read, wgpu refuses and says why.
+            code.handles = naga::handles(program).unwrap_or_default();
         }
-        capabilities::missing(words, &self.record, self.features)?;
+        Ok(code)
+    }
+
+    /// What an entry point asks for, its words having nothing that the device did not enable where
+    /// they are those that the driver gets. None for words that are not of the grammar: the driver
+    /// may judge those.
+    fn needs(&self, words: &[u32], model: ExecutionModel, entry: &str) -> Result<Option<Needs>, String> {
+        if self.route == Route::Passthrough {
+            capabilities::missing(words, &self.record, self.features)?;
+        }
         match resources::needs(words, model, entry) {
             Ok(needs) => Ok(Some(needs)),
             Err(Unread::NoEntryPoint(text)) => Err(text),
@@ -211,7 +256,11 @@ impl OpenDevice {
     }
 
     /// The module, by the device's route.
-    pub(super) fn module(&self, words: &[u32], entry: &str) -> wgpu::ShaderModule {
+    pub(super) fn module(&self, words: &[u32], entry: &str, code: &Code) -> wgpu::ShaderModule {
+        if let Some(text) = &code.wgsl {
+            let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(text));
+            return self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+        }
         match self.route {
             #[allow(unsafe_code)]
             // SAFETY: the framing, the version and the capabilities were checked by the caller.
@@ -229,7 +278,7 @@ impl OpenDevice {
                     ..Default::default()
                 })
             },
-            Route::Naga => self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            Route::Naga | Route::Wgsl => self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: None,
                 source: wgpu::ShaderSource::SpirV(Cow::Borrowed(words)),
             }),

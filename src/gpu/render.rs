@@ -14,11 +14,15 @@
 
 use std::sync::Arc;
 
+use rspirv::spirv::ExecutionMode;
 use smallstep_semantics::raster::{Cull, FrontFace, Topology};
 use smallstep_semantics::spirv::environment::{Attribute, Rate};
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::{Instruction, decode};
 
+use super::Route;
 use super::bound::{self, Layout};
-use super::open::OpenDevice;
+use super::open::{Code, OpenDevice};
 use super::texture::{self, Rows};
 use crate::dispatch::resources::Needs;
 use crate::dispatch::{DrawDispatch, DrawResult, Geometry, MAX_BUFFER_BYTES};
@@ -169,6 +173,17 @@ impl Rendering {
     }
 }
 
+/// Whether WebGPU takes what Vulkan does: wgpu refuses other draws where it knows the modules.
+fn webgpu_takes(dispatch: &DrawDispatch) -> Result<(), String> {
+    let Ok(decoded) = decode(&dispatch.fragment.words) else { return Ok(()) };
+    let replaces =
+        |i: &Instruction| i.is(Op::ExecutionMode) && i.operands(decoded.words).get(1) == Some(&(ExecutionMode::DepthReplacing as u32));
+    if dispatch.depth.is_none() && decoded.instructions.iter().any(replaces) {
+        return Err("the fragment stage writes a depth and the draw has no depth attachment, which WebGPU refuses".into());
+    }
+    Ok(())
+}
+
 /// What there is for each colour attachment, at its location.
 fn by_location<T>(dispatch: &DrawDispatch, of: impl Fn(usize) -> T) -> Vec<Option<T>> {
     let end = dispatch.targets.iter().map(|target| target.location + 1).max().unwrap_or(0);
@@ -266,23 +281,29 @@ impl OpenDevice {
         {
             return Err(format!("the vertex stage uses %{}, which may be written; the device does not enable that", d.id));
         }
-        self.is_dense(dispatch.bound())
+        match self.route {
+            Route::Passthrough => self.is_dense(dispatch.bound()),
+            // naga is told where wgpu puts things.
+            Route::Naga | Route::Wgsl => webgpu_takes(dispatch),
+        }
     }
 
-    pub(super) fn rendering(&self, dispatch: &Arc<DrawDispatch>, needs: &[Needs; 2]) -> Result<Rendering, String> {
+    pub(super) fn rendering(&self, dispatch: &Arc<DrawDispatch>, needs: &[Needs; 2], codes: &[Code; 2]) -> Result<Rendering, String> {
         let uses = |needs: &Needs, place: (u32, u32)| needs.descriptors.iter().any(|d| d.set.zip(d.binding) == Some(place));
-        let layout = self.layout(dispatch.bound(), |place| {
+        let stages = |place| {
             let stage = |needs: &Needs, stage| if uses(needs, place) { stage } else { wgpu::ShaderStages::NONE };
             stage(&needs[0], wgpu::ShaderStages::VERTEX) | stage(&needs[1], wgpu::ShaderStages::FRAGMENT)
-        });
+        };
+        let handles = bound::of_both(&codes[0].handles, &codes[1].handles);
+        let layout = self.layout(dispatch.bound(), stages, &handles);
         let assembled = Arc::new(Assembled::of(&dispatch.geometry)?);
-        let pipeline = self.render_pipeline(dispatch, &layout, &assembled);
+        let pipeline = self.render_pipeline(dispatch, &layout, &assembled, codes);
         Ok(Rendering { pipeline, layout, dispatch: dispatch.clone(), assembled, words_hash: dispatch.words_hash() })
     }
 
-    fn render_pipeline(&self, dispatch: &DrawDispatch, layout: &Layout, assembled: &Assembled) -> wgpu::RenderPipeline {
-        let vertex = self.module(&dispatch.vertex.words, &dispatch.vertex.entry);
-        let fragment = self.module(&dispatch.fragment.words, &dispatch.fragment.entry);
+    fn render_pipeline(&self, dispatch: &DrawDispatch, layout: &Layout, assembled: &Assembled, codes: &[Code; 2]) -> wgpu::RenderPipeline {
+        let vertex = self.module(&dispatch.vertex.words, &dispatch.vertex.entry, &codes[0]);
+        let fragment = self.module(&dispatch.fragment.words, &dispatch.fragment.entry, &codes[1]);
         let attributes: Vec<[wgpu::VertexAttribute; 1]> = (dispatch.geometry.attributes.iter())
             .filter_map(|a| {
                 Some([wgpu::VertexAttribute { format: texture::vertex_format(a.format)?, offset: 0, shader_location: a.location }])

@@ -122,6 +122,7 @@ impl Report {
                 body.push(match route {
                     Route::Passthrough => 0,
                     Route::Naga => 1,
+                    Route::Wgsl => 2,
                 });
                 READY
             }
@@ -189,6 +190,7 @@ impl Report {
                 let route = match body.word()? {
                     0 => Route::Passthrough,
                     1 => Route::Naga,
+                    2 => Route::Wgsl,
                     other => return malformed(format!("route {other}")),
                 };
                 Report::Ready(record, route)

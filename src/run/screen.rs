@@ -5,23 +5,23 @@
 //! the top left, perspective-correct with w = 1. Outputs are floats and go to 32-bit float
 //! attachments that hold zeros before.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use rspirv::spirv::{Decoration, ExecutionModel, StorageClass};
 use smallstep_semantics::image::{Format, Image, Robustness as ImageRobustness};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::raster::{self, Area, State, Topology};
+use smallstep_semantics::raster::{self, Area, Interpolation, State, Topology};
 use smallstep_semantics::spirv::draw::{self, DefiniteTarget, MadeBy};
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, ObservedBuffer, ObservedImage, Rate, Robustness};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;
 use smallstep_semantics::spirv::module::{EntryPoint, WHOLE};
-use smallstep_semantics::spirv::operation::Scalar;
+use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{self, Event, LoadError, Module, Relation, assemble};
 
 use super::Picture;
 use crate::compile;
 use crate::compute::given::{Contents, Place};
+use crate::compute::passing::{self, Gives, Port};
 use crate::compute::{Given, Uses, shown_buffers, shown_images, told};
 use crate::dispatch::resources::{self, Needs};
 use crate::dispatch::{DrawDispatch, DrawResult, Geometry, Stage, Target};
@@ -89,7 +89,7 @@ pub struct Shown {
 /// An input variable of the fragment stage.
 struct Variable {
     location: u32,
-    scalar: &'static str,
+    type_: Type,
     rows: u8,
     flat: bool,
     no_perspective: bool,
@@ -328,10 +328,8 @@ fn input_variables(module: &Module, entry: &EntryPoint) -> Result<Vec<Variable>,
         let Some(variable) = module.variable(id).filter(|v| v.class == StorageClass::Input) else { continue };
         let Some(location) = module.decoration(id, WHOLE, Decoration::Location) else { continue };
         let shape = shape_of(module, variable.type_);
-        let scalar = match shape.map(|(scalar, _)| scalar) {
-            Some(Scalar::Float { width: 32 }) => "float",
-            Some(Scalar::Int { width: 32, signed: false }) => "uint",
-            Some(Scalar::Int { width: 32, signed: true }) => "int",
+        let type_ = match shape.map(|(type_, _)| type_) {
+            Some(type_ @ (Type::Float { width: 32 } | Type::Int { width: 32, .. })) => type_,
             _ => {
                 return Err(format!(
                     "the input at location {location} (%{id}) is no scalar or vector of 32 bits; an Amber script can draw it"
@@ -345,30 +343,21 @@ fn input_variables(module: &Module, entry: &EntryPoint) -> Result<Vec<Variable>,
         }
         let decorated = |decoration| module.decoration(id, WHOLE, decoration).is_some();
         let (flat, no_perspective) = (decorated(Decoration::Flat), decorated(Decoration::NoPerspective));
-        variables.push(Variable { location, scalar, rows: shape.map_or(1, |(_, rows)| rows), flat, no_perspective });
+        variables.push(Variable { location, type_, rows: shape.map_or(1, |(_, rows)| rows), flat, no_perspective });
     }
     Ok(variables)
 }
 
-fn shape_of(module: &Module, type_: u32) -> Option<(Scalar, u8)> {
-    use smallstep_semantics::spirv::types::Type;
-    let scalar = |t: Type| match t {
-        Type::Float { width } => Some(Scalar::Float { width }),
-        Type::Int { width, signed } => Some(Scalar::Int { width, signed }),
-        _ => None,
-    };
+fn shape_of(module: &Module, type_: u32) -> Option<(Type, u8)> {
     match module.types().get(type_)? {
-        Type::Vector { component, count } => Some((scalar(module.types().get(component)?)?, count)),
-        other => Some((scalar(other)?, 1)),
+        Type::Vector { component, count } => Some((module.types().get(component)?, count)),
+        other => Some((other, 1)),
     }
 }
 
 /// The vertex stage that gives these variables their values.
 fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, String> {
-    let mut interface = String::new();
-    let mut decorations = String::new();
-    let mut declarations = String::new();
-    let mut body = String::new();
+    let mut ports = Vec::new();
     for v in variables {
         let location = v.location;
         let of_location: Vec<&Input> = inputs.iter().filter(|input| input.location == location).collect();
@@ -381,58 +370,28 @@ fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, Strin
             [one] => &one.value,
             _ => return Err(format!("two values are given for the input at location {location}")),
         };
-        let type_ = if v.rows == 1 { format!("%{}", v.scalar) } else { format!("%{}{}", v.scalar, v.rows) };
-        let _ = write!(interface, " %out{location}");
-        let _ = writeln!(decorations, "OpDecorate %out{location} Location {location}");
-        for (named, name) in [(v.flat, "Flat"), (v.no_perspective, "NoPerspective")] {
-            if named {
-                let _ = writeln!(decorations, "OpDecorate %out{location} {name}");
-            }
-        }
-        let _ = writeln!(declarations, "%p{location} = OpTypePointer Output {type_}\n%out{location} = OpVariable %p{location} Output");
-        let value = match given {
-            Value::Screen if v.scalar == "float" && v.rows == 2 => "%uv".to_string(),
+        let is_float = matches!(v.type_, Type::Float { .. });
+        let gives = match given {
+            Value::Screen if is_float && v.rows == 2 => Gives::Place,
             Value::Screen => {
                 return Err(format!("the input at location {location} is no vector of two floats, as the place on the screen is"));
             }
             Value::Constant(bytes) if bytes.len() == 4 * usize::from(v.rows) => {
-                let names: Vec<String> = (0..v.rows).map(|c| format!("%c{location}_{c}")).collect();
-                for (name, word) in names.iter().zip(bytes.chunks_exact(4)) {
-                    // A word, so that any NaN is given as it is.
-                    let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-                    let _ = writeln!(declarations, "%b{} = OpConstant %uint {word}", &name[2..]);
-                    let taken = if v.scalar == "uint" { "OpCopyObject" } else { "OpBitcast" };
-                    let _ = writeln!(body, "{name} = {taken} %{} %b{}", v.scalar, &name[2..]);
-                }
-                if v.rows > 1 {
-                    let _ = writeln!(body, "%v{location} = OpCompositeConstruct {type_} {}", names.join(" "));
-                    format!("%v{location}")
-                } else {
-                    names[0].clone()
-                }
+                Gives::Words(bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect())
             }
             Value::Constant(bytes) => {
                 let needed = 4 * u32::from(v.rows);
                 return Err(format!("the input at location {location} has {needed} bytes; {} are given", bytes.len()));
             }
         };
-        let _ = writeln!(body, "OpStore %out{location} {value}");
+        let how = match (v.flat, v.no_perspective) {
+            (true, _) => Interpolation::Flat,
+            (_, true) => Interpolation::Linear,
+            _ => Interpolation::Perspective,
+        };
+        ports.push((Port { location, component: 0, type_: v.type_, rows: v.rows.into(), how }, gives));
     }
-    Ok(format!(
-        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %main \"main\" %corner %position{interface}\n\
-         OpDecorate %corner Location 0\nOpDecorate %position BuiltIn Position\n{decorations}\
-         %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%uint = OpTypeInt 32 0\n%int = OpTypeInt 32 1\n\
-         %float2 = OpTypeVector %float 2\n%float3 = OpTypeVector %float 3\n%float4 = OpTypeVector %float 4\n\
-         %uint2 = OpTypeVector %uint 2\n%uint3 = OpTypeVector %uint 3\n%uint4 = OpTypeVector %uint 4\n\
-         %int2 = OpTypeVector %int 2\n%int3 = OpTypeVector %int 3\n%int4 = OpTypeVector %int 4\n\
-         %zero = OpConstant %float 0\n%one = OpConstant %float 1\n\
-         %pin = OpTypePointer Input %float4\n%pout = OpTypePointer Output %float4\n\
-         %corner = OpVariable %pin Input\n%position = OpVariable %pout Output\n{declarations}\
-         %main = OpFunction %void None %fn\n%entry = OpLabel\n%given = OpLoad %float4 %corner\n\
-         %x = OpCompositeExtract %float %given 0\n%y = OpCompositeExtract %float %given 1\n\
-         %place = OpCompositeConstruct %float4 %x %y %zero %one\n%uv = OpVectorShuffle %float2 %given %given 2 3\n\
-         OpStore %position %place\n{body}OpReturn\nOpFunctionEnd\n"
-    ))
+    Ok(passing::vertex(&ports, false))
 }
 
 #[cfg(test)]

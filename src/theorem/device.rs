@@ -10,10 +10,7 @@ use smallstep_semantics::number::{Controls, Denormals, Expected, Profile, Roundi
 /// The profile that a route's modules are translated and judged under if none is chosen: naga takes
 /// no float controls and may rewrite.
 pub fn profile_of(route: Route) -> Profile {
-    match route {
-        Route::Passthrough => Profile::Strict,
-        Route::Naga => Profile::Wgsl,
-    }
+    if route.re_emits() { Profile::Wgsl } else { Profile::Strict }
 }
 
 /// Which profile is asked for, before it is known on what device.
@@ -66,12 +63,11 @@ impl Choice {
     /// The route passes on no float controls, and they are what is asked for; the adapter's were
     /// not queried.
     pub fn on(self, controls: Option<FloatControlsByWidth>, route: Route) -> Result<Profile, NoProfile> {
-        let naga = route == Route::Naga;
         match (self, controls) {
             (Choice::OfRoute, _) => Ok(profile_of(route)),
             (Choice::VulkanDefault, _) => Ok(Profile::VulkanDefault),
             (Choice::Wgsl, _) => Ok(Profile::Wgsl),
-            (Choice::Strict | Choice::Declared, _) if naga => {
+            (Choice::Strict | Choice::Declared, _) if route.re_emits() => {
                 let name = self.name().unwrap_or_default();
                 let why = format!("naga takes no float controls, so its route has no profile {name}; there are wgsl and vulkan-default");
                 Err(NoProfile::Route(why))
@@ -277,11 +273,7 @@ impl Awaited {
 pub fn without_frame(outcome: &DeviceOutcome, reference: Engine, device: Engine, route: Route) -> Verdict {
     match outcome {
         DeviceOutcome::Refused(why) => {
-            let blamed = match route {
-                Route::Passthrough => "the driver",
-                Route::Naga => "naga or the driver",
-            };
-            let what = format!("{blamed} refuses a module that the semantics runs: {why}");
+            let what = format!("{} refuses a module that the semantics runs: {why}", route.blamed());
             Difference::of(reference, device, what)
         }
         DeviceOutcome::Unchecked(why) => Verdict::Unchecked(Lack::Device, why.clone()),

@@ -59,7 +59,7 @@ pub struct Seen {
 impl Seen {
     pub(super) fn read(keys: &mut Keys) -> Result<Seen, String> {
         Ok(Seen {
-            route: keys.one_of("route", [Route::Passthrough, Route::Naga].map(|route| (route.name(), route)))?,
+            route: keys.one_of("route", Route::ALL.map(|route| (route.name(), route)))?,
             day: keys.needed("seen")?,
             says: keys.needed("says")?,
             adapters: keys.alternatives("adapter")?,

@@ -198,8 +198,10 @@ fn compare(case: &Case, images: &[Vec<[u32; 4]>], engine: Engine) -> (Verdict, L
 /// Why a file's modules mean nothing on a route, if so.
 fn unfit(header: &Header, route: Route) -> Option<String> {
     let controls = header.profile.controls();
-    (route == Route::Naga && (controls.no_contraction || controls.modes().next().is_some())).then(|| {
-        "the modules declare float controls (profile strict), which the route naga does not take; vectors of the profile wgsl can be replayed on it".into()
+    (route.re_emits() && (controls.no_contraction || controls.modes().next().is_some())).then(|| {
+        format!(
+            "the modules declare float controls (profile strict), which the route {route} does not take; vectors of the profile wgsl can be replayed on it"
+        )
     })
 }
 

@@ -9,7 +9,7 @@ use smallstep::gpu::{DeviceOutcome, Route};
 use smallstep_spec_tests::tools;
 
 use super::modules::{buffer, colour, dispatch as draw, placed, words};
-use super::{both_routes, computed, drawn, open, options, unchecked};
+use super::{both_routes, computed, drawn, on_routes, open, options, unchecked};
 
 /// The program that gives its one buffer so many words, all 0, in groups of its local size.
 pub fn one_buffer(words: Arc<[u32]>, groups: [u32; 3], length: usize) -> ComputeDispatch {
@@ -267,7 +267,7 @@ fn sparse_places_are_adapted_by_name_or_not_run() {
         match device.route() {
             Route::Passthrough => unchecked(device, four_buffers(sparse), "the pass `bindings` closes gaps"),
             // naga renumbers by itself.
-            Route::Naga => four_buffers_by_hand(&computed(device.run(four_buffers(sparse)).outcome), sparse),
+            Route::Naga | Route::Wgsl => four_buffers_by_hand(&computed(device.run(four_buffers(sparse)).outcome), sparse),
         }
     });
 }
@@ -406,7 +406,7 @@ fn naga_and_wgpu_refuse_what_does_not_fit() {
 /// What must be told apart is told apart: by its bytes, and by its words.
 #[test]
 fn a_module_that_writes_something_else_is_seen_to_differ() {
-    both_routes(|device| {
+    on_routes(&Route::ALL, |device| {
         let mut results = Vec::new();
         for factor in [5, 6] {
             results.push(computed(device.run(one_buffer(multiples(factor), [1, 1, 1], 4)).outcome));

@@ -7,7 +7,7 @@ use smallstep::dispatch::{CLEARED, FragmentDispatch, Target, words_hash};
 use smallstep::gpu::{DeviceOutcome, Route};
 
 use super::modules::{Fragment, colour, dispatch, frag_coord, half_discarded};
-use super::{both_routes, drawn, open, options};
+use super::{both_routes, drawn, on_routes, open, options};
 
 #[test]
 fn the_report_s_example_is_yellow_everywhere() {
@@ -204,7 +204,7 @@ fn words_that_are_no_module_never_reach_the_driver() {
 
 #[test]
 fn programs_of_many_sizes_in_one_batch_do_not_mix() {
-    both_routes(|device| {
+    on_routes(&Route::ALL, |device| {
         let programs: Vec<FragmentDispatch> =
             (0..200u32).map(|i| dispatch(colour([i as f32, -(i as f32), 0.5, 1.0]), 1 + i % 7, 1 + i % 5)).collect();
         let mut back = vec![None; programs.len()];

@@ -54,9 +54,14 @@ fn unchecked(device: &mut Device, dispatch: impl Into<Dispatch>, expected: &str)
     assert!(matches!(&outcome, DeviceOutcome::Unchecked(why) if why.contains(expected)), "{expected}: {outcome}");
 }
 
-/// Runs the test on each route, where there is a device.
+/// Runs the test on the routes passthrough and naga, where there is a device.
 fn both_routes(test: impl Fn(&mut Device)) {
-    for route in [Route::Passthrough, Route::Naga] {
+    on_routes(&[Route::Passthrough, Route::Naga], test);
+}
+
+/// Runs the test on these routes, where there is a device.
+fn on_routes(routes: &[Route], test: impl Fn(&mut Device)) {
+    for &route in routes {
         let Some(mut device) = open(Some(route), options()) else {
             return;
         };

@@ -3,7 +3,7 @@
 #[path = "../wsl_spirv/texture_cases.rs"]
 mod texture_cases;
 
-use super::both_routes;
+use super::on_routes;
 use smallstep::compile::wsl::Options;
 use smallstep::gpu::Route;
 use smallstep::theorem::Verdict;
@@ -15,8 +15,8 @@ use std::path::Path;
 
 #[test]
 fn a_device_shows_what_programs_allow() {
-    both_routes(|device| {
-        for (programs, count) in [(Programs::Dispatches, 12), (Programs::Functions, 12)] {
+    on_routes(&Route::ALL, |device| {
+        for (programs, count) in [(Programs::Dispatches, 12), (Programs::Functions, 12), (Programs::Draws, 12)] {
             let extent = Extent { seed: 1, count: Some(count), time: None, shard: (0, 1), threads: 1 };
             let plan = Plan { extent, mix: &[programs], references: 10, profile: profile_of(device.route()), planted: None };
             let tally = run(&plan, Some(&*device), Journal::none(), &()).expect("no journal is written").tally;
@@ -30,7 +30,7 @@ fn a_device_shows_what_programs_allow() {
 /// Every case of textures and samplers. What a device cannot be given says so.
 #[test]
 fn a_device_shows_what_textures_allow() {
-    both_routes(|device| {
+    on_routes(&Route::ALL, |device| {
         let options = Options { profile: profile_of(device.route()), ..Options::default() };
         let (mut wrong, mut unchecked, mut agree) = (Vec::new(), Vec::new(), 0);
         for case in texture_cases::CASES {
@@ -43,8 +43,7 @@ fn a_device_shows_what_textures_allow() {
         }
         println!("{} on {}: {agree} agree; unchecked: {unchecked:#?}", device.adapter().name, device.route());
         assert!(wrong.is_empty(), "{} on {}: {wrong:#?}", device.adapter().name, device.route());
-        // naga's route is given no images; what it has not run is not called right.
-        let least = if device.route() == Route::Naga { 0 } else { texture_cases::CASES.len() * 8 / 10 };
+        let least = texture_cases::CASES.len() * 8 / 10;
         assert!(agree >= least, "{unchecked:#?}");
     });
 }
@@ -58,7 +57,7 @@ fn every_quirk_of_a_wsl_program_is_there_as_recorded_and_nowhere_else() {
     for quirk in &quirks {
         assert_eq!(quirk.judged(None), Verdict::Agree, "{}", quirk.name);
     }
-    both_routes(|device| {
+    on_routes(&Route::ALL, |device| {
         let route = device.route();
         for quirk in quirks.iter().filter(|quirk| quirk.seen.route == route) {
             let (name, verdict) = (&quirk.name, quirk.judged(Some(&mut *device)));

@@ -32,7 +32,12 @@ pub fn catches_in(wanted: &str, change: Change) -> bool {
     MODULES.iter().filter(|(name, _)| *name == wanted).any(|(_, text)| {
         let words = assembled(text);
         let Ok(converted) = convert(&words, &options) else { return false };
-        match smallstep::compile::naga::words("converted.wgsl", &converted.text, std::time::Duration::from_secs(60)) {
+        match smallstep::compile::naga::words(
+            "converted.wgsl",
+            &converted.text,
+            smallstep::compile::naga::Space::Kept,
+            std::time::Duration::from_secs(60),
+        ) {
             Ok(back) => matches!(compared(&words, &back, 12).verdict(), Verdict::Disagree),
             Err(_) => true,
         }

@@ -41,6 +41,7 @@ use super::memory::Pointer;
 use super::module::{EntryPoint, Module, Variable};
 use super::shared::{ObjectId, Shared};
 use super::step::{Config, Relation, Sink};
+use super::types::Type;
 use super::value::{Origin, Scalars};
 use crate::number::Why;
 use crate::number::sets::{self, Exploration};
@@ -73,6 +74,41 @@ pub struct DrawObservation {
     pub doubtful_texels: Vec<DoubtfulTexels>,
     /// Instructions executed by all invocations of both stages, helpers among them.
     pub instructions: u64,
+}
+
+/// A scalar of a stage's interface at a location: Vulkan, Location and Component Assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The location.
+    pub location: u32,
+    /// The component of it.
+    pub component: u32,
+    /// Its type, a scalar one.
+    pub type_: Type,
+    /// How it is interpolated as an input of a fragment stage.
+    pub how: raster::Interpolation,
+}
+
+/// The scalars at locations of an entry point's inputs, or of its outputs, in the order of its
+/// interface.
+///
+/// # Errors
+/// A variable that no draw has: a sentence.
+pub fn located(module: &Module, entry: &EntryPoint, class: StorageClass) -> Result<Vec<Located>, String> {
+    let mut located = Vec::new();
+    for variable in module.interface_of(entry).iter().filter_map(|&id| module.variable(id)).filter(|v| v.class == class) {
+        let parts = interface::parts(module, variable).map_err(|refused| match refused {
+            Refused::Unsupported(what) => what,
+            Refused::Limit(limit) => limit.to_string(),
+        })?;
+        located.extend(parts.into_iter().filter_map(|part| match part.place {
+            interface::Place::At(slot) => {
+                Some(Located { location: slot.location, component: slot.component, type_: part.type_, how: part.how })
+            }
+            interface::Place::BuiltIn(..) => None,
+        }));
+    }
+    Ok(located)
 }
 
 /// Runs a draw to its end, or to the first undefined behaviour.

@@ -94,6 +94,11 @@ impl Convert<'_> {
             return Ok(Expr::literal(literal));
         }
         let name = if shape.is_data() { self.shape_type(shape)? } else { self.value_type(type_)? };
+        if shape.is_data() && shape.columns == 1 {
+            // Of `vec3<f32>(vec2<f32>(), x)` naga makes a constant of two constituents.
+            let literal = self.scalar_literal(shape.scalar, 0)?.unwrap_or_default();
+            return Ok(Expr::call(&name, &[Expr::literal(literal)]));
+        }
         Ok(Expr::literal(format!("{name}()")))
     }
 

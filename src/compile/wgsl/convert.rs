@@ -1,7 +1,7 @@
 //! A module's declarations: types on use, variables on use, functions that entry points reach
 //! (seed 002, Overall flow; Mapping types; Mapping buffer types).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rspirv::spirv::{Decoration as Decorate, Op, StorageClass};
@@ -20,6 +20,7 @@ use super::names::Names;
 use super::planted::Plan;
 use super::specialization::Specialized;
 use super::{Converted, Refused, Why};
+use crate::compile::bindings::Place;
 
 /// The most bytes of a converted module.
 pub(super) const MAX_TEXT: usize = 64 << 20;
@@ -73,8 +74,8 @@ pub(super) struct Convert<'m> {
     pub(super) samplers: FxHashMap<u32, Handle>,
     /// The names of samplers, by variable.
     pub(super) sampler_names: FxHashMap<u32, String>,
-    /// By descriptor set: where a free binding is looked for.
-    pub(super) next_binding: FxHashMap<u32, u32>,
+    /// Where the samplers of combined image samplers go, once one is met.
+    pub(super) split: Option<BTreeMap<Place, Place>>,
     /// Whether anything samples by derivatives.
     pub(super) derivatives: bool,
     /// The bytes of all references so far: each access chain spells its own.
@@ -135,7 +136,7 @@ impl<'m> Convert<'m> {
             textures: FxHashMap::default(),
             samplers: FxHashMap::default(),
             sampler_names: FxHashMap::default(),
-            next_binding: FxHashMap::default(),
+            split: None,
             derivatives: false,
             spelled: 0,
         }

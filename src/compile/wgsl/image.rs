@@ -18,6 +18,7 @@ use super::convert::Convert;
 use super::function::Body;
 use super::text::Expr;
 use super::{Refused, Why};
+use crate::compile::split_samplers;
 
 /// How a texture or sampler is used.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +50,33 @@ fn sources(module: &Module, arguments: &FxHashMap<u32, Vec<u32>>, id: u32, sampl
         }
     }
     found
+}
+
+/// How the textures of a module are used, and its samplers, by variable.
+fn handles(module: &Module) -> [FxHashMap<u32, Handle>; 2] {
+    let mut handles = [FxHashMap::default(), FxHashMap::default()];
+    let arguments = Convert::arguments(module);
+    for i in module.instructions() {
+        let samples = is_sample(i.op) || matches!(i.op, Op::ImageGather | Op::ImageDrefGather | Op::ImageFetch);
+        if !samples {
+            continue;
+        }
+        let id = i.operands(module.words())[0];
+        for sampler in [false, true] {
+            for source in sources(module, &arguments, id, sampler) {
+                let handle: &mut Handle = handles[usize::from(sampler)].entry(source).or_default();
+                handle.compares |= spirv::compares(i.op);
+                handle.samples |= !spirv::compares(i.op) && !i.is(Op::ImageFetch);
+            }
+        }
+    }
+    handles
+}
+
+/// The textures and samplers of a module that are used with a depth reference, by variable.
+pub fn comparing(module: &Module) -> FxHashSet<u32> {
+    let compares = |(id, handle): (u32, Handle)| handle.compares.then_some(id);
+    handles(module).into_iter().flatten().filter_map(compares).collect()
 }
 
 fn is_sample(op: Op) -> bool {
@@ -103,23 +131,7 @@ impl Convert<'_> {
 
     /// Finds how textures and samplers are used.
     pub(super) fn find_handles(&mut self) {
-        let module = self.module;
-        let arguments = Self::arguments(module);
-        for i in module.instructions() {
-            let samples = is_sample(i.op) || matches!(i.op, Op::ImageGather | Op::ImageDrefGather | Op::ImageFetch);
-            if !samples {
-                continue;
-            }
-            let id = i.operands(module.words())[0];
-            for sampler in [false, true] {
-                for source in sources(module, &arguments, id, sampler) {
-                    let uses = if sampler { &mut self.samplers } else { &mut self.textures };
-                    let handle = uses.entry(source).or_default();
-                    handle.compares |= spirv::compares(i.op);
-                    handle.samples |= !spirv::compares(i.op) && !i.is(Op::ImageFetch);
-                }
-            }
-        }
+        [self.textures, self.samplers] = handles(self.module);
     }
 
     /// The declaration of a texture, a sampler, or both: the name of the texture or sampler.
@@ -147,13 +159,17 @@ impl Convert<'_> {
             Some(Type::Sampler) => Some((name.clone(), binding)),
             Some(Type::SampledImage { .. }) => {
                 // WGSL has no combined descriptor: the sampler gets a binding of its own.
-                let taken: FxHashSet<u32> =
-                    module.globals().iter().filter_map(|v| module.descriptor(v.id)).filter(|d| d.0 == set).map(|d| d.1).collect();
-                let mut free = self.next_binding.get(&set).copied().unwrap_or(0);
-                while taken.contains(&free) {
-                    free += 1;
-                }
-                self.next_binding.insert(set, free + 1);
+                let place = match self.split {
+                    Some(ref places) => places.get(&(set, binding)).copied(),
+                    None => {
+                        let places = split_samplers::places([module.words()], std::iter::empty())
+                            .map_err(|error| self.refused_at(i, Why::Limit, error.0))?;
+                        self.split.insert(places).get(&(set, binding)).copied()
+                    }
+                };
+                let Some((_, free)) = place else {
+                    return Err(self.refused_at(i, Why::Type, format!("there is no binding for the sampler of %{id}")));
+                };
                 self.notes.push(format!("the sampler of {name} at set {set}, binding {binding}, is at binding {free}"));
                 Some((self.names.fresh(&format!("{wanted}_sampler")), free))
             }

@@ -44,6 +44,7 @@ use std::fmt;
 use smallstep_semantics::spirv::{LoadError, LoadOptions, Module};
 
 use convert::Convert;
+pub use image::comparing;
 use planted::{Change, Plan};
 
 /// How a module is converted.

@@ -435,7 +435,7 @@ fn left_open(report: &Report, acceptance: Option<&Acceptance>, buffer: usize) ->
 pub(super) fn not_run(outcome: DeviceOutcome, route: Route, line: Line) -> End {
     match outcome {
         DeviceOutcome::Unchecked(why) => End::Unchecked(format!("line {line}: {why}")),
-        DeviceOutcome::Refused(why) if route == Route::Naga => End::Unchecked(format!("line {line}: naga refuses a module: {why}")),
+        DeviceOutcome::Refused(why) if route.re_emits() => End::Unchecked(format!("line {line}: naga refuses a module: {why}")),
         DeviceOutcome::Refused(why) => End::Refused(format!("a refusal: {why}")),
         other => End::Failed(format!("line {line}: {other}")),
     }

@@ -50,7 +50,7 @@ impl Due {
         }
         let (buffers, bound) = (dispatch.contents(), dispatch.bound());
         let images = bound.image_contents();
-        let profile = (route == Route::Naga).then_some(Profile::Wgsl);
+        let profile = route.re_emits().then_some(Profile::Wgsl);
         let push_constants = &dispatch.push_constants;
         let resources =
             Resources { images: &images, samplers: &dispatch.samplers, push_constants, profile, ..Resources::of_buffers(&buffers) };

@@ -9,10 +9,12 @@ pub use crate::compute::MachineBug;
 
 pub mod campaign;
 pub mod due;
+pub mod fragments;
 pub mod optimised;
 pub mod optimiser_quirk;
 pub mod planted;
 pub mod quirk;
+pub mod translated;
 
 use std::fmt;
 use std::sync::Arc;

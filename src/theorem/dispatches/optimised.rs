@@ -1,7 +1,7 @@
 //! Generated modules through an optimiser: a command that reads a module from a file and writes
 //! another; or through WGSL ([`crate::compile::wgsl`], then naga); or through one after the other.
 //! What comes out must refine what went in ([`crate::theorem::refine`]), on the one input that a
-//! generated dispatch has.
+//! generated dispatch or draw has.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -11,13 +11,15 @@ use std::time::{Duration, Instant};
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::{LoadError, Module, words_of_bytes};
 
-use crate::compile::{naga, wgsl};
+use crate::compile::{naga, split_samplers, wgsl};
 use crate::compute::{ComputeModule, Prepared};
-use crate::dispatch::MAX_WORDS;
+use crate::dispatch::{Dispatch, DrawDispatch, MAX_WORDS, Stage};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::source;
+use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::observe::{How, judge};
 use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
+use crate::theorem::without_numbers;
 
 /// The most bytes of what a command says that are shown.
 const SAID: usize = 300;
@@ -134,10 +136,12 @@ impl Optimiser {
 
     fn by_wgsl(&self, words: &[u32], options: &wgsl::Options) -> Result<Vec<u32>, NotOptimised> {
         let converted = wgsl::convert(words, options).map_err(|e| match e {
-            wgsl::NotConverted::Refused(refused) => NotOptimised::NotRun(format!("no WGSL ({:?})", refused.why)),
+            wgsl::NotConverted::Refused(refused) => {
+                NotOptimised::NotRun(format!("no WGSL ({:?}): {}", refused.why, without_numbers(&refused.what)))
+            }
             wgsl::NotConverted::Load(e) => NotOptimised::Refused(format!("the module is refused: {e}")),
         })?;
-        naga::words("converted.wgsl", &converted.text, self.limit).map_err(|e| match e {
+        naga::words("converted.wgsl", &converted.text, naga::Space::Kept, self.limit).map_err(|e| match e {
             naga::NotTranslated::Invalid(what) => NotOptimised::Refused(format!("naga refuses the WGSL: {what}")),
             naga::NotTranslated::Unsupported(what) | naga::NotTranslated::Limit(what) => NotOptimised::NotRun(what),
         })
@@ -226,23 +230,75 @@ fn by(optimiser: &Optimiser, words: &[u32], judged: impl FnOnce(&[u32]) -> Optim
 pub fn optimised_dispatch(prepared: &Prepared, optimiser: &Optimiser) -> Optimised {
     let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
     let (buffers, push_constants) = (prepared.buffers().to_vec(), prepared.push_constants().to_vec());
-    let input = Input { groups: prepared.groups, buffers, push_constants };
+    let input = Input { groups: prepared.groups, buffers, push_constants, ..Input::default() };
     by(optimiser, words, |optimised| refined(words, optimised, entry, &input))
+}
+
+/// Optimises the modules of a dispatch or of a draw, and compares what both show. WGSL has no
+/// combined image samplers: where there are some, their halves are bound apart before.
+pub fn optimised_any(dispatch: &Dispatch, optimiser: &Optimiser) -> Optimised {
+    match dispatch {
+        Dispatch::Compute(dispatch) => {
+            let split = match split_samplers::adapt(dispatch) {
+                Ok(split) => split,
+                Err(why) => return Optimised::Unchecked(why.0),
+            };
+            let bound = split.bound();
+            let input = Input {
+                groups: split.groups,
+                buffers: bound.buffer_contents(),
+                images: bound.image_contents(),
+                samplers: split.samplers.clone(),
+                push_constants: split.push_constants.clone(),
+                ..Input::default()
+            };
+            by(optimiser, &split.words, |words| refined(&split.words, words, &split.entry, &input))
+        }
+        Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
+            Ok(split) => optimised_draw(&split, optimiser),
+            Err(why) => Optimised::Unchecked(why.0),
+        },
+        Dispatch::Fragment(_) => Optimised::Unchecked("a fragment stage without a vertex stage".into()),
+    }
+}
+
+fn optimised_draw(dispatch: &DrawDispatch, optimiser: &Optimiser) -> Optimised {
+    by(optimiser, &dispatch.vertex.words, |vertex| {
+        by(optimiser, &dispatch.fragment.words, |fragment| {
+            let stage = |stage: &Stage, words: &[u32]| Stage { words: words.into(), entry: stage.entry.clone() };
+            let (vertex, fragment) = (stage(&dispatch.vertex, vertex), stage(&dispatch.fragment, fragment));
+            refined_draw(dispatch, &DrawDispatch { vertex, fragment, ..dispatch.clone() })
+        })
+    })
+}
+
+/// Compares what a draw by other stages shows with what it allows.
+fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Optimised {
+    let stages = |name: &str, dispatch| Stages::new(dispatch).map_err(|e| not_loaded(name, e));
+    match (stages("a module", before), stages("an optimised module", after)) {
+        (Ok(stages), Ok(optimised)) => judged(draws::judge((&stages, before), (&optimised, after), 1 << 30)),
+        (Err(error), _) | (_, Err(error)) => error,
+    }
+}
+
+/// A module that is refused.
+fn not_loaded(name: &str, error: LoadError) -> Optimised {
+    match error {
+        LoadError::Unsupported { what, .. } => Optimised::Unchecked(format!("unsupported: {what}")),
+        other => Optimised::Wrong { what: format!("{name} is refused: {other}"), ends: Ends::Shown },
+    }
 }
 
 /// Compares what other words show with what a generated module allows, on its own input.
 pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
-    let input = Input { groups: case.groups, buffers: super::contents(case), push_constants: Vec::new() };
+    let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
     refined(&case.words, words, &case.entry, &input)
 }
 
 fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input) -> Optimised {
     let wrong = |what: String| Optimised::Wrong { what, ends: Ends::Shown };
     let side = |name: &str, words: &[u32]| {
-        let module = Module::load(words).map_err(|e| match e {
-            LoadError::Unsupported { what, .. } => Optimised::Unchecked(format!("unsupported: {what}")),
-            other => wrong(format!("{name} is refused: {other}")),
-        })?;
+        let module = Module::load(words).map_err(|e| not_loaded(name, e))?;
         let module = ComputeModule::new(module, Some(entry)).map_err(|what| wrong(format!("{name} has another entry point: {what}")))?;
         Ok::<Side, Optimised>(Side::new(name, module, None))
     };
@@ -255,13 +311,19 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input) -> Optimis
     }
     // One input of many modules, most of which do the same whatever the schedule.
     let settings = Settings { fuel: 1 << 30, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, ..Settings::default() };
-    match judge(&before, &after, input, &settings) {
+    let became = judge(&before, &after, input, &settings);
+    if let Judged::Vacuous(_) = became {
+        // Whatever it does is allowed; it runs all the same, which it must be fit for.
+        after.run(input, &settings, 1 << 24);
+    }
+    judged(became)
+}
+
+/// What a comparison came to.
+fn judged(became: Judged) -> Optimised {
+    match became {
         Judged::Agree { .. } => Optimised::Allowed,
-        Judged::Vacuous(_) => {
-            // Whatever it does is allowed; it runs all the same, which it must be fit for.
-            after.run(input, &settings, 1 << 24);
-            Optimised::Vacuous
-        }
+        Judged::Vacuous(_) => Optimised::Vacuous,
         Judged::Undecided(why) => Optimised::Undecided(why),
         Judged::Unchecked(Unchecked::Unsupported(what)) => Optimised::Unchecked(format!("unsupported: {what}")),
         Judged::Unchecked(Unchecked::Limit(what)) => Optimised::Unchecked(what),
@@ -279,6 +341,12 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input) -> Optimis
                 }
                 How::Byte { place, byte, .. } => {
                     (format!("the optimised module shows another value in byte {byte} of the buffer at {place}"), Ends::Shown)
+                }
+                How::Texel { of, at: [x, y, z], component, before, after, .. } => {
+                    let what = format!(
+                        "the optimised module shows {after} in component {component} of the texel at ({x},{y},{z}) of {of}, the module {before}"
+                    );
+                    (what, Ends::Shown)
                 }
             };
             Optimised::Wrong { what, ends }

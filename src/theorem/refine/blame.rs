@@ -21,6 +21,7 @@ use smallstep_semantics::spirv::value::{Origin, Scalar};
 use smallstep_semantics::undefined::{Ub, Undefined};
 
 use super::observe::{Difference, How, bytes_at};
+use super::stages::StageModule;
 use super::{Input, Settings, Side};
 use crate::compute::given::Place;
 use crate::compute::told::Invocations;
@@ -249,6 +250,10 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
                 how => how.into(),
             };
         }
+        How::Texel { after, .. } => {
+            disagreement.after = format!("it shows {after} there");
+            disagreement.what = texel_text(&disagreement.difference.how);
+        }
         &How::Byte { place, byte, bytes, .. } => {
             let of = |side: &Side, fuel: u64, schedule: &Schedule| {
                 let observation = side.report(input, settings, fuel, schedule, &mut ()).outcome;
@@ -266,6 +271,32 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         }
     }
     disagreement
+}
+
+/// Says what a draw by AFTER shows that BEFORE's does not.
+pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreement {
+    let (what, shown) = match &difference.how {
+        How::Undefined(undefined) => (
+            format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id()),
+            told::undefined(&after.module, undefined, None),
+        ),
+        How::Ends(how) => (format!("AFTER ends without an observation: {how}"), how.clone()),
+        How::Texel { after: shown, .. } => (texel_text(&difference.how), format!("it shows {shown} there")),
+        How::Byte { place, byte, bytes, undefined } => {
+            let shown = if *undefined { "any value" } else { "another value" };
+            let more = if *bytes > 1 { format!(" ({bytes} bytes differ)") } else { String::new() };
+            (format!("AFTER shows {shown} in byte {byte} of the buffer at {place}{more}"), format!("it shows {shown} there"))
+        }
+    };
+    let before = "it has an observation, and no undefined behaviour".into();
+    Disagreement { what, before, after: shown, before_writer: None, after_writer: None, difference }
+}
+
+/// A texel that differs, in a sentence.
+fn texel_text(how: &How) -> String {
+    let How::Texel { of, at: [x, y, z], component, components, before, after, .. } = how else { return String::new() };
+    let more = if *components > 1 { format!(" ({components} components differ)") } else { String::new() };
+    format!("component {component} of the texel at ({x},{y},{z}) of {of}: BEFORE shows {before}, AFTER shows {after}{more}")
 }
 
 struct Found {

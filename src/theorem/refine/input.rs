@@ -1,4 +1,5 @@
-//! Inputs: how many workgroups, and what is in the buffers and push constants that BEFORE uses.
+//! Inputs: how many workgroups, or what vertices hold, and what is in the buffers, images, samplers
+//! and push constants that BEFORE uses.
 //!
 //! An input on which BEFORE is undefined teaches nothing, so inputs go from *tame* to *wild*. Tame:
 //! runtime arrays with room for every invocation, small positive integers, which as indices stay in
@@ -9,14 +10,20 @@
 use std::ops::ControlFlow;
 
 use rspirv::spirv::StorageClass;
+use smallstep_semantics::image::Numeric;
 use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::environment::{Attribute, BoundImage, BoundSampler};
 use smallstep_semantics::spirv::module::{Module, Variable};
 use smallstep_semantics::spirv::types::Type;
 
 use super::interface::{Mismatch, least};
+use super::pictures::Handle;
+use super::stages::{Scene, StageModule};
 use super::{Settings, Side};
+use crate::compile::wgsl;
+use crate::compute::Uses;
 use crate::compute::given::{Place, written};
-use crate::compute::show;
+use crate::compute::{bound, show};
 use crate::dispatch::resources::Behind;
 use crate::generate::Random;
 
@@ -28,14 +35,20 @@ const WILD: u32 = 3;
 const MAX_ARRAY: u64 = 1 << 18;
 
 /// What a dispatch is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Input {
     /// Workgroups in x, y and z.
     pub groups: [u32; 3],
     /// The buffers, in the order of their places.
     pub buffers: Vec<Buffer>,
+    /// The images, in the order of their places.
+    pub images: Vec<BoundImage>,
+    /// The samplers, in the order of their places.
+    pub samplers: Vec<BoundSampler>,
     /// The push constants.
     pub push_constants: Vec<u8>,
+    /// Of a draw: what the vertices hold.
+    pub attributes: Vec<Attribute>,
 }
 
 impl Input {
@@ -75,6 +88,10 @@ pub struct Slot {
 pub struct Shape<'m> {
     /// The buffers, in the order of their places.
     pub slots: Vec<Slot>,
+    /// The images and samplers, in the order of their places.
+    pub handles: Vec<Handle>,
+    /// Of a module whose stages are drawn: what is the same in all draws.
+    pub scene: Option<Scene>,
     module: &'m Module,
     push: Option<Variable>,
     push_bytes: u64,
@@ -86,35 +103,62 @@ impl<'m> Shape<'m> {
     ///
     /// Errors: a pinned buffer is for no variable, or is too short.
     pub fn of(before: &'m Side, settings: &Settings) -> Result<Shape<'m>, Mismatch> {
-        let module = &before.module.module;
+        let size = before.module.needs().local_size.unwrap_or([1; 3]);
+        Shape::new(&before.module.module, &[before.module.uses()], size, None, settings)
+    }
+
+    /// What the inputs of draws of BEFORE have.
+    ///
+    /// Errors: as of [`Shape::of`]; the stages have an interface that no draw has.
+    pub fn of_stages(before: &'m StageModule, settings: &Settings) -> Result<Shape<'m>, Mismatch> {
+        Shape::new(&before.module, &before.uses(), [1; 3], Some(Scene::of(before)?), settings)
+    }
+
+    fn new(
+        module: &'m Module,
+        uses: &[Uses<'m>],
+        size: [u32; 3],
+        scene: Option<Scene>,
+        settings: &Settings,
+    ) -> Result<Shape<'m>, Mismatch> {
         let mut slots: Vec<Slot> = Vec::new();
-        for (place, behind, variable) in before.module.bound() {
-            if !matches!(behind, Behind::Uniform | Behind::Storage) || slots.iter().any(|slot| slot.place == place) {
+        let mut handles: Vec<Handle> = Vec::new();
+        let comparing = wgsl::comparing(module);
+        for (place, behind, variable) in uses.iter().flat_map(|uses| uses.bound()) {
+            let compares = comparing.contains(&variable.id);
+            if !matches!(behind, Behind::Uniform | Behind::Storage) {
+                match handles.iter_mut().find(|handle| handle.place == place && handle.behind == behind) {
+                    Some(handle) => handle.compares |= compares,
+                    None => handles.push(Handle { place, behind, compares }),
+                }
+                continue;
+            }
+            if slots.iter().any(|slot| slot.place == place) {
                 continue;
             }
             let pinned = settings.pinned.iter().find(|(at, _)| *at == place).map(|(_, bytes)| bytes.clone());
-            let least = least(before, place);
+            let least = least(uses, place);
             if let Some(bytes) = pinned.as_ref().filter(|bytes| (bytes.len() as u64) < least) {
-                let name = before.module.name_of(variable);
+                let name = uses[0].name_of(variable);
                 return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
             }
             slots.push(Slot { place, least, stride: stride(module, variable.type_), pinned, variable: *variable });
         }
         slots.sort_by_key(|slot| slot.place);
+        handles.sort_by_key(|handle| handle.place);
         for (place, _) in &settings.pinned {
             if !slots.iter().any(|slot| slot.place == *place) {
                 return Err(Mismatch(format!("a buffer is given for {place}, and BEFORE uses no buffer there")));
             }
         }
-        let needs = before.module.needs();
+        let push_bytes = uses.iter().map(|uses| uses.push_constant_bytes()).max().unwrap_or(0);
         let push = module.globals().iter().find(|v| v.class == StorageClass::PushConstant).copied();
         if let Some(bytes) = &settings.push
-            && (bytes.len() as u64) < needs.push_constant_bytes
+            && (bytes.len() as u64) < push_bytes
         {
-            let wanted = needs.push_constant_bytes;
-            return Err(Mismatch(format!("the push constants have {} bytes; BEFORE needs {wanted}", bytes.len())));
+            return Err(Mismatch(format!("the push constants have {} bytes; BEFORE needs {push_bytes}", bytes.len())));
         }
-        Ok(Shape { slots, module, push, push_bytes: needs.push_constant_bytes, size: needs.local_size.unwrap_or([1; 3]) })
+        Ok(Shape { slots, handles, scene, module, push, push_bytes, size })
     }
 
     /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole
@@ -129,8 +173,15 @@ impl<'m> Shape<'m> {
         let level = ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2);
         // Lengths give way before values, and then grow.
         let (tight, room) = (if draft == 0 { random.below(level + 1) } else { 0 }, draft / 2);
-        let groups = settings.groups.unwrap_or_else(|| self.groups(&mut random, level));
-        let invocations = groups.iter().chain(&self.size).map(|&n| u64::from(n)).product::<u64>();
+        let groups = match &self.scene {
+            Some(_) => [1; 3],
+            None => settings.groups.unwrap_or_else(|| self.groups(&mut random, level)),
+        };
+        // Of a draw, one for each pixel, about.
+        let invocations = match &self.scene {
+            Some(_) => 32,
+            None => groups.iter().chain(&self.size).map(|&n| u64::from(n)).product::<u64>(),
+        };
         let buffers = self.slots.iter().map(|slot| {
             let bytes = slot.pinned.clone().unwrap_or_else(|| {
                 let length = length(slot, invocations, tight, room, &mut random);
@@ -143,7 +194,14 @@ impl<'m> Shape<'m> {
             let cells = self.push.map(|variable| cells(self.module, &variable, self.push_bytes)).unwrap_or_default();
             filled(self.push_bytes, &cells, level, &mut random)
         });
-        Input { groups, buffers, push_constants }
+        let (mut images, mut samplers) = (Vec::new(), Vec::new());
+        for handle in &self.handles {
+            let Place { set, binding } = handle.place;
+            images.extend(handle.image(level, &mut random).map(|image| BoundImage { set, binding, image }));
+            samplers.extend(handle.sampler(level, &mut random).map(|sampler| BoundSampler { set, binding, sampler }));
+        }
+        let attributes = self.scene.as_ref().map_or_else(Vec::new, |scene| scene.attributes(level, &mut random));
+        Input { groups, buffers, images, samplers, push_constants, attributes }
     }
 
     /// A few workgroups, so that one workgroup, several, and several in another direction come up.
@@ -164,6 +222,18 @@ impl<'m> Shape<'m> {
         (!input.push_constants.is_empty()).then(|| written(&input.push_constants, one_type(&cells, input.push_constants.len())))
     }
 
+    /// What the vertices of an input hold, a line for each location.
+    pub fn vertices(&self, input: &Input) -> Vec<String> {
+        let line = |attribute: &Attribute| {
+            let float = matches!(attribute.format.numeric(), Numeric::Float);
+            let words = attribute.bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            let words: Vec<String> =
+                words.map(|word| if float { format!("{:?}", f32::from_bits(word)) } else { format!("{word}") }).collect();
+            format!("vertices at location {}, {}: {}", attribute.location, attribute.format.name(), words.join(" "))
+        };
+        input.attributes.iter().map(line).collect()
+    }
+
     /// The input as arguments of `smallstep run`.
     pub fn arguments(&self, input: &Input) -> Vec<String> {
         let [x, y, z] = input.groups;
@@ -176,6 +246,13 @@ impl<'m> Shape<'m> {
             let slot = self.slots.iter().find(|slot| slot.place == place);
             let of = slot.and_then(|slot| one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len()));
             arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, of))]);
+        }
+        for image in &input.images {
+            arguments.extend(["--texture".into(), format!("{}.{}={}", image.set, image.binding, bound::image_text(&image.image))]);
+        }
+        for sampler in &input.samplers {
+            arguments
+                .extend(["--sampler".into(), format!("{}.{}={}", sampler.set, sampler.binding, bound::sampler_text(&sampler.sampler))]);
         }
         arguments.extend(self.push_text(input).into_iter().flat_map(|text| ["--push".into(), text]));
         arguments
@@ -257,7 +334,7 @@ fn filled(length: u64, cells: &[Cell], level: u32, random: &mut Random) -> Vec<u
     bytes
 }
 
-fn integer(width: u8, level: u32, random: &mut Random) -> u64 {
+pub(super) fn integer(width: u8, level: u32, random: &mut Random) -> u64 {
     let small = u64::from(random.below(5));
     match (level, random.below(8)) {
         (0, 0) => small,
@@ -280,7 +357,7 @@ fn integer(width: u8, level: u32, random: &mut Random) -> u64 {
     }
 }
 
-fn float(width: u8, level: u32, random: &mut Random) -> u64 {
+pub(super) fn float(width: u8, level: u32, random: &mut Random) -> u64 {
     // Values that every width has.
     let tame = f32::from(random.below(9) as u8 + 1) * random.pick(&[0.25, 0.5, 1.0, 1.0, 2.0]);
     let signed = if random.percent(30) { -tame } else { tame };

@@ -4,6 +4,8 @@
 use std::fmt;
 
 use super::Side;
+use super::stages::StageModule;
+use crate::compute::Uses;
 use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
 
@@ -33,6 +35,23 @@ fn kind(behind: Behind) -> &'static str {
     }
 }
 
+/// Checks that AFTER has the stages and the descriptors of BEFORE, and asks for no more. It may use
+/// less.
+pub fn check_stages(before: &StageModule, after: &StageModule) -> Result<(), Mismatch> {
+    let names = |module: &StageModule| {
+        let names: Vec<String> = module.entries().into_iter().flatten().map(|name| format!("\"{name}\"")).collect();
+        names.join(" and ")
+    };
+    if before.entries() != after.entries() {
+        let (b, a) = (names(before), names(after));
+        return mismatch(format!("the entry points have the names {b} before and {a} after; they must be the same"));
+    }
+    for a in after.uses() {
+        check_uses(&before.uses(), a)?;
+    }
+    Ok(())
+}
+
 /// Checks that AFTER has the entry point, the workgroup size and the descriptors of BEFORE, and
 /// asks for no more. It may use less.
 pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
@@ -45,12 +64,17 @@ pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
         let (b, a) = (size(b.needs().local_size), size(a.needs().local_size));
         return mismatch(format!("a workgroup has {b} invocations before and {a} after; they must be as many"));
     }
-    let (wanted, there) = (a.needs().push_constant_bytes, b.needs().push_constant_bytes);
+    check_uses(&[b.uses()], a.uses())
+}
+
+fn check_uses(before: &[Uses<'_>], a: Uses<'_>) -> Result<(), Mismatch> {
+    let there = before.iter().map(|b| b.push_constant_bytes()).max().unwrap_or(0);
+    let wanted = a.push_constant_bytes();
     if wanted > there {
         return mismatch(format!("AFTER uses {wanted} bytes of push constants, BEFORE {there}; AFTER may use no more"));
     }
     for (place, behind, variable) in a.bound() {
-        let of_before: Vec<_> = b.bound().filter(|(at, ..)| *at == place).collect();
+        let of_before: Vec<_> = before.iter().flat_map(|b| b.bound()).filter(|(at, ..)| *at == place).collect();
         let name = a.name_of(variable);
         match of_before.iter().map(|(_, b, _)| *b).find(|b| *b == behind) {
             None if of_before.is_empty() => {
@@ -61,7 +85,7 @@ pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
             }
             Some(_) => {}
         }
-        let (wanted, there) = (a.module.buffer_size(variable.id), least(before, place));
+        let (wanted, there) = (a.module().buffer_size(variable.id), least(before, place));
         if wanted > there {
             return mismatch(format!("AFTER needs {wanted} bytes at {place} ({name}), BEFORE {there}; AFTER may need no more"));
         }
@@ -70,7 +94,10 @@ pub fn check(before: &Side, after: &Side) -> Result<(), Mismatch> {
 }
 
 /// The fewest bytes that a buffer at a place must have for all of the variables that see it.
-pub(super) fn least(side: &Side, place: Place) -> u64 {
-    let sizes = side.module.bound().filter(|(at, ..)| *at == place).map(|(.., v)| side.module.module.buffer_size(v.id));
-    sizes.max().unwrap_or(0)
+pub(super) fn least(uses: &[Uses<'_>], place: Place) -> u64 {
+    let sizes = |uses: &Uses<'_>| {
+        let of_place = uses.bound().filter(|(at, ..)| *at == place);
+        of_place.map(|(.., v)| uses.module().buffer_size(v.id)).max().unwrap_or(0)
+    };
+    uses.iter().map(sizes).max().unwrap_or(0)
 }

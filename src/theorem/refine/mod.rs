@@ -1,8 +1,8 @@
 //! Refinement of SPIR-V modules: AFTER may stand for BEFORE if, whatever it is given, it shows only
 //! what BEFORE allows.
 //!
-//! What is observed are the bytes of the storage buffers. For one input, and for each observation
-//! of AFTER:
+//! What is observed are the bytes of the storage buffers and the texels of the storage images, and of
+//! a draw ([`draws`]) its attachments. For one input, and for each observation of AFTER:
 //!
 //! | BEFORE | allows |
 //! |---|---|
@@ -29,15 +29,20 @@
 //! computed from what is undefined, the input is undecided.
 //!
 //! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`]
-//! is the relation of one input, [`shrink`] makes an input that shows a disagreement small,
-//! [`blame`] says who wrote a byte.
+//! is the relation of one input, [`draws`] that of one draw, [`shrink`] makes an input that shows a disagreement small,
+//! [`blame`] says who wrote a byte. [`stages`] are modules whose stages are drawn, [`pictures`] what
+//! images their inputs have.
 
 pub mod blame;
+pub mod draws;
 pub mod input;
 pub mod interface;
 pub mod observe;
+pub mod pictures;
 pub mod shrink;
 mod side;
+pub mod stages;
+mod texels;
 mod weak;
 
 use std::collections::BTreeMap;
@@ -47,10 +52,13 @@ use smallstep_semantics::spirv::environment::Robustness;
 
 use crate::compute::given::Place;
 pub use blame::Disagreement;
+use draws::Stages;
 pub use input::{Input, Shape};
 pub use interface::Mismatch;
+use observe::Difference;
 pub use observe::Judged;
 pub use side::Side;
+pub use stages::StageModule;
 
 /// What runs the modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -209,9 +217,49 @@ impl Summary {
 /// ```
 ///
 /// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
-pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
+pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
     interface::check(before, after)?;
     let shape = Shape::of(before, settings)?;
+    let judge = |input: &Input| observe::judge(before, after, input, settings);
+    let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
+    Ok(over_inputs(&shape, settings, &judge, &blame, progress))
+}
+
+/// The same of modules whose stages are drawn.
+///
+/// Errors: as of [`refines`]; the stages have an interface that no draw has, or a module is refused.
+pub fn refines_draws(
+    before: &StageModule,
+    after: &StageModule,
+    settings: &Settings,
+    progress: impl FnMut(&Summary),
+) -> Result<Summary, Mismatch> {
+    interface::check_stages(before, after)?;
+    let shape = Shape::of_stages(before, settings)?;
+    let scene = shape.scene.clone().ok_or_else(|| Mismatch(format!("{} has no stages", before.name)))?;
+    let stages = |side: &StageModule| {
+        let dispatch = scene.dispatch(side, &shape.draw(settings, 0, 0)).map_err(Mismatch)?;
+        let mut stages = Stages::new(&dispatch).map_err(|e| Mismatch(format!("{}: {e}", side.name)))?;
+        stages.robustness = settings.robustness;
+        Ok::<Stages, Mismatch>(stages)
+    };
+    let (of_before, of_after) = (stages(before)?, stages(after)?);
+    let judge = |input: &Input| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
+        (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings.fuel),
+        (Err(what), _) | (_, Err(what)) => Judged::Unchecked(Unchecked::Unsupported(what)),
+    };
+    let blame = |_: &Input, difference| blame::of_draw(after, difference);
+    Ok(over_inputs(&shape, settings, &judge, &blame, progress))
+}
+
+/// All inputs, up to the first disagreement, whose input is then made small.
+fn over_inputs(
+    shape: &Shape<'_>,
+    settings: &Settings,
+    judge: shrink::Judge<'_>,
+    blame: &dyn Fn(&Input, Difference) -> Disagreement,
+    mut progress: impl FnMut(&Summary),
+) -> Summary {
     let mut summary = Summary::default();
     for index in 0..settings.inputs {
         let mut judged = Judged::Vacuous(String::new());
@@ -219,7 +267,7 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: i
         let mut first = None;
         for draft in 0..input::DRAFTS {
             let drawn = shape.draw(settings, index, draft);
-            judged = observe::judge(before, after, &drawn, settings);
+            judged = judge(&drawn);
             input = Some(drawn);
             match &judged {
                 Judged::Vacuous(why) => _ = first.get_or_insert_with(|| why.clone()),
@@ -237,20 +285,20 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: i
             Judged::Undecided(why) => *summary.undecided.entry(why).or_default() += 1,
             Judged::Unchecked(what) => {
                 summary.unchecked = Some((index, what));
-                return Ok(summary);
+                return summary;
             }
             Judged::Disagree(_) => {
                 let Some(input) = input else { break };
-                let minimal = shrink::minimal(before, after, &shape, input, settings);
+                let minimal = shrink::minimal_by(judge, shape, input, settings);
                 // The minimal input was seen to disagree.
-                if let Judged::Disagree(difference) = observe::judge(before, after, &minimal, settings) {
-                    let disagreement = blame::blame(before, after, &minimal, settings, *difference);
+                if let Judged::Disagree(difference) = judge(&minimal) {
+                    let disagreement = blame(&minimal, *difference);
                     summary.disagreement = Some(Box::new((index, minimal, disagreement)));
                 }
-                return Ok(summary);
+                return summary;
             }
         }
         progress(&summary);
     }
-    Ok(summary)
+    summary
 }

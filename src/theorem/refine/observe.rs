@@ -1,5 +1,6 @@
 //! The relation between what BEFORE and AFTER show of one input.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use smallstep_semantics::interleavings::Budget;
@@ -10,7 +11,7 @@ use smallstep_semantics::spirv::{Relation, grid};
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
-use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked, weak};
+use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked, texels, weak};
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -68,6 +69,44 @@ pub enum How {
         /// Whether it is any value in AFTER.
         undefined: bool,
     },
+    /// A component of a texel, or a depth, has another value or any value.
+    Texel {
+        /// Of what.
+        of: Texels,
+        /// Column, row, and slice or layer.
+        at: [u32; 3],
+        /// The component.
+        component: u8,
+        /// How many components differ.
+        components: u64,
+        /// What BEFORE shows.
+        before: String,
+        /// What AFTER shows.
+        after: String,
+        /// Whether it is any value in AFTER.
+        undefined: bool,
+    },
+}
+
+/// What has texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Texels {
+    /// The storage image at a place.
+    Image(Place),
+    /// The colour attachment at a location.
+    Target(u32),
+    /// The depth attachment.
+    Depth,
+}
+
+impl fmt::Display for Texels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Texels::Image(place) => write!(f, "the image at {place}"),
+            Texels::Target(location) => write!(f, "the colour attachment at location {location}"),
+            Texels::Depth => f.write_str("the depth attachment"),
+        }
+    }
 }
 
 impl How {
@@ -76,8 +115,8 @@ impl How {
         match self {
             How::Undefined(undefined) => undefined.ub.id(),
             How::Ends(_) => "no observation",
-            How::Byte { undefined: true, .. } => "any value",
-            How::Byte { .. } => "another value",
+            How::Byte { undefined: true, .. } | How::Texel { undefined: true, .. } => "any value",
+            How::Byte { .. } | How::Texel { .. } => "another value",
         }
     }
 }
@@ -122,7 +161,7 @@ pub(super) fn differing(before: &Observation, after: &Observation, input: &Input
 
 /// Why a run has no observation to compare; `None` for undefined behaviour and what else has no
 /// observation by its own fault.
-fn unchecked<O>(outcome: &Outcome<O>) -> Option<Unchecked> {
+pub(super) fn unchecked<O>(outcome: &Outcome<O>) -> Option<Unchecked> {
     match outcome {
         Outcome::Unsupported(what) => Some(Unchecked::Unsupported(what.clone())),
         Outcome::Limit(limit) => Some(Unchecked::Limit(limit.to_string())),
@@ -130,7 +169,7 @@ fn unchecked<O>(outcome: &Outcome<O>) -> Option<Unchecked> {
     }
 }
 
-fn ending<O>(outcome: &Outcome<O>) -> String {
+pub(super) fn ending<O>(outcome: &Outcome<O>) -> String {
     match outcome {
         Outcome::Undefined(undefined) => undefined.ub.id().into(),
         Outcome::Stuck(stuck) => format!("stuck, at {}: {}", stuck.at, stuck.why),
@@ -249,14 +288,16 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
 /// Whether two outcomes show the same, however many instructions they took.
 fn same(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
     match (a, b) {
-        (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers,
+        (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers && a.images == b.images,
         _ => a == b,
     }
 }
 
 fn allows(before: &Outcome<Observation>, after: &Outcome<Observation>, input: &Input) -> bool {
     match (before, after) {
-        (Outcome::Observed(before), Outcome::Observed(after)) => differing(before, after, input).is_empty(),
+        (Outcome::Observed(before), Outcome::Observed(after)) => {
+            differing(before, after, input).is_empty() && texels::differing(before, after, &input.images).is_empty()
+        }
         _ => false,
     }
 }
@@ -301,12 +342,19 @@ impl Sides<'_> {
             let trace = traced(self.before, self.input, self.settings, self.settings.fuel, schedule);
             let differing = differing(before, after, self.input);
             let decided: Vec<_> = differing.iter().filter(|(place, at, _, a)| self.is_wrong(&trace, *place, *at, *a, after)).collect();
-            let Some(&&(place, byte, _, shown)) = decided.first() else {
-                return Err("a byte depends on a value that devices may differ in".into());
+            let mut of_images = texels::differing(before, after, &self.input.images);
+            if !of_images.is_empty() {
+                let report = self.before.report(self.input, self.settings, self.settings.fuel, schedule, &mut ());
+                of_images.retain(|texel| texel.is_wrong(&report.doubtful_texels));
+            }
+            let how = match (decided.first(), of_images.first()) {
+                (Some(&&(place, byte, _, shown)), _) => How::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none() },
+                (None, Some(texel)) => texel.how(of_images.len() as u64),
+                (None, None) => return Err("a byte depends on a value that devices may differ in".into()),
             };
-            let how = How::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none() };
-            if nearest.as_ref().is_none_or(|(least, _)| decided.len() < *least) {
-                nearest = Some((decided.len(), difference(how, schedule)));
+            let count = decided.len() + of_images.len();
+            if nearest.as_ref().is_none_or(|(least, _)| count < *least) {
+                nearest = Some((count, difference(how, schedule)));
             }
         }
         match (nearest, of_before.complete) {

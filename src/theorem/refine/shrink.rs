@@ -9,9 +9,11 @@ use super::{Input, Settings, Shape, Side};
 /// The most inputs that are tried.
 const QUESTIONS: u32 = 1_500;
 
+/// Judges one input.
+pub(super) type Judge<'j> = &'j dyn Fn(&Input) -> Judged;
+
 struct Shrinking<'a> {
-    before: &'a Side,
-    after: &'a Side,
+    judge: Judge<'a>,
     shape: &'a Shape<'a>,
     settings: &'a Settings,
     best: Input,
@@ -22,8 +24,13 @@ struct Shrinking<'a> {
 /// The smallest input found on which AFTER still differs in the same way; the input itself if it
 /// does not disagree.
 pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
-    let Judged::Disagree(difference) = judge(before, after, &input, settings) else { return input };
-    let mut shrinking = Shrinking { before, after, shape, settings, best: input, kind: difference.how.kind(), left: QUESTIONS };
+    minimal_by(&|input| judge(before, after, input, settings), shape, input, settings)
+}
+
+/// The same by what judges an input.
+pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
+    let Judged::Disagree(difference) = judge(&input) else { return input };
+    let mut shrinking = Shrinking { judge, shape, settings, best: input, kind: difference.how.kind(), left: QUESTIONS };
     loop {
         let so_far = shrinking.best.clone();
         shrinking.groups();
@@ -36,6 +43,8 @@ pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, set
         if settings.push.is_none() {
             shrinking.zero_push();
         }
+        shrinking.zero_images();
+        shrinking.zero_attributes();
         if shrinking.best == so_far || shrinking.left == 0 {
             return shrinking.best;
         }
@@ -49,7 +58,7 @@ impl Shrinking<'_> {
             return false;
         }
         self.left -= 1;
-        let still = matches!(judge(self.before, self.after, &input, self.settings), Judged::Disagree(d) if d.how.kind() == self.kind);
+        let still = matches!((self.judge)(&input), Judged::Disagree(d) if d.how.kind() == self.kind);
         if still {
             self.best = input;
         }
@@ -122,6 +131,36 @@ impl Shrinking<'_> {
                 if held <= 1 || self.takes(one) || !self.takes(half) {
                     break;
                 }
+            }
+        }
+    }
+
+    /// Images of zeros.
+    fn zero_images(&mut self) {
+        for at in 0..self.best.images.len() {
+            let mut input = self.best.clone();
+            let image = &mut input.images[at].image;
+            for level in 0..image.levels() {
+                let bytes = vec![0; image.bytes(level).map_or(0, <[u8]>::len)];
+                // As many bytes as there are.
+                let _ = image.fill(level, &bytes);
+            }
+            self.takes(input);
+        }
+    }
+
+    /// Attributes of zeros, as a whole and word by word.
+    fn zero_attributes(&mut self) {
+        for at in 0..self.best.attributes.len() {
+            let mut input = self.best.clone();
+            input.attributes[at].bytes.fill(0);
+            if self.takes(input) {
+                continue;
+            }
+            for word in 0..self.best.attributes[at].bytes.len() / 4 {
+                let mut input = self.best.clone();
+                input.attributes[at].bytes[4 * word..4 * word + 4].fill(0);
+                self.takes(input);
             }
         }
     }

@@ -48,6 +48,8 @@ impl Side {
             groups: input.groups,
             resources: Resources {
                 buffers: &input.buffers,
+                images: &input.images,
+                samplers: &input.samplers,
                 push_constants: &input.push_constants,
                 robustness: settings.robustness,
                 ..Resources::default()
@@ -66,7 +68,11 @@ impl Side {
         };
         if on_machine {
             match &self.program {
-                Ok(program) => return program.run(&self.dispatch(input, settings, fuel), 1),
+                Ok(program) => match program.run(&self.dispatch(input, settings, fuel), 1) {
+                    // What is bound may be what the machine has not, as images are.
+                    Outcome::Unsupported(_) if settings.engine == Engine::Any => {}
+                    outcome => return outcome,
+                },
                 Err(what) if settings.engine == Engine::Machine => return Outcome::Unsupported(what.clone()),
                 Err(_) => {}
             }

@@ -67,6 +67,15 @@ impl Case<'_, '_> {
         }
     }
 
+    /// What the program is translated to, with what it is given, unless that is refused or cannot
+    /// be.
+    pub(super) fn translated(&self, options: &Options) -> Result<Dispatch, Verdict> {
+        match self {
+            Case::Computed(subject) => Ok(subject.given(options)?.dispatch().into()),
+            Case::Drawn(draw) => Ok(draw::translated(draw, options)?.into()),
+        }
+    }
+
     /// The verdict of both interpreters, what was compared, and what the target was given if it
     /// ran. `relation`: WSL's relation runs even if the machine shows definite values.
     pub(super) fn judged(&self, options: &Options, relation: bool) -> (Verdict, Compared, Option<Ran>) {

@@ -17,16 +17,15 @@ use crate::compile::{bindings::Places, draw_for_wgpu};
 use crate::dispatch::{DepthAttachment, DrawDispatch, DrawResult, Geometry, Stage};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
+use crate::theorem::refine::draws::{Drawn, Stages};
 use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, Topology};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::draw::{self as spirv_draw, DefiniteTarget, Picture};
-use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, ObservedImage, Rate};
-use smallstep_semantics::spirv::lockstep::FragmentProgram;
-use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
+use smallstep_semantics::spirv::{self, Buffer, LoadError};
 use smallstep_semantics::undefined::{Ub, Unspecified};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::fragment::over_screen;
@@ -116,6 +115,11 @@ fn seen_of(given: &Given, result: &DrawResult) -> Seen {
 
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// The draw of the translation, unless that is refused or cannot be.
+pub(super) fn translated(draw: &Draw, options: &Options) -> Result<DrawDispatch, Verdict> {
+    Ok(given(draw, options)?.dispatch)
 }
 
 /// The translation and what it is given, unless that is refused or cannot be.
@@ -438,8 +442,6 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
     }
 }
 
-type Drawn = (Picture, Vec<ObservedImage>);
-
 /// Runs the modules. They have more fuel where the source ends, and less where it does not within
 /// its own.
 fn target(dispatch: &DrawDispatch, source: &Source) -> Result<Outcome<Drawn>, LoadError> {
@@ -454,27 +456,5 @@ fn target(dispatch: &DrawDispatch, source: &Source) -> Result<Outcome<Drawn>, Lo
 }
 
 fn target_with(dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
-    let vertex = spirv::Module::load(&dispatch.vertex.words)?;
-    let fragment = spirv::Module::load(&dispatch.fragment.words)?;
-    let contents = dispatch.contents();
-    let lent = contents.lend(dispatch, Limits::of_fuel(fuel));
-    match FragmentProgram::compile(&fragment, &dispatch.fragment.entry) {
-        Ok(program) => match spirv_draw::picture(&vertex, &program, &lent, &raster::Rules::default())? {
-            // What the machine does not draw, the relation may.
-            Outcome::Unsupported(_) => {}
-            outcome => return Ok(outcome.map(|picture| (picture, Vec::new()))),
-        },
-        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => {}
-        Err(error) => return Err(error),
-    }
-    let outcome = spirv_draw::run(&vertex, &fragment, &lent, &Relation::default(), &mut ())?;
-    Ok(outcome.map(|shown| {
-        let depth = shown.depth.map(|buffer| {
-            let [width, height] = buffer.size();
-            let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-            pixels.filter_map(|(x, y)| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
-        });
-        let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
-        (Picture { depth, targets, buffers: shown.buffers, instructions: shown.instructions }, shown.images)
-    }))
+    Stages::new(dispatch)?.definite(dispatch, fuel)
 }

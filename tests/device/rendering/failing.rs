@@ -9,6 +9,7 @@ use smallstep::dispatch::{BufferKind, DepthAttachment, DrawDispatch, ImageBindin
 use smallstep::gpu::{DeviceOutcome, Options, Route, worker};
 use smallstep_semantics::image::{Compare, Format, Sampler};
 use smallstep_semantics::raster::{self, Cull};
+use smallstep_semantics::spirv::assemble;
 use smallstep_spec_tests::tools;
 
 use super::scene::{
@@ -17,7 +18,7 @@ use super::scene::{
 };
 use crate::common::device::{open, options};
 use crate::modules::{buffer, colour, dispatch as fragment_only, placed};
-use crate::{drawn, rendered, unchecked};
+use crate::{computed, drawn, rendered, unchecked};
 
 #[test]
 fn what_cannot_be_drawn_is_unchecked_by_name() {
@@ -62,9 +63,39 @@ fn what_cannot_be_drawn_is_unchecked_by_name() {
     }
     assert_eq!(device.restarts(), 0, "none of them reached the driver");
     rendered(device.run(plain.clone()).outcome);
-    let Some(mut naga) = open(Some(Route::Naga), options()) else { return };
-    unchecked(&mut naga, plain, "a draw, which takes the passthrough route only");
-    unchecked(&mut naga, mirrored_texels(), "images or samplers, which take the passthrough route only");
+}
+
+/// Where naga writes the words again, a draw and a dispatch with images show what they do on the
+/// other route; what WebGPU refuses is unchecked by name.
+#[test]
+fn draws_and_images_take_every_route() {
+    let Some(mut passthrough) = passthrough() else { return };
+    let texels = computed(passthrough.run(compile::for_wgpu(&mirrored_texels()).expect("the pass takes it").0).outcome).images;
+    for route in [Route::Naga, Route::Wgsl] {
+        let Some(mut device) = open(Some(route), options()) else { return };
+        let plain = compile::draw_for_wgpu(&draw(yellow(), &UPPER_LEFT, Format::Rgba8Unorm)).expect("the passes take it").0;
+        assert_eq!(judge(&rendered(device.run(plain.clone()).outcome).targets[0], &YELLOW, &CORNER), Ok(()), "{route}");
+        let dispatch = compile::for_wgpu(&mirrored_texels()).expect("the pass takes it").0;
+        assert_eq!(computed(device.run(dispatch.clone()).outcome).images, texels, "{route}");
+        let mut other = dispatch;
+        other.images[0].image = image(Format::R8Unorm, 3, 2, &[0; 6]);
+        unchecked(&mut device, other, "is given one of the format");
+        let mut depths = plain;
+        depths.fragment.words = deep();
+        unchecked(&mut device, depths, "writes a depth and the draw has no depth attachment");
+        assert_eq!(device.restarts(), 0);
+    }
+}
+
+/// A fragment stage that writes a depth.
+fn deep() -> Arc<[u32]> {
+    let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %depth %out\n\
+        OpExecutionMode %main OriginUpperLeft\nOpExecutionMode %main DepthReplacing\nOpDecorate %depth BuiltIn FragDepth\n\
+        OpDecorate %out Location 0\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%v4 = OpTypeVector %float 4\n\
+        %p1 = OpTypePointer Output %float\n%p4 = OpTypePointer Output %v4\n%half = OpConstant %float 0.5\n\
+        %grey = OpConstantComposite %v4 %half %half %half %half\n%depth = OpVariable %p1 Output\n%out = OpVariable %p4 Output\n\
+        %main = OpFunction %void None %fn\n%entry = OpLabel\nOpStore %depth %half\nOpStore %out %grey\nOpReturn\nOpFunctionEnd\n";
+    assemble(text, smallstep_semantics::spirv::Options::default()).expect("it assembles").into()
 }
 
 /// A fragment stage that takes longer than anybody waits, one that crashes when it is compiled and

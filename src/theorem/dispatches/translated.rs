@@ -1,0 +1,250 @@
+//! Modules with images and samplers, stages and draws, which generated compute modules have not,
+//! through an optimiser or through WGSL: what generated WSL programs are translated to, and generated
+//! compute modules as fragment stages. Each dispatch and each draw has the one input that its program
+//! has.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use serde_json::{Value, json};
+use smallstep_semantics::spirv::disassemble;
+
+use super::fragments;
+use super::optimised::{Ends, Optimised, Optimiser, optimised_any};
+use crate::compile::wsl::Options;
+use crate::dispatch::Dispatch;
+use crate::generate::spirv::{self, ComputeCase, Limits, case};
+use crate::generate::wsl as shrink;
+use crate::theorem::without_numbers;
+use crate::theorem::wsl::{Programs, translated};
+
+/// How many programs are judged between two reports of progress.
+const CHUNK: u64 = 64;
+/// The most programs that are tried to make one finding smaller.
+const QUESTIONS: u32 = 1_000;
+
+/// Where modules come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// They are what WSL programs are translated to.
+    Wsl(Programs),
+    /// They are generated compute modules as fragment stages ([`fragments`]).
+    Fragments,
+}
+
+impl Source {
+    /// The word that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::Wsl(programs) => programs.name(),
+            Source::Fragments => "fragments",
+        }
+    }
+}
+
+/// What is run.
+#[derive(Clone)]
+pub struct Plan {
+    /// Where modules come from; the sources take turns: program i is of source i modulo their number.
+    pub sources: Vec<Source>,
+    /// The seed of the first; the others follow it.
+    pub seed: u64,
+    /// How many programs.
+    pub count: u64,
+    /// Threads.
+    pub threads: usize,
+    /// Instructions that an invocation of a generated fragment stage executes at the median.
+    pub executed: u32,
+    /// What makes the modules that must refine these.
+    pub optimiser: Optimiser,
+}
+
+/// What has been compared, of one kind of dispatch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// What shows what the modules allow.
+    pub agree: u64,
+    /// What is of modules that are undefined, and allow everything.
+    pub vacuous: u64,
+    /// What is not wholly compared, by why.
+    pub undecided: BTreeMap<String, u64>,
+    /// What is wrong.
+    pub wrong: u64,
+}
+
+impl Counts {
+    /// How many there are.
+    pub fn all(&self) -> u64 {
+        self.agree + self.vacuous + self.wrong + self.undecided.values().sum::<u64>()
+    }
+}
+
+/// What is wrong with one program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where its module comes from.
+    pub source: Source,
+    /// The seed from which it is generated.
+    pub seed: u64,
+    /// What it is, one sentence.
+    pub what: String,
+    /// How the optimiser is wrong.
+    pub ends: Ends,
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Programs.
+    pub programs: u64,
+    /// By kind of dispatch: "dispatches", "draws", both "with images", and "fragment stages".
+    pub counts: BTreeMap<&'static str, Counts>,
+    /// What is wrong, of each program the first, by their order.
+    pub findings: Vec<Finding>,
+}
+
+impl Tally {
+    /// As one JSON object.
+    pub fn to_json(&self) -> Value {
+        let counts = self.counts.iter().map(|(kind, c)| {
+            (kind.to_string(), json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "wrong": c.wrong}))
+        });
+        json!({
+            "programs": self.programs, "counts": counts.collect::<serde_json::Map<_, _>>(),
+            "findings": self.findings.iter().map(|f| json!({"of": f.source.name(), "seed": f.seed, "what": f.what})).collect::<Vec<_>>(),
+        })
+    }
+
+    fn count(&mut self, done: Done) {
+        self.programs += 1;
+        let mut first = None;
+        for (kind, became) in done.became {
+            let counts = self.counts.entry(kind).or_default();
+            match became {
+                Optimised::Allowed => counts.agree += 1,
+                Optimised::Vacuous => counts.vacuous += 1,
+                Optimised::Undecided(why) | Optimised::Unchecked(why) => *counts.undecided.entry(why).or_default() += 1,
+                Optimised::Wrong { what, ends } => {
+                    counts.wrong += 1;
+                    first.get_or_insert((what, ends));
+                }
+            }
+        }
+        let finding = first.map(|(what, ends)| Finding { source: done.source, seed: done.seed, what, ends });
+        self.findings.extend(finding);
+    }
+}
+
+/// What became of one program.
+struct Done {
+    source: Source,
+    seed: u64,
+    became: Vec<(&'static str, Optimised)>,
+}
+
+fn kind(dispatch: &Dispatch) -> &'static str {
+    match dispatch {
+        Dispatch::Draw(draw) if draw.images.is_empty() => "draws",
+        Dispatch::Draw(_) => "draws with images",
+        Dispatch::Compute(dispatch) if !dispatch.images.is_empty() => "dispatches with images",
+        _ => "dispatches",
+    }
+}
+
+impl Plan {
+    /// The source of program `index`, and its seed.
+    fn program(&self, index: u64) -> (Source, u64) {
+        let kinds = self.sources.len().max(1) as u64;
+        let source = self.sources.get((index % kinds) as usize).copied().unwrap_or(Source::Fragments);
+        (source, self.seed.wrapping_add(index / kinds))
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { executed: self.executed, shared_percent: 0, ..Limits::default() }
+    }
+
+    fn one(&self, source: Source, seed: u64) -> Done {
+        match source {
+            Source::Wsl(programs) => self.wsl(programs, seed, None),
+            Source::Fragments => Done { source, seed, became: self.fragments(&case(seed, &self.limits())) },
+        }
+    }
+
+    fn wsl(&self, programs: Programs, seed: u64, text: Option<&str>) -> Done {
+        let mut became = Vec::new();
+        translated(programs, seed, text, &Options::default(), &mut |_, dispatch| {
+            became.push((kind(&dispatch), optimised_any(&dispatch, &self.optimiser)));
+        });
+        Done { source: Source::Wsl(programs), seed, became }
+    }
+
+    fn fragments(&self, case: &ComputeCase) -> Vec<(&'static str, Optimised)> {
+        let draw = fragments::drawn(case).map(Dispatch::from);
+        draw.iter().map(|draw| ("fragment stages", optimised_any(draw, &self.optimiser))).collect()
+    }
+
+    fn chunk(&self, first: u64, end: u64) -> Vec<Done> {
+        let next = AtomicU64::new(first);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= end {
+                    return done;
+                }
+                let (source, seed) = self.program(index);
+                done.push((index, self.one(source, seed)));
+            }
+        };
+        let mut all: Vec<(u64, Done)> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.threads.max(1)).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        all.sort_by_key(|(index, _)| *index);
+        all.into_iter().map(|(_, done)| done).collect()
+    }
+}
+
+/// Runs the plan; `progress` hears of each chunk: programs done, findings so far. The tally does not
+/// depend on the number of threads.
+pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
+    let mut tally = Tally::default();
+    for first in (0..plan.count).step_by(CHUNK as usize) {
+        for done in plan.chunk(first, (first + CHUNK).min(plan.count)) {
+            tally.count(done);
+        }
+        progress(tally.programs, tally.findings.len());
+    }
+    tally
+}
+
+/// What is wrong, of each dispatch and draw one sentence.
+fn wrong(became: Vec<(&'static str, Optimised)>) -> Vec<(String, Ends)> {
+    let wrong = |(_, became)| if let Optimised::Wrong { what, ends } = became { Some((what, ends)) } else { None };
+    became.into_iter().filter_map(wrong).collect()
+}
+
+/// The smallest program found that shows a finding still, in the same words but for numbers, as a
+/// text: WSL, or the assembly of a compute module; none if its program does not show it any more.
+pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
+    let same = |became| {
+        let is = |(what, ends): &(String, Ends)| *ends == finding.ends && without_numbers(what) == without_numbers(&finding.what);
+        wrong(became).iter().any(is)
+    };
+    match finding.source {
+        Source::Wsl(programs) => {
+            let mut fails = |text: &str| same(plan.wsl(programs, finding.seed, Some(text)).became);
+            let mut whole = None;
+            translated(programs, finding.seed, None, &Options::default(), &mut |text, _| whole = Some(text.to_string()));
+            let whole = whole?;
+            fails(&whole).then(|| shrink::minimal(&whole, &mut fails, QUESTIONS))
+        }
+        Source::Fragments => {
+            let module = spirv::module(finding.seed, &plan.limits());
+            let mut fails = |module: &spirv::tree::Module| same(plan.fragments(&module.case()));
+            let small = fails(&module).then(|| spirv::shrink::minimal(&module, &mut fails, QUESTIONS))?;
+            disassemble(&small.case().words).ok()
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Refinement of draws: AFTER's stages may stand for BEFORE's if the draw shows only what BEFORE's
+//! draw allows.
+//!
+//! What is observed are the colour attachments, the depth attachment, and what the stages write. Both
+//! draws run by the lockstep machine where it has what they need, otherwise by the relation, and are
+//! rasterised by the same rules, so that what does not differ is compared bit for bit; a pixel whose
+//! fragments were discarded holds what was there before on both sides. Where something differs, the
+//! relation runs BEFORE's draw over sets:
+//!
+//! | BEFORE, over sets | allows |
+//! |---|---|
+//! | a component that is undefined | any value, defined or not |
+//! | a component, or a depth, in a set | what is in the set |
+//! | a component, byte or texel that devices may differ in, and no set is known | this value; another is *undecided* |
+
+use smallstep_semantics::number::sets::Rules;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::raster;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
+use smallstep_semantics::spirv::environment::{Limits, Observation, ObservedImage, Robustness};
+use smallstep_semantics::spirv::lockstep::FragmentProgram;
+use smallstep_semantics::spirv::{LoadError, Module, Relation};
+
+use super::observe::{self, Difference, How, Judged, Texels};
+use super::texels::{self, Differing};
+use super::{ALLOWANCE, Input, SLOWER, Unchecked};
+use crate::compute::given::Place;
+use crate::dispatch::DrawDispatch;
+
+/// The stages of a draw, ready to run.
+pub struct Stages {
+    vertex: Module,
+    fragment: Module,
+    /// The fragment stage on the machine, if it compiles it.
+    program: Option<FragmentProgram>,
+    /// What accesses out of bounds do.
+    pub robustness: Robustness,
+}
+
+/// What a draw shows: definite values, and what is undefined.
+pub type Drawn = (Picture, Vec<ObservedImage>);
+
+impl Stages {
+    /// The stages of a draw.
+    ///
+    /// # Errors
+    /// A module is refused.
+    pub fn new(dispatch: &DrawDispatch) -> Result<Stages, LoadError> {
+        let vertex = Module::load(&dispatch.vertex.words)?;
+        let fragment = Module::load(&dispatch.fragment.words)?;
+        let program = match FragmentProgram::compile(&fragment, &dispatch.fragment.entry) {
+            Ok(program) => Some(program),
+            Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Stages { vertex, fragment, program, robustness: Robustness::None })
+    }
+
+    /// What is drawn of a draw with these stages, within so many instructions: by the machine, or where it has not what is
+    /// needed, by the relation.
+    ///
+    /// # Errors
+    /// An entry point is not there.
+    pub fn definite(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
+        let contents = dispatch.contents();
+        let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
+        lent.resources.robustness = self.robustness;
+        if let Some(program) = &self.program {
+            match draw::picture(&self.vertex, program, &lent, &raster::Rules::default())? {
+                // What the machine does not draw, the relation may.
+                Outcome::Unsupported(_) => {}
+                outcome => return Ok(outcome.map(|picture| (picture, Vec::new()))),
+            }
+        }
+        let outcome = draw::run(&self.vertex, &self.fragment, &lent, &Relation::default(), &mut ())?;
+        Ok(outcome.map(|shown| {
+            let depth = shown.depth.map(|buffer| {
+                let [width, height] = buffer.size();
+                let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+                pixels.filter_map(|(x, y)| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
+            });
+            let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
+            (Picture { depth, targets, buffers: shown.buffers, instructions: shown.instructions }, shown.images)
+        }))
+    }
+
+    /// What a device may show, by the relation over sets.
+    fn over_sets(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<DrawObservation>, LoadError> {
+        let contents = dispatch.contents();
+        let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
+        lent.resources.robustness = self.robustness;
+        let (relation, rules, schedule) = (Relation::default(), raster::Rules::default(), Schedule::default());
+        let by = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()) };
+        draw::run_with(&self.vertex, &self.fragment, &lent, &by, &mut ())
+    }
+}
+
+fn refused(error: LoadError) -> Judged {
+    Judged::Unchecked(match error {
+        LoadError::Limit(limit) => Unchecked::Limit(limit.to_string()),
+        other => Unchecked::Unsupported(other.to_string()),
+    })
+}
+
+/// What the stages leave in buffers and images, as a dispatch's is observed.
+fn observation((picture, images): &Drawn) -> Observation {
+    Observation { buffers: picture.buffers.clone(), images: images.clone(), instructions: picture.instructions }
+}
+
+/// Judges one draw: AFTER is the same draw by other stages.
+pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, &DrawDispatch), fuel: u64) -> Judged {
+    let of_before = match before.definite(draw, fuel) {
+        Ok(outcome) => outcome,
+        Err(error) => return refused(error),
+    };
+    if let Some(what) = observe::unchecked(&of_before) {
+        return Judged::Unchecked(what);
+    }
+    let Outcome::Observed(b) = &of_before else { return Judged::Vacuous(observe::ending(&of_before)) };
+    let more = b.0.instructions.max(1).saturating_mul(SLOWER).saturating_add(ALLOWANCE);
+    let of_after = match after.definite(same, more) {
+        Ok(outcome) => outcome,
+        Err(error) => return refused(error),
+    };
+    if let Some(what) = observe::unchecked(&of_after) {
+        return Judged::Unchecked(what);
+    }
+    let disagree = |how| {
+        let schedule = Schedule::default();
+        Judged::Disagree(Box::new(Difference { how, before: schedule.clone(), after: schedule, fuel: more }))
+    };
+    let a = match &of_after {
+        Outcome::Observed(a) => a,
+        Outcome::Undefined(undefined) => return disagree(How::Undefined(Box::new(undefined.clone()))),
+        other => return disagree(How::Ends(observe::ending(other))),
+    };
+    let bound = draw.bound();
+    let input = Input { buffers: bound.buffer_contents(), images: bound.image_contents(), ..Input::default() };
+    let (shown_before, shown_after) = (observation(b), observation(a));
+    let bytes = observe::differing(&shown_before, &shown_after, &input);
+    let of_images = texels::differing(&shown_before, &shown_after, &input.images);
+    let of_targets = differing_targets(&b.0, &a.0);
+    let depths = differing_depths(&b.0, &a.0, draw.size());
+    if bytes.is_empty() && of_images.is_empty() && of_targets.is_empty() && depths.is_empty() {
+        return Judged::Agree { all: true };
+    }
+    let allowed = match before.over_sets(draw, fuel) {
+        Ok(Outcome::Observed(allowed)) => allowed,
+        Ok(other) => return Judged::Vacuous(observe::ending(&other)),
+        Err(error) => return refused(error),
+    };
+    let mut undecided = false;
+    let mut wrong: Vec<Differing> = Vec::new();
+    for texel in of_targets.into_iter().chain(depths) {
+        match allows(&allowed, &texel) {
+            Some(true) => {}
+            Some(false) => wrong.push(texel),
+            None => undecided = true,
+        }
+    }
+    for texel in of_images {
+        if texel.is_wrong(&allowed.doubtful_texels) { wrong.push(texel) } else { undecided = true }
+    }
+    if let Some(first) = wrong.first() {
+        return disagree(first.how(wrong.len() as u64));
+    }
+    let doubted = |place: Place, byte: u64| {
+        let buffer = allowed.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding));
+        allowed.doubtful.iter().any(|d| Some(d.buffer) == buffer && (d.start..d.end).contains(&byte))
+    };
+    let certain: Vec<_> = bytes.iter().filter(|(place, byte, ..)| !doubted(*place, *byte)).collect();
+    if let Some(&&(place, byte, _, shown)) = certain.first() {
+        return disagree(How::Byte { place, byte, bytes: certain.len() as u64, undefined: shown.is_none() });
+    }
+    match undecided || !bytes.is_empty() {
+        true => Judged::Undecided("a texel, depth or byte depends on a value that devices may differ in".into()),
+        false => Judged::Agree { all: true },
+    }
+}
+
+/// Whether BEFORE allows what AFTER shows in a component; none where that is not decided.
+fn allows(allowed: &DrawObservation, texel: &Differing) -> Option<bool> {
+    let [x, y, _] = texel.at;
+    match texel.of {
+        Texels::Target(location) => {
+            let target = allowed.targets.iter().find(|t| t.location == location)?;
+            match (target.component(x, y, texel.component.into())?, texel.after) {
+                (Component::Undefined(_), _) => Some(true),
+                (Component::Undecided(_), _) => None,
+                (_, None) => Some(false),
+                (_, Some(_)) if texel.is_nan() => None,
+                (Component::Exactly(code), Some(after)) => Some(code == after),
+                (Component::OneOf(codes), Some(after)) => Some(codes.admits(after)),
+                (Component::Within(set), Some(after)) => {
+                    let float = f32::from_bits(after as u32);
+                    Some(if float.is_nan() { set.has_nan() } else { set.contains(float.into()) })
+                }
+            }
+        }
+        Texels::Depth => {
+            let within = allowed.depth.as_ref()?.depth(x, y)?.0.allowed;
+            let depth = f64::from(f32::from_bits(texel.after? as u32));
+            Some(within.low <= depth && depth <= within.high)
+        }
+        Texels::Image(_) => None,
+    }
+}
+
+fn differing_targets(before: &Picture, after: &Picture) -> Vec<Differing> {
+    let mut found = Vec::new();
+    for b in &before.targets {
+        let Some(a) = after.targets.iter().find(|a| a.location == b.location) else { continue };
+        let (format, [width, _]) = (b.image.format(), b.image.size(0).unwrap_or([1, 1]));
+        let texels = |target: &DefiniteTarget| target.image.bytes(0).unwrap_or_default().to_vec();
+        let (of_before, of_after) = (texels(b), texels(a));
+        let both = of_before.chunks_exact(format.bytes()).zip(of_after.chunks_exact(format.bytes()));
+        for (texel, (was, is)) in (0u32..).zip(both) {
+            let [x, y] = [texel % width.max(1), texel / width.max(1)];
+            for component in 0..format.channels().len() {
+                if b.undefined(x, y, component).is_some() {
+                    continue;
+                }
+                let was = texels::code(format, component, was);
+                let is = a.undefined(x, y, component).is_none().then(|| texels::code(format, component, is));
+                if is != Some(was) {
+                    let of = Texels::Target(b.location);
+                    let (component, texel, at) = (component as u8, u64::from(texel), [x, y, 0]);
+                    found.push(Differing { of, format, image: 0, texel, at, component, before: was, after: is });
+                }
+            }
+        }
+    }
+    found
+}
+
+fn differing_depths(before: &Picture, after: &Picture, size: Option<[u32; 2]>) -> Vec<Differing> {
+    let (Some(b), Some(a)) = (&before.depth, &after.depth) else { return Vec::new() };
+    let width = size.map_or(1, |[width, _]| width.max(1));
+    let bits = |depth: f64| u64::from((depth as f32).to_bits());
+    let both = (0u32..).zip(b.iter().zip(a)).filter(|(_, (was, is))| was != is);
+    let found = both.map(|(texel, (&was, &is))| Differing {
+        of: Texels::Depth,
+        // A depth is shown as a float, whatever holds it.
+        format: smallstep_semantics::image::Format::D32Sfloat,
+        image: 0,
+        texel: texel.into(),
+        at: [texel % width, texel / width, 0],
+        component: 0,
+        before: bits(was),
+        after: Some(bits(is)),
+    });
+    found.collect()
+}

@@ -1,0 +1,93 @@
+//! Images and samplers of inputs: small, of a format and with texels that are drawn.
+
+use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Numeric, Sampler, Shape};
+use smallstep_semantics::number::integer::mask;
+
+use super::input::{float, integer};
+use crate::compute::given::Place;
+use crate::dispatch::resources::{Behind, Texels};
+use crate::generate::Random;
+
+/// An image or a sampler that inputs have.
+#[derive(Clone, Copy, Debug)]
+pub struct Handle {
+    /// Its place.
+    pub place: Place,
+    /// What is there.
+    pub behind: Behind,
+    /// Whether it is used with a depth reference.
+    pub compares: bool,
+}
+
+impl Handle {
+    fn image_kind(&self) -> Option<(Shape, Option<Format>, Texels, bool)> {
+        match self.behind {
+            Behind::SampledImage(shape, texels) | Behind::CombinedImageSampler(shape, texels) => Some((shape, None, texels, true)),
+            Behind::StorageImage(shape, format, texels) => Some((shape, format, texels, false)),
+            _ => None,
+        }
+    }
+
+    /// An image for it, of that level of wildness; none for what is no image.
+    pub(super) fn image(&self, level: u32, random: &mut Random) -> Option<Image> {
+        let (shape, format, texels, sampled) = self.image_kind()?;
+        let format = format.unwrap_or_else(|| match (texels, self.compares) {
+            (_, true) => Format::D32Sfloat,
+            (Texels::Float, _) if sampled => random.pick(&[Format::Rgba32Sfloat, Format::Rgba8Unorm, Format::R32Sfloat]),
+            (Texels::Float, _) => Format::Rgba32Sfloat,
+            (Texels::Uint, _) => Format::Rgba32Uint,
+            (Texels::Sint, _) => Format::Rgba32Sint,
+        });
+        let mut side = || random.between(1, if level == 0 { 4 } else { 6 });
+        let (width, height, depth) = (side(), side(), side());
+        let sides = match shape {
+            Shape::D1 => [width, 1, 1],
+            Shape::D1Array => [width, 1, depth.min(3)],
+            Shape::D2 => [width, height, 1],
+            Shape::D2Array => [width, height, depth.min(3)],
+            Shape::D3 => [width, height, depth],
+            Shape::Cube => [width, width, 6],
+        };
+        let levels = if sampled && width.max(height) > 1 && shape != Shape::D1 { random.between(1, 2) } else { 1 };
+        let mut image = Image::of_shape(format, shape, sides, levels).or_else(|_| Image::of_shape(format, shape, sides, 1)).ok()?;
+        for level_of_detail in 0..image.levels() {
+            let count: u32 = image.sides(level_of_detail)?.into_iter().product();
+            let bytes: Vec<u8> = (0..count).flat_map(|_| texel(format, level, random)).collect();
+            image.fill(level_of_detail, &bytes).ok()?;
+        }
+        Some(image)
+    }
+
+    /// A sampler for it; none for what is none.
+    pub(super) fn sampler(&self, level: u32, random: &mut Random) -> Option<Sampler> {
+        if !matches!(self.behind, Behind::Sampler | Behind::CombinedImageSampler(..)) {
+            return None;
+        }
+        let filter = |random: &mut Random| if level > 0 && random.percent(40) { Filter::Linear } else { Filter::Nearest };
+        let modes = [AddressMode::ClampToEdge, AddressMode::Repeat, AddressMode::MirroredRepeat];
+        let address = |random: &mut Random| if level == 0 { AddressMode::ClampToEdge } else { random.pick(&modes) };
+        Some(Sampler {
+            mag: filter(random),
+            min: filter(random),
+            mip: Filter::Nearest,
+            address: [address(random), address(random), address(random)],
+            compare: self.compares.then(|| random.pick(&[Compare::LessOrEqual, Compare::Less, Compare::GreaterOrEqual])),
+            ..Sampler::default()
+        })
+    }
+}
+
+/// The bytes of a texel.
+fn texel(format: Format, level: u32, random: &mut Random) -> Vec<u8> {
+    let mut texel = 0u128;
+    for channel in format.channels() {
+        let code = match format.numeric() {
+            _ if format.is_depth() && format.numeric() == Numeric::Float => u64::from((random.below(9) as f32 / 8.0).to_bits()),
+            Numeric::Float => float(channel.width, level, random),
+            Numeric::Uint | Numeric::Sint => integer(channel.width, level, random),
+            Numeric::Unorm | Numeric::Snorm => random.bits(),
+        };
+        texel |= u128::from(code & mask(channel.width)) << channel.offset;
+    }
+    texel.to_le_bytes()[..format.bytes()].to_vec()
+}

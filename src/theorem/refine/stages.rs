@@ -1,0 +1,253 @@
+//! Modules whose stages are drawn: a vertex and a fragment stage, or one of them behind or before a
+//! stage that is made for it ([`passing`]).
+
+use std::sync::Arc;
+
+use rspirv::spirv::{ExecutionModel, StorageClass};
+use smallstep_semantics::image::{Compare, Format, Image};
+use smallstep_semantics::raster::{State, Topology};
+use smallstep_semantics::spirv::draw::{Located, located};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
+use smallstep_semantics::spirv::types::Type;
+use smallstep_semantics::spirv::{Module, Options, assemble};
+
+use super::Input;
+use super::input::{float, integer};
+use super::interface::Mismatch;
+use crate::compute::passing::{self, Gives, Port};
+use crate::compute::{Given, Uses};
+use crate::dispatch::resources::{self, Needs};
+use crate::dispatch::{DepthAttachment, DrawDispatch, Geometry, Stage};
+use crate::generate::Random;
+
+/// Width and height of what is drawn, in pixels.
+const SIZE: [u32; 2] = [5, 4];
+/// Vertices: two triangles, of which the first covers everything.
+pub(super) const VERTICES: u32 = 6;
+
+/// An entry point, and what it uses.
+struct Entry {
+    name: String,
+    needs: Needs,
+}
+
+/// A module with the stages that are drawn.
+pub struct StageModule {
+    /// How messages name it: a file.
+    pub name: String,
+    /// The module.
+    pub module: Module,
+    vertex: Option<Entry>,
+    fragment: Option<Entry>,
+}
+
+impl StageModule {
+    /// Its vertex and its fragment entry point, where there is one of each or of one of them; with a
+    /// name, the entry point of that name alone.
+    ///
+    /// # Errors
+    /// There is no such entry point, or several to choose from: a sentence.
+    pub fn new(name: impl Into<String>, module: Module, entry: Option<&str>) -> Result<StageModule, String> {
+        let of = |model: ExecutionModel| {
+            let all: Vec<&str> = (module.entry_points().iter())
+                .filter(|e| e.model == model && entry.is_none_or(|name| name == e.name))
+                .map(|e| e.name.as_str())
+                .collect();
+            match all.as_slice() {
+                [] => Ok(None),
+                [one] => {
+                    let needs = resources::needs(module.words(), model, one).map_err(|e| e.to_string())?;
+                    Ok(Some(Entry { name: one.to_string(), needs }))
+                }
+                several => {
+                    let shown = &several[..several.len().min(8)];
+                    let names = shown.join(", ");
+                    Err(format!("the module has {} {model:?} entry points ({names}); name one by --entry", several.len()))
+                }
+            }
+        };
+        let (vertex, fragment) = (of(ExecutionModel::Vertex)?, of(ExecutionModel::Fragment)?);
+        if vertex.is_none() && fragment.is_none() {
+            return Err(match entry {
+                Some(name) => format!("no vertex or fragment entry point is called \"{name}\""),
+                None => "the module has no vertex and no fragment entry point".into(),
+            });
+        }
+        Ok(StageModule { name: name.into(), module, vertex, fragment })
+    }
+
+    /// What its stages use.
+    pub fn uses(&self) -> Vec<Uses<'_>> {
+        [&self.vertex, &self.fragment].into_iter().flatten().map(|entry| Uses::new(&self.module, &entry.needs)).collect()
+    }
+
+    /// The names of its entry points, the vertex stage first.
+    pub fn entries(&self) -> [Option<&str>; 2] {
+        [&self.vertex, &self.fragment].map(|entry| entry.as_ref().map(|entry| entry.name.as_str()))
+    }
+
+    fn ports(&self, entry: &Entry, class: StorageClass) -> Result<Vec<Port>, Mismatch> {
+        let refused = |what: String| Mismatch(format!("{}: {what}", self.name));
+        let point = self.module.entry_point(&entry.name).map_err(|e| refused(e.to_string()))?;
+        let scalars: Vec<Located> = located(&self.module, point, class).map_err(refused)?;
+        Ok(passing::ports(&scalars))
+    }
+}
+
+/// What is the same in all draws of a module.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The stages that are made: for a fragment stage alone, and for a vertex stage alone.
+    made: [Option<Arc<[u32]>>; 2],
+    /// The attributes.
+    attributes: Vec<Port>,
+    /// The colour attachments.
+    targets: Vec<(u32, Format)>,
+}
+
+impl Scene {
+    /// Of BEFORE.
+    ///
+    /// # Errors
+    /// An interface that no draw has: a sentence.
+    pub(super) fn of(before: &StageModule) -> Result<Scene, Mismatch> {
+        let words = |text: &str| {
+            let words = assemble(text, Options::default());
+            words.map(Arc::from).map_err(|e| Mismatch(format!("{}: the stage beside it is no module: {}", before.name, e.what)))
+        };
+        let mut scene = Scene { made: [None, None], attributes: Vec::new(), targets: Vec::new() };
+        let corner = Port {
+            location: 0,
+            component: 0,
+            type_: Type::Float { width: 32 },
+            rows: 4,
+            how: smallstep_semantics::raster::Interpolation::Flat,
+        };
+        match (&before.vertex, &before.fragment) {
+            (Some(vertex), _) => {
+                for port in before.ports(vertex, StorageClass::Input)? {
+                    let rows = port.component + port.rows;
+                    match scene.attributes.iter_mut().find(|a| a.location == port.location) {
+                        Some(attribute) => attribute.rows = attribute.rows.max(rows),
+                        None => scene.attributes.push(Port { component: 0, rows, ..port }),
+                    }
+                }
+            }
+            (None, Some(fragment)) => {
+                let inputs = before.ports(fragment, StorageClass::Input)?;
+                let given: Vec<(Port, Gives)> = (1..).zip(&inputs).map(|(location, port)| (*port, Gives::Attribute(location))).collect();
+                scene.made[0] = Some(words(&passing::vertex(&given, true))?);
+                let own = |(location, port): (u32, &Port)| Port { location, component: 0, ..*port };
+                scene.attributes = std::iter::once(corner).chain((1..).zip(&inputs).map(own)).collect();
+            }
+            (None, None) => {}
+        }
+        let outputs = match (&before.vertex, &before.fragment) {
+            (_, Some(fragment)) => before.ports(fragment, StorageClass::Output)?,
+            (Some(vertex), None) => {
+                let outputs = before.ports(vertex, StorageClass::Output)?;
+                scene.made[1] = Some(words(&passing::fragment(&outputs))?);
+                let behind = outputs.iter().map(|port| port.location + 1).max().unwrap_or(0);
+                outputs.into_iter().chain([Port { location: behind, ..corner }]).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        for port in outputs {
+            let format = match port.type_ {
+                Type::Int { signed: true, .. } => Format::Rgba32Sint,
+                Type::Int { .. } => Format::Rgba32Uint,
+                _ => Format::Rgba32Sfloat,
+            };
+            if !scene.targets.iter().any(|(location, _)| *location == port.location) {
+                scene.targets.push((port.location, format));
+            }
+        }
+        Ok(scene)
+    }
+
+    /// The attributes of six vertices: a triangle over everything, and one that is anywhere.
+    pub(super) fn attributes(&self, level: u32, random: &mut Random) -> Vec<Attribute> {
+        let mut all = Vec::new();
+        for port in &self.attributes {
+            let float_ = matches!(port.type_, Type::Float { .. });
+            let formats = match port.type_ {
+                Type::Int { signed: true, .. } => [Format::R32Sint, Format::Rg32Sint, Format::Rgb32Sint, Format::Rgba32Sint],
+                Type::Int { .. } => [Format::R32Uint, Format::Rg32Uint, Format::Rgb32Uint, Format::Rgba32Uint],
+                _ => [Format::R32Sfloat, Format::Rg32Sfloat, Format::Rgb32Sfloat, Format::Rgba32Sfloat],
+            };
+            // What is placed like a position mostly is one.
+            let placed = float_ && port.rows >= 2 && (port.location == 0 || random.percent(if level == 0 { 80 } else { 40 }));
+            let mut bytes = Vec::new();
+            for vertex in 0..VERTICES as usize {
+                let corners = [[-1.0f32, -1.0], [3.0, -1.0], [-1.0, 3.0]];
+                let anywhere = |random: &mut Random| random.below(17) as f32 / 8.0 - 1.0;
+                for row in 0..port.rows as usize {
+                    let bits = match (placed, row) {
+                        (true, 0 | 1) if vertex < 3 => corners[vertex][row].to_bits(),
+                        (true, 0 | 1) => anywhere(random).to_bits(),
+                        (true, 2) => (random.below(5) as f32 / 4.0).to_bits(),
+                        (true, _) => 1f32.to_bits(),
+                        _ if float_ => float(32, level, random) as u32,
+                        _ => integer(32, level, random) as u32,
+                    };
+                    bytes.extend(bits.to_le_bytes());
+                }
+            }
+            let format = formats[port.rows.clamp(1, 4) as usize - 1];
+            let stride = 4 * u64::from(port.rows);
+            all.push(Attribute { location: port.location, format, rate: Rate::Vertex, offset: 0, stride, bytes });
+        }
+        all
+    }
+
+    /// The draw of an input by the stages of a module.
+    ///
+    /// # Errors
+    /// It describes no draw: a sentence.
+    pub fn dispatch(&self, side: &StageModule, input: &Input) -> Result<DrawDispatch, String> {
+        let uses = side.uses();
+        let given = Given {
+            buffers: input.buffers.clone(),
+            images: input.images.clone(),
+            samplers: input.samplers.clone(),
+            push_constants: input.push_constants.clone(),
+        };
+        let stage = |own: &Option<Entry>, made: &Option<Arc<[u32]>>| match (own, made) {
+            (Some(entry), _) => Ok(Stage { words: side.module.words().into(), entry: entry.name.clone() }),
+            (None, Some(words)) => Ok(Stage { words: words.clone(), entry: "main".into() }),
+            (None, None) => Err(format!("{} has not the stages that BEFORE has", side.name)),
+        };
+        let [width, height] = SIZE;
+        let image = |format: Format, texel: &[u8]| {
+            let mut image = Image::new(format, width, height, 1).map_err(|e| e.to_string())?;
+            image.fill(0, &texel.repeat((width * height) as usize)).map_err(|e| e.to_string())?;
+            Ok::<Image, String>(image)
+        };
+        let targets = self.targets.iter().map(|&(location, format)| Ok(ColourTarget { location, image: image(format, &[0; 16])? }));
+        let dispatch = DrawDispatch {
+            vertex: stage(&side.vertex, &self.made[0])?,
+            fragment: stage(&side.fragment, &self.made[1])?,
+            geometry: Geometry { attributes: input.attributes.clone(), ..Geometry::of_count(Topology::List, VERTICES) },
+            buffers: given.buffer_bindings(&uses),
+            images: given.image_bindings(&uses),
+            samplers: given.samplers.clone(),
+            push_constants: given.push_constants.clone(),
+            state: State::of_size(width, height),
+            targets: targets.collect::<Result<_, String>>()?,
+            depth: Some(DepthAttachment {
+                image: image(Format::D32Sfloat, &1f32.to_le_bytes())?,
+                compare: Compare::LessOrEqual,
+                writes: true,
+            }),
+        };
+        dispatch.check().map_err(|e| e.to_string())?;
+        Ok(dispatch)
+    }
+}
+
+/// Whether a module has a vertex or a fragment entry point, and none for compute of that name.
+pub fn has_stages(module: &Module, entry: Option<&str>) -> bool {
+    let named = |name: &str| entry.is_none_or(|entry| entry == name);
+    let of = |model: ExecutionModel| module.entry_points().iter().any(|e| e.model == model && named(&e.name));
+    !of(ExecutionModel::GLCompute) && (of(ExecutionModel::Vertex) || of(ExecutionModel::Fragment))
+}

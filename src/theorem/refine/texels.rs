@@ -1,0 +1,147 @@
+//! Texels that differ: component by component.
+
+use smallstep_semantics::image::{Format, Numeric, unpack};
+use smallstep_semantics::number::integer::mask;
+use smallstep_semantics::spirv::environment::{BoundImage, Observation, ObservedImage};
+use smallstep_semantics::spirv::grid::DoubtfulTexels;
+
+use super::observe::{How, Texels};
+use crate::compute::given::Place;
+
+/// A component of a texel in which AFTER shows what BEFORE does not.
+#[derive(Clone, Debug)]
+pub(super) struct Differing {
+    pub(super) of: Texels,
+    pub(super) format: Format,
+    /// Which of BEFORE's images; nothing of attachments.
+    pub(super) image: usize,
+    /// The texel: row after row, slice after slice.
+    pub(super) texel: u64,
+    pub(super) at: [u32; 3],
+    pub(super) component: u8,
+    pub(super) before: u64,
+    /// None for any value.
+    pub(super) after: Option<u64>,
+}
+
+impl Differing {
+    /// Whether it is certain in BEFORE: not if devices may hold another value there, and of floats
+    /// not for NaN, of which there are many.
+    pub(super) fn is_wrong(&self, doubtful: &[DoubtfulTexels]) -> bool {
+        let doubted =
+            |d: &&DoubtfulTexels| (d.image, d.component) == (self.image, self.component) && (d.start..d.end).contains(&self.texel);
+        !self.is_nan() && doubtful.iter().find(doubted).is_none()
+    }
+
+    /// Whether BEFORE shows a NaN.
+    pub(super) fn is_nan(&self) -> bool {
+        self.format.numeric() == Numeric::Float && self.number(self.before).is_nan()
+    }
+
+    fn number(&self, code: u64) -> f64 {
+        let width = self.format.channels().get(usize::from(self.component)).map_or(32, |channel| channel.width);
+        unpack(self.format.numeric(), width, code)
+    }
+
+    fn text(&self, code: u64) -> String {
+        match self.format.numeric() {
+            Numeric::Uint | Numeric::Sint => format!("{}", self.number(code)),
+            _ => format!("{} ({code:#x})", self.number(code)),
+        }
+    }
+
+    /// As a difference, one of so many.
+    pub(super) fn how(&self, components: u64) -> How {
+        How::Texel {
+            of: self.of,
+            at: self.at,
+            component: self.component,
+            components,
+            before: self.text(self.before),
+            after: self.after.map_or("any value".into(), |code| self.text(code)),
+            undefined: self.after.is_none(),
+        }
+    }
+}
+
+/// The code of a component in the bytes of a texel.
+pub(super) fn code(format: Format, component: usize, texel: &[u8]) -> u64 {
+    let channel = format.channels()[component];
+    let texel = texel.iter().rev().fold(0u128, |texel, &byte| texel << 8 | u128::from(byte));
+    (texel >> channel.offset) as u64 & mask(channel.width)
+}
+
+/// The components of texels of storage images in which AFTER shows what BEFORE does not. An image
+/// that AFTER does not name holds what was given.
+pub(super) fn differing(before: &Observation, after: &Observation, given: &[BoundImage]) -> Vec<Differing> {
+    let mut found = Vec::new();
+    for (image, b) in before.images.iter().enumerate() {
+        let place = Place { set: b.set, binding: b.binding };
+        let a = after.images.iter().find(|a| (a.set, a.binding) == (b.set, b.binding));
+        let untouched = given.iter().find(|i| (i.set, i.binding) == (b.set, b.binding)).map(|i| &i.image);
+        let size = b.format.bytes();
+        let is_any = |image: &ObservedImage, component: u8, texel: u64| {
+            image.undefined.iter().any(|u| u.component == component && (u.start..u.end).contains(&texel))
+        };
+        for (texel, bytes) in (0u64..).zip(b.bytes.chunks_exact(size)) {
+            for component in 0..b.format.channels().len() as u8 {
+                if is_any(b, component, texel) {
+                    continue;
+                }
+                let shown = |held: &[u8]| {
+                    let start = texel as usize * size;
+                    held.get(start..start + size).map(|bytes| code(b.format, component.into(), bytes))
+                };
+                let was = code(b.format, component.into(), bytes);
+                let is = match (a, untouched) {
+                    (Some(a), _) if is_any(a, component, texel) => None,
+                    (Some(a), _) => shown(&a.bytes),
+                    (None, Some(image)) => shown(image.bytes(0).unwrap_or_default()),
+                    (None, None) => None,
+                };
+                if is != Some(was) {
+                    let [width, height, _] = b.size.map(|side| u64::from(side.max(1)));
+                    let at = [texel % width, texel / width % height, texel / width / height].map(|x| x as u32);
+                    let of = Texels::Image(place);
+                    found.push(Differing { of, format: b.format, image, texel, at, component, before: was, after: is });
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallstep_semantics::number::Why;
+
+    fn observed(bytes: &[u8]) -> Observation {
+        let image =
+            ObservedImage { set: 0, binding: 2, format: Format::Rg8Uint, size: [2, 1, 1], bytes: bytes.to_vec(), undefined: Vec::new() };
+        Observation { images: vec![image], ..Observation::default() }
+    }
+
+    #[test]
+    fn components_differ_one_by_one() {
+        let (before, after) = (observed(&[1, 2, 3, 4]), observed(&[1, 2, 3, 5]));
+        assert!(differing(&before, &before, &[]).is_empty());
+        let found = differing(&before, &after, &[]);
+        let [one] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((one.at, one.component, one.before, one.after), ([1, 0, 0], 1, 4, Some(5)));
+        assert!(one.is_wrong(&[]));
+        let doubt = |component| DoubtfulTexels { image: 0, component, start: 1, end: 2, why: Why::Control };
+        assert!(one.is_wrong(&[doubt(0)]) && !one.is_wrong(&[doubt(1)]));
+    }
+
+    #[test]
+    fn an_image_that_is_not_named_holds_what_was_given() {
+        use smallstep_semantics::image::Image;
+        let mut image = Image::new(Format::Rg8Uint, 2, 1, 1).expect("a size");
+        image.fill(0, &[1, 2, 3, 4]).expect("as many bytes");
+        let given = [BoundImage { set: 0, binding: 2, image }];
+        let none = Observation::default();
+        assert!(differing(&observed(&[1, 2, 3, 4]), &none, &given).is_empty());
+        assert_eq!(differing(&observed(&[9, 2, 3, 4]), &none, &given).len(), 1);
+    }
+}

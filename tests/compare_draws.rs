@@ -1,0 +1,172 @@
+//! Refinement of modules with images, and of stages that are drawn: what is allowed, and what is not.
+
+use smallstep::compute::ComputeModule;
+use smallstep::theorem::refine::{Engine, Settings, Side, StageModule, Summary, Verdict, refines, refines_draws};
+use smallstep_semantics::spirv::{Module, Options, assemble};
+
+fn module(text: &str) -> Module {
+    let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{}:{}: {}\n{text}", e.line, e.column, e.what));
+    Module::load(&words).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn drawn(before: &str, after: &str) -> Summary {
+    let stages = |name: &str, text: &str| StageModule::new(name, module(text), None).unwrap_or_else(|e| panic!("{e}"));
+    let settings = Settings { inputs: 16, ..Settings::default() };
+    refines_draws(&stages("BEFORE", before), &stages("AFTER", after), &settings, |_| {}).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn dispatched(before: &str, after: &str) -> Summary {
+    let side = |name: &str, text: &str| Side::new(name, ComputeModule::new(module(text), None).expect("one entry point"), None);
+    let settings = Settings { inputs: 16, engine: Engine::Any, ..Settings::default() };
+    refines(&side("BEFORE", before), &side("AFTER", after), &settings, |_| {}).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What a comparison came to: the verdict, or the kind of difference and what is said of it.
+fn said(summary: &Summary) -> String {
+    match &summary.disagreement {
+        Some(found) => format!("{}: {}", found.2.difference.how.kind(), found.2.what),
+        None => summary.verdict().name().into(),
+    }
+}
+
+const TYPES: &str = "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n%float = OpTypeFloat 32\n%uint = OpTypeInt 32 0\n\
+    %v2 = OpTypeVector %float 2\n%v4 = OpTypeVector %float 4\n%f0 = OpConstant %float 0\n%f1 = OpConstant %float 1\n\
+    %half = OpConstant %float 0.5\n%f3 = OpConstant %float 3\n%third = OpConstant %float 0.333333343\n%c0 = OpConstant %uint 0\n\
+    %c1 = OpConstant %uint 1\n%white = OpConstantComposite %v4 %f1 %f1 %f1 %f1\n%grey = OpConstantComposite %v4 %half %half %half %half\n\
+    %in4 = OpTypePointer Input %v4\n%out4 = OpTypePointer Output %v4\n%out1 = OpTypePointer Output %float\n";
+
+/// A fragment stage with the input %c at location 0 and FragCoord %at, whose body ends by itself.
+fn fragment(body: &str) -> String {
+    format!(
+        "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n\
+         OpEntryPoint Fragment %main \"main\" %in %coord %out %depth\nOpExecutionMode %main OriginUpperLeft\n\
+         OpExecutionMode %main DepthReplacing\nOpDecorate %in Location 0\nOpDecorate %coord BuiltIn FragCoord\nOpDecorate %out Location 0\n\
+         OpDecorate %depth BuiltIn FragDepth\n{TYPES}%in = OpVariable %in4 Input\n%coord = OpVariable %in4 Input\n\
+         %out = OpVariable %out4 Output\n%depth = OpVariable %out1 Output\n%main = OpFunction %void None %fn\n%l = OpLabel\n\
+         %c = OpLoad %v4 %in\n%at = OpLoad %v4 %coord\n%x = OpCompositeExtract %float %at 0\nOpStore %depth %half\n{body}\nOpReturn\nOpFunctionEnd\n"
+    )
+}
+
+const SCALED: &str = "%cx = OpCompositeExtract %float %c 0\n%t = OpFMul %float %cx %f3\n%r = OpFMul %float %t %third\n\
+    %o = OpCompositeConstruct %v4 %r %r %r %f1\nOpStore %out %o";
+
+#[test]
+fn fragment_stages_show_only_what_is_allowed() {
+    let cases: [(&str, &str, &str); 9] = [
+        ("OpStore %out %c", "OpStore %out %c", "agree"),
+        (
+            "OpStore %out %white",
+            "OpStore %out %grey",
+            "another value: component 0 of the texel at (0,0,0) of the colour attachment at location 0",
+        ),
+        // A discarded fragment leaves what was there.
+        (
+            "OpStore %out %white",
+            "OpStore %out %white\n%left = OpFOrdLessThan %bool %x %f1\nOpSelectionMerge %m None\nOpBranchConditional %left %k %m\n\
+             %k = OpLabel\nOpKill\n%m = OpLabel",
+            "another value: component 0 of the texel at (0,0,0)",
+        ),
+        (
+            "OpStore %out %white",
+            "OpStore %depth %f0\nOpStore %out %white",
+            "another value: component 0 of the texel at (0,0,0) of the depth attachment",
+        ),
+        ("OpStore %out %white", "", "any value"),
+        ("%u = OpUndef %v4\nOpStore %out %u", "OpStore %out %grey", "agree"),
+        ("OpStore %out %white", "%u = OpUndef %v4\nOpStore %out %u", "any value"),
+        // Devices may round: what may be shown is a set, and the exact product is in it.
+        (SCALED, SCALED, "agree"),
+        (SCALED, "OpStore %out %grey", "another value"),
+    ];
+    for (before, after, expected) in cases {
+        let summary = drawn(&fragment(before), &fragment(after));
+        assert!(said(&summary).starts_with(expected), "{before}\n{after}\n{}", said(&summary));
+        assert!(summary.verdict() != Verdict::Agree || summary.agree == 16, "{summary:?}");
+    }
+}
+
+#[test]
+fn a_float_of_the_set_that_devices_may_show_is_allowed() {
+    // Without NoContraction the product and the sum may be one operation.
+    let two = "%cx = OpCompositeExtract %float %c 0\n%p = OpFMul %float %cx %third\n%r = OpFAdd %float %p %cx\n\
+        %o = OpCompositeConstruct %v4 %r %r %r %f1\nOpStore %out %o";
+    let one = two.replace("%p = OpFMul %float %cx %third\n%r = OpFAdd %float %p %cx", "%r = OpExtInst %float %glsl Fma %cx %third %cx");
+    assert_eq!(said(&drawn(&fragment(two), &fragment(&one))), "agree");
+    let other = two.replace("OpFAdd", "OpFSub");
+    assert!(said(&drawn(&fragment(two), &fragment(&other))).starts_with("another value"));
+}
+
+/// A vertex stage whose position is the attribute, with z, and that hands on another.
+fn vertex(position: &str, passed: &str) -> String {
+    format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %main \"main\" %p %a %position %v\n\
+         OpDecorate %p Location 0\nOpDecorate %a Location 1\nOpDecorate %position BuiltIn Position\nOpDecorate %v Location 0\n{TYPES}\
+         %p = OpVariable %in4 Input\n%a = OpVariable %in4 Input\n%position = OpVariable %out4 Output\n%v = OpVariable %out4 Output\n\
+         %main = OpFunction %void None %fn\n%l = OpLabel\n%at = OpLoad %v4 %p\n%b = OpLoad %v4 %a\n{position}\n{passed}\nOpReturn\nOpFunctionEnd\n"
+    )
+}
+
+#[test]
+fn vertex_stages_show_positions_and_what_they_hand_on() {
+    let plain = vertex("OpStore %position %at", "OpStore %v %b");
+    assert_eq!(said(&drawn(&plain, &plain)), "agree");
+    for other in [vertex("OpStore %position %b", "OpStore %v %b"), vertex("OpStore %position %at", "OpStore %v %at")] {
+        assert!(said(&drawn(&plain, &other)).starts_with("another value"), "{other}");
+    }
+    let said_of_none = StageModule::new("X", module(&plain), Some("other")).err();
+    assert_eq!(said_of_none.as_deref(), Some("no vertex or fragment entry point is called \"other\""));
+}
+
+const SAMPLED: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %in %out\n\
+    OpExecutionMode %main OriginUpperLeft\nOpDecorate %in Location 0\nOpDecorate %out Location 0\nOpDecorate %t DescriptorSet 0\n\
+    OpDecorate %t Binding 0\nOpDecorate %s DescriptorSet 0\nOpDecorate %s Binding 1\nTYPES%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n\
+    %sampler = OpTypeSampler\n%sampled = OpTypeSampledImage %image\n%pi = OpTypePointer UniformConstant %image\n\
+    %ps = OpTypePointer UniformConstant %sampler\n%t = OpVariable %pi UniformConstant\n%s = OpVariable %ps UniformConstant\n\
+    %in = OpVariable %in4 Input\n%out = OpVariable %out4 Output\n%main = OpFunction %void None %fn\n%l = OpLabel\n%c = OpLoad %v4 %in\n\
+    %i = OpLoad %image %t\n%k = OpLoad %sampler %s\n%both = OpSampledImage %sampled %i %k\n%uv = OpVectorShuffle %v2 %c %c 0 1\n\
+    %r = OpImageSampleExplicitLod %v4 %both %uv Lod %f0\nOpStore %out %r\nOpReturn\nOpFunctionEnd\n";
+
+#[test]
+fn images_are_sampled_and_compared() {
+    let text = SAMPLED.replace("TYPES", TYPES);
+    assert_eq!(said(&drawn(&text, &text)), "agree");
+    let other = text.replace("%c %c 0 1\n", "%c %c 1 0\n");
+    assert!(said(&drawn(&text, &other)).starts_with("another value"));
+}
+
+/// A module that reads a texel of a storage image, and writes another.
+fn storage(body: &str) -> String {
+    format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
+         OpDecorate %a DescriptorSet 0\nOpDecorate %a Binding 0\nOpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 1\n{TYPES}\
+         %image = OpTypeImage %float 2D 0 0 0 2 Rgba32f\n%pi = OpTypePointer UniformConstant %image\n%a = OpVariable %pi UniformConstant\n\
+         %b = OpVariable %pi UniformConstant\n%u2 = OpTypeVector %uint 2\n%at = OpConstantComposite %u2 %c0 %c0\n\
+         %main = OpFunction %void None %fn\n%l = OpLabel\n%i = OpLoad %image %a\n%o = OpLoad %image %b\n%r = OpImageRead %v4 %i %at\n{body}\n\
+         OpReturn\nOpFunctionEnd\n"
+    )
+}
+
+#[test]
+fn texels_of_storage_images_are_compared() {
+    let copies = storage("OpImageWrite %o %at %r");
+    assert_eq!(said(&dispatched(&copies, &copies)), "agree");
+    let swizzled = storage("%q = OpVectorShuffle %v4 %r %r 1 0 2 3\nOpImageWrite %o %at %q");
+    assert!(
+        said(&dispatched(&copies, &swizzled)).contains("of the image at 0.1: BEFORE shows"),
+        "{}",
+        said(&dispatched(&copies, &swizzled))
+    );
+    let nothing = storage("");
+    assert!(said(&dispatched(&copies, &nothing)).starts_with("another value"));
+    let undefined = storage("%u = OpUndef %v4\nOpImageWrite %o %at %u");
+    assert!(said(&dispatched(&copies, &undefined)).starts_with("any value"));
+    assert_eq!(said(&dispatched(&undefined, &copies)), "agree");
+}
+
+#[test]
+fn stages_must_be_the_same() {
+    let both = |text: &str| StageModule::new("X", module(text), None).expect("a stage");
+    let (vertex, fragment) = (both(&vertex("OpStore %position %at", "OpStore %v %b")), both(&fragment("OpStore %out %c")));
+    let said = refines_draws(&vertex, &fragment, &Settings::default(), |_| {}).expect_err("other stages").0;
+    assert!(said.contains("must be the same"), "{said}");
+}

@@ -1,0 +1,85 @@
+//! Images, stages and draws: what generated WSL programs are translated to, through WGSL and back.
+
+use std::time::Duration;
+
+use smallstep::compile::wgsl;
+use smallstep::compile::wgsl::planted::{Change, DRAWN};
+use smallstep::theorem::dispatches::optimised::Optimiser;
+use smallstep::theorem::dispatches::translated::{Plan, Source, Tally, minimal, run};
+use smallstep::theorem::refine::Verdict;
+use smallstep::theorem::wsl::Programs;
+
+use super::{assembled, compared, there_and_back};
+
+fn plan(sources: &[Source], count: u64, planted: Option<Change>) -> Plan {
+    let options = wgsl::Options { planted, ..wgsl::Options::default() };
+    let optimiser = Optimiser::wgsl(options, Duration::from_secs(60));
+    Plan { sources: sources.to_vec(), seed: 1, count, threads: 1, executed: 60, optimiser }
+}
+
+fn agree(tally: &Tally, kind: &str) -> u64 {
+    tally.counts.get(kind).map_or(0, |counts| counts.agree)
+}
+
+#[test]
+fn translated_programs_agree_through_wgsl() {
+    let tally = run(
+        &plan(
+            &[Source::Wsl(Programs::Draws), Source::Wsl(Programs::Stages), Source::Wsl(Programs::EntryPoints), Source::Fragments],
+            120,
+            None,
+        ),
+        |_, _| {},
+    );
+    assert_eq!(tally.findings, []);
+    for kind in ["dispatches", "dispatches with images", "draws", "draws with images", "fragment stages"] {
+        assert!(agree(&tally, kind) > 0, "{kind}: {tally:#?}");
+    }
+    let why = tally.counts.values().flat_map(|counts| counts.undecided.keys());
+    let other: Vec<&String> = why.filter(|why| !why.starts_with("no WGSL (BuiltIn): the size of points")).collect();
+    let few: u64 = tally.counts.values().flat_map(|c| c.undecided.iter().filter(|(why, _)| other.contains(why)).map(|(_, n)| *n)).sum();
+    let all: u64 = tally.counts.values().map(|counts| counts.all()).sum();
+    assert!(few * 20 <= all, "{few} of {all} are not compared: {other:#?}");
+}
+
+#[test]
+fn mistakes_in_stages_and_images_are_caught() {
+    let mut missed = Vec::new();
+    for bug in DRAWN {
+        let caught = (0..8).any(|k| {
+            let plan = Plan {
+                seed: 1 + 12 * k,
+                ..plan(
+                    &[Source::Wsl(Programs::Draws), Source::Wsl(Programs::EntryPoints), Source::Wsl(Programs::Stages)],
+                    36,
+                    Some(bug.change),
+                )
+            };
+            !run(&plan, |_, _| {}).findings.is_empty()
+        });
+        if !caught {
+            missed.push(bug.name);
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn a_finding_is_made_minimal() {
+    let plan = plan(&[Source::Wsl(Programs::Draws)], 24, Some(DRAWN[0].change));
+    let tally = run(&plan, |_, _| {});
+    let finding = tally.findings.first().expect("a discarded fragment is drawn");
+    let text = minimal(&plan, finding).expect("it comes back");
+    assert!(text.contains("discard") && text.len() < 600, "{text}");
+}
+
+/// Textures that are sampled and compared, in a module written by hand; and their samplers combined.
+#[test]
+fn hand_written_stages_agree() {
+    for (name, text) in [("textures", include_str!("modules/textures.spvasm")), ("vertex", include_str!("modules/vertex.spvasm"))] {
+        let words = assembled(text);
+        let (wgsl, back) = there_and_back(&words, &wgsl::Options::default());
+        let summary = compared(&words, &back, 12);
+        assert!(summary.verdict() == Verdict::Agree, "{name}: {summary:#?}\n{wgsl}");
+    }
+}
