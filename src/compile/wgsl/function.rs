@@ -279,12 +279,13 @@ impl<'c, 'm> Body<'c, 'm> {
             Item::Latch { block, header, merge, negated } => self.latch(*block, *header, *merge, *negated)?,
             Item::Switch { block, clauses } => {
                 let mut selector = self.selector(*block)?;
+                let mut outer = None;
                 let asked_again = |item: &Item| matches!(item, Item::Among { .. });
                 if clauses.iter().any(|clause| self.tree.lists[clause.list as usize].items.iter().any(asked_again)) {
                     // What it was read from may change.
                     selector = self.bound(&selector)?;
                     let id = self.terminator_operand(*block);
-                    self.values.insert(id, selector.clone());
+                    outer = Some((id, self.values.insert(id, selector.clone())));
                 }
                 self.line(format!("switch {} {{", selector.text));
                 self.indent += 1;
@@ -303,6 +304,12 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 self.indent -= 1;
                 self.line("}".into());
+                // The name is in scope no further: a constant is used elsewhere too.
+                match outer {
+                    Some((id, Some(value))) => _ = self.values.insert(id, value),
+                    Some((id, None)) => _ = self.values.remove(&id),
+                    None => {}
+                }
             }
             Item::Among { block, values, negated, list } => {
                 let selector = self.selector(*block)?;

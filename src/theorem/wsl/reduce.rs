@@ -51,7 +51,7 @@ pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Optio
 /// Searches a device for the first expression that it computes differently, if that is what the
 /// verdict of a minimal program says.
 pub fn blame(plan: &Plan, (programs, seed): (Programs, u64), minimal: &mut Minimal, device: &mut Device) {
-    let (_, made) = generated(programs, seed);
+    let Generated { made, .. } = generated(programs, seed);
     let Verdict::Disagree(difference) = &mut minimal.verdict else { return };
     if !matches!(difference.between.1, Engine::Device(_)) {
         return;
