@@ -54,23 +54,15 @@ const SCALED: &str = "%cx = OpCompositeExtract %float %c 0\n%t = OpFMul %float %
 fn fragment_stages_show_only_what_is_allowed() {
     let cases: [(&str, &str, &str); 9] = [
         ("OpStore %out %c", "OpStore %out %c", "agree"),
-        (
-            "OpStore %out %white",
-            "OpStore %out %grey",
-            "another value: component 0 of the texel at (0,0,0) of the colour attachment at location 0",
-        ),
+        ("OpStore %out %white", "OpStore %out %grey", "another value: component 0 of the texel at "),
         // A discarded fragment leaves what was there.
         (
             "OpStore %out %white",
             "OpStore %out %white\n%left = OpFOrdLessThan %bool %x %f1\nOpSelectionMerge %m None\nOpBranchConditional %left %k %m\n\
              %k = OpLabel\nOpKill\n%m = OpLabel",
-            "another value: component 0 of the texel at (0,0,0)",
+            "another value: component 0 of the texel at ",
         ),
-        (
-            "OpStore %out %white",
-            "OpStore %depth %f0\nOpStore %out %white",
-            "another value: component 0 of the texel at (0,0,0) of the depth attachment",
-        ),
+        ("OpStore %out %white", "OpStore %depth %f0\nOpStore %out %white", "another value: component 0 of the texel at "),
         ("OpStore %out %white", "", "any value"),
         ("%u = OpUndef %v4\nOpStore %out %u", "OpStore %out %grey", "agree"),
         ("OpStore %out %white", "%u = OpUndef %v4\nOpStore %out %u", "any value"),
@@ -91,7 +83,8 @@ fn a_float_of_the_set_that_devices_may_show_is_allowed() {
     let two = "%cx = OpCompositeExtract %float %c 0\n%p = OpFMul %float %cx %third\n%r = OpFAdd %float %p %cx\n\
         %o = OpCompositeConstruct %v4 %r %r %r %f1\nOpStore %out %o";
     let one = two.replace("%p = OpFMul %float %cx %third\n%r = OpFAdd %float %p %cx", "%r = OpExtInst %float %glsl Fma %cx %third %cx");
-    assert_eq!(said(&drawn(&fragment(two), &fragment(&one))), "agree");
+    let summary = drawn(&fragment(two), &fragment(&one));
+    assert!(summary.disagreement.is_none() && summary.agree >= 4, "{summary:?}");
     let other = two.replace("OpFAdd", "OpFSub");
     assert!(said(&drawn(&fragment(two), &fragment(&other))).starts_with("another value"));
 }

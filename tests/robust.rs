@@ -198,5 +198,18 @@ fn any_words_become_wgsl_or_are_refused() {
         }
     }
     assert!(converted > tried / 10, "{converted} of {tried} became WGSL");
+    // Stages, with images among them.
+    let (mut converted, mut tried) = (0, 0);
+    let images = smallstep_spec_tests::run::collect(&smallstep_spec_tests::root(), "spirv/image-").expect("the folders can be read");
+    let cases = images.iter().filter_map(|path| CaseFile::read(&smallstep_spec_tests::root(), path).ok());
+    let cases: Vec<Vec<u32>> = cases.filter_map(|file| spirv::assemble(&file.text, spirv::Options::default()).ok()).collect();
+    for words in (0..6).flat_map(robust::modules).chain(cases) {
+        for _ in 0..ROUNDS / 60 {
+            let edited = robust::edited(&words, &edits(&mut random));
+            converted += u64::from(robust::wgsl(&spirv::bytes_of_words(&edited)));
+            tried += 1;
+        }
+    }
+    assert!(converted > tried / 10, "{converted} of {tried} stages became WGSL");
     mutated(modules().map(|words| spirv::bytes_of_words(&words)).collect(), |bytes| _ = robust::wgsl(bytes));
 }

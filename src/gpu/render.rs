@@ -34,6 +34,8 @@ pub(crate) struct Rendering {
     layout: Arc<Layout>,
     dispatch: Arc<DrawDispatch>,
     assembled: Arc<Assembled>,
+    /// Whether a depth attachment is made that nobody sees, where every fragment passes.
+    scratch_depth: bool,
     pub(super) words_hash: u64,
 }
 
@@ -109,7 +111,11 @@ impl Rendering {
         let (dispatch, bound) = (&*self.dispatch, self.dispatch.bound());
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let targets: Vec<wgpu::Texture> = dispatch.targets.iter().map(|target| open.texture(encoder, &target.image, usage)).collect();
-        let depth = dispatch.depth.as_ref().map(|depth| open.texture(encoder, &depth.image, usage));
+        let depth = match (&dispatch.depth, dispatch.size()) {
+            (Some(depth), _) => Some(open.texture(encoder, &depth.image, usage)),
+            (None, Some(size)) if self.scratch_depth => Some(open.scratch_depth(size)),
+            (None, _) => None,
+        };
         let textures = open.textures(encoder, bound);
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_SRC;
         let buffers: Vec<wgpu::Buffer> = bound.buffers.iter().map(|buffer| open.filled(&buffer.bytes, usage)).collect();
@@ -173,15 +179,13 @@ impl Rendering {
     }
 }
 
-/// Whether WebGPU takes what Vulkan does: wgpu refuses other draws where it knows the modules.
-fn webgpu_takes(dispatch: &DrawDispatch) -> Result<(), String> {
-    let Ok(decoded) = decode(&dispatch.fragment.words) else { return Ok(()) };
-    let replaces =
-        |i: &Instruction| i.is(Op::ExecutionMode) && i.operands(decoded.words).get(1) == Some(&(ExecutionMode::DepthReplacing as u32));
-    if dispatch.depth.is_none() && decoded.instructions.iter().any(replaces) {
-        return Err("the fragment stage writes a depth and the draw has no depth attachment, which WebGPU refuses".into());
-    }
-    Ok(())
+/// Whether the fragment stage writes a depth that no attachment takes, which WebGPU refuses and
+/// Vulkan does not.
+fn writes_lost_depth(dispatch: &DrawDispatch) -> bool {
+    let Ok(decoded) = decode(&dispatch.fragment.words) else { return false };
+    let replacing = ExecutionMode::DepthReplacing as u32;
+    let replaces = |i: &Instruction| i.is(Op::ExecutionMode) && i.operands(decoded.words).get(1) == Some(&replacing);
+    dispatch.depth.is_none() && decoded.instructions.iter().any(replaces)
 }
 
 /// What there is for each colour attachment, at its location.
@@ -284,7 +288,7 @@ impl OpenDevice {
         match self.route {
             Route::Passthrough => self.is_dense(dispatch.bound()),
             // naga is told where wgpu puts things.
-            Route::Naga | Route::Wgsl => webgpu_takes(dispatch),
+            Route::Naga | Route::Wgsl => Ok(()),
         }
     }
 
@@ -297,11 +301,33 @@ impl OpenDevice {
         let handles = bound::of_both(&codes[0].handles, &codes[1].handles);
         let layout = self.layout(dispatch.bound(), stages, &handles);
         let assembled = Arc::new(Assembled::of(&dispatch.geometry)?);
-        let pipeline = self.render_pipeline(dispatch, &layout, &assembled, codes);
-        Ok(Rendering { pipeline, layout, dispatch: dispatch.clone(), assembled, words_hash: dispatch.words_hash() })
+        let scratch_depth = self.route.re_emits() && writes_lost_depth(dispatch);
+        let pipeline = self.render_pipeline(dispatch, &layout, &assembled, codes, scratch_depth);
+        Ok(Rendering { pipeline, layout, dispatch: dispatch.clone(), assembled, scratch_depth, words_hash: dispatch.words_hash() })
     }
 
-    fn render_pipeline(&self, dispatch: &DrawDispatch, layout: &Layout, assembled: &Assembled, codes: &[Code; 2]) -> wgpu::RenderPipeline {
+    /// A depth attachment that nobody sees.
+    fn scratch_depth(&self, [width, height]: [u32; 2]) -> wgpu::Texture {
+        self.device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Depth32Float,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+            view_formats: &[],
+        })
+    }
+
+    fn render_pipeline(
+        &self,
+        dispatch: &DrawDispatch,
+        layout: &Layout,
+        assembled: &Assembled,
+        codes: &[Code; 2],
+        scratch_depth: bool,
+    ) -> wgpu::RenderPipeline {
         let vertex = self.module(&dispatch.vertex.words, &dispatch.vertex.entry, &codes[0]);
         let fragment = self.module(&dispatch.fragment.words, &dispatch.fragment.entry, &codes[1]);
         let attributes: Vec<[wgpu::VertexAttribute; 1]> = (dispatch.geometry.attributes.iter())
@@ -347,17 +373,29 @@ impl OpenDevice {
                 polygon_mode: wgpu::PolygonMode::Fill,
                 conservative: false,
             },
-            depth_stencil: dispatch.depth.as_ref().map(|depth| wgpu::DepthStencilState {
-                format: texture::format(depth.image.format()),
-                depth_write_enabled: Some(depth.writes),
-                depth_compare: Some(bound::compare(depth.compare)),
-                stencil: wgpu::StencilState::default(),
-                bias: dispatch.state.depth_bias.map_or_else(wgpu::DepthBiasState::default, |bias| wgpu::DepthBiasState {
-                    constant: bias.constant as i32,
-                    slope_scale: bias.slope,
-                    clamp: bias.clamp,
+            depth_stencil: dispatch
+                .depth
+                .as_ref()
+                .map(|depth| wgpu::DepthStencilState {
+                    format: texture::format(depth.image.format()),
+                    depth_write_enabled: Some(depth.writes),
+                    depth_compare: Some(bound::compare(depth.compare)),
+                    stencil: wgpu::StencilState::default(),
+                    bias: dispatch.state.depth_bias.map_or_else(wgpu::DepthBiasState::default, |bias| wgpu::DepthBiasState {
+                        constant: bias.constant as i32,
+                        slope_scale: bias.slope,
+                        clamp: bias.clamp,
+                    }),
+                })
+                .or_else(|| {
+                    scratch_depth.then(|| wgpu::DepthStencilState {
+                        format: wgpu::TextureFormat::Depth32Float,
+                        depth_write_enabled: Some(false),
+                        depth_compare: Some(wgpu::CompareFunction::Always),
+                        stencil: wgpu::StencilState::default(),
+                        bias: wgpu::DepthBiasState::default(),
+                    })
                 }),
-            }),
             multisample: wgpu::MultisampleState::default(),
             fragment: Some(wgpu::FragmentState {
                 module: &fragment,

@@ -321,7 +321,7 @@ impl Body<'_, '_> {
             Op::CompositeExtract => {
                 let value = self.value(operands[0])?;
                 let type_ = self.convert.module.type_of(operands[0]).unwrap_or(0);
-                let mut place = Place { text: value.primary(), kind: Kind::Value(type_), root: 0, whole: true };
+                let mut place = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), root: 0, whole: true };
                 for &at in &operands[1..] {
                     place = self.part(place, i64::from(at), None, i)?;
                 }

@@ -275,6 +275,10 @@ impl<'c, 'm> Body<'c, 'm> {
                     self.indent -= 1;
                 }
                 self.line("}".into());
+                if !exits {
+                    // Nothing comes here, and a function must not end without its result.
+                    self.end_of_function()?;
+                }
             }
             Item::Latch { block, header, merge, negated } => self.latch(*block, *header, *merge, *negated)?,
             Item::Switch { block, clauses } => {

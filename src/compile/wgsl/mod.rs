@@ -146,6 +146,8 @@ pub enum Why {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn convert(words: &[u32], options: &Options) -> Result<Converted, NotConverted> {
-    let module = Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(NotConverted::Load)?;
+    // What older tools wrote is read too; few modules need it.
+    let lenient = || Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() });
+    let module = Module::load(words).or_else(|_| lenient()).map_err(NotConverted::Load)?;
     Convert::new(&module, words, Plan(options.planted)).all(options.entry.as_deref()).map_err(NotConverted::Refused)
 }

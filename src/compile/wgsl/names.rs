@@ -1,5 +1,7 @@
 //! Names: those of OpName, made legal and unique (WGSL §3.8, §16; seed 002 keeps them).
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What no declaration may be called: keywords, reserved words, and what the text itself uses.
@@ -28,6 +30,9 @@ const RESERVED: &str = "alias break case const const_assert continue continuing 
     function private workgroup uniform storage read write read_write handle \
     high_product inverse_2 inverse_3 inverse_4";
 
+/// The same, one by one.
+static RESERVED_WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| RESERVED.split_whitespace().collect());
+
 /// The names of one scope, and of those around it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
@@ -43,8 +48,12 @@ pub(super) struct Names {
 impl Names {
     /// The names of a module, none taken yet.
     pub(super) fn new() -> Names {
-        let taken = RESERVED.split_whitespace().map(str::to_string).collect();
-        Names { taken, ..Names::default() }
+        Names::default()
+    }
+
+    /// Takes a name, unless it is reserved or something has it.
+    fn takes(&mut self, name: &str) -> bool {
+        !RESERVED_WORDS.contains(name) && self.taken.insert(name.to_string())
     }
 
     /// A legal name that nothing has yet, as like the wanted one as can be.
@@ -54,14 +63,14 @@ impl Names {
     }
 
     fn numbered(&mut self, base: String, fits: impl Fn(&Names, &str) -> bool) -> String {
-        if fits(self, &base) && self.taken.insert(base.clone()) {
+        if fits(self, &base) && self.takes(&base) {
             return base;
         }
         let mut next = self.next.get(&base).copied().unwrap_or(1);
         loop {
             let name = format!("{base}_{next}");
             next += 1;
-            if fits(self, &name) && self.taken.insert(name.clone()) {
+            if fits(self, &name) && self.takes(&name) {
                 self.next.insert(base, next);
                 return name;
             }
@@ -93,7 +102,7 @@ impl Names {
 
     /// Takes a name as it is; whether nothing has it yet.
     pub(super) fn take(&mut self, name: &str) -> bool {
-        is_legal(name) && self.taken.insert(name.to_string())
+        is_legal(name) && self.takes(name)
     }
 }
 

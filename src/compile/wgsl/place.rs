@@ -267,7 +267,7 @@ impl Body<'_, '_> {
                     Rep::Scalars(type_) | Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => {
                         let type_ = *type_;
                         let value = self.named(value)?;
-                        let value = Place { text: value.primary(), kind: Kind::Value(type_), root: 0, whole: true };
+                        let value = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), root: 0, whole: true };
                         for at in 0..self.countable(type_, i)? {
                             let from = self.part(value.clone(), at as i64, None, i)?;
                             let to = self.part(place.clone(), at as i64, None, i)?;

@@ -7,6 +7,7 @@ use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionMode, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::{EntryPoint, WHOLE};
 use smallstep_semantics::spirv::operation::Scalar;
+use smallstep_semantics::spirv::words::HEADER_WORDS;
 use smallstep_semantics::spirv::{Instruction, decode};
 
 use super::Refused;
@@ -28,6 +29,22 @@ pub(super) struct Specialized {
     frozen: FxHashSet<u32>,
 }
 
+/// Whether any constant may have a SpecId, by the opcodes before the first function.
+fn has_any(words: &[u32]) -> bool {
+    let mut at = HEADER_WORDS;
+    while let Some(&first) = words.get(at) {
+        let (count, op) = ((first >> 16) as usize, first & 0xffff);
+        if op == Op::Function as u32 || count == 0 {
+            return false;
+        }
+        if [Op::SpecConstant, Op::SpecConstantTrue, Op::SpecConstantFalse].iter().any(|known| *known as u32 == op) {
+            return true;
+        }
+        at += count;
+    }
+    false
+}
+
 impl Specialized {
     /// Whether a constant depends on an override.
     pub(super) fn has(&self, id: u32) -> bool {
@@ -37,6 +54,9 @@ impl Specialized {
     /// What is specialized in the words as they were given.
     pub(super) fn of(words: &[u32], notes: &mut Vec<String>) -> Specialized {
         let mut found = Specialized::default();
+        if !has_any(words) {
+            return found;
+        }
         let Ok(decoded) = decode(words) else { return found };
         let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
         let mut lengths = Vec::new();

@@ -1,5 +1,7 @@
 //! Expressions of WGSL as texts, with the parentheses that its grammar asks for (WGSL §8.19).
 
+use std::borrow::Cow;
+
 /// How strongly the outermost operator of an expression binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
@@ -50,28 +52,36 @@ impl Expr {
     }
 
     /// The expression as what an index or member follows.
-    pub(super) fn primary(&self) -> String {
+    pub(super) fn primary(&self) -> Cow<'_, str> {
         self.at_least(Level::Primary)
     }
 
     /// The expression as an argument.
-    pub(super) fn argument(&self) -> String {
+    pub(super) fn argument(&self) -> Cow<'_, str> {
         self.at_least(Level::Xor)
     }
 
-    fn at_least(&self, level: Level) -> String {
-        if self.level >= level { self.text.clone() } else { format!("({})", self.text) }
+    fn at_least(&self, level: Level) -> Cow<'_, str> {
+        if self.level >= level { Cow::Borrowed(&self.text) } else { Cow::Owned(format!("({})", self.text)) }
     }
 
     /// A call of a function or constructor.
     pub(super) fn call(function: &str, arguments: &[Expr]) -> Expr {
-        let list: Vec<String> = arguments.iter().map(Expr::argument).collect();
-        Expr { text: format!("{function}({})", list.join(", ")), level: Level::Primary, ..Expr::over(arguments) }
+        let bytes: usize = arguments.iter().map(|a| a.text.len() + 4).sum();
+        let mut text = String::with_capacity(function.len() + 2 + bytes);
+        text.push_str(function);
+        text.push('(');
+        for (at, argument) in arguments.iter().enumerate() {
+            text.push_str(if at == 0 { "" } else { ", " });
+            text.push_str(&argument.argument());
+        }
+        text.push(')');
+        Expr { text, level: Level::Primary, ..Expr::over(arguments) }
     }
 
     /// A unary operator.
     pub(super) fn unary(operator: &str, operand: &Expr) -> Expr {
-        Expr { text: format!("{operator}{}", operand.primary()), level: Level::Unary, ..Expr::over(std::slice::from_ref(operand)) }
+        Expr { text: format!("{operator}{}", operand.primary()), level: Level::Unary, ..Expr::over([operand]) }
     }
 
     /// A binary operator.
@@ -90,11 +100,11 @@ impl Expr {
             Level::Multiply => (left.at_least(Level::Multiply), right.at_least(Level::Unary)),
             Level::Compare => (left.at_least(Level::Add), right.at_least(Level::Add)),
             // `a & b & c` groups from the left.
-            Level::And | Level::Or | Level::Xor if left.level == level => (left.text.clone(), right.at_least(Level::Unary)),
+            Level::And | Level::Or | Level::Xor if left.level == level => (Cow::Borrowed(left.text.as_str()), right.at_least(Level::Unary)),
             _ => (left.at_least(Level::Unary), right.at_least(Level::Unary)),
         };
-        let over = Expr::over(&[left.clone(), right.clone()]);
-        Expr { text: format!("{left_text} {operator} {right_text}"), level, ..over }
+        let text = [&*left_text, " ", operator, " ", &*right_text].concat();
+        Expr { text, level, ..Expr::over([left, right]) }
     }
 
     /// A member, or components of a vector.
@@ -109,13 +119,16 @@ impl Expr {
 
     /// An element.
     pub(super) fn index(&self, index: &Expr) -> Expr {
-        let over = Expr::over(&[self.clone(), index.clone()]);
-        Expr { text: format!("{}[{}]", self.primary(), index.text), level: Level::Primary, ..over }
+        let text = [&*self.primary(), "[", &index.text, "]"].concat();
+        Expr { text, level: Level::Primary, ..Expr::over([self, index]) }
     }
 
-    fn over(parts: &[Expr]) -> Expr {
-        let depth = parts.iter().map(|p| p.depth).max().unwrap_or(0).saturating_add(1);
-        Expr { text: String::new(), level: Level::Primary, constant: parts.iter().all(|p| p.constant), depth }
+    fn over<'e>(parts: impl IntoIterator<Item = &'e Expr>) -> Expr {
+        let (mut depth, mut constant) = (0, true);
+        for part in parts {
+            (depth, constant) = (part.depth.max(depth), constant && part.constant);
+        }
+        Expr { text: String::new(), level: Level::Primary, constant, depth: depth.saturating_add(1) }
     }
 }
 

@@ -24,6 +24,11 @@ use crate::theorem::without_numbers;
 /// The most bytes of what a command says that are shown.
 const SAID: usize = 300;
 
+/// The most instructions of a generated module, all of which end.
+const FUEL: u64 = 1 << 30;
+/// The same of what may have loops without an end.
+const FUEL_OF_PROGRAMS: u64 = 1 << 21;
+
 /// An optimiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Optimiser {
@@ -231,7 +236,7 @@ pub fn optimised_dispatch(prepared: &Prepared, optimiser: &Optimiser) -> Optimis
     let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
     let (buffers, push_constants) = (prepared.buffers().to_vec(), prepared.push_constants().to_vec());
     let input = Input { groups: prepared.groups, buffers, push_constants, ..Input::default() };
-    by(optimiser, words, |optimised| refined(words, optimised, entry, &input))
+    by(optimiser, words, |optimised| refined(words, optimised, entry, &input, FUEL))
 }
 
 /// Optimises the modules of a dispatch or of a draw, and compares what both show. WGSL has no
@@ -252,7 +257,7 @@ pub fn optimised_any(dispatch: &Dispatch, optimiser: &Optimiser) -> Optimised {
                 push_constants: split.push_constants.clone(),
                 ..Input::default()
             };
-            by(optimiser, &split.words, |words| refined(&split.words, words, &split.entry, &input))
+            by(optimiser, &split.words, |words| refined(&split.words, words, &split.entry, &input, FUEL_OF_PROGRAMS))
         }
         Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
             Ok(split) => optimised_draw(&split, optimiser),
@@ -276,7 +281,7 @@ fn optimised_draw(dispatch: &DrawDispatch, optimiser: &Optimiser) -> Optimised {
 fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Optimised {
     let stages = |name: &str, dispatch| Stages::new(dispatch).map_err(|e| not_loaded(name, e));
     match (stages("a module", before), stages("an optimised module", after)) {
-        (Ok(stages), Ok(optimised)) => judged(draws::judge((&stages, before), (&optimised, after), 1 << 30)),
+        (Ok(stages), Ok(optimised)) => judged(draws::judge((&stages, before), (&optimised, after), FUEL_OF_PROGRAMS)),
         (Err(error), _) | (_, Err(error)) => error,
     }
 }
@@ -292,10 +297,10 @@ fn not_loaded(name: &str, error: LoadError) -> Optimised {
 /// Compares what other words show with what a generated module allows, on its own input.
 pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
     let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
-    refined(&case.words, words, &case.entry, &input)
+    refined(&case.words, words, &case.entry, &input, FUEL)
 }
 
-fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input) -> Optimised {
+fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64) -> Optimised {
     let wrong = |what: String| Optimised::Wrong { what, ends: Ends::Shown };
     let side = |name: &str, words: &[u32]| {
         let module = Module::load(words).map_err(|e| not_loaded(name, e))?;
@@ -310,7 +315,7 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input) -> Optimis
         return wrong(format!("the optimised module has another interface: {mismatch}"));
     }
     // One input of many modules, most of which do the same whatever the schedule.
-    let settings = Settings { fuel: 1 << 30, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, ..Settings::default() };
+    let settings = Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, ..Settings::default() };
     let became = judge(&before, &after, input, &settings);
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.

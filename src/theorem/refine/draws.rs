@@ -147,7 +147,12 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     }
     let allowed = match before.over_sets(draw, fuel) {
         Ok(Outcome::Observed(allowed)) => allowed,
-        Ok(other) => return Judged::Vacuous(observe::ending(&other)),
+        Ok(other) => {
+            return match observe::unchecked(&other) {
+                Some(what) => Judged::Unchecked(what),
+                None => Judged::Undecided(format!("by the relation, BEFORE ends with {}", observe::ending(&other))),
+            };
+        }
         Err(error) => return refused(error),
     };
     let mut undecided = false;

@@ -80,9 +80,10 @@ fn draws_and_images_take_every_route() {
         let mut other = dispatch;
         other.images[0].image = image(Format::R8Unorm, 3, 2, &[0; 6]);
         unchecked(&mut device, other, "is given one of the format");
+        // WebGPU refuses a depth that no attachment takes; an attachment is made for it.
         let mut depths = plain;
         depths.fragment.words = deep();
-        unchecked(&mut device, depths, "writes a depth and the draw has no depth attachment");
+        rendered(device.run(depths).outcome);
         assert_eq!(device.restarts(), 0);
     }
 }
