@@ -1105,6 +1105,13 @@ fn commands_that_optimise_are_run_and_bounded() {
     assert_eq!(hangs.run(&case.words), Err(NotOptimised::Failed("the optimiser has not ended after 1 s".into())));
     let crashes = made(&script("crashes", "kill -SEGV $$"), 60);
     assert!(matches!(optimised(&case, &crashes), Optimised::Wrong { ends: Ends::Failed, .. }));
+    let by_wgsl = || Optimiser::wgsl(smallstep::compile::wgsl::Options::default(), Duration::from_secs(60));
+    assert_eq!(optimised(&case, &by_wgsl().validated_by("grep -q @compute")), Optimised::Allowed);
+    let says = script("says", "echo \"error in $1\" >&2; exit 1");
+    assert_eq!(
+        optimised(&case, &by_wgsl().validated_by(&says)),
+        Optimised::Wrong { what: "the validator refuses a valid module: error in FILE".into(), ends: Ends::Shown }
+    );
     let writes_nothing = made(&script("nothing", "exit 0"), 60);
     assert!(matches!(writes_nothing.run(&case.words), Err(NotOptimised::Failed(_))));
     assert!(Optimiser::new("no-such-optimiser -O", Duration::from_secs(1)).expect_err("absent").contains("no-such-optimiser"));

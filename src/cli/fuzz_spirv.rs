@@ -56,6 +56,10 @@ pub(crate) struct FuzzSpirv {
     /// must refine the generated one
     #[arg(long)]
     through_wgsl: bool,
+    /// With --through-wgsl: a command that must accept the WGSL too; it is given a file, and ends
+    /// with 0 if it does
+    #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
+    validator: Option<String>,
     /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments are
     /// generated compute modules as fragment stages; the others are what WSL programs of that kind
     /// are translated to: draws, stages, entry-points, dispatches, functions, racing. Several take
@@ -140,6 +144,10 @@ impl FuzzSpirv {
             (None, true) => Some(Optimiser::wgsl(wgsl::Options::default(), limit)),
             (optimiser, true) => optimiser.map(|o| o.through_wgsl(wgsl::Options::default())),
             (optimiser, false) => optimiser,
+        };
+        let optimiser = match &self.validator {
+            Some(command) => optimiser.map(|optimiser| optimiser.validated_by(command)),
+            None => optimiser,
         };
         if !self.of.is_empty() {
             let Some(optimiser) = optimiser else {

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ pub struct Optimiser {
     /// How its words become WGSL, and words again.
     wgsl: Option<wgsl::Options>,
     arguments: Vec<String>,
+    /// The words of a command that must accept the WGSL, in a file that is named last.
+    validator: Vec<String>,
     limit: Duration,
     version: String,
 }
@@ -101,17 +104,23 @@ impl Optimiser {
         let mut version = Vec::new();
         let _ = said.rewind().and_then(|()| said.take(SAID as u64).read_to_end(&mut version));
         let version = String::from_utf8_lossy(&version).trim().to_string();
-        Ok(Optimiser { arguments: words.collect(), program, limit, version, wgsl: None })
+        Ok(Optimiser { arguments: words.collect(), program, limit, version, wgsl: None, validator: Vec::new() })
     }
 
     /// No command: modules become WGSL, and naga reads that.
     pub fn wgsl(options: wgsl::Options, limit: Duration) -> Optimiser {
-        Optimiser { program: String::new(), wgsl: Some(options), arguments: Vec::new(), limit, version: String::new() }
+        let (program, arguments, validator, version) = (String::new(), Vec::new(), Vec::new(), String::new());
+        Optimiser { program, wgsl: Some(options), arguments, validator, limit, version }
     }
 
     /// The same, and then through WGSL.
     pub fn through_wgsl(self, options: wgsl::Options) -> Optimiser {
         Optimiser { wgsl: Some(options), ..self }
+    }
+
+    /// The same, where another command must accept the WGSL too.
+    pub fn validated_by(self, command: &str) -> Optimiser {
+        Optimiser { validator: command.split_whitespace().map(str::to_string).collect(), ..self }
     }
 
     /// What the command says of its version: its beginning.
@@ -146,6 +155,15 @@ impl Optimiser {
             }
             wgsl::NotConverted::Load(e) => NotOptimised::Refused(format!("the module is refused: {e}")),
         })?;
+        if let Some((program, arguments)) = self.validator.split_first() {
+            let not_run = |e: std::io::Error| NotOptimised::NotRun(format!("{program}: {e}"));
+            let folder = tempfile::tempdir().map_err(not_run)?;
+            let file = folder.path().join("converted.wgsl");
+            std::fs::write(&file, &converted.text).map_err(not_run)?;
+            let mut command = Command::new(program);
+            command.args(arguments).arg(&file);
+            self.run_program(program, "validator", &mut command, &folder.path().join("said"), &file)?;
+        }
         naga::words("converted.wgsl", &converted.text, naga::Space::Kept, self.limit).map_err(|e| match e {
             naga::NotTranslated::Invalid(what) => NotOptimised::Refused(format!("naga refuses the WGSL: {what}")),
             naga::NotTranslated::Unsupported(what) | naga::NotTranslated::Limit(what) => NotOptimised::NotRun(what),
@@ -158,39 +176,38 @@ impl Optimiser {
         let path = |name: &str| folder.path().join(name);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         std::fs::write(path("before.spv"), bytes).map_err(not_run)?;
-        let said = File::create(path("said")).map_err(not_run)?;
-        let mut child = Command::new(&self.program)
-            .args(&self.arguments)
-            .arg(path("before.spv"))
-            .arg("-o")
-            .arg(path("after.spv"))
-            .stdin(Stdio::null())
-            .stdout(said.try_clone().map_err(not_run)?)
-            .stderr(said)
-            .spawn()
-            .map_err(not_run)?;
-        let status = ended(&mut child, self.limit).map_err(not_run)?;
-        let said = || {
-            let mut text = Vec::new();
-            let _ = File::open(path("said")).and_then(|file| file.take(SAID as u64).read_to_end(&mut text));
-            String::from_utf8_lossy(&text).trim().replace(&path("before.spv").display().to_string(), "FILE")
-        };
-        match status {
-            None => return Err(NotOptimised::Failed(format!("the optimiser has not ended after {} s", self.limit.as_secs()))),
-            Some(status) if status.code().is_none() => {
-                return Err(NotOptimised::Failed(format!("the optimiser crashes ({status}): {}", said())));
-            }
-            Some(status) if !status.success() => {
-                return Err(NotOptimised::Refused(format!("the optimiser refuses a valid module: {}", said())));
-            }
-            Some(_) => {}
-        }
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(path("before.spv")).arg("-o").arg(path("after.spv"));
+        self.run_program(&self.program, "optimiser", &mut command, &path("said"), &path("before.spv"))?;
         if !path("after.spv").exists() {
             return Err(NotOptimised::Failed("the optimiser writes no file".into()));
         }
         let bytes = source::contents(&path("after.spv"), 4 * MAX_WORDS as u64);
         let bytes = bytes.map_err(|e| NotOptimised::Failed(format!("the optimiser writes no words: {e}")))?;
         words_of_bytes(&bytes).map_err(|e| NotOptimised::Failed(format!("the optimiser writes no words: {e}")))
+    }
+}
+
+impl Optimiser {
+    /// Runs a command within the limit. `kind` names it in sentences, `said` is a file for what it
+    /// says, `read` the file that it reads.
+    fn run_program(&self, program: &str, kind: &str, command: &mut Command, said: &Path, read: &Path) -> Result<(), NotOptimised> {
+        let not_run = |e: std::io::Error| NotOptimised::NotRun(format!("{program}: {e}"));
+        let output = File::create(said).map_err(not_run)?;
+        let errors = output.try_clone().map_err(not_run)?;
+        let mut child = command.stdin(Stdio::null()).stdout(output).stderr(errors).spawn().map_err(not_run)?;
+        let status = ended(&mut child, self.limit).map_err(not_run)?;
+        let said = || {
+            let mut text = Vec::new();
+            let _ = File::open(said).and_then(|file| file.take(SAID as u64).read_to_end(&mut text));
+            String::from_utf8_lossy(&text).trim().replace(&read.display().to_string(), "FILE")
+        };
+        match status {
+            None => Err(NotOptimised::Failed(format!("the {kind} has not ended after {} s", self.limit.as_secs()))),
+            Some(status) if status.code().is_none() => Err(NotOptimised::Failed(format!("the {kind} crashes ({status}): {}", said()))),
+            Some(status) if !status.success() => Err(NotOptimised::Refused(format!("the {kind} refuses a valid module: {}", said()))),
+            Some(_) => Ok(()),
+        }
     }
 }
 
