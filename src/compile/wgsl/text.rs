@@ -135,7 +135,9 @@ impl Expr {
 /// A 32-bit float as a literal that reads as the same bits; `None` for NaN and the infinities.
 pub(super) fn float(bits: u32) -> Option<String> {
     let value = f32::from_bits(bits);
-    value.is_finite().then(|| format!("{value:?}f"))
+    // The shortest text that is read as the greatest float is greater than it, which WGSL refuses.
+    let greatest = value.abs() == f32::MAX;
+    value.is_finite().then(|| if greatest { format!("{:?}f", f64::from(value)) } else { format!("{value:?}f") })
 }
 
 #[cfg(test)]
@@ -159,9 +161,11 @@ mod tests {
 
     #[test]
     fn floats_read_as_the_same_bits() {
-        for bits in [0, 0x8000_0000, 1, 0x3f80_0000, 0x7f7f_ffff, 0x3dcc_cccd, 0x0080_0000, 0x5015_02f9] {
+        for bits in [0, 0x8000_0000, 1, 0x3f80_0000, 0x7f7f_ffff, 0xff7f_ffff, 0x7f7f_fffe, 0x3dcc_cccd, 0x0080_0000, 0x5015_02f9] {
             let text = float(bits).expect("finite");
-            assert_eq!(text.trim_end_matches('f').parse::<f32>().map(f32::to_bits), Ok(bits), "{text}");
+            let text = text.trim_end_matches('f');
+            assert_eq!(text.parse::<f32>().map(f32::to_bits), Ok(bits), "{text}");
+            assert!(text.parse::<f64>().is_ok_and(|x| x.abs() <= f32::MAX.into()), "{text} is no float");
         }
         assert_eq!(float(0x7f80_0000), None);
         assert_eq!(float(0x7fc0_0000), None);
