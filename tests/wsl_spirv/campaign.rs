@@ -118,6 +118,17 @@ fn a_race_on_a_way_that_was_not_followed_is_unchecked() {
     assert!(matches!(&verdict, Verdict::Unchecked(_, why) if why.contains("not every way")), "{verdict:?}");
 }
 
+/// Of all programs nearly every one agrees with every lane compared, the planted races included.
+#[test]
+fn a_campaign_of_every_kind_agrees() {
+    let plan = Plan { references: 10, ..plan(600, 2, smallstep::theorem::wsl::MIX, None) };
+    let tally = run(&plan, Journal::none());
+    assert_eq!(tally.findings(), []);
+    assert!(tally.missed_floors(false).is_empty() && tally.all().of("agree") * 100 >= 600 * 93, "{:?}", tally.all());
+    assert!(tally.restricted.values().sum::<u64>() > 0, "restrictions are counted");
+    assert_eq!(Tally::from_json(&tally.to_json()).as_ref(), Some(&tally));
+}
+
 #[test]
 fn floors_can_be_missed() {
     let tally = run(&plan(40, 2, &[Programs::EntryPoints], None), Journal::none());

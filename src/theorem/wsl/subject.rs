@@ -482,4 +482,27 @@ mod tests {
         let other = ComputeResult { words_hash: 1, buffers: Vec::new(), images: Vec::new() };
         assert!(matches!(on_device(1, DeviceOutcome::Computed(other)).0, Verdict::Unchecked(..)));
     }
+
+    /// A result that is a pointer is compared by what it points at, and an array reference by its
+    /// length.
+    #[test]
+    fn pointers_are_compared_by_what_they_point_at() {
+        let text = "thread int* f(int a) { int v = a + 1; return &v; }\nthread int[] g(int a) { int[3] v; return @v; }";
+        let program = validate(text).program.expect("valid");
+        let options = Options::default();
+        for (f, right) in [(0, 6), (1, 3)] {
+            let subject = Subject::Call { program: &program, text, f: FunctionId(f), arguments: vec![vec![5]] };
+            let (verdict, compared, given) = subject.judged(&options, false);
+            assert_eq!((verdict, compared.lanes.checked, compared.by_relation), (Verdict::Agree, 1, true));
+            let given = given.expect("it ran");
+            let on_device = |shown: u32| {
+                let bytes = [shown.to_le_bytes(), [0; 4]].concat();
+                let buffers = vec![Buffer { set: 0, binding: 1, bytes }];
+                let result = ComputeResult { words_hash: words_hash(&given.module().words), buffers, images: Vec::new() };
+                subject.on_device(&DeviceOutcome::Computed(result), &options, "a device", Route::Passthrough).0
+            };
+            assert_eq!(on_device(right), Verdict::Agree);
+            assert!(matches!(on_device(right + 1), Verdict::Disagree(_)));
+        }
+    }
 }

@@ -241,7 +241,10 @@ impl Generator {
         if parameters.contains(&TypeId::VOID) || !self.free(&name, &parameters) {
             return;
         }
-        let result = if is_called { self.value_type(2) } else { self.result_type(&parameters) };
+        let result = match is_called {
+            true => self.shown_type(),
+            false => self.result_type(&parameters),
+        };
         self.functions.push(Function { name, cast: false, parameters, result, flavour, ready: false });
     }
 

@@ -74,7 +74,7 @@ impl Generator {
         };
         let written = self.written(result);
         let body = self.function_body(variables, result, flavour);
-        self.own_element = None;
+        (self.own_element, self.stored) = (None, false);
         self.decls.push(format!("{begin} {written} {name}({}){semantic} {body}", texts.join(", ")));
     }
 

@@ -203,6 +203,8 @@ struct Generator {
     several: bool,
     /// The element of a buffer that each thread of the entry point has alone, and its type.
     own_element: Option<(String, TypeId)>,
+    /// Whether the entry point has stored in it.
+    stored: bool,
     restricted: std::collections::BTreeSet<Restriction>,
 }
 
@@ -229,6 +231,7 @@ impl Generator {
             purpose,
             several: false,
             own_element: None,
+            stored: false,
             restricted: Default::default(),
         }
     }

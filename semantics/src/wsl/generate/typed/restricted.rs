@@ -167,6 +167,12 @@ impl Generator {
         Flavour::Any
     }
 
+    /// The type of a value that shows something.
+    pub(super) fn shown_type(&mut self) -> TypeId {
+        let ty = self.value_type(2);
+        if self.words(ty) == 0 { self.scalar() } else { ty }
+    }
+
     /// A function that calls another one with pointers at its own parameters, and returns what the
     /// last of them holds then: nothing else gives a function pointers. None of what has none.
     pub(super) fn caller(&mut self, function: usize) {
@@ -264,17 +270,29 @@ impl Generator {
         if self.own_element.is_none() || !self.one_in(3) {
             return None;
         }
-        self.attempt(Generator::store_in_own)
+        let text = self.attempt(Generator::store_in_own)?;
+        self.stored = true;
+        Some(text)
     }
 
-    /// The last statement of an entry point that has an element of its own.
+    /// The last statement of an entry point that has an element of its own and has not stored in
+    /// it.
     pub(super) fn last_store(&mut self) -> Option<Statement> {
-        self.attempt(Generator::store_in_own).map(|text| Statement::new(format!("{text};"), NOTHING))
+        if self.stored {
+            return None;
+        }
+        let (place, ty) = self.own_element.clone()?;
+        let value = self.attempt(|g| g.expected(ty, 2))?;
+        Some(Statement::new(format!("{place} = {};", value.at(Level::Ternary)), NOTHING))
     }
 
     fn store_in_own(&mut self) -> Option<String> {
         let (place, ty) = self.own_element.clone()?;
-        let signs = self.compounds(ty);
+        let mut signs = self.compounds(ty);
+        // After most divisors an element may hold anything.
+        if !self.one_in(4) {
+            signs.retain(|(sign, _)| !matches!(sign.as_str(), "/" | "%"));
+        }
         if !signs.is_empty() && self.one_in(3) {
             let (sign, second) = self.of(&signs);
             let value = self.value(second, 2)?;
