@@ -1,9 +1,10 @@
 //! What runs on both sides: a dispatch of a compute entry point, or a function over a table of
 //! arguments.
 
+use super::beside::dispatch_differs;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
-use super::source::{FEW_WAYS, FUEL, MUCH, Source, WAYS, machine, relation};
+use super::source::{FUEL, MUCH, Source, WAYS, asked, machine, relation};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
@@ -24,6 +25,7 @@ use smallstep_semantics::wsl::machine::{self as wsl_machine, Compiled, Ending};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::{call, execution, memory};
+use std::sync::Arc;
 
 /// What runs on both sides.
 pub(super) enum Subject<'s, 'p> {
@@ -46,6 +48,12 @@ impl Given {
     /// What the compiler made.
     pub(super) fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// The dispatch for an interpreter.
+    fn environment(&self, fuel: u64) -> environment::Dispatch<'_> {
+        let (resources, limits) = (self.bound.resources(), Limits::of_fuel(fuel));
+        environment::Dispatch { entry: &self.module.entry, groups: self.groups, resources, limits }
     }
 
     /// The dispatch for a device.
@@ -196,10 +204,7 @@ impl Subject<'_, '_> {
             return agreed(compared);
         }
         let mut last = (Wrong::from(""), none);
-        // What some ways allow is allowed, so that the others are followed only where it matters.
-        let few = if relation { None } else { Some((None, FEW_WAYS)) };
-        let asked = few.into_iter().chain([(None, WAYS)]).chain(precision.map(|precision| (Some(precision), WAYS)));
-        for (precision, ways) in asked {
+        for (precision, ways) in asked(precision, relation) {
             match self.relation(precision, ways) {
                 Source::Shown { races: true, .. } => return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none }),
                 Source::Shown { words, open, complete, .. } => {
@@ -238,7 +243,12 @@ impl Subject<'_, '_> {
         let none = Compared::default();
         let engine = Engine::SpirvMachine;
         let source = self.machine();
-        let shown = match target(given, &source) {
+        let target = target(given, &source, relation);
+        if let Ok((_, Some(what))) = &target {
+            let what = format!("the relation shows another one: {what}");
+            return (disagree(Engine::SpirvRelation, engine, what), none);
+        }
+        let shown = match target.map(|(outcome, _)| outcome) {
             Err(LoadError::Limit(limit)) => return (unchecked(format!("the target: {limit}")), none),
             Err(error) => return (disagree(Engine::Translation, Engine::Module, format!("the module is not valid: {error}")), none),
             Ok(Outcome::Observed(shown)) => shown,
@@ -328,23 +338,30 @@ const DIVERGED: &str = "threads of a group wait at different barriers";
 pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
 
 /// Runs the module. It has more fuel where the source ends, and less where it does not within its
-/// own.
-fn target(given: &Given, source: &Source) -> Result<Outcome<Observation>, LoadError> {
+/// own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also in
+/// what it shows something else.
+fn target(given: &Given, source: &Source, relation: bool) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
     let (loaded, program) = loaded(&given.module)?;
+    let run = |fuel| target_with(given, (&loaded, program.as_ref()), fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
-    match target_with(given, (&loaded, program.as_ref()), first)? {
-        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match target_with(given, (&loaded, program.as_ref()), MUCH)? {
-            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
-            other => Ok(other),
+    let outcome = match run(first)? {
+        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match run(MUCH)? {
+            Outcome::OutOfFuel => Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends")),
+            other => other,
         },
-        other => Ok(other),
-    }
+        other => other,
+    };
+    let differs = match (&outcome, &program) {
+        (Outcome::Observed(shown), Some(_)) if relation => dispatch_differs(&loaded, &given.environment(FUEL.1), shown)?,
+        _ => None,
+    };
+    Ok((outcome, differs))
 }
 
 /// The module, and as the lockstep machine runs it unless it lacks something.
-fn loaded(module: &Module) -> Result<(spirv::Module, Option<lockstep::Program>), LoadError> {
-    let loaded = spirv::Module::load(&module.words)?;
-    match lockstep::Program::compile(&loaded, &module.entry) {
+fn loaded(module: &Module) -> Result<(Arc<spirv::Module>, Option<lockstep::Program>), LoadError> {
+    let loaded = Arc::new(spirv::Module::load(&module.words)?);
+    match lockstep::Program::of(&loaded, &module.entry) {
         Ok(program) => Ok((loaded, Some(program))),
         Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => Ok((loaded, None)),
         Err(other) => Err(other),
@@ -352,12 +369,11 @@ fn loaded(module: &Module) -> Result<(spirv::Module, Option<lockstep::Program>),
 }
 
 fn target_with(
-    Given { module, groups, bound, .. }: &Given,
+    given: &Given,
     (loaded, program): (&spirv::Module, Option<&lockstep::Program>),
     fuel: u64,
 ) -> Result<Outcome<Observation>, LoadError> {
-    let resources = bound.resources();
-    let dispatch = environment::Dispatch { entry: &module.entry, groups: *groups, resources, limits: Limits::of_fuel(fuel) };
+    let dispatch = given.environment(fuel);
     match program {
         Some(program) => Ok(program.run(&dispatch, 1)),
         None => spirv::grid::run(loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ()),
