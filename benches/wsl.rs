@@ -12,12 +12,12 @@ use std::fmt::Write;
 use std::hint::black_box;
 
 fn theorem(c: &mut Criterion) {
-    const PROGRAMS: u64 = 200;
+    const PROGRAMS: u64 = 100;
     let mut group = c.benchmark_group("WSL theorem");
     group.throughput(Throughput::Elements(PROGRAMS)).sample_size(10);
     // The machine on every definite program; WSL's relation on every open one, and on one in ten.
     for (references, share) in [(0, "machine"), (10, "relation on one in ten")] {
-        for programs in [Programs::Dispatches, Programs::Functions] {
+        for &programs in Programs::ALL.iter().filter(|programs| references > 0 || **programs != Programs::Racy) {
             let extent = Extent { seed: 1, count: None, time: None, shard: (0, 1), threads: 1 };
             let mix = [programs];
             let plan = Plan { extent, mix: &mix, references, profile: Profile::Strict, planted: None };
@@ -69,6 +69,12 @@ fn compile(c: &mut Criterion) {
     group.bench_function("validation", |b| b.iter(|| black_box(validate(&text).program.is_some())));
     group.bench_function("translation", |b| {
         b.iter(|| black_box(translate(&program, &program.entry_points[0], &Options::default()).expect("translates")));
+    });
+    group.bench_function("text to module", |b| {
+        b.iter(|| {
+            let program = validate(&text).program.expect("valid");
+            black_box(translate(&program, &program.entry_points[0], &Options::default()).expect("translates"))
+        });
     });
     group.finish();
 }

@@ -140,6 +140,7 @@ impl GridArgs {
             fuel: evaluation.fuel,
             ways: evaluation.ways,
             races: !self.no_races,
+            until_race: false,
             planted: evaluation.planted,
         }
     }

@@ -176,11 +176,9 @@ impl Screen {
                 Ok(program) => match draw::picture(&self.vertex, &program, &draw, &raster::Rules::default())? {
                     Outcome::Unsupported(what) => note = Some(what),
                     outcome => {
-                        // The machine draws nothing with images.
-                        let images = Vec::new();
                         let shown = outcome.map(|draw| {
                             let picture = self.picture(draw.targets, draw.instructions);
-                            Shown { picture, buffers: draw.buffers, images }
+                            Shown { picture, buffers: draw.buffers, images: draw.images }
                         });
                         return Ok(("machine", None, shown));
                     }

@@ -32,7 +32,7 @@ mod texel;
 
 pub use format::{Channel, Format, Numeric};
 pub use level::{Lambda, Lod, lambda};
-pub use sample::{Allowed, Sampled, Sampling};
+pub use sample::{Allowed, Sampled, SampledValue, Sampling};
 pub use sampler::{AddressMode, Border, Compare, Filter, MAX_LOD_BIAS, Precision, Sampler, SamplerError};
 pub use shape::{Location, Shape};
 pub use storage::{Image, ImageError, MAX_BYTES, Robustness};

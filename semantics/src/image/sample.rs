@@ -67,6 +67,22 @@ pub struct Sampled {
     pub allowed: Allowed,
 }
 
+/// What an instruction gives, without what a device may show instead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampledValue {
+    /// The components, as those of [`Sampled`].
+    pub bits: [u32; 4],
+    /// Which components are undefined values, and why.
+    pub undefined: [Option<Unspecified>; 4],
+}
+
+impl SampledValue {
+    /// An undefined value in each component.
+    pub fn undefined(why: Unspecified) -> SampledValue {
+        SampledValue { bits: [0; 4], undefined: [Some(why); 4] }
+    }
+}
+
 /// An image with a sampler, and how precise a device is.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling<'a> {
@@ -141,21 +157,13 @@ impl Sampling<'_> {
     /// # Errors
     /// For a sampler that is not valid for the image or the instruction.
     pub fn sample(&self, at: impl Into<Location>, lod: Lod, reference: Option<Inexact>) -> Result<Sampled, SamplerError> {
-        self.sampler.check(self.image.format(), reference.is_some())?;
         let at = at.into();
-        let base = self.image.sides(0).unwrap_or([1; 3]);
-        let lambda = level::lambda(self.rules, self.sampler, base, self.measured(at, lod), self.precision)?;
-        if lambda.undefined {
-            return Ok(Sampled { bits: [0; 4], undefined: [Some(Unspecified::LodBounds); 4], allowed: Allowed::any() });
-        }
+        let Some(levels) = self.levels(at, lod, reference)? else {
+            let SampledValue { bits, undefined } = SampledValue::undefined(Unspecified::LodBounds);
+            return Ok(Sampled { bits, undefined, allowed: Allowed::any() });
+        };
         let spots = self.spots(at);
-        let levels = Levels::at(self.rules, self.sampler, lambda.lambda, self.image.levels());
-        let filter = if levels.minified { self.sampler.min } else { self.sampler.mag };
-        let mut definite = self.filtered(levels.level, filter, spots.definite, reference);
-        if levels.weight > 0.0 {
-            let next = self.filtered(self.next(levels.level), filter, spots.definite, reference);
-            definite = between_levels(definite, next, levels.weight);
-        }
+        let definite = self.definite(&levels, spots.definite, reference);
         let mut allowed = Allowed(SmallVec::new());
         for filter in levels.filters.into_iter().flatten() {
             for &(level, weight) in &levels.allowed {
@@ -177,6 +185,37 @@ impl Sampling<'_> {
             self.widen_normalized(&mut allowed, reference.is_some());
         }
         Ok(self.finished(definite, allowed))
+    }
+
+    /// [`Sampling::sample`] without what a device may show instead: definite values depend on those
+    /// of location, level and reference alone.
+    ///
+    /// # Errors
+    /// As [`Sampling::sample`].
+    pub fn sample_value(&self, at: impl Into<Location>, lod: Lod, reference: Option<Inexact>) -> Result<SampledValue, SamplerError> {
+        let at = at.into();
+        Ok(match self.levels(at, lod, reference)? {
+            None => SampledValue::undefined(Unspecified::LodBounds),
+            Some(levels) => self.value(self.definite(&levels, self.spots(at).definite, reference)),
+        })
+    }
+
+    /// The levels that are read at a location, none if they are undefined.
+    fn levels(&self, at: Location, lod: Lod, reference: Option<Inexact>) -> Result<Option<Levels>, SamplerError> {
+        self.sampler.check(self.image.format(), reference.is_some())?;
+        let base = self.image.sides(0).unwrap_or([1; 3]);
+        let lambda = level::lambda(self.rules, self.sampler, base, self.measured(at, lod), self.precision)?;
+        Ok((!lambda.undefined).then(|| Levels::at(self.rules, self.sampler, lambda.lambda, self.image.levels())))
+    }
+
+    /// The definite value of a filter within the levels that are read.
+    fn definite(&self, levels: &Levels, spot: Spot, reference: Option<Inexact>) -> Definite {
+        let filter = if levels.minified { self.sampler.min } else { self.sampler.mag };
+        let definite = self.filtered(levels.level, filter, spot, reference);
+        if levels.weight > 0.0 {
+            return between_levels(definite, self.filtered(self.next(levels.level), filter, spot, reference), levels.weight);
+        }
+        definite
     }
 
     /// The derivatives that the level of detail is measured by: of the coordinates that are
@@ -241,14 +280,7 @@ impl Sampling<'_> {
         self.sampler.check(self.image.format(), reference.is_some())?;
         let component = if reference.is_some() { 0 } else { component & 3 };
         let spots = self.spots(at.into());
-        let numeric = self.image.format().numeric();
-        let [(i, _), (j, _), _] = self.axes(0, spots.definite.at).map(|axis| (self.rules.linear)(axis.value));
-        let texels = self.footprint(0, spots.definite.slice, [integer(i), integer(j), 0], 2, reference, true);
-        let order = self.rules.gather;
-        let definite = Definite {
-            numbers: order.map(|n| texels[n].number(numeric, component)),
-            undefined: order.map(|n| texels[n].undefined[component]),
-        };
+        let definite = self.gathered(spots.definite, component, reference);
         let mut allowed = Allowed(SmallVec::new());
         for spot in spots.allowed.iter().flatten() {
             let [columns, rows, _] = self.axes(0, spot.at).map(|axis| axis.candidates(Filter::Linear));
@@ -266,6 +298,30 @@ impl Sampling<'_> {
         Ok(self.finished(definite, allowed))
     }
 
+    /// [`Sampling::gather`] without what a device may show instead.
+    ///
+    /// # Errors
+    /// As [`Sampling::gather`].
+    pub fn gather_value(
+        &self,
+        at: impl Into<Location>,
+        component: usize,
+        reference: Option<Inexact>,
+    ) -> Result<SampledValue, SamplerError> {
+        self.sampler.check(self.image.format(), reference.is_some())?;
+        let component = if reference.is_some() { 0 } else { component & 3 };
+        Ok(self.value(self.gathered(self.spots(at.into()).definite, component, reference)))
+    }
+
+    /// The definite value of a component of the four texels around a spot.
+    fn gathered(&self, spot: Spot, component: usize, reference: Option<Inexact>) -> Definite {
+        let numeric = self.image.format().numeric();
+        let [(i, _), (j, _), _] = self.axes(0, spot.at).map(|axis| (self.rules.linear)(axis.value));
+        let texels = self.footprint(0, spot.slice, [integer(i), integer(j), 0], 2, reference, true);
+        let order = self.rules.gather;
+        Definite { numbers: order.map(|n| texels[n].number(numeric, component)), undefined: order.map(|n| texels[n].undefined[component]) }
+    }
+
     fn next(&self, level: u32) -> u32 {
         (level + 1).min(self.image.levels() - 1)
     }
@@ -277,7 +333,14 @@ impl Sampling<'_> {
                 *one = one.map(Interval::of_f32);
             }
         }
-        Sampled { bits: definite.numbers.map(|x| shader_bits(numeric, x)), undefined: definite.undefined, allowed }
+        let SampledValue { bits, undefined } = self.value(definite);
+        Sampled { bits, undefined, allowed }
+    }
+
+    /// A definite value as a shader has it.
+    fn value(&self, definite: Definite) -> SampledValue {
+        let numeric = self.image.format().numeric();
+        SampledValue { bits: definite.numbers.map(|x| shader_bits(numeric, x)), undefined: definite.undefined }
     }
 
     /// The unnormalized coordinates in a level, to `sub_texel_bits` and what a product of 32-bit

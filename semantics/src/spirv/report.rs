@@ -9,6 +9,7 @@ use super::module::Module;
 use super::object::Fault;
 use super::value::Origin;
 use super::words::Instruction;
+use crate::image::Image;
 use crate::undefined::{Site, Ub};
 
 /// OpUnreachable is executed.
@@ -87,6 +88,14 @@ pub(super) fn overlapping_copy(module: &Module, at: u32) -> String {
 pub(super) const BUFFER: &str = "a buffer";
 /// What two accesses race in, if it is Workgroup memory.
 pub(super) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for each scalar";
+
+/// What two accesses race in, if it is a texel of level 0 of an image, by its place among them.
+pub(super) fn texel(image: &Image, (set, binding): (u32, u32), index: u64) -> String {
+    let [width, height, slices] = image.sides(0).unwrap_or([1; 3]).map(u64::from);
+    let (x, y, z) = (index % width, index / width % height, index / width / height);
+    let slice = if slices > 1 { format!(", {z}") } else { String::new() };
+    format!("texel ({x}, {y}{slice}) of the image at set {set}, binding {binding}")
+}
 
 /// The second access of a race in that object.
 pub(super) fn data_race(module: &Module, race: &Race, object: &str) -> String {

@@ -8,6 +8,7 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::draw::Component;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, ObservedImage};
+use smallstep_semantics::spirv::lockstep::{self, Choice, FragmentProgram, Parts};
 use smallstep_semantics::spirv::operation::Calculator;
 use smallstep_semantics::spirv::step::{Config, Env, Next, Relation, Rules};
 use smallstep_semantics::undefined::{Ub, Unspecified};
@@ -184,6 +185,7 @@ fn level(relation: Option<image::Rules>, body: &str, (x, y): (u32, u32)) -> (f32
     let mut scene = scene(&ALL, levels(), &format!("{body} OpStore %out %r"));
     if let Some(images) = relation {
         scene.relation.calculator = Calculator { images, ..Calculator::default() };
+        scene.beside = false;
     }
     let target = &scene.observed().targets[0];
     (definite(target, x, y, 0) - 1.0, target.component(x, y, 0).expect("a pixel"))
@@ -273,6 +275,39 @@ fn divergent_samples_are_undefined() {
     assert_eq!(exactly(&scene(&one_pixel(), numbered(8), body).observed(), 2, 3, 0), 33.0);
 }
 
+/// What is wrong in the lockstep machine alone is seen beside the relation.
+#[test]
+fn bugs_in_the_lockstep_machine_are_caught() {
+    let minified = format!("{MINIFIED} %r = OpImageSampleImplicitLod %v4 %ts %m Bias %f1 OpStore %out %r");
+    let fetched = "%w = OpLoad %stimg %st OpImageWrite %w %ij %c %r = OpImageFetch %v4 %t %ij OpStore %out %r";
+    let below = "%cx = OpCompositeExtract %float %xy 0 %left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None
+        OpBranchConditional %left %yes %m %yes = OpLabel OpDemoteToHelperInvocation OpBranch %m %m = OpLabel
+        %w = OpLoad %stimg %st OpImageWrite %w %ij %c OpStore %out %red";
+    let rules = |change: fn(&mut image::Rules)| move |parts: Parts<'_>| change(&mut parts.calculator.images);
+    type Bug = Box<dyn FnOnce(Parts<'_>)>;
+    let bugs: Vec<(&str, &str, Bug)> = vec![
+        ("another scale", &minified, Box::new(rules(|rules| rules.scale_factor = |[[ux, ..], _]| ux * 4.0))),
+        ("no bias", &minified, Box::new(|parts| parts.images.iter_mut().for_each(|access| access.places[Choice::Bias as usize] = 0))),
+        ("columns for rows", fetched, Box::new(|parts| parts.images[1].choosing[0].1.reverse())),
+        ("another texel is written", fetched, Box::new(|parts| parts.images[0].choosing[0].1.reverse())),
+        (
+            "helpers write",
+            below,
+            Box::new(|parts| {
+                parts.codes.iter_mut().filter(|code| code.op == lockstep::Op::Demote).for_each(lockstep::Code::drop_it);
+            }),
+        ),
+    ];
+    for (name, body, bug) in bugs {
+        let scene = scene(&ALL, if body == minified { levels() } else { numbered(8) }, body);
+        let relation = scene.run();
+        assert_eq!(relation.name(), "observed", "{name}");
+        let program = FragmentProgram::compile(&scene.fragment, "fs").expect("it compiles").planted(bug);
+        let shown = scene.with(|draw| draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"));
+        assert!(machine::difference(&relation, &shown).is_some(), "{name} is not caught");
+    }
+}
+
 /// Without float controls a product may be contracted with a sum, and then
 /// the coordinate is another.
 #[test]
@@ -294,6 +329,7 @@ fn the_rules_of_implicit_samples_are_missed() {
         let mut scene = scene(&ALL, numbered(4), body);
         assert_eq!(scene.run().name(), "observed", "{rule}");
         scene.relation = Relation { rules: Rules::standard().replace(rule, never), ..Relation::default() };
+        scene.beside = false;
         assert_eq!(scene.run().name(), "stuck", "{rule}");
     }
 }

@@ -70,6 +70,7 @@ pub const CASES: &[(&str, &str, &str)] = &[
     ("v4", "%i = OpLoad %img %tex %r = OpImageFetch %v4 %i u(2,1)", "7 0 0 1"),
     ("v4", "%i = OpLoad %img %tex %r = OpImageFetch %v4 %i i(1,0) Lod i(1)", "20 0 0 1"),
     ("v4", "%i = OpLoad %img %tex %r = OpImageFetch %v4 %i i(2,1) ConstOffset i(-1,-1)", "2 0 0 1"),
+    ("v4", "%i = OpLoad %img %tex %r = OpImageFetch %v4 %i i(-1,1) ConstOffset i(2,0)", "6 0 0 1"),
     ("v4", "%si = OpLoad %simg %both %i = OpImage %img %si %r = OpImageFetch %v4 %i i(1,0) Lod i(0)", "1 0 0 1"),
     ("v4", "%i = OpLoad %img %wide %r = OpImageFetch %v4 %i i(0,0) Lod i(0)", "0.5 -2 0 8"),
     ("u4", "%i = OpLoad %uimg %utex %r = OpImageFetch %u4 %i i(1,1) Lod i(0)", "4000000000 0 0 1"),

@@ -6,10 +6,10 @@ use std::fmt::Write;
 use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Precision, Robustness, Sampler};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Dispatch, Limits, Resources};
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grid::Report;
 use smallstep_semantics::spirv::step::{Relation, Sink};
-use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, grid};
+use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, grid, lockstep};
 
 /// Constants in a body, `f(0.5)`, `i(1,-1)`, `u(2)`, become declarations and ids.
 fn constants(body: &str) -> (String, String) {
@@ -166,6 +166,11 @@ fn image(binding: u32, format: Format, [width, height]: [u32; 2], levels: &[Vec<
     BoundImage { set: 0, binding, image }
 }
 
+/// The buffer that modules write to.
+pub fn fresh() -> [Buffer; 1] {
+    [Buffer { set: 0, binding: 0, bytes: words(&[77; 16]) }]
+}
+
 impl Bound {
     /// Images and samplers by the names that [`text`] gives them.
     pub fn new() -> Bound {
@@ -225,15 +230,42 @@ impl Bound {
 
     /// Runs a module by another relation.
     pub fn run_by(&self, module: &Module, groups: u32, relation: &Relation, sink: &mut dyn Sink) -> Report {
-        let buffers = [Buffer { set: 0, binding: 0, bytes: words(&[77; 16]) }];
+        let buffers = fresh();
         let dispatch = self.dispatch(groups, &buffers);
         grid::report(module, &dispatch, &Schedule::default(), relation, false, sink).expect("main is there")
     }
 }
 
-/// A run of one workgroup.
+/// In what the lockstep machine, with a bug or none, differs from how a dispatch ended by the
+/// relation; `None` too where it does not compile the module, which is so only of images and
+/// samplers that are passed to functions.
+pub fn difference(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    outcome: &Outcome<Observation>,
+    bug: impl FnOnce(lockstep::Parts<'_>),
+) -> Option<String> {
+    let program = match lockstep::Program::compile(module, dispatch.entry) {
+        Ok(program) => program.planted(bug),
+        Err(LoadError::Unsupported { what, .. }) => {
+            let passes = ["a parameter that points to UniformConstant", "a value of OpTypeImage"];
+            return (!passes.iter().any(|passed| what.contains(passed)))
+                .then(|| format!("the lockstep machine does not compile it: {what}"));
+        }
+        Err(error) => return Some(error.to_string()),
+    };
+    let shown = program.run(dispatch, 1);
+    (shown != *outcome).then(|| format!("the lockstep machine shows {shown:?}, not {outcome:?}"))
+}
+
+/// A run of one workgroup by the relation, which the lockstep machine must show the same of.
 pub fn report(module: &Module, bound: &Bound, relation: &Relation) -> Report {
-    bound.run_by(module, 1, relation, &mut ())
+    let report = bound.run_by(module, 1, relation, &mut ());
+    let buffers = fresh();
+    if let Some(difference) = difference(module, &bound.dispatch(1, &buffers), &report.outcome, |_| {}) {
+        panic!("{difference}");
+    }
+    report
 }
 
 /// A run of one invocation.

@@ -4,23 +4,38 @@
 use smallstep_semantics::image::{AddressMode, Rules as ImageRules};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::lockstep::{Choice, ImageAccess, Parts};
 use smallstep_semantics::spirv::operation::Calculator;
 use smallstep_semantics::spirv::step::{Config, Env, Next, Relation, Rules};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
 use super::cases::CASES;
-use super::module::{Bound, outcome, report, shown, text};
+use super::module::{Bound, difference, fresh, load, report, shown, text};
 
 /// The first case that comes out otherwise.
 fn caught(relation: &Relation) -> Option<&'static str> {
     let bound = Bound::new();
-    CASES.iter().find(|(type_, body, expected)| shown(type_, &outcome(type_, body, &bound, relation)) != *expected).map(|case| case.1)
+    let run = |type_: &str, body: &str| bound.run_by(&load(&text(type_, body, 1, "")), 1, relation, &mut ());
+    CASES.iter().find(|(type_, body, expected)| shown(type_, &run(type_, body)) != *expected).map(|case| case.1)
 }
 
-#[test]
-fn planted_values_are_caught() {
+/// The first case that the lockstep machine shows otherwise with a bug.
+fn caught_in_machine(bug: &dyn Fn(Parts<'_>)) -> Option<&'static str> {
+    let bound = Bound::new();
+    let buffers = fresh();
+    let differs = |type_: &str, body: &str| {
+        let module = load(&text(type_, body, 1, ""));
+        let outcome = bound.run_by(&module, 1, &Relation::default(), &mut ()).outcome;
+        difference(&module, &bound.dispatch(1, &buffers), &outcome, bug).is_some()
+    };
+    CASES.iter().find(|(type_, body, _)| differs(type_, body)).map(|case| case.1)
+}
+
+/// Wrong functions that definite values are computed by.
+fn wrong_rules() -> [(&'static str, ImageRules); 13] {
     let right = ImageRules::default();
-    let planted: [(&str, ImageRules); 13] = [
+    [
         ("unpack", ImageRules { unpack: |_, width, code| code as f64 / (1u64 << width) as f64, ..right }),
         ("unnormalize", ImageRules { unnormalize: |s, size| s * f64::from(size - 1), ..right }),
         ("nearest", ImageRules { nearest: f64::round, ..right }),
@@ -34,9 +49,13 @@ fn planted_values_are_caught() {
         ("missing", ImageRules { missing: [0.0; 4], ..right }),
         ("gather", ImageRules { gather: [0, 1, 2, 3], ..right }),
         ("compare", ImageRules { compare: |compare, reference, stored| compare.holds(stored, reference), ..right }),
-    ];
+    ]
+}
+
+#[test]
+fn planted_values_are_caught() {
     assert_eq!(caught(&Relation::default()), None);
-    let missed: Vec<&str> = planted
+    let missed: Vec<&str> = wrong_rules()
         .iter()
         .filter(|(_, images)| {
             let calculator = Calculator { images: *images, ..Calculator::default() };
@@ -44,6 +63,46 @@ fn planted_values_are_caught() {
         })
         .map(|(name, _)| *name)
         .collect();
+    assert_eq!(missed, [""; 0]);
+}
+
+/// The cases, by both engines, notice what is wrong in the lockstep machine alone: a function that
+/// values are computed by, or an operand that is taken for another one.
+#[test]
+fn bugs_in_the_lockstep_machine_are_caught() {
+    assert_eq!(caught_in_machine(&|_| {}), None);
+    let mut missed = Vec::new();
+    for (name, images) in wrong_rules() {
+        if caught_in_machine(&|parts| parts.calculator.images = images).is_none() {
+            missed.push(name);
+        }
+    }
+    let without = |choice: Choice| move |access: &mut ImageAccess| access.places[choice as usize] = 0;
+    type Bug = Box<dyn Fn(&mut ImageAccess)>;
+    let bugs: [(&str, Bug); 10] = [
+        ("Lod", Box::new(without(Choice::Lod))),
+        ("Grad", Box::new(without(Choice::Grad))),
+        ("ConstOffset", Box::new(without(Choice::ConstOffset))),
+        ("Offset", Box::new(without(Choice::Offset))),
+        ("ConstOffsets", Box::new(without(Choice::ConstOffsets))),
+        ("signs of coordinates", Box::new(|access| access.signed[0] ^= true)),
+        ("component", Box::new(|access| access.component = 3 - access.component)),
+        ("coordinates", Box::new(|access| access.choosing.iter_mut().take(1).for_each(|(_, slots)| slots.reverse()))),
+        ("results", Box::new(|access| access.results.reverse())),
+        (
+            "texel",
+            Box::new(|access| {
+                if access.op == Op::ImageWrite {
+                    access.value.reverse()
+                }
+            }),
+        ),
+    ];
+    for (name, bug) in bugs {
+        if caught_in_machine(&|parts| parts.images.iter_mut().for_each(&bug)).is_none() {
+            missed.push(name);
+        }
+    }
     assert_eq!(missed, [""; 0]);
 }
 

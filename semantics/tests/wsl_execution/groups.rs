@@ -66,6 +66,32 @@ fn without_the_barrier_it_races() {
     }
 }
 
+/// A run that ends at the first race has seen one, in fewer steps; one without a race is as any
+/// other.
+#[test]
+fn a_run_may_end_at_the_first_race() {
+    let racy = SUM.replace("GroupMemoryBarrierWithGroupSync();", "DeviceMemoryBarrierWithGroupSync();");
+    for (text, races) in [(racy.as_str(), true), (SUM, false)] {
+        for schedule in SCHEDULES {
+            let ended = |until_race| {
+                let settings = Settings { schedule, until_race, ..Settings::default() };
+                match run(text, [1, 1, 1], &[&[1, 2, 3, 4], &[0]], &settings) {
+                    Ending::Shown(shown) => *shown,
+                    other => panic!("{other:?}"),
+                }
+            };
+            let (all, first) = (ended(false), ended(true));
+            if races {
+                assert_eq!(first.races.len(), 1, "{schedule:?}");
+                let pair = |shown: &Shown| (shown.races[0].first.place, shown.races[0].second.place);
+                assert!(pair(&all) == pair(&first) && first.steps < all.steps && !all.races.is_empty(), "{schedule:?}");
+            } else {
+                assert_eq!(first, all, "{schedule:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_barrier_that_some_thread_never_reaches_is_reported() {
     let text = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex) { if (lane == 1) AllMemoryBarrierWithGroupSync(); }";

@@ -81,7 +81,8 @@ impl Run<'_> {
         let schedule = self.schedule()?;
         let (fuel, ways) = (self.number("fuel", FUEL)?, self.number("ways", 4096)? as usize);
         let planted = self.wsl_rules().execution;
-        let settings = group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, planted, precision: None };
+        let settings =
+            group::Settings { strategy: self.strategy()?, schedule, fuel, ways, races: true, until_race: false, planted, precision: None };
         let groups = self.groups()?;
         let (found, fired) = wsl::dispatch(&self.file.text, self.test.option("entry"), &self.file.resources, groups, &settings)?;
         self.report.fired.extend(fired);

@@ -113,7 +113,7 @@ fn computed<'w>(given: &'w Given, module: &spirv::Module, threads: u32) -> (Vec<
         let instruction = instruction_text(module, event.instruction);
         computed.push(Computed { witness, ty, thread, occurrence, executed, step: event.step, bits, instruction });
     };
-    let ended = grid::run(module, &given.target(FUEL.2), &Schedule::default(), &Relation::default(), &mut sink);
+    let ended = grid::run(module, &given.environment(FUEL.2), &Schedule::default(), &Relation::default(), &mut sink);
     let shown = match ended {
         Ok(Outcome::Observed(shown)) => Some(shown),
         _ => None,

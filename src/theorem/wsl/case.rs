@@ -44,7 +44,7 @@ impl Ran {
     pub(super) fn dispatch(&self) -> Dispatch {
         match self {
             Ran::Computed(given) => given.dispatch().into(),
-            Ran::Drawn(given) => given.adapted.clone().into(),
+            Ran::Drawn(given) => given.for_device().into(),
         }
     }
 

@@ -7,9 +7,10 @@
 //! pixels that it may see otherwise are not compared, and counted as undecided: where an edge
 //! passes near a pixel's centre, or a depth test may end otherwise.
 
+use super::beside::draw_differs;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
-use super::source::{FUEL, MUCH, WAYS};
+use super::source::{FUEL, MUCH, WAYS, asked};
 use super::subject::{BOTH_OUT, RACES, agreed};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
@@ -17,15 +18,16 @@ use crate::compile::{bindings::Places, draw_for_wgpu};
 use crate::dispatch::{DepthAttachment, DrawDispatch, DrawResult, Geometry, Stage};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
-use crate::theorem::refine::draws::{Drawn, Stages};
 use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, Topology};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
-use smallstep_semantics::spirv::{self, Buffer, LoadError};
+use smallstep_semantics::spirv::draw::{self as spirv_draw, DefiniteTarget, Picture};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, Rate};
+use smallstep_semantics::spirv::lockstep::FragmentProgram;
+use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation};
 use smallstep_semantics::undefined::{Ub, Unspecified};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::fragment::over_screen;
@@ -36,6 +38,7 @@ use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::syntax::BuiltinSemantic;
 use smallstep_semantics::wsl::types::{Scalar, Type};
 use smallstep_semantics::wsl::typing::program::Program;
+use std::sync::Arc;
 
 /// What the target is given.
 pub(super) struct Given {
@@ -43,9 +46,21 @@ pub(super) struct Given {
     pub(super) modules: [Module; 2],
     bindings: Vec<Binding>,
     dispatch: DrawDispatch,
-    /// The same, as a device takes it.
-    pub(super) adapted: DrawDispatch,
-    places: Places,
+}
+
+impl Given {
+    /// The draw as a device takes it, and where its bindings are there.
+    ///
+    /// # Errors
+    /// That it cannot be adapted.
+    fn adapted(&self) -> Result<(DrawDispatch, Places), Verdict> {
+        draw_for_wgpu(&self.dispatch).map_err(|e| unchecked(e.to_string()))
+    }
+
+    /// The draw for a device; as it is if it cannot be adapted, for the device to refuse.
+    pub(super) fn for_device(&self) -> DrawDispatch {
+        self.adapted().map_or_else(|_| self.dispatch.clone(), |(adapted, _)| adapted)
+    }
 }
 
 /// What a target shows: bits of texels and depths, row after row from the top.
@@ -83,27 +98,28 @@ pub(super) fn judged(draw: &Draw, options: &Options, relation: bool) -> (Verdict
 /// The verdict of what a device shows. `device` names it.
 pub(super) fn on_device(draw: &Draw, outcome: &DeviceOutcome, options: &Options, device: &str, route: Route) -> (Verdict, Compared) {
     let none = Compared::default();
-    let given = match given(draw, options) {
+    let given = match given(draw, options).and_then(|given| Ok((given.adapted()?, given))) {
         Ok(given) => given,
         Err(verdict) => return (verdict, none),
     };
+    let ((adapted, places), given) = given;
     let engine = Engine::Device(device.into());
     match outcome {
-        DeviceOutcome::Rendered(result) if result.words_hash != given.adapted.words_hash() => {
+        DeviceOutcome::Rendered(result) if result.words_hash != adapted.words_hash() => {
             (unchecked("the device ran other words".into()), none)
         }
         DeviceOutcome::Rendered(result) => {
             let judge = Judge { precision: Some(options.profile), engine, on_device: true, relation: false, draw, given: &given };
-            judge.allows(machine(draw), &seen_of(&given, result))
+            judge.allows(machine(draw), &seen_of(&given, &places, result))
         }
         other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
     }
 }
 
-fn seen_of(given: &Given, result: &DrawResult) -> Seen {
+fn seen_of(given: &Given, places: &Places, result: &DrawResult) -> Seen {
     let targets = given.dispatch.targets.iter().zip(&result.targets).map(|(target, bytes)| (target.location, words(bytes)));
     let back = |buffer: &Buffer| {
-        let (set, binding) = given.places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
+        let (set, binding) = places.original((buffer.set, buffer.binding)).unwrap_or((buffer.set, buffer.binding));
         Buffer { set, binding, bytes: buffer.bytes.clone() }
     };
     Seen {
@@ -169,8 +185,7 @@ fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
         depth,
     };
     dispatch.check().map_err(|e| unchecked(e.0))?;
-    let (adapted, places) = draw_for_wgpu(&dispatch).map_err(|e| unchecked(e.to_string()))?;
-    Ok(Given { modules: [modules.vertex, modules.fragment], bindings: modules.bindings, dispatch, adapted, places })
+    Ok(Given { modules: [modules.vertex, modules.fragment], bindings: modules.bindings, dispatch })
 }
 
 /// The columns of a stage variable: their scalar and how many elements each has.
@@ -262,9 +277,9 @@ fn machine(draw: &Draw) -> Source {
     }
 }
 
-/// The program by its relation, along every way.
-fn relation(draw: &Draw, precision: Option<Profile>) -> Source {
-    let settings = Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways: WAYS, ..Settings::default() };
+/// The program by its relation, along so many ways.
+fn relation(draw: &Draw, precision: Option<Profile>, ways: usize) -> Source {
+    let settings = Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, ..Settings::default() };
     match draw.run(&settings) {
         Ending::Shown(shown) => Source::Shown(shown),
         Ending::OutOfFuel(_) => Source::Endless,
@@ -346,8 +361,8 @@ impl Judge<'_> {
             return agreed(compared);
         }
         let mut last = (Wrong::from(""), none);
-        for precision in [Some(None), self.precision.map(Some)].into_iter().flatten() {
-            match relation(self.draw, precision) {
+        for (precision, ways) in asked(self.precision, self.relation) {
+            match relation(self.draw, precision, ways) {
                 Source::Shown(shown) if !shown.races.is_empty() => {
                     return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none });
                 }
@@ -356,6 +371,7 @@ impl Judge<'_> {
                     match self.compared(&shown, seen) {
                         Ok(compared) => return agreed(Compared { by_relation: true, ..compared }),
                         Err(wrong) if shown.complete => last = (wrong, ran),
+                        Err(_) if ways < WAYS => {}
                         Err(wrong) => return (unchecked(format!("not every way was followed, and {}", wrong.what)), ran),
                     }
                 }
@@ -375,13 +391,18 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: bool) -
     let (none, engine) = (Compared::default(), Engine::SpirvMachine);
     let wrong = |what: String| disagree(Engine::WslRelation, engine.clone(), what);
     let source = machine(draw);
-    let (picture, images) = match target(&given.dispatch, &source) {
+    let target = target(&given.dispatch, &source, by_relation);
+    if let Ok((_, Some(what))) = &target {
+        let what = format!("the relation shows another one: {what}");
+        return (disagree(Engine::SpirvRelation, engine, what), none);
+    }
+    let picture = match target.map(|(outcome, _)| outcome) {
         Err(LoadError::Limit(limit)) => return (unchecked(format!("the target: {limit}")), none),
         Err(error) => return (disagree(Engine::Translation, Engine::Module, format!("a module is not valid: {error}")), none),
         Ok(Outcome::Observed(shown)) => shown,
         Ok(Outcome::Undefined(undefined)) => {
             let what = format!("{}: {}", undefined.ub.id(), undefined.what);
-            let verdict = match (undefined.ub, relation(draw, None)) {
+            let verdict = match (undefined.ub, relation(draw, None, WAYS)) {
                 (Ub::DataRace, Source::Shown(shown)) if !shown.races.is_empty() => Verdict::Undefined(what),
                 (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless)) => unchecked(other.unknown()),
                 // A derivative that not all threads of a quad come to decides it.
@@ -416,7 +437,7 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: bool) -
         }
         seen.buffers.push(Buffer { set: buffer.set, binding: buffer.binding, bytes: buffer.bytes });
     }
-    for image in images {
+    for image in picture.images {
         if let Some(undefined) = image.undefined.first() {
             return (shows_undefined(draw, undefined.kind, wrong), none);
         }
@@ -435,7 +456,7 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
     if kind != Unspecified::DivergentDerivative.id() {
         return wrong(what);
     }
-    match relation(draw, None) {
+    match relation(draw, None, WAYS) {
         Source::Shown(shown) if !shown.apart.is_empty() => Verdict::Undefined(what),
         Source::Shown(_) => wrong(what),
         other => unchecked(other.unknown()),
@@ -443,18 +464,54 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
 }
 
 /// Runs the modules. They have more fuel where the source ends, and less where it does not within
-/// its own.
-fn target(dispatch: &DrawDispatch, source: &Source) -> Result<Outcome<Drawn>, LoadError> {
+/// its own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also
+/// in what it shows something else.
+fn target(dispatch: &DrawDispatch, source: &Source, relation: bool) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
+    let vertex = spirv::Module::load(&dispatch.vertex.words)?;
+    let fragment = Arc::new(spirv::Module::load(&dispatch.fragment.words)?);
+    let program = match FragmentProgram::of(&fragment, &dispatch.fragment.entry) {
+        Ok(program) => Some(program),
+        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let contents = dispatch.contents();
+    let run = |fuel| target_with((&vertex, &fragment, program.as_ref()), &contents.lend(dispatch, Limits::of_fuel(fuel)));
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
-    match target_with(dispatch, first)? {
-        Outcome::OutOfFuel if matches!(source, Source::Shown(_)) => match target_with(dispatch, MUCH)? {
-            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("they do not end within {MUCH} instructions, and the source ends"))),
-            other => Ok(other),
+    let outcome = match run(first)? {
+        Outcome::OutOfFuel if matches!(source, Source::Shown(_)) => match run(MUCH)? {
+            Outcome::OutOfFuel => Outcome::Diverges(format!("they do not end within {MUCH} instructions, and the source ends")),
+            other => other,
         },
-        other => Ok(other),
-    }
+        other => other,
+    };
+    let differs = match (&outcome, &program) {
+        (Outcome::Observed(shown), Some(_)) if relation => {
+            draw_differs(&vertex, &fragment, &contents.lend(dispatch, Limits::of_fuel(FUEL.1)), shown)?
+        }
+        _ => None,
+    };
+    Ok((outcome, differs))
 }
 
-fn target_with(dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
-    Stages::new(dispatch)?.definite(dispatch, fuel)
+fn target_with(
+    (vertex, fragment, program): (&spirv::Module, &spirv::Module, Option<&FragmentProgram>),
+    lent: &spirv::environment::Draw,
+) -> Result<Outcome<Picture>, LoadError> {
+    if let Some(program) = program {
+        match spirv_draw::picture(vertex, program, lent, &raster::Rules::default())? {
+            // What the machine does not draw, the relation may.
+            Outcome::Unsupported(_) => {}
+            outcome => return Ok(outcome),
+        }
+    }
+    let outcome = spirv_draw::run(vertex, fragment, lent, &Relation::default(), &mut ())?;
+    Ok(outcome.map(|shown| {
+        let depth = shown.depth.map(|buffer| {
+            let [width, height] = buffer.size();
+            let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+            pixels.filter_map(|(x, y)| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
+        });
+        let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
+        Picture { depth, targets, buffers: shown.buffers, images: shown.images, instructions: shown.instructions }
+    }))
 }

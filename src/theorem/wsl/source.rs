@@ -14,7 +14,15 @@ pub(super) const MUCH: u64 = 1 << 28;
 pub(super) const WAYS: usize = 64;
 /// The ways that are followed first, and one more if there are more: what the target shows is
 /// nearly always among what these allow.
-pub(super) const FEW_WAYS: usize = 2;
+const FEW_WAYS: usize = 2;
+
+/// Under which precision, and along how many ways, the relation is asked, in turn: what some ways
+/// allow is allowed, so that the others are followed only where it matters. `all`: every way at
+/// once.
+pub(super) fn asked(precision: Option<Profile>, all: bool) -> impl Iterator<Item = (Option<Profile>, usize)> {
+    let few = if all { None } else { Some((None, FEW_WAYS)) };
+    few.into_iter().chain([(None, WAYS)]).chain(precision.map(|precision| (Some(precision), WAYS)))
+}
 
 /// What the source allows.
 pub(super) enum Source {
@@ -54,9 +62,10 @@ pub(super) fn machine(dispatch: &Dispatch) -> Source {
     }
 }
 
-/// The source by its relation, along so many ways.
+/// The source by its relation, along so many ways, or up to its first race.
 pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>, ways: usize) -> Source {
-    let settings = group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, ..group::Settings::default() };
+    let settings =
+        group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, until_race: true, ..group::Settings::default() };
     match dispatch.run(&settings) {
         group::Ending::Shown(shown) => {
             Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }

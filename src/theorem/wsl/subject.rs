@@ -1,10 +1,11 @@
 //! What runs on both sides: a dispatch of a compute entry point, or a function over a table of
 //! arguments.
 
+use super::beside::dispatch_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
-use super::source::{FEW_WAYS, FUEL, MUCH, Source, WAYS, machine, relation};
+use super::source::{FUEL, MUCH, Source, WAYS, asked, machine, relation};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
@@ -29,6 +30,7 @@ use smallstep_semantics::wsl::open::{Possible, Word};
 use smallstep_semantics::wsl::types::{Type, TypeId};
 use smallstep_semantics::wsl::typing::program::{Coercion, Program};
 use smallstep_semantics::wsl::{call, execution, memory};
+use std::sync::Arc;
 
 /// What runs on both sides.
 pub(super) enum Subject<'s, 'p> {
@@ -53,6 +55,12 @@ impl Given {
         &self.module
     }
 
+    /// The dispatch for an interpreter, with so much fuel.
+    pub(super) fn environment(&self, fuel: u64) -> environment::Dispatch<'_> {
+        let (resources, limits) = (self.bound.resources(), Limits::of_fuel(fuel));
+        environment::Dispatch { entry: &self.module.entry, groups: self.groups, resources, limits }
+    }
+
     /// The dispatch for a device.
     pub(super) fn dispatch(&self) -> ComputeDispatch {
         ComputeDispatch {
@@ -64,12 +72,6 @@ impl Given {
             samplers: self.bound.samplers.clone(),
             ..ComputeDispatch::default()
         }
-    }
-
-    /// The dispatch for SPIR-V's engines, with so much fuel.
-    pub(super) fn target(&self, fuel: u64) -> environment::Dispatch<'_> {
-        let (entry, resources) = (self.module.entry.as_str(), self.bound.resources());
-        environment::Dispatch { entry, groups: self.groups, resources, limits: Limits::of_fuel(fuel) }
     }
 }
 
@@ -251,10 +253,7 @@ impl Subject<'_, '_> {
             return agreed(compared);
         }
         let mut last = (Wrong::from(""), none);
-        // What some ways allow is allowed, so that the others are followed only where it matters.
-        let few = if relation { None } else { Some((None, FEW_WAYS)) };
-        let asked = few.into_iter().chain([(None, WAYS)]).chain(precision.map(|precision| (Some(precision), WAYS)));
-        for (precision, ways) in asked {
+        for (precision, ways) in asked(precision, relation) {
             match self.relation(precision, ways) {
                 Source::Shown { races: true, .. } => return (Verdict::Undefined(RACES.into()), Compared { by_relation: true, ..none }),
                 Source::Shown { words, open, complete, .. } => {
@@ -296,7 +295,12 @@ impl Subject<'_, '_> {
         let none = Compared::default();
         let engine = Engine::SpirvMachine;
         let source = self.machine();
-        let shown = match target(given, &source) {
+        let target = target(given, &source, relation);
+        if let Ok((_, Some(what))) = &target {
+            let what = format!("the relation shows another one: {what}");
+            return (disagree(Engine::SpirvRelation, engine, what), none);
+        }
+        let shown = match target.map(|(outcome, _)| outcome) {
             Err(LoadError::Limit(limit)) => return (unchecked(format!("the target: {limit}")), none),
             Err(error) => return (disagree(Engine::Translation, Engine::Module, format!("the module is not valid: {error}")), none),
             Ok(Outcome::Observed(shown)) => shown,
@@ -411,23 +415,30 @@ const DIVERGED: &str = "threads of a group wait at different barriers";
 pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
 
 /// Runs the module. It has more fuel where the source ends, and less where it does not within its
-/// own.
-fn target(given: &Given, source: &Source) -> Result<Outcome<Observation>, LoadError> {
+/// own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also in
+/// what it shows something else.
+fn target(given: &Given, source: &Source, relation: bool) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
     let (loaded, program) = loaded(&given.module)?;
+    let run = |fuel| target_with(given, (&loaded, program.as_ref()), fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
-    match target_with(given, (&loaded, program.as_ref()), first)? {
-        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match target_with(given, (&loaded, program.as_ref()), MUCH)? {
-            Outcome::OutOfFuel => Ok(Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends"))),
-            other => Ok(other),
+    let outcome = match run(first)? {
+        Outcome::OutOfFuel if matches!(source, Source::Shown { .. }) => match run(MUCH)? {
+            Outcome::OutOfFuel => Outcome::Diverges(format!("it does not end within {MUCH} instructions, and the source ends")),
+            other => other,
         },
-        other => Ok(other),
-    }
+        other => other,
+    };
+    let differs = match (&outcome, &program) {
+        (Outcome::Observed(shown), Some(_)) if relation => dispatch_differs(&loaded, &given.environment(FUEL.1), shown)?,
+        _ => None,
+    };
+    Ok((outcome, differs))
 }
 
 /// The module, and as the lockstep machine runs it unless it lacks something.
-fn loaded(module: &Module) -> Result<(spirv::Module, Option<lockstep::Program>), LoadError> {
-    let loaded = spirv::Module::load(&module.words)?;
-    match lockstep::Program::compile(&loaded, &module.entry) {
+fn loaded(module: &Module) -> Result<(Arc<spirv::Module>, Option<lockstep::Program>), LoadError> {
+    let loaded = Arc::new(spirv::Module::load(&module.words)?);
+    match lockstep::Program::of(&loaded, &module.entry) {
         Ok(program) => Ok((loaded, Some(program))),
         Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => Ok((loaded, None)),
         Err(other) => Err(other),
@@ -439,7 +450,7 @@ fn target_with(
     (loaded, program): (&spirv::Module, Option<&lockstep::Program>),
     fuel: u64,
 ) -> Result<Outcome<Observation>, LoadError> {
-    let dispatch = given.target(fuel);
+    let dispatch = given.environment(fuel);
     match program {
         Some(program) => Ok(program.run(&dispatch, 1)),
         None => spirv::grid::run(loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ()),

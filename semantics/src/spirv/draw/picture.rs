@@ -9,7 +9,7 @@ use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
 use crate::raster;
 use crate::spirv::concurrency::{Agent, Schedule};
-use crate::spirv::environment::{Draw, ObservedBuffer};
+use crate::spirv::environment::{Draw, Observation, ObservedBuffer, ObservedImage};
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::Refused;
 use crate::spirv::grid::work::{Begin, Work};
@@ -30,6 +30,8 @@ pub struct Picture {
     pub depth: Option<Vec<f64>>,
     /// The storage buffers, as [`DrawObservation::buffers`] has them.
     pub buffers: Vec<ObservedBuffer>,
+    /// The storage images, likewise.
+    pub images: Vec<ObservedImage>,
     /// Instructions executed by all invocations of both stages, helpers among them.
     pub instructions: u64,
 }
@@ -83,12 +85,14 @@ fn drawn(
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
         pixels.filter_map(|[x, y]| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
     });
-    let mut shown = DrawObservation { buffers: quads.observation().buffers, ..DrawObservation::default() };
+    let Observation { buffers, images, .. } = quads.observation();
+    let mut shown = DrawObservation { buffers, images, ..DrawObservation::default() };
     written.add_to(&mut shown);
     Ok(Outcome::Observed(Picture {
         targets: targets.into_iter().map(DefiniteTarget::from).collect(),
         depth,
         buffers: shown.buffers,
+        images: shown.images,
         instructions: instructions + quads.executed(),
     }))
 }

@@ -5,7 +5,8 @@ use super::Grid;
 use super::work::Work;
 use crate::number::Why;
 use crate::outcome::Outcome;
-use crate::spirv::environment::{InvocationId, Observation, ObservedBuffer, ObservedImage, UndefinedBytes, UndefinedTexels};
+use crate::spirv::descriptors::observed;
+use crate::spirv::environment::{InvocationId, Observation, ObservedBuffer, ObservedImage, UndefinedBytes};
 use crate::spirv::shared::Last;
 use crate::spirv::value::Origin;
 use crate::undefined::{Undefined, Unspecified};
@@ -123,30 +124,16 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// Level 0 of a storage image at the end; `doubtful` sees components of texels that a device
     /// may hold other ones of, and why.
     fn observed_image(&self, image: u32, mut doubtful: impl FnMut(u8, u64, Why)) -> ObservedImage {
-        let (images, held) = (self.shared.images(), self.shared.images().image(image));
-        let (set, binding) = images.binding(image);
-        let (format, size) = (held.format(), held.sides(0).unwrap_or_default());
-        let mut observed =
-            ObservedImage { set, binding, format, size, bytes: held.bytes(0).unwrap_or_default().to_vec(), undefined: Vec::new() };
-        for (component, channel) in (0u8..).zip(format.channels()) {
-            for at in 0..size.into_iter().map(u64::from).product() {
-                let origin = match images.last(image, at, component) {
-                    Last::Certain => continue,
-                    Last::Doubtful(why) => {
-                        doubtful(component, at, why);
-                        continue;
-                    }
-                    Last::Undefined(origin) => origin,
-                };
-                channel.clear(&mut observed.bytes[at as usize * format.bytes()..][..format.bytes()]);
-                let made = origin.map(|origin| self.made(origin));
-                let kind = origin.map_or(Unspecified::Uninitialised, |origin| origin.kind).id();
-                match observed.undefined.last_mut() {
-                    Some(last) if (last.component, last.end, last.made, last.kind) == (component, at, made, kind) => last.end += 1,
-                    _ => observed.undefined.push(UndefinedTexels { component, start: at, end: at + 1, made, kind }),
-                }
+        let images = self.shared.images();
+        observed(images.image(image), images.binding(image), |at, component| match images.last(image, at, component) {
+            Last::Certain => None,
+            Last::Doubtful(why) => {
+                doubtful(component, at, why);
+                None
             }
-        }
-        observed
+            Last::Undefined(origin) => {
+                Some((origin.map(|origin| self.made(origin)), origin.map_or(Unspecified::Uninitialised, |origin| origin.kind)))
+            }
+        })
     }
 }

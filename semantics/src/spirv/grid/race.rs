@@ -71,11 +71,7 @@ fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &
         ObjectId::Buffer(_) => report::BUFFER.to_string(),
         ObjectId::Image(image) => {
             let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
-            let ((set, binding), [width, height, slices]) = (images.binding(image), held.sides(0).unwrap_or([1; 3]).map(u64::from));
-            let texel = race.offset / held.format().bytes() as u64;
-            let (x, y, z) = (texel % width, texel / width % height, texel / width / height);
-            let slice = if slices > 1 { format!(", {z}") } else { String::new() };
-            format!("texel ({x}, {y}{slice}) of the image at set {set}, binding {binding}")
+            report::texel(held, images.binding(image), race.offset / held.format().bytes() as u64)
         }
         ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
     };

@@ -12,6 +12,8 @@ mod compile;
 mod program;
 mod run;
 
+use std::sync::Arc;
+
 use rspirv::spirv::ExecutionModel;
 
 use super::error::LoadError;
@@ -19,13 +21,22 @@ use super::module::Module;
 
 pub(super) use compile::compiles;
 pub use program::{
-    Atomic, Block, Cell, Code, Edge, End, FragmentProgram, InterfaceVariable, Move, Op, Parts, Program, Site, Slot, Slots, Space,
+    Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site, Slot,
+    Slots, Space,
 };
 pub(super) use run::{Broken, Quads};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.
     pub fn compile(module: &Module, entry: &str) -> Result<Program, LoadError> {
+        Program::of(&Arc::new(module.clone()), entry)
+    }
+
+    /// The same of a module that is shared with the program.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn of(module: &Arc<Module>, entry: &str) -> Result<Program, LoadError> {
         compile::compile(module, entry, ExecutionModel::GLCompute)
     }
 
@@ -33,16 +44,23 @@ impl Program {
     /// something. A bug must keep registers, blocks and tables within the program.
     #[must_use]
     pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
-        let Program { codes, blocks, moves, sites, atomics, interface, calculator, .. } = &mut self;
-        bug(Parts { codes, blocks, moves, sites, atomics, interface, calculator });
+        let Program { codes, blocks, moves, sites, atomics, images, interface, calculator, .. } = &mut self;
+        bug(Parts { codes, blocks, moves, sites, atomics, images, interface, calculator });
         self
     }
 }
 
 impl FragmentProgram {
-    /// Compiles a fragment entry point of a loaded module. Image instructions are refused: the
-    /// relation runs them.
+    /// Compiles a fragment entry point of a loaded module.
     pub fn compile(module: &Module, entry: &str) -> Result<FragmentProgram, LoadError> {
+        FragmentProgram::of(&Arc::new(module.clone()), entry)
+    }
+
+    /// The same of a module that is shared with the program.
+    ///
+    /// # Errors
+    /// As [`FragmentProgram::compile`].
+    pub fn of(module: &Arc<Module>, entry: &str) -> Result<FragmentProgram, LoadError> {
         let function = module.entry_point(entry)?.function;
         Ok(FragmentProgram { program: compile::compile(module, entry, ExecutionModel::Fragment)?, function })
     }

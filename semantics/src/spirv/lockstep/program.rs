@@ -85,6 +85,8 @@ pub enum Op {
     Derivative,
     // The active lanes become helpers; set d := the helpers.
     Demote, IsHelper,
+    // The image instruction c of `Program::images`.
+    Image,
 }
 
 /// One step of a block.
@@ -200,6 +202,59 @@ pub struct Atomic {
     pub unequal: Semantics,
 }
 
+/// An image instruction, which runs lane by lane.
+#[derive(Clone, Debug)]
+pub struct ImageAccess {
+    /// The instruction.
+    pub op: super::super::grammar::Op,
+    /// The variable that names the image, among the program's opaque ones.
+    pub image: u32,
+    /// The variable that names the sampler, likewise, or `NONE`.
+    pub sampler: u32,
+    /// The operands that choose texels, by id: the coordinate, as far as it counts, then the image
+    /// operands.
+    pub choosing: SmallVec<[(u32, Slots); 3]>,
+    /// Which of these each image operand is, as [`Choice`] numbers them; 0 where there is none.
+    pub places: [u8; 6],
+    /// Whether the integers of the coordinate are signed, and those of a level.
+    pub signed: [bool; 2],
+    /// The depth reference, the texel that is written, or the level of a query.
+    pub value: Slots,
+    /// The component that is gathered.
+    pub component: u8,
+    /// Where the result goes.
+    pub results: Slots,
+}
+
+/// An image operand (SPIR-V §3.2.14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are named as SPIR-V names them")]
+pub enum Choice {
+    Bias,
+    Lod,
+    Grad,
+    ConstOffset,
+    Offset,
+    ConstOffsets,
+}
+
+impl ImageAccess {
+    /// The scalars of both ids of Grad.
+    pub fn gradients(&self) -> Option<[&Slots; 2]> {
+        let at = usize::from(self.places[Choice::Grad as usize]);
+        let slots = |at: usize| self.choosing.get(at).map(|(_, slots)| slots);
+        if at == 0 { None } else { Some([slots(at)?, slots(at + 1)?]) }
+    }
+
+    /// The scalars of an image operand.
+    pub fn choice(&self, of: Choice) -> Option<&Slots> {
+        match self.places[of as usize] {
+            0 => None,
+            at => self.choosing.get(usize::from(at)).map(|(_, slots)| slots),
+        }
+    }
+}
+
 /// A copy of one scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
@@ -269,6 +324,8 @@ pub enum End {
         orders_shared: bool,
         /// Whether buffers are.
         orders_buffers: bool,
+        /// Whether images are.
+        orders_images: bool,
         /// The same in full.
         scope: Scope,
         /// The same in full.
@@ -394,6 +451,9 @@ pub struct Program {
     pub(super) sites: Vec<Site>,
     pub(super) faults: Vec<Fault>,
     pub(super) atomics: Vec<Atomic>,
+    pub(super) images: Vec<ImageAccess>,
+    /// The ids of the variables of images and samplers.
+    pub(super) opaque: Vec<u32>,
     /// Columns, sets, scalars of local and of shared memory.
     pub(super) columns: u32,
     pub(super) sets: u32,
@@ -440,6 +500,8 @@ pub struct Parts<'p> {
     pub sites: &'p mut [Site],
     /// The atomics.
     pub atomics: &'p mut [Atomic],
+    /// The image instructions.
+    pub images: &'p mut [ImageAccess],
     /// The inputs and outputs of a fragment stage.
     pub interface: &'p mut [InterfaceVariable],
     /// What sites compute with.

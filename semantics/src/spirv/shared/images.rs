@@ -8,15 +8,14 @@
 
 use std::rc::Rc;
 
-use rspirv::spirv::{Decoration, ImageFormat, StorageClass};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::super::concurrency::Class;
-use super::super::environment::{BoundImage, BoundSampler, Resources};
+use super::super::descriptors::{Descriptors, Named};
+use super::super::environment::Resources;
 use super::super::memory::Descriptor;
-use super::super::module::{Module, Variable, WHOLE};
-use super::super::types::{self, Type};
+use super::super::module::{Module, Variable};
 use super::super::value::{Origin, Scalar, Scalars};
 use super::{Cell, Extent, Missing, ObjectId};
 use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
@@ -73,36 +72,20 @@ pub enum Last {
 impl Images {
     /// The images and samplers that the variables name.
     pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, Missing> {
-        let opaque: Vec<&Variable> = used.iter().copied().filter(|v| v.class == StorageClass::UniformConstant).collect();
-        let images = held(module, &opaque, resources)?;
-        let mut samplers = Vec::new();
-        let mut descriptors = FxHashMap::default();
-        for variable in opaque {
-            let id = variable.id;
-            let Some(at @ (set, binding)) = module.descriptor(id) else {
-                return missing(format!("%{id} has no descriptor set and binding"));
-            };
-            let (declared, with_sampler) = parts(module, variable.type_);
-            let mut descriptor = Descriptor::default();
-            if declared.is_some() {
-                let Some(image) = images.iter().position(|held| (held.set, held.binding) == at) else {
-                    return missing(format!("no image at set {set}, binding {binding} for %{id}"));
-                };
-                descriptor.image = Some(image as u32);
-            }
-            if with_sampler {
-                let Some(bound) = resources.samplers.iter().find(|b| (b.set, b.binding) == at) else {
-                    return missing(format!("no sampler at set {set}, binding {binding} for %{id}"));
-                };
-                descriptor.sampler = Some(samplers.len() as u32);
-                samplers.push(checked(bound)?);
-            }
-            descriptors.insert(id, descriptor);
-        }
+        let Descriptors { images, samplers, of_variable } = Descriptors::new(module, used, resources).map_err(Missing::Resource)?;
+        let held = |Named { set, binding, image, storage, written }: Named<'_>| Held {
+            set,
+            binding,
+            image: Rc::new(image.clone()),
+            storage,
+            written,
+            anywhere: None,
+            known: FxHashMap::default(),
+        };
         Ok(Images {
-            images,
+            images: images.into_iter().map(held).collect(),
             samplers: samplers.into(),
-            descriptors: Rc::new(descriptors),
+            descriptors: Rc::new(of_variable),
             robustness: resources.image_robustness,
             precision: resources.precision,
         })
@@ -241,90 +224,4 @@ pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval, zero_sign: bool) -
     };
     let exact = allowed.low == allowed.high && !allowed.nan || allowed.low > allowed.high;
     Scalar { bits: bits.into(), trust: if exact { trust } else { trust.in_doubt(Why::Texel) }, undefined: None }
-}
-
-fn missing<T>(what: String) -> Result<T, Missing> {
-    Err(Missing::Resource(what))
-}
-
-/// The image of an opaque type, and whether it has a sampler.
-fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
-    match module.types().get(type_) {
-        Some(Type::Image(image)) => (Some(image), false),
-        Some(Type::SampledImage { image }) => (parts(module, image).0, true),
-        _ => (None, true),
-    }
-}
-
-/// The images of a dispatch that the variables name, in its order; of two at one place the first.
-fn held(module: &Module, opaque: &[&Variable], resources: &Resources<'_>) -> Result<Vec<Held>, Missing> {
-    let mut images: Vec<Held> = Vec::new();
-    for bound in resources.images {
-        let BoundImage { set, binding, .. } = *bound;
-        if images.iter().any(|held| (held.set, held.binding) == (set, binding)) {
-            continue;
-        }
-        let mut held: Option<Held> = None;
-        for variable in opaque.iter().filter(|v| module.descriptor(v.id) == Some((set, binding))) {
-            let Some(declared) = parts(module, variable.type_).0 else { continue };
-            fits(module, variable.id, &declared, bound)?;
-            let storage = declared.usage == 2;
-            let one = held.get_or_insert_with(|| {
-                let (image, known) = (Rc::new(bound.image.clone()), FxHashMap::default());
-                Held { set, binding, image, storage, written: false, anywhere: None, known }
-            });
-            if one.storage != storage {
-                return missing(format!("the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"));
-            }
-            one.written |= storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
-        }
-        images.extend(held);
-    }
-    Ok(images)
-}
-
-/// That an image is what a variable declares: the type of its numbers, and the format where the
-/// variable says one.
-fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), Missing> {
-    let format = bound.image.format();
-    let found = |rest: String| missing(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
-    let (shape, needed) = (bound.image.shape(), declared.shape());
-    if shape != needed {
-        return found(format!(" and {}; %{variable} declares one that is {}", shape.name(), needed.name()));
-    }
-    let fits = match (module.types().get(declared.sampled), format.numeric()) {
-        (Some(Type::Float { .. }), numeric) => !numeric.is_integer(),
-        (Some(Type::Int { signed, .. }), numeric) => numeric == if signed { Numeric::Sint } else { Numeric::Uint },
-        _ => false,
-    };
-    if !fits {
-        let numbers = match format.numeric() {
-            Numeric::Uint => "unsigned integers",
-            Numeric::Sint => "signed integers",
-            _ => "floats",
-        };
-        let needed = module.types().text(declared.sampled);
-        return found(format!(", which has {numbers}; %{variable} declares texels of {needed}"));
-    }
-    if declared.usage == 2 && format.is_depth() {
-        return found(format!(", a format of depths; %{variable} is a storage image"));
-    }
-    if declared.format == ImageFormat::Unknown {
-        return Ok(());
-    }
-    match Format::of_spirv(declared.format) {
-        None => missing(format!("an image of the format {:?} (%{variable})", declared.format)),
-        Some(needed) if needed != format => found(format!("; %{variable} declares {:?}, which is {}", declared.format, needed.name())),
-        Some(_) => Ok(()),
-    }
-}
-
-/// A sampler whose levels of detail are numbers.
-fn checked(bound: &BoundSampler) -> Result<image::Sampler, Missing> {
-    let sampler = bound.sampler;
-    if [sampler.lod_bias, sampler.lod_min, sampler.lod_max].iter().any(|x| x.is_nan()) {
-        let (set, binding) = (bound.set, bound.binding);
-        return missing(format!("the sampler at set {set}, binding {binding} has a level of detail that is no number"));
-    }
-    Ok(sampler)
 }

@@ -15,8 +15,9 @@ use crate::image::{self, Allowed, Location, Lod, Numeric, Sampled, SamplerError,
 use crate::number::sets::Set;
 use crate::number::{Inexact, Interval, Trust, Why};
 use crate::rule::Rule;
-use crate::spirv::check::{compares, is_implicit};
+use crate::spirv::check::compares;
 use crate::spirv::grammar::Op;
+use crate::spirv::image_operands::{Operands, is_unfit, projects};
 use crate::spirv::memory::{Descriptor, Value};
 use crate::spirv::operation::Scalar as Component;
 use crate::spirv::report;
@@ -86,45 +87,14 @@ pub fn image<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(config.defining(head.result, Value::Descriptor(Descriptor { image, sampler: None }))))
 }
 
+/// The operands of the instruction.
+fn operands_of<'m>(config: &Config<'m>, head: &Instruction) -> Operands<'m> {
+    Operands::of(head.op, config.operands(head))
+}
+
 /// The ids of an image operand of an instruction (SPIR-V §3.2.14); none where it does not have it.
 fn image_operand<'m>(config: &Config<'m>, head: &Instruction, wanted: ImageOperands) -> Option<&'m [u32]> {
-    let (mask, ids) = config.operands(head).get(before_operands(head.op)..)?.split_first()?;
-    let mask = ImageOperands::from_bits_truncate(*mask);
-    let mut at = 0;
-    for (bit, count) in [
-        (ImageOperands::BIAS, 1),
-        (ImageOperands::LOD, 1),
-        (ImageOperands::GRAD, 2),
-        (ImageOperands::CONST_OFFSET, 1),
-        (ImageOperands::OFFSET, 1),
-        (ImageOperands::CONST_OFFSETS, 1),
-    ] {
-        if bit == wanted {
-            return ids.get(at..at + count).filter(|_| mask.contains(bit));
-        }
-        at += if mask.contains(bit) { count } else { 0 };
-    }
-    None
-}
-
-/// How many operands an instruction has before its image operands.
-fn before_operands(op: Op) -> usize {
-    match op {
-        Op::ImageGather | Op::ImageDrefGather | Op::ImageWrite => 3,
-        op if compares(op) => 3,
-        _ => 2,
-    }
-}
-
-/// Whether it divides its coordinates.
-fn projects(op: Op) -> bool {
-    matches!(
-        op,
-        Op::ImageSampleProjImplicitLod
-            | Op::ImageSampleProjExplicitLod
-            | Op::ImageSampleProjDrefImplicitLod
-            | Op::ImageSampleProjDrefExplicitLod
-    )
+    operands_of(config, head).get(wanted)
 }
 
 /// The shape of the image that an operand of an instruction is, or is sampled.
@@ -142,11 +112,10 @@ fn shape_of(config: &Config<'_>, id: u32) -> Option<Shape> {
 
 /// The first operand of an instruction that chooses texels and is undefined.
 fn undefined_choice(config: &Config<'_>, head: &Instruction) -> Option<(u32, Origin)> {
-    let operands = config.operands(head);
-    let coordinate = (operands[1], shape_of(config, operands[0])?.coordinates() + usize::from(projects(head.op)));
-    let image_operands = operands.get(before_operands(head.op) + 1..).unwrap_or(&[]).iter().map(|&id| (id, usize::MAX));
+    let operands = operands_of(config, head);
+    let coordinate = (operands.own[1], operands.coordinates(shape_of(config, operands.own[0])?));
     std::iter::once(coordinate)
-        .chain(image_operands)
+        .chain(operands.ids.iter().map(|&id| (id, usize::MAX)))
         .find_map(|(id, count)| Some((id, config.scalars(id)?.iter().take(count).find_map(|s| s.undefined)?)))
 }
 
@@ -286,19 +255,14 @@ fn source<'e>(env: &Env<'e>, config: &Config<'_>) -> Option<Source<'e>> {
         (at, reference) = (at.map(|x| over(x, q)), reference.map(|x| over(x, q)));
     }
     let (offset, doubt) = offset(config, head)?;
-    // Vulkan, Texel Input Validation, Instruction/Sampler/Image View Validation; the rest is the
-    // sampler's own check.
-    let gathers = matches!(head.op, Op::ImageGather | Op::ImageDrefGather);
-    let moved = offset != [0; 3] || image_operand(config, head, ImageOperands::CONST_OFFSETS).is_some();
-    let flat = matches!(shape, Shape::D1 | Shape::D2);
-    let unnormalized =
-        sampler.unnormalized && (gathers || moved || !flat || projects(head.op) || is_implicit(head.op) || image.levels() > 1);
-    if unnormalized || reference.is_some() && !image.format().is_depth() {
+    let all = operands_of(config, head);
+    let moved = offset != [0; 3] || all.get(ImageOperands::CONST_OFFSETS).is_some();
+    if is_unfit(head.op, image, sampler, moved) {
         undefined = undefined.or(Some(origin(env, config, Unspecified::ImageSampler)));
     }
     let precision = images.precision(image.format());
     let sampling = Sampling { image, sampler, precision, rules: &env.calculator.images, offset };
-    let ids = operands[1..before_operands(head.op)].iter().chain(operands.get(before_operands(head.op) + 1..).unwrap_or(&[]));
+    let ids = all.own[1..].iter().chain(all.ids);
     let certified = ids.clone().flat_map(|&id| config.scalars(id).unwrap_or_default()).all(|scalar| scalar.trust.grid.is_some());
     let bounded = are_certain(env, config, ids);
     Some(Source { sampling, at: Location { at, layer }, reference, undefined, doubt, certified, bounded })

@@ -374,7 +374,8 @@ impl<'p> Draw<'p> {
         if settings.schedule == Schedule::All {
             return Err(Ending::Other(Outcome::Unsupported("every order of the threads of a draw".into())));
         }
-        let Stages { vertex, fragment, interface } = self.stages(settings, Shared::new)?;
+        let Stages { mut vertex, mut fragment, interface } = self.stages(settings, Shared::new)?;
+        vertex.iter_mut().chain([&mut fragment]).for_each(|shared| shared.tells_contexts = false);
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
         fired.extend(&interface.fired);
         let (mut fuel, mut spent) = (settings.fuel, false);
@@ -392,7 +393,7 @@ impl<'p> Draw<'p> {
                     Vec::new()
                 }
                 Ok(way) => {
-                    fired.extend(&way.world.common.fired);
+                    fired.extend(way.world.common.fired.rules());
                     let shown = way.shown(self.resources.len());
                     match &mut all {
                         None => all = Some(shown),

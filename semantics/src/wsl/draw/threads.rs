@@ -12,7 +12,6 @@ use crate::wsl::group::{Threads, take_turns};
 use crate::wsl::memory::{Memory, Object, ObjectId, Words};
 use crate::wsl::open::Opens;
 use crate::wsl::syntax::AddressSpace;
-use rustc_hash::FxHashSet;
 
 /// What a thread is doing.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +58,27 @@ pub(super) struct Starts {
 /// What each thread of each group left: the words of what it returned, none if it was discarded.
 pub(super) type Left = Vec<Vec<Option<Words>>>;
 
+/// The rules that were applied.
+#[derive(Clone, Debug)]
+pub(super) struct Fired(Vec<bool>);
+
+impl Default for Fired {
+    fn default() -> Fired {
+        Fired(vec![false; Rule::ALL.len()])
+    }
+}
+
+impl Fired {
+    pub(super) fn insert(&mut self, rule: Rule) {
+        self.0[rule as usize] = true;
+    }
+
+    /// In the order of the registry.
+    pub(super) fn rules(&self) -> impl Iterator<Item = Rule> + '_ {
+        Rule::ALL.iter().copied().filter(|&rule| self.0[rule as usize])
+    }
+}
+
 /// What every engine keeps of a draw.
 #[derive(Debug)]
 pub struct Common<'a> {
@@ -68,7 +88,7 @@ pub struct Common<'a> {
     /// What is unspecified.
     pub opens: Opens,
     /// The rules that were applied.
-    pub(super) fired: FxHashSet<Rule>,
+    pub(super) fired: Fired,
     /// Work of threads, and places that rasterisation looks at, that are left.
     pub(super) fuel: u64,
     /// The operations over quads that not all threads of a quad came to.
@@ -79,7 +99,7 @@ pub struct Common<'a> {
 
 impl<'a> Common<'a> {
     pub(super) fn new(text: &'a str, settings: &'a Settings, opens: Opens, fuel: u64) -> Common<'a> {
-        Common { text, settings, opens, fired: FxHashSet::default(), fuel, apart: Vec::new(), last: Span::default() }
+        Common { text, settings, opens, fired: Fired::default(), fuel, apart: Vec::new(), last: Span::default() }
     }
 
     /// Takes the cost of something from the fuel.
@@ -178,7 +198,7 @@ impl<'a> World<'a> {
         match step(shared, &mut self.memory, &mut self.common.opens, thread) {
             Ok(step) => {
                 self.common.fired.insert(step.rule);
-                self.common.fired.extend(&step.within);
+                step.within.iter().for_each(|&rule| self.common.fired.insert(rule));
                 self.common.fired.insert(Rule::WslGThread);
                 self.common.last = step.at;
                 if let Some(watch) = self.common.settings.watch {

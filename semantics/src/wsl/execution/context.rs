@@ -34,8 +34,8 @@ pub struct Cx<'a, 'p> {
     pub(super) released: bool,
     pub(super) gate: Gate,
     pub(super) stage: Option<&'a InDraw>,
-    /// ρ.
-    pub(super) env: Env,
+    /// ρ; none is empty.
+    pub(super) env: Option<Env>,
     /// The expression that is being reduced, or that the statement being reduced stands in.
     pub(super) at: ExprId,
     /// How many levels of the term are being asked about.
@@ -238,7 +238,7 @@ impl<'p> Cx<'_, 'p> {
 
     /// In another environment.
     pub fn in_env<R>(&mut self, env: Env, f: impl FnOnce(&mut Self) -> R) -> R {
-        let outer = std::mem::replace(&mut self.env, env);
+        let outer = self.env.replace(env);
         let result = f(self);
         self.env = outer;
         result

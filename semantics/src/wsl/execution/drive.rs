@@ -2,7 +2,7 @@
 
 use super::context::{Asked, Cx, span, turn};
 use super::next::{Change, Does, Focus, Reduct, within};
-use super::term::{Env, Expr};
+use super::term::Expr;
 use super::{Effect, Effects, Event, Gate, Instance, Next, Shared, Step, Stop, Thread};
 use crate::outcome::Limit;
 use crate::rule::Rule;
@@ -28,7 +28,7 @@ fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Op
         released: thread.released,
         gate,
         stage: thread.stage.as_ref(),
-        env: Env::default(),
+        env: None,
         at: thread.program.at,
         depth: 0,
         stuck: None,
@@ -113,13 +113,13 @@ fn done(
             let (Some(rule), Some(())) = (change.rule, change.put(&mut thread.program, focus, contexts)) else {
                 return Err(stuck("what a rule gives does not fit into the term"));
             };
-            let within = within(focus, contexts);
+            let within = within(shared, focus, contexts);
             focus.enter(contexts);
             Ok(Step { rule, within, at: place, events, value })
         }
         Does::Discards(rule) => {
             let rule = rule.unwrap_or(Rule::WslEDiscard);
-            let step = Step { rule, within: within(focus, contexts), at: place, events: SmallVec::new(), value: None };
+            let step = Step { rule, within: within(shared, focus, contexts), at: place, events: SmallVec::new(), value: None };
             Err((Stop::Discarded(Box::new(step)), Instance { barrier: None, around: std::mem::take(around) }))
         }
         Does::Stops(stop) => {

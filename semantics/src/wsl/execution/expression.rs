@@ -49,7 +49,7 @@ pub(super) const RULES: &[Row] = &[
 /// x → LVal(ρ(x)) [wsl/e-variable, 004 Variables]
 pub fn e_variable(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Variable(store) = e.form else { return None };
-    let bound = cx.env.iter().any(|(_, bound)| *bound == store);
+    let bound = cx.env.iter().flat_map(|env| env.iter()).any(|(_, bound)| *bound == store);
     bound.then(|| Next::form(e, Form::Left(cx.address(store))))
 }
 

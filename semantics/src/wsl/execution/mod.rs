@@ -149,8 +149,9 @@ pub type Effects = SmallVec<[Effect; 1]>;
 pub struct Step {
     /// The rule.
     pub rule: Rule,
-    /// The rules of the contexts that it is applied in, outermost first.
-    pub within: SmallVec<[Rule; 24]>,
+    /// The rules of the contexts that it is applied in, outermost first; without
+    /// [`Shared::tells_contexts`], of those alone that the thread was not in before.
+    pub within: SmallVec<[Rule; 8]>,
     /// What it was applied to.
     pub at: Span,
     /// What memory saw, in program order.
@@ -212,6 +213,8 @@ pub struct Shared<'p> {
     rules: Cow<'static, Rules>,
     /// Planted bugs.
     pub planted: Planted,
+    /// Whether each step tells all contexts that it is made in.
+    pub tells_contexts: bool,
 }
 
 impl<'p> Shared<'p> {
@@ -258,7 +261,7 @@ impl<'p> Shared<'p> {
             None => Cow::Borrowed(&*table::STANDARD),
         };
         let (thread_words, group_words) = (thread as usize / 4, group as usize / 4);
-        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, rules, planted })
+        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, rules, planted, tells_contexts: true })
     }
 
     /// The size of a type in words.

@@ -5,7 +5,7 @@
 //! of the term that it applies in. The driver of the parent module does what is said.
 
 use super::term::{Block, Env, Expr, Form, Stmt, Value};
-use super::{Around, Cx, Effects, Stop};
+use super::{Around, Cx, Effects, Shared, Stop};
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::memory::Words;
@@ -72,7 +72,7 @@ pub(super) enum Judged {
     Left,
 }
 
-type Contexts = SmallVec<[Context; 24]>;
+type Contexts = SmallVec<[Context; 8]>;
 
 /// A reduct, and where it is.
 #[derive(Clone, Debug)]
@@ -396,7 +396,7 @@ impl Focus {
         loop {
             let (part, at, env) = *parts.get(self.0.len())?;
             (cx.at, cx.stuck) = (at, None);
-            cx.env = env.cloned().unwrap_or_default();
+            cx.env = env.cloned();
             let next = match (part, self.0.last().and_then(|context| context.judged)) {
                 (Part::Stmt(s), _) => cx.stmt(s),
                 (Part::Expr(e), Some(Judged::Left)) => cx.left(e),
@@ -453,10 +453,11 @@ impl<'t> Part<'t> {
     }
 }
 
-/// The rules of contexts, outermost first.
-pub(super) fn within(focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 24]> {
+/// The rules of contexts, outermost first; if not all are told, those that are not in focus yet.
+pub(super) fn within(shared: &Shared, focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 8]> {
     let mut within = SmallVec::new();
-    for context in focus.0.iter().chain(contexts.iter().rev()) {
+    let before = if shared.tells_contexts { &focus.0[..] } else { &[] };
+    for context in before.iter().chain(contexts.iter().rev()) {
         if let Some(rule) = context.rule {
             within.push(rule);
         }

@@ -41,7 +41,7 @@ pub fn e_block_annotate(cx: &mut Cx, s: &Stmt) -> Option<Next> {
     if block.env.is_some() || s.is_empty() {
         return None;
     }
-    Some(Next::block(cx.block(cx.env.clone(), block.made.clone(), block.rest.clone())))
+    Some(Next::block(cx.block(cx.env.clone().unwrap_or_default(), block.made.clone(), block.rest.clone())))
 }
 
 /// {ρ': {} s…} → {ρ': s…} [wsl/e-block-next-stmt, 004 Blocks and variable declarations 2]

@@ -54,6 +54,9 @@ pub struct Settings {
     pub ways: usize,
     /// Whether races are looked for. Without that, loads see the last store of the schedule.
     pub races: bool,
+    /// Whether the dispatch ends at the first race, of which alone it tells then: what else is shown
+    /// means nothing.
+    pub until_race: bool,
     /// Planted bugs.
     pub planted: Planted,
 }
@@ -68,6 +71,7 @@ impl Default for Settings {
             fuel: 100_000_000,
             ways: 256,
             races: true,
+            until_race: false,
             planted,
         }
     }
@@ -149,23 +153,25 @@ pub struct Dispatch<'p> {
 impl Dispatch<'_> {
     /// Runs the dispatch along every way.
     pub fn run(&self, settings: &Settings) -> Ending {
-        let shared = match self.shared(settings) {
+        let mut shared = match self.shared(settings) {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
+        shared.tells_contexts = false;
         let mut known = Known::default();
         for _ in 0..MAX_PASSES {
             let (learnt, fired) = (Known::default(), vec![false; Rule::ALL.len()]);
             let mut pass = Pass { shown: Shown::default(), known: &known, learnt, fired, every_order: true, halted: None };
-            pass.shown.complete = explore(settings.ways, |ways| match pass.halted {
-                None => pass.way(self, &shared, settings, ways),
-                Some(_) => Vec::new(),
+            pass.shown.complete = explore(settings.ways, |ways| match pass.halted.is_some() || pass.raced(settings) {
+                false => pass.way(self, &shared, settings, ways),
+                true => Vec::new(),
             });
+            let raced = pass.raced(settings);
             let Pass { mut shown, learnt, fired, every_order, halted, .. } = pass;
             if let Some(ending) = halted {
                 return ending;
             }
-            if !known.merge(&learnt) {
+            if raced || !known.merge(&learnt) {
                 shown.complete &= every_order;
                 shown.fired = Rule::ALL.iter().copied().filter(|&rule| fired[rule as usize]).collect();
                 return Ending::Shown(Box::new(shown));
@@ -239,6 +245,11 @@ struct Pass<'k> {
 }
 
 impl Pass<'_> {
+    /// Whether a race has ended it.
+    fn raced(&self, settings: &Settings) -> bool {
+        settings.until_race && !self.shown.races.is_empty()
+    }
+
     /// A way, in the order of the schedule or in every order: the ways that these are.
     fn way(&mut self, dispatch: &Dispatch, shared: &Shared, settings: &Settings, ways: Ways) -> Vec<Ways> {
         if settings.schedule != Schedule::All {

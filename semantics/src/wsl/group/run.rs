@@ -147,6 +147,11 @@ impl<'a, 'p> Run<'a, 'p> {
         }
     }
 
+    /// Whether it ends because of a race.
+    fn raced(&self) -> bool {
+        self.settings.until_race && self.world.memory.races.as_ref().is_some_and(|races| !races.found.is_empty())
+    }
+
     /// What a group does together once none of its threads runs. Whether they go on.
     fn meet_once(&mut self, g: usize) -> bool {
         let group = &mut self.groups[g];
@@ -170,7 +175,7 @@ impl<'a, 'p> Run<'a, 'p> {
 
     /// Takes a thread up to the next thing that others may see the order of.
     fn up_to_next(&mut self, g: usize, t: usize) {
-        while self.halted.is_none() && self.groups[g].threads[t].1 == State::Running {
+        while self.halted.is_none() && !self.raced() && self.groups[g].threads[t].1 == State::Running {
             if let Some(footprint) = self.step_once(g, t) {
                 let number = self.groups[g].threads[t].0.number;
                 self.next[number as usize] = footprint;
@@ -204,7 +209,7 @@ impl Threads for Run<'_, '_> {
 
     fn step(&mut self, g: usize, t: usize) -> Result<(), ()> {
         self.step_once(g, t);
-        if self.halted.is_some() { Err(()) } else { Ok(()) }
+        if self.halted.is_some() || self.raced() { Err(()) } else { Ok(()) }
     }
 
     fn meet(&mut self, g: usize) -> Result<(), ()> {
@@ -243,7 +248,7 @@ impl Explored for Run<'_, '_> {
                 self.up_to_next(g, t);
             }
         }
-        Stepped { released, stop: self.halted.is_some() }
+        Stepped { released, stop: self.halted.is_some() || self.raced() }
     }
 }
 

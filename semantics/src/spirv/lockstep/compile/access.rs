@@ -91,6 +91,7 @@ impl Compiler<'_> {
                     _ => index * self.words(part),
                 }
             }
+            Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
             Storage::Buffer(_) => {
                 let Some(address) = types.address(Address { offset: at.fixed, type_: at.type_, ..at.address }, index) else {
                     return self.unsupported("a part of a buffer without a place");
@@ -108,6 +109,7 @@ impl Compiler<'_> {
         let Some((part, _)) = types.part(at.type_, 0) else { return self.unsupported("an index into a type without parts") };
         let stride = match &at.storage {
             Storage::Registers(_) => return self.unsupported("an index that is no constant into a built-in"),
+            Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
             Storage::Local | Storage::Shared => self.words(part),
             Storage::Buffer(_) => {
                 let here = Address { offset: 0, type_: at.type_, ..at.address };
@@ -148,6 +150,10 @@ impl Compiler<'_> {
     pub(super) fn load(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
         let pointer = self.pointer(operands[0])?;
+        if let Storage::Opaque(variable) = pointer.storage {
+            self.homes.insert(i.result, Home::Opaque { image: variable, sampler: variable });
+            return Ok(());
+        }
         self.align(&pointer, alignments(&operands[1..])[0])?;
         let class = self.module.type_of(operands[0]).and_then(|type_| self.module.pointer_type(type_)).map(|(class, _)| class);
         let slots = self.load_slots(&pointer, i.result, class == Some(StorageClass::Output))?;
@@ -309,7 +315,7 @@ impl Compiler<'_> {
         for (k, pointer) in [target, source].into_iter().enumerate() {
             let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
             let space = match pointer.storage {
-                Storage::Registers(_) => return Ok(()),
+                Storage::Registers(_) | Storage::Opaque(_) => return Ok(()),
                 Storage::Local => Space::Local,
                 Storage::Shared => Space::Shared,
                 Storage::Buffer(buffer) => Space::Buffer(buffer),
@@ -337,6 +343,7 @@ impl Compiler<'_> {
     fn each_scalar(&mut self, pointer: &Pointer, slots: &[Slot], loads: bool) -> Compiled {
         match &pointer.storage {
             Storage::Registers(_) => unreachable!("registers are copied"),
+            Storage::Opaque(_) => self.unsupported("an image or sampler as a value in the lockstep machine"),
             Storage::Local | Storage::Shared => {
                 let is_local = matches!(pointer.storage, Storage::Local);
                 let mut at = pointer.fixed as u32;
@@ -421,7 +428,7 @@ impl Compiler<'_> {
         let unequal = if exchanges { self.semantics(operands[3])? } else { semantics };
         self.program.synchronises |= [semantics, unequal].iter().any(|s| s.ordering != Ordering::Relaxed);
         let space = match pointer.storage {
-            Storage::Registers(_) => return self.unsupported(format!("{} on a variable in registers", i.name())),
+            Storage::Registers(_) | Storage::Opaque(_) => return self.unsupported(format!("{} on a variable in registers", i.name())),
             Storage::Local => Space::Local,
             Storage::Shared => Space::Shared,
             Storage::Buffer(buffer) => Space::Buffer(buffer),

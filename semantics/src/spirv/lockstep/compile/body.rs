@@ -4,13 +4,12 @@
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::super::super::check::is_atomic;
+use super::super::super::check::{is_atomic, is_image};
 use super::super::super::concurrency::Ordering;
 use super::super::super::declare::is_derivative;
 use super::super::super::grammar::Op as Core;
 use super::super::super::module::Function;
 use super::super::super::operation;
-use super::super::super::order;
 use super::super::super::types::Type;
 use super::super::super::words::Instruction;
 use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
@@ -47,14 +46,14 @@ pub(in crate::spirv) fn compiles(op: Core) -> bool {
     );
     let fragment = [Core::Kill, Core::TerminateInvocation, Core::DemoteToHelperInvocation, Core::IsHelperInvocationEXT];
     let of_fragments = fragment.contains(&op) || is_derivative(op);
-    whole || of_fragments || flow.contains(&op) || parts.contains(&op) || is_atomic(op) || operation::core(op).is_some()
+    whole || is_image(op) || of_fragments || flow.contains(&op) || parts.contains(&op) || is_atomic(op) || operation::core(op).is_some()
 }
 
 impl Compiler<'_> {
     /// The blocks of a function that are reached.
     pub(super) fn bodies(&mut self, function: &Function) -> Compiled {
         let module = self.module;
-        let reached: FxHashSet<u32> = order::structural(module, function).into_iter().collect();
+        let reached: FxHashSet<u32> = self.loops.labels(function.id).iter().copied().collect();
         for block in module.function_blocks(function).iter().filter(|b| reached.contains(&b.label)) {
             self.last_uses(function, block.label);
             self.aliases.clear();
@@ -169,9 +168,9 @@ impl Compiler<'_> {
             Core::AccessChain | Core::InBoundsAccessChain => self.access_chain(i),
             Core::CopyMemory => self.copy_memory(i),
             Core::ArrayLength => self.array_length(i),
-            Core::CopyObject if self.homes.get(&operands[0]).is_some_and(|home| matches!(home, Home::Pointer(_))) => {
-                let pointer = self.pointer(operands[0])?;
-                self.homes.insert(i.result, Home::Pointer(pointer));
+            Core::CopyObject if !self.homes.get(&operands[0]).is_some_and(|home| matches!(home, Home::Slots(_))) => {
+                let home = self.homes.get(&operands[0]).cloned();
+                self.homes.extend(home.map(|home| (i.result, home)));
                 Ok(())
             }
             Core::CopyObject | Core::CopyLogical => {
@@ -243,6 +242,7 @@ impl Compiler<'_> {
                 self.bind(i.result, Slots::from_slice(&[Slot::Truth(d)]))
             }
             op if is_derivative(op) => self.derivative(i),
+            op if is_image(op) => self.image(i),
             op if is_atomic(op) => self.atomic(i),
             op => match operation::core(op) {
                 Some(operation) => self.compute(i, operation, operands),

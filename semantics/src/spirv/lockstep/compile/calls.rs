@@ -17,7 +17,7 @@ impl Compiler<'_> {
                     let from = self.value(id)?;
                     args.extend(to.into_iter().zip(from));
                 }
-                None => return self.unsupported("a call of a function that is not compiled"),
+                Some(Home::Opaque { .. }) | None => return self.unsupported("a call of a function that is not compiled"),
             }
         }
         Ok(Ends::Call { function: function.id, args })
@@ -45,8 +45,9 @@ impl Compiler<'_> {
         let (scope, semantics) = (self.scope(operands[1])?, self.semantics(operands[2])?);
         // A release before it and an acquire after it, of all invocations of the workgroup.
         let orders = scope >= Scope::Workgroup && semantics.ordering == Ordering::AcquireRelease;
-        let [orders_shared, orders_buffers] = [Class::Workgroup, Class::Uniform].map(|class| orders && semantics.classes.contains(class));
-        Ok(Ends::Barrier { orders_shared, orders_buffers, scope, semantics })
+        let [orders_shared, orders_buffers, orders_images] =
+            [Class::Workgroup, Class::Uniform, Class::Image].map(|class| orders && semantics.classes.contains(class));
+        Ok(Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics })
     }
 
     /// A scope that a constant names.

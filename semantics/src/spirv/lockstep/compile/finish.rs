@@ -79,6 +79,12 @@ fn registers_of(program: &Program, code: &Code, defines: &mut Vec<Register>, use
             let atomic = &program.atomics[code.c as usize];
             uses.extend([column(atomic.address), column(atomic.value), column(atomic.comparator)].into_iter().flatten());
         }
+        Op::Image => {
+            let access = &program.images[code.c as usize];
+            defines.extend(access.results.iter().flat_map(|&slot| registers(slot)));
+            let choosing = access.choosing.iter().flat_map(|(_, slots)| slots);
+            uses.extend(choosing.chain(&access.value).flat_map(|&slot| registers(slot)));
+        }
         Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote => {}
         Op::IsHelper => defines.extend(set(code.d)),
         Op::Undefine => defines.extend(column(code.d)),
@@ -126,7 +132,7 @@ impl Compiler<'_> {
         let mut sorted = Vec::new();
         let mut number_of: FxHashMap<u32, u32> = FxHashMap::default();
         for function in functions.iter().filter_map(|&id| module.function(id)) {
-            for label in order::structural(module, function) {
+            for &label in self.loops.labels(function.id).iter() {
                 number_of.insert(label, sorted.len() as u32);
                 sorted.extend(parts_of.get(&label).into_iter().flatten().copied());
             }
@@ -141,8 +147,8 @@ impl Compiler<'_> {
             self.at = part.at as usize;
             let ends = match part.ends.clone() {
                 Ends::Terminator => self.terminator(part.label, part.function, entry, &number_of)?,
-                Ends::Barrier { orders_shared, orders_buffers, scope, semantics } => {
-                    End::Barrier { then, orders_shared, orders_buffers, scope, semantics }
+                Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics } => {
+                    End::Barrier { then, orders_shared, orders_buffers, orders_images, scope, semantics }
                 }
                 Ends::Call { function, args } => {
                     let edge = self.edge(number_of[&first_block(function)], args.iter().map(|&(to, from)| Move { to, from }))?;

@@ -4,6 +4,8 @@
 //! A loop that a barrier is in has a column that counts how often it has come back to its header.
 //! Where a barrier stands in a function that is called, the links of the calls tell from where.
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::super::grammar::Op as Core;
@@ -17,14 +19,19 @@ use super::{Compiled, Compiler, Ends, Part};
 /// innermost, by their headers.
 pub(in super::super) struct Loops {
     pub(super) of: FxHashMap<u32, Vec<u32>>,
+    /// By function: the labels of its blocks that are reached, in structural order.
+    pub(super) order: FxHashMap<u32, Rc<[u32]>>,
 }
 
 impl Loops {
     pub(super) fn new(module: &Module, functions: &[u32]) -> Loops {
         let mut of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut orders: FxHashMap<u32, Rc<[u32]>> = FxHashMap::default();
         for function in functions.iter().filter_map(|&id| module.function(id)) {
             // In structural order an outer loop's header comes before the inner one's.
-            for header in order::structural(module, function) {
+            let order: Rc<[u32]> = order::structural(module, function).into();
+            orders.insert(function.id, Rc::clone(&order));
+            for &header in order.iter() {
                 let code = module.block(header).map_or(&[][..], |b| module.code(b));
                 let Some(merge) = code.iter().rev().nth(1).filter(|i| i.is(Core::LoopMerge)) else { continue };
                 let merge = merge.operands(module.words())[0];
@@ -37,7 +44,12 @@ impl Loops {
                 }
             }
         }
-        Loops { of }
+        Loops { of, order: orders }
+    }
+
+    /// The labels of a reached function's blocks that are reached, in structural order.
+    pub(super) fn labels(&self, function: u32) -> Rc<[u32]> {
+        self.order.get(&function).cloned().unwrap_or_default()
     }
 
     pub(super) fn contains(&self, header: u32, label: u32) -> bool {

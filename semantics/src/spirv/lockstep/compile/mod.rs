@@ -10,6 +10,7 @@ mod body;
 mod calls;
 mod compute;
 mod finish;
+mod image;
 mod instances;
 mod variables;
 
@@ -17,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::super::concurrency::{Scope, Semantics};
@@ -42,6 +43,11 @@ const MAX_MEMORY: u64 = 1 << 20;
 pub(super) enum Home {
     Slots(Slots),
     Pointer(Pointer),
+    /// An image, a sampler or both, by the variables that name them.
+    Opaque {
+        image: u32,
+        sampler: u32,
+    },
 }
 
 /// Where what a pointer points to is kept.
@@ -52,6 +58,8 @@ pub(super) enum Storage {
     Local,
     Shared,
     Buffer(u8),
+    /// That of an image or a sampler, by the variable.
+    Opaque(u32),
 }
 
 /// A pointer: storage, and in it a place known now and a distance known at run time. Places are
@@ -91,7 +99,7 @@ pub(super) struct Part {
 pub(super) enum Ends {
     Terminator,
     Call { function: u32, args: SmallVec<[(Slot, Slot); 4]> },
-    Barrier { orders_shared: bool, orders_buffers: bool, scope: Scope, semantics: Semantics },
+    Barrier { orders_shared: bool, orders_buffers: bool, orders_images: bool, scope: Scope, semantics: Semantics },
 }
 
 /// A function that is reached: where its result is and where it returns to.
@@ -127,7 +135,8 @@ pub(super) struct Compiler<'m> {
 pub(super) type Compiled<T = ()> = Result<T, LoadError>;
 
 /// Compiles an entry point of a loaded module, which must be of that model: compute or fragment.
-pub(super) fn compile(module: &Module, entry: &str, model: ExecutionModel) -> Compiled<Program> {
+pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) -> Compiled<Program> {
+    let module: &Module = shared;
     let entry = module.entry_point(entry)?;
     let at = Place { function: entry.function, block: 0, word: 0 };
     if entry.model != model {
@@ -146,7 +155,7 @@ pub(super) fn compile(module: &Module, entry: &str, model: ExecutionModel) -> Co
     let mut compiler = Compiler {
         module,
         program: Program {
-            module: Arc::new(module.clone()),
+            module: Arc::clone(shared),
             size,
             entry: 0,
             blocks: Vec::new(),
@@ -155,6 +164,8 @@ pub(super) fn compile(module: &Module, entry: &str, model: ExecutionModel) -> Co
             sites: Vec::new(),
             faults: Vec::new(),
             atomics: Vec::new(),
+            images: Vec::new(),
+            opaque: Vec::new(),
             columns: 0,
             sets: 0,
             local: 0,
@@ -176,7 +187,7 @@ pub(super) fn compile(module: &Module, entry: &str, model: ExecutionModel) -> Co
             synchronises: false,
             calculator: Calculator::default(),
         },
-        homes: FxHashMap::default(),
+        homes: FxHashMap::with_capacity_and_hasher(module.instructions().len(), FxBuildHasher),
         frames: FxHashMap::default(),
         parts: Vec::new(),
         variable_slots: FxHashSet::default(),
@@ -267,6 +278,7 @@ impl<'m> Compiler<'m> {
         match self.homes.get(&id) {
             Some(Home::Slots(slots)) => Ok(slots.clone()),
             Some(Home::Pointer(_)) => self.unsupported("a pointer as a value in the lockstep machine"),
+            Some(Home::Opaque { .. }) => self.unsupported("an image or sampler as a value in the lockstep machine"),
             None => self.unsupported(format!("%{id}, which the lockstep machine has no value for")),
         }
     }

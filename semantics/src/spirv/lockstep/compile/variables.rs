@@ -137,6 +137,14 @@ impl Compiler<'_> {
                     is_storage,
                 })?)
             }
+            StorageClass::UniformConstant => {
+                if !matches!(self.type_(variable.type_), Type::Image(_) | Type::Sampler | Type::SampledImage { .. }) {
+                    return self.unsupported("an array of descriptors in the lockstep machine");
+                }
+                read_only = true;
+                self.program.opaque.push(variable.id);
+                Storage::Opaque(self.program.opaque.len() as u32 - 1)
+            }
             class => return self.unsupported(format!("OpVariable in {class:?} in the lockstep machine")),
         };
         let address = Address::whole(variable.type_);

@@ -181,6 +181,7 @@ impl Warp {
                 self.write_set(code, self.helpers);
                 Ok(())
             }
+            Op::Image => self.image(code, shared, group),
             Op::Compute => self.compute(&shared.program.sites[code.at as usize], shared),
         }
     }

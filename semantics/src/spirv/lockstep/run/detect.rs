@@ -33,16 +33,16 @@ impl Program {
 }
 
 /// An access as the full detector sees it.
-struct Seen {
-    object: u32,
-    offset: u64,
-    bytes: u64,
-    class: Class,
+pub(super) struct Seen {
+    pub(super) object: u32,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    pub(super) class: Class,
 }
 
 impl Warp {
     #[cold]
-    fn observe(&self, code: &Code, shared: &Shared<'_>, group: &mut Group, lane: usize, seen: Seen, kind: Kind) -> Option<Race> {
+    pub(super) fn observe(&self, code: &Code, shared: &Shared<'_>, group: &mut Group, lane: usize, seen: Seen, kind: Kind) -> Option<Race> {
         // A warp of quads is of several workgroups.
         let InvocationId { workgroup, local } = shared.program.invocation(self.number + lane as u32);
         let agent = Agent { workgroup, local };
@@ -82,7 +82,7 @@ impl Warp {
                 group.shadow.touch(at as usize, who, touch)
             }
         };
-        if races { Err(self.races(code, shared, lane, found, true)) } else { Ok(()) }
+        if races { Err(self.races(code, shared, lane, found, report::WORKGROUP_VARIABLE)) } else { Ok(()) }
     }
 
     #[inline]
@@ -111,7 +111,7 @@ impl Warp {
             }
         };
         if races {
-            return Err(self.races(code, shared, lane, found, false));
+            return Err(self.races(code, shared, lane, found, report::BUFFER));
         }
         if shared.buffers.is_doubly_named(memory) {
             let variable = shared.program.buffers[code.buffer as usize].id;
@@ -124,10 +124,10 @@ impl Warp {
     }
 
     #[cold]
-    fn races(&self, code: &Code, shared: &Shared<'_>, lane: usize, found: Option<Race>, in_workgroup_memory: bool) -> Broken {
+    pub(super) fn races(&self, code: &Code, shared: &Shared<'_>, lane: usize, found: Option<Race>, object: &str) -> Broken {
         let module = &shared.program.module;
         let what = match &found {
-            Some(race) => report::data_race(module, race, if in_workgroup_memory { report::WORKGROUP_VARIABLE } else { report::BUFFER }),
+            Some(race) => report::data_race(module, race, object),
             None => format!("{} races with another invocation's access that conflicts with it", report::name(module, code.at)),
         };
         let mut broken = self.broken(shared, Ub::DataRace, what, code.at, 1 << lane);

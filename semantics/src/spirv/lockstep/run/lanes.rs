@@ -89,7 +89,7 @@ impl Warp {
         self.broken(shared, ub, report::computation(module, site.instruction, ub, undefined), site.instruction, 1 << lane)
     }
 
-    fn put(&mut self, slot: Slot, lane: usize, bits: u64) {
+    pub(super) fn put(&mut self, slot: Slot, lane: usize, bits: u64) {
         match slot {
             Slot::Word(column) => self.columns[column as usize][lane] = bits as u32,
             Slot::Wide(low, high) => {
@@ -106,7 +106,7 @@ impl Warp {
         }
     }
 
-    fn put_undefined(&mut self, slot: Slot, lane: usize, origin: Origin) {
+    pub(super) fn put_undefined(&mut self, slot: Slot, lane: usize, origin: Origin) {
         for kept in kept(slot) {
             *self.undefined_mut(kept) |= 1 << lane;
             self.origins.insert((kept, lane as u8), origin);

@@ -88,6 +88,11 @@ impl Buffers {
         self.memories[self.memory_of(variable)].length
     }
 
+    /// How many memories there are.
+    pub(super) fn count(&self) -> usize {
+        self.memories.len()
+    }
+
     /// The words of each memory.
     pub(super) fn word_counts(&self) -> impl Iterator<Item = usize> + '_ {
         self.memories.iter().map(|m| m.words.len())

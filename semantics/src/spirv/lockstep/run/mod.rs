@@ -5,6 +5,7 @@ mod access;
 mod atomic;
 mod codes;
 mod detect;
+mod image;
 mod lanes;
 mod memory;
 mod quads;
@@ -23,6 +24,7 @@ use super::column::{self, LANES};
 use super::program::{BufferVariable, End, Program};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::undefined::{Site, Ub, Undefined, Unspecified};
+use image::Images;
 use memory::Buffers;
 pub(in crate::spirv) use quads::Quads;
 use races::Shadow;
@@ -68,6 +70,7 @@ pub(super) struct Shared<'r> {
     pub(super) dispatch: &'r Dispatch<'r>,
     pub(super) buffers: Buffers,
     pub(super) shadow: Shadow,
+    pub(super) images: Images<'r>,
     /// The number of elements of each runtime array.
     pub(super) lengths: Vec<u32>,
     pub(super) executed: AtomicU64,
@@ -205,6 +208,9 @@ impl Program {
         if dispatch.resources.buffers.iter().any(|buffer| buffer.bytes.len() as u64 > MAX_BYTES) {
             return Some(Outcome::Limit(Limit { what: "bytes in one memory object", bound: MAX_BYTES }));
         }
+        if let Err(what) = self.descriptors(dispatch) {
+            return Some(Outcome::Unsupported(what));
+        }
         for buffer in &self.buffers {
             if let Some(what) = missing(buffer, dispatch) {
                 return Some(Outcome::Unsupported(what));
@@ -232,7 +238,8 @@ impl Program {
         let [executed, turned, met] = [(); 3].map(|()| AtomicU64::new(0));
         let broken = AtomicBool::new(false);
         let fuel = dispatch.limits.instructions;
-        Shared { program: self, dispatch, buffers, shadow, lengths, executed, fuel, turned, met, broken, in_order, robust }
+        let images = Images::new(self, dispatch);
+        Shared { program: self, dispatch, buffers, shadow, images, lengths, executed, fuel, turned, met, broken, in_order, robust }
     }
 
     fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {
@@ -274,7 +281,8 @@ impl Program {
                 Some(first) if warps.iter().all(|warp| warp.waits_with(first)) => first.block,
                 _ => return Err(self.diverged(shared, number, warps)),
             };
-            let End::Barrier { orders_shared, orders_buffers, scope, semantics, .. } = self.blocks[block as usize].ends else {
+            let End::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics, .. } = self.blocks[block as usize].ends
+            else {
                 return Err(Broken::Stuck("lanes wait where there is no barrier".into()));
             };
             warps.iter_mut().for_each(|warp| warp.release(self));
@@ -284,6 +292,7 @@ impl Program {
             }
             group.phases.shared += u32::from(orders_shared);
             group.phases.buffers += u32::from(orders_buffers);
+            group.phases.images += u32::from(orders_images);
         }
     }
 
@@ -372,7 +381,7 @@ fn missing(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
 }
 
 impl Shared<'_> {
-    /// The storage buffers when all is done.
+    /// The storage buffers and images when all is done.
     fn observation(&self) -> Observation {
         let mut observed = Vec::new();
         for (at, buffer) in self.dispatch.resources.buffers.iter().enumerate() {
@@ -392,7 +401,8 @@ impl Shared<'_> {
             }
             observed.push(ObservedBuffer { set: buffer.set, binding: buffer.binding, bytes, undefined });
         }
-        Observation { buffers: observed, instructions: self.executed.load(Ordering::Relaxed), ..Observation::default() }
+        let images = self.images.observed(self.program);
+        Observation { buffers: observed, images, instructions: self.executed.load(Ordering::Relaxed) }
     }
 }
 

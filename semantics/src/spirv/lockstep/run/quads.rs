@@ -18,7 +18,8 @@ use crate::undefined::Unspecified;
 const QUADS: u32 = LANES as u32 / 4;
 
 /// By what a derivative is: for each lane of a quad, of which two the difference is taken.
-const DIFFERENCES: [[[usize; 2]; 4]; 4] = [[[1, 0]; 4], [[2, 0]; 4], [[1, 0], [1, 0], [3, 2], [3, 2]], [[2, 0], [3, 1], [2, 0], [3, 1]]];
+pub(super) const DIFFERENCES: [[[usize; 2]; 4]; 4] =
+    [[[1, 0]; 4], [[2, 0]; 4], [[1, 0], [1, 0], [3, 2], [3, 2]], [[2, 0], [3, 1], [2, 0], [3, 1]]];
 
 /// The differences that derivatives of that kind are.
 fn subtract<const KIND: usize>(to: &mut Column, values: &Column) {
@@ -29,7 +30,7 @@ fn subtract<const KIND: usize>(to: &mut Column, values: &Column) {
 }
 
 /// The lanes of the quads that are whole in the set.
-fn whole(set: Lanes) -> Lanes {
+pub(super) fn whole(set: Lanes) -> Lanes {
     let pairs = set & set >> 1;
     (pairs & pairs >> 2 & 0x1111_1111_1111_1111) * 0xf
 }
@@ -206,7 +207,7 @@ impl Quads<'_> {
         self.shared.executed.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// What is observed of the storage buffers when all has ended.
+    /// What is observed of the storage buffers and images when all has ended.
     pub(in crate::spirv) fn observation(&self) -> Observation {
         self.shared.observation()
     }

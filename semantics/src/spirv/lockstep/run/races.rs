@@ -19,6 +19,7 @@ const R: Ordering = Ordering::Relaxed;
 pub(in super::super) struct Phases {
     pub(super) shared: u32,
     pub(super) buffers: u32,
+    pub(super) images: u32,
 }
 
 /// The number of a workgroup's first shared variable among the objects of the full detector,
@@ -194,7 +195,7 @@ impl Shadow {
 
 /// The same of one granule.
 #[inline]
-fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: Touch, alone: bool) -> bool {
+pub(super) fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: Touch, alone: bool) -> bool {
     if alone {
         return touch(&mut Words(records), at, who, kind);
     }
@@ -224,7 +225,7 @@ fn touch_granule(records: &[AtomicU64], at: usize, who: Who, kind: Touch, alone:
 }
 
 /// So many records of nobody.
-fn zeros(count: usize) -> Vec<AtomicU64> {
+pub(super) fn zeros(count: usize) -> Vec<AtomicU64> {
     (0..count).map(|_| AtomicU64::new(NOBODY)).collect()
 }
 
