@@ -15,6 +15,7 @@
 //! | `constant` | constants, none of which breaks a rule for const-expressions | |
 //! | `specialization` | specialization constants as overrides | |
 //! | `layout` | types in memory | Mapping types, Mapping buffer types |
+//! | `words` | buffers whose layout no type has | Mapping buffer types |
 //! | `place` | pointers, loads, stores, lengths | References and pointers, Mapping OpArrayLength |
 //! | `atomic` | atomics and barriers | Post-process: atomic functions |
 //! | `interface` | built-ins, entry points | Remapping builtin inputs and outputs |
@@ -38,6 +39,7 @@ mod specialization;
 mod structure;
 mod text;
 mod usage;
+mod words;
 
 use std::fmt;
 
@@ -145,6 +147,6 @@ pub enum Why {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn convert(words: &[u32], options: &Options) -> Result<Converted, NotConverted> {
-    let module = Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(NotConverted::Load)?;
+    let module = Module::load_with(words, &LoadOptions { lenient: true, unmodeled: true, ..LoadOptions::default() }).map_err(NotConverted::Load)?;
     Convert::new(&module, words, Plan(options.planted)).all(options.entry.as_deref()).map_err(NotConverted::Refused)
 }

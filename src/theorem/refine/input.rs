@@ -13,7 +13,7 @@ use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::module::{Module, Variable};
 use smallstep_semantics::spirv::types::Type;
 
-use super::interface::{Mismatch, least};
+use super::interface::{Mismatch, QUAD, least};
 use super::{Settings, Side};
 use crate::compute::given::{Place, written};
 use crate::compute::show;
@@ -39,6 +39,14 @@ pub struct Input {
 }
 
 impl Input {
+    /// Puts the push constants into a uniform buffer too, for a module that has one instead.
+    pub fn move_push_constants(&mut self, place: Place) {
+        self.buffers.retain(|b| (b.set, b.binding) != (place.set, place.binding));
+        let mut bytes = self.push_constants.clone();
+        bytes.resize(bytes.len().next_multiple_of(QUAD as usize), 0);
+        self.buffers.push(Buffer { set: place.set, binding: place.binding, bytes });
+    }
+
     /// The bytes at a place; none where there is no buffer.
     pub fn at(&self, place: Place) -> &[u8] {
         self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map_or(&[], |b| &b.bytes)
@@ -93,10 +101,13 @@ impl<'m> Shape<'m> {
                 continue;
             }
             let pinned = settings.pinned.iter().find(|(at, _)| *at == place).map(|(_, bytes)| bytes.clone());
-            let least = least(before, place);
+            let mut least = least(before, place);
             if let Some(bytes) = pinned.as_ref().filter(|bytes| (bytes.len() as u64) < least) {
                 let name = before.module.name_of(variable);
                 return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
+            }
+            if behind == Behind::Uniform && pinned.is_none() {
+                least = least.next_multiple_of(QUAD);
             }
             slots.push(Slot { place, least, stride: stride(module, variable.type_), pinned, variable: *variable });
         }
@@ -173,8 +184,9 @@ impl<'m> Shape<'m> {
         }
         for buffer in &input.buffers {
             let place = Place { set: buffer.set, binding: buffer.binding };
-            let slot = self.slots.iter().find(|slot| slot.place == place);
-            let of = slot.and_then(|slot| one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len()));
+            // What has no slot is the push constants once more.
+            let Some(slot) = self.slots.iter().find(|slot| slot.place == place) else { continue };
+            let of = one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len());
             arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, of))]);
         }
         arguments.extend(self.push_text(input).into_iter().flat_map(|text| ["--push".into(), text]));

@@ -211,6 +211,7 @@ impl Summary {
 /// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
 pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
     interface::check(before, after)?;
+    let moved = interface::moved_push_constants(before, after);
     let shape = Shape::of(before, settings)?;
     let mut summary = Summary::default();
     for index in 0..settings.inputs {
@@ -218,7 +219,10 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, mut progress: i
         let mut input = None;
         let mut first = None;
         for draft in 0..input::DRAFTS {
-            let drawn = shape.draw(settings, index, draft);
+            let mut drawn = shape.draw(settings, index, draft);
+            if let Some(place) = moved {
+                drawn.move_push_constants(place);
+            }
             judged = observe::judge(before, after, &drawn, settings);
             input = Some(drawn);
             match &judged {

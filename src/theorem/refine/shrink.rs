@@ -4,7 +4,9 @@ use smallstep_semantics::spirv::types::Type;
 
 use super::input::Slot;
 use super::observe::{Judged, judge};
+use super::interface::moved_push_constants;
 use super::{Input, Settings, Shape, Side};
+use crate::compute::given::Place;
 
 /// The most inputs that are tried.
 const QUESTIONS: u32 = 1_500;
@@ -17,13 +19,16 @@ struct Shrinking<'a> {
     best: Input,
     kind: &'static str,
     left: u32,
+    /// Where AFTER has the push constants.
+    moved: Option<Place>,
 }
 
 /// The smallest input found on which AFTER still differs in the same way; the input itself if it
 /// does not disagree.
 pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
     let Judged::Disagree(difference) = judge(before, after, &input, settings) else { return input };
-    let mut shrinking = Shrinking { before, after, shape, settings, best: input, kind: difference.how.kind(), left: QUESTIONS };
+    let moved = moved_push_constants(before, after);
+    let mut shrinking = Shrinking { before, after, shape, settings, best: input, kind: difference.how.kind(), left: QUESTIONS, moved };
     loop {
         let so_far = shrinking.best.clone();
         shrinking.groups();
@@ -44,7 +49,10 @@ pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, set
 
 impl Shrinking<'_> {
     /// Takes an input on if AFTER differs on it in the same way.
-    fn takes(&mut self, input: Input) -> bool {
+    fn takes(&mut self, mut input: Input) -> bool {
+        if let Some(place) = self.moved {
+            input.move_push_constants(place);
+        }
         if self.left == 0 || input == self.best {
             return false;
         }

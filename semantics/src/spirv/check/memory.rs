@@ -236,6 +236,9 @@ impl Pass<'_> {
         for (&argument, parameter) in arguments.iter().zip(parameters) {
             self.value_of(i, argument, parameter.type_, "an argument")?;
             let origin = self.origin(argument);
+            if self.module.unmodeled {
+                continue;
+            }
             if origin.non_writable || origin.buffer_block {
                 return self.unsupported(format!("OpFunctionCall with a pointer into a NonWritable buffer or a BufferBlock (%{argument})"));
             }
