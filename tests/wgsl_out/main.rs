@@ -1,10 +1,12 @@
 //! SPIR-V → WGSL, by execution: what naga reads back must show what the module shows.
 
+mod breadth;
 mod cases;
 mod errata;
 mod generated;
 mod planted;
 mod sections;
+mod shaders;
 mod stages;
 
 use std::time::Duration;

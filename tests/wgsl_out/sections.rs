@@ -19,6 +19,13 @@ pub const MODULES: &[(&str, &str)] = &[
     ("atomics", include_str!("modules/atomics.spvasm")),
     ("specialization", include_str!("modules/specialization.spvasm")),
     ("composites", include_str!("modules/composites.spvasm")),
+    ("words", include_str!("modules/words.spvasm")),
+    ("push", include_str!("modules/push.spvasm")),
+    ("push words", include_str!("modules/push_words.spvasm")),
+    ("aliases", include_str!("modules/aliases.spvasm")),
+    ("barriers", include_str!("modules/barriers.spvasm")),
+    ("selector", include_str!("modules/selector.spvasm")),
+    ("lengths", include_str!("modules/lengths.spvasm")),
 ];
 
 /// Whether one of the modules shows a mistake.

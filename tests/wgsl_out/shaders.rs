@@ -82,7 +82,8 @@ fn shaders_are_accepted_and_execute_the_same() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl_out/shaders");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(root).expect("the folder is there").map(|entry| entry.expect("a file").path()).collect();
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(root).expect("the folder is there").map(|entry| entry.expect("a file").path()).collect();
     paths.sort();
     let (mut wrong, mut accepted, mut agree) = (Vec::new(), 0, 0);
     for path in &paths {

@@ -487,7 +487,9 @@ impl<'m> Convert<'m> {
                 type_ = module.types().part(type_, 0).map_or(of, |(part, _)| part);
             }
             if matches!(module.types().get(of), Some(Type::RuntimeArray { .. })) || count > MAX_DESCRIPTORS {
-                let what = format!("%{id} is an array of more than {MAX_DESCRIPTORS} descriptors, or of no fixed number; WGSL has no arrays of them");
+                let what = format!(
+                    "%{id} is an array of more than {MAX_DESCRIPTORS} descriptors, or of no fixed number; WGSL has no arrays of them"
+                );
                 return Err(self.refused_at(&declaration, Why::Pointer, what));
             }
             if count > 1 {
@@ -497,7 +499,9 @@ impl<'m> Convert<'m> {
                 0 => (set, binding),
                 _ => {
                     let free = self.free_binding(set);
-                    self.notes.push(format!("element {element} of the array of descriptors at set {set}, binding {binding}, is at binding {free}"));
+                    self.notes.push(format!(
+                        "element {element} of the array of descriptors at set {set}, binding {binding}, is at binding {free}"
+                    ));
                     (set, free)
                 }
             });
@@ -634,12 +638,11 @@ impl<'m> Convert<'m> {
             Err(refused) if refused.why != Why::Layout => return Err(refused),
             _ => {}
         }
-        let is_storage = |id: u32| {
-            module.variable(id).is_some_and(|v| {
-                v.class == StorageClass::StorageBuffer || module.decoration(v.type_, WHOLE, Decorate::BufferBlock).is_some()
-            })
+        let is_storage = |&(id, type_): &(u32, u32)| {
+            let class = module.variable(id).map(|v| v.class);
+            class == Some(StorageClass::StorageBuffer) || module.decoration(type_, WHOLE, Decorate::BufferBlock).is_some()
         };
-        if others.iter().any(|&(id, _)| is_storage(id) != storage) {
+        if others.iter().any(|other| is_storage(other) != storage) {
             let what = "a uniform and a storage buffer are at one binding; WGSL has one variable there";
             return Err(self.refused_at(declaration, Why::Layout, what));
         }

@@ -706,6 +706,10 @@ impl<'c, 'm> Body<'c, 'm> {
 
     fn translate(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
+        if matches!(module.pointer_type(i.result_type), Some((StorageClass::UniformConstant, _))) {
+            // Images and samplers are named where they are used.
+            return Ok(());
+        }
         if self.makes_pointer(i) {
             let place = if i.is(Op::CopyObject) { self.place(operands[0])? } else { self.chain(i)? };
             self.places.insert(i.result, place);
@@ -789,7 +793,11 @@ impl<'c, 'm> Body<'c, 'm> {
             let killed = self.convert.killed();
             self.line(format!("if {killed} {{"));
             self.indent += 1;
-            if self.is_entry { self.return_from_entry(false)? } else { self.return_zero()? }
+            if self.is_entry {
+                self.return_from_entry(false)?
+            } else {
+                self.return_zero()?
+            }
             self.indent -= 1;
             self.line("}".into());
             self.left = true;

@@ -223,7 +223,8 @@ impl Convert<'_> {
         let free = self.free_binding(set);
         let depth = self.element(id, element)?.name;
         let name = self.names.fresh(&format!("{depth}_color"));
-        self.notes.push(format!("the texture {depth} at set {set}, binding {binding}, is read without a depth reference at binding {free}"));
+        self.notes
+            .push(format!("the texture {depth} at set {set}, binding {binding}, is read without a depth reference at binding {free}"));
         self.globals.push_str(&format!("@group({set}) @binding({free}) var {name}: {text};\n"));
         self.color_names.insert((id, element), name.clone());
         Ok(name)
@@ -397,11 +398,7 @@ impl Body<'_, '_> {
     }
 
     /// Does something with each descriptor that a resource may be.
-    fn each_descriptor(
-        &mut self,
-        resource: &Resource,
-        each: &mut dyn FnMut(&mut Self, u64) -> Result<(), Refused>,
-    ) -> Result<(), Refused> {
+    fn each_descriptor(&mut self, resource: &Resource, each: &mut dyn FnMut(&mut Self, u64) -> Result<(), Refused>) -> Result<(), Refused> {
         match &resource.which {
             Which::Only(at) => each(self, *at),
             Which::Any(index) => {
@@ -536,7 +533,8 @@ impl Body<'_, '_> {
                     return Ok(Some(self.texel(i, Expr { constant: false, ..Expr::call(function, &arguments) })));
                 };
                 // The texel at each offset is the last of those that are gathered there.
-                let offsets = self.convert.module.instruction(offsets).map_or(Vec::new(), |i| i.operands(self.convert.module.words()).to_vec());
+                let offsets =
+                    self.convert.module.instruction(offsets).map_or(Vec::new(), |i| i.operands(self.convert.module.words()).to_vec());
                 let mut parts = Vec::new();
                 for offset in offsets {
                     let mut arguments = arguments.clone();

@@ -139,7 +139,10 @@ impl Convert<'_> {
         let module = self.module;
         let modes = module.modes(entry);
         if modes.early_fragment_tests && !self.is_alike_with_early_tests(entry) {
-            return Err(self.refused(Why::EntryPoint, format!("entry point {:?} has EarlyFragmentTests, which WGSL has not, and does what shows them", entry.name)));
+            return Err(self.refused(
+                Why::EntryPoint,
+                format!("entry point {:?} has EarlyFragmentTests, which WGSL has not, and does what shows them", entry.name),
+            ));
         }
         if modes.depth.is_some() {
             self.notes.push("what is said of how FragDepth compares is left out".into());
@@ -253,7 +256,11 @@ impl Convert<'_> {
                 }
             }
         }
-        if input { self.ports.shared_inputs = shared } else { self.ports.shared_outputs = shared }
+        if input {
+            self.ports.shared_inputs = shared
+        } else {
+            self.ports.shared_outputs = shared
+        }
         Ok(())
     }
 
@@ -429,14 +436,7 @@ impl Convert<'_> {
     }
 
     /// The slots of a type from a location on.
-    fn located(
-        &mut self,
-        type_: u32,
-        at: &mut Located,
-        path: String,
-        wanted: &str,
-        slots: &mut Vec<Slot>,
-    ) -> Result<(), Refused> {
+    fn located(&mut self, type_: u32, at: &mut Located, path: String, wanted: &str, slots: &mut Vec<Slot>) -> Result<(), Refused> {
         if slots.len() > MAX_SLOTS {
             return Ok(());
         }

@@ -147,6 +147,7 @@ pub enum Why {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn convert(words: &[u32], options: &Options) -> Result<Converted, NotConverted> {
-    let module = Module::load_with(words, &LoadOptions { lenient: true, unmodeled: true, ..LoadOptions::default() }).map_err(NotConverted::Load)?;
+    let module =
+        Module::load_with(words, &LoadOptions { lenient: true, unmodeled: true, ..LoadOptions::default() }).map_err(NotConverted::Load)?;
     Convert::new(&module, words, Plan(options.planted)).all(options.entry.as_deref()).map_err(NotConverted::Refused)
 }

@@ -63,7 +63,14 @@ impl Stored {
 
 impl Body<'_, '_> {
     /// A part of what is at a spot: by a number, or by an expression.
-    pub(super) fn part_of_words(&mut self, place: &Place, spot: &Spot, number: i64, index: Option<Expr>, i: &Instruction) -> Result<Place, Refused> {
+    pub(super) fn part_of_words(
+        &mut self,
+        place: &Place,
+        spot: &Spot,
+        number: i64,
+        index: Option<Expr>,
+        i: &Instruction,
+    ) -> Result<Place, Refused> {
         let types = self.convert.module.types();
         let none = |this: &Self| this.convert.refused_at(i, Why::Layout, format!("%{} has no part {number} with a layout", spot.type_()));
         let known = u64::try_from(number).ok().and_then(|at| types.address(spot.address, at)).filter(|_| index.is_none());
@@ -208,7 +215,8 @@ impl Body<'_, '_> {
             _ => return Err(self.convert.refused_at(i, Why::Layout, "what is there is no runtime array")),
         };
         let words = Expr::call("arrayLength", &[Expr::name(format!("&{}", place.text))]);
-        let bytes = Expr::binary("-", &Expr::binary("*", &words, &Expr::literal("4u")), &Expr::literal(format!("{}u", spot.address.offset)));
+        let bytes =
+            Expr::binary("-", &Expr::binary("*", &words, &Expr::literal("4u")), &Expr::literal(format!("{}u", spot.address.offset)));
         Ok(Expr::binary("/", &bytes, &Expr::literal(format!("{stride}u"))))
     }
 }

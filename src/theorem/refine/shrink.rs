@@ -3,8 +3,8 @@
 use smallstep_semantics::spirv::types::Type;
 
 use super::input::Slot;
-use super::observe::{Judged, judge};
 use super::interface::moved_push_constants;
+use super::observe::{Judged, judge};
 use super::{Input, Settings, Shape, Side};
 use crate::compute::given::Place;
 

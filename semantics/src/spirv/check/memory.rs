@@ -42,7 +42,7 @@ impl Pass<'_> {
             let decorated = |target, decoration| self.module.decoration(target, WHOLE, decoration).is_some();
             return Origin {
                 non_writable: decorated(id, Decorate::NonWritable),
-                buffer_block: decorated(variable.type_, Decorate::BufferBlock),
+                buffer_block: decorated(self.module.types.leaf(variable.type_), Decorate::BufferBlock),
             };
         }
         self.module.definition(id).and_then(|index| self.origins.known.get(index)).copied().unwrap_or_default()

@@ -165,7 +165,15 @@ impl Declare<'_> {
         let format = ImageFormat::from_u32(operands[6]).unwrap_or(ImageFormat::Unknown);
         if let Some(dim) = Dim::from_u32(dim).filter(|_| self.module.unmodeled) {
             let (arrayed, multisampled) = (arrayed == 1, multisampled == 1);
-            return Ok(Type::Image(Image { sampled: operands[0], dim, depth: depth as u8, arrayed, multisampled, usage: usage as u8, format }));
+            return Ok(Type::Image(Image {
+                sampled: operands[0],
+                dim,
+                depth: depth as u8,
+                arrayed,
+                multisampled,
+                usage: usage as u8,
+                format,
+            }));
         }
         let modeled = [Dim::Dim1D, Dim::Dim2D, Dim::Dim3D, Dim::DimCube].into_iter().find(|&of| of as u32 == dim);
         let has_layers = arrayed == 1 && matches!(modeled, Some(Dim::Dim1D | Dim::Dim2D));
