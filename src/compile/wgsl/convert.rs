@@ -112,6 +112,8 @@ pub(super) struct Convert<'m> {
     pub(super) everywhere: u32,
     /// The functions that OpKill may end, they or what they call.
     pub(super) kills: FxHashSet<u32>,
+    /// The inputs that each function is given, by id of the function.
+    pub(super) carried: FxHashMap<u32, Vec<u32>>,
     /// The variable that says whether OpKill has ended the invocation.
     pub(super) killed: Option<String>,
     /// The bytes of all references so far: each access chain spells its own.
@@ -180,6 +182,7 @@ impl<'m> Convert<'m> {
             used: FxHashSet::default(),
             everywhere: 0,
             kills: FxHashSet::default(),
+            carried: FxHashMap::default(),
             killed: None,
             spelled: 0,
         }

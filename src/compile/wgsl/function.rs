@@ -134,6 +134,13 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
             }
         }
+        for input in self.convert.carried.get(&self.function.id).cloned().unwrap_or_default() {
+            let type_ = module.variable(input).map_or(0, |variable| variable.type_);
+            let (wanted, text) = (self.wanted(input), self.convert.value_type(type_)?);
+            let local = self.convert.names.local(&wanted);
+            parameters.push(format!("{local}: {text}"));
+            self.remember(input, local, type_);
+        }
         let result = match module.types().get(self.function.result_type) {
             Some(Type::Void) => String::new(),
             _ => format!(" -> {}", self.convert.value_type(self.function.result_type)?),
@@ -782,6 +789,13 @@ impl<'c, 'm> Body<'c, 'm> {
                 arguments.push(self.value(id)?);
                 bindings.push(None);
             }
+        }
+        let mut inputs = self.convert.carried.get(&callee.id).cloned().unwrap_or_default();
+        if self.convert.plan.mixes_inputs() {
+            inputs.reverse();
+        }
+        for input in inputs {
+            arguments.push(Expr::name(self.place(input)?.text));
         }
         let name = self.convert.instance(callee, bindings)?;
         let call = Expr::call(&name, &arguments);

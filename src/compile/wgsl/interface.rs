@@ -3,11 +3,14 @@
 //! and outputs).
 //!
 //! Inputs and outputs are variables in SPIR-V, parameters and results in WGSL. An input is the
-//! parameter itself where only the entry point reads it; otherwise it is a private variable that
-//! the entry point sets first. An output is a private variable that the entry point returns. What
+//! parameter itself. Other functions that read it have a parameter for it too, for WGSL takes every
+//! private variable to differ between invocations, and a workgroup's number does not. Where a
+//! pointer to it is passed, or its parts are apart, it is a private variable that the entry point
+//! sets first. An output is a private variable that the entry point returns. What
 //! spans several locations is a parameter or a part of the result for each.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, Op, StorageClass};
+use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::Type;
@@ -150,21 +153,23 @@ impl Convert<'_> {
         let blocks = module.function_blocks(function);
         let range = blocks.first().map_or(0, |b| b.start as usize)..blocks.last().map_or(0, |b| b.end as usize);
         let first = module.functions().first().and_then(|f| module.definition(f.id)).unwrap_or(0);
-        let mut named: rustc_hash::FxHashMap<u32, (bool, bool)> = rustc_hash::FxHashMap::default();
+        // Whether it is used, by another function, and as an argument.
+        let mut named: FxHashMap<u32, (bool, bool, bool)> = FxHashMap::default();
         for &id in module.interface_of(entry) {
-            named.insert(id, (false, false));
+            named.insert(id, (false, false, false));
         }
         for (at, i) in module.instructions().iter().enumerate().skip(first) {
             for id in super::usage::value_operands(module, i) {
-                if let Some((used, elsewhere)) = named.get_mut(&id) {
+                if let Some((used, elsewhere, passed)) = named.get_mut(&id) {
                     *used = true;
-                    *elsewhere |= !range.contains(&at) || i.is(Op::FunctionCall);
+                    *elsewhere |= !range.contains(&at);
+                    *passed |= i.is(Op::FunctionCall);
                 }
             }
         }
         for &id in module.interface_of(entry) {
             let Some(variable) = module.variable(id).copied() else { continue };
-            let (used, elsewhere) = named.get(&id).copied().unwrap_or_default();
+            let (used, elsewhere, passed) = named.get(&id).copied().unwrap_or_default();
             let input = match variable.class {
                 StorageClass::Input => true,
                 StorageClass::Output => false,
@@ -181,7 +186,9 @@ impl Convert<'_> {
             }
             let whole = |slot: &Slot| slot.located.as_ref().is_none_or(|l| l.components.0 == 0);
             let plain = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none() && whole(slot));
-            let kept = !input || elsewhere || !plain;
+            // Functions of several entry points are written once.
+            let is_of_one = module.entry_points().iter().filter(|e| module.interface_of(e).contains(&id)).count() == 1;
+            let kept = !input || !plain || passed || elsewhere && !is_of_one;
             let names = match input {
                 true => slots.iter().map(|slot| self.names.fresh(&slot.wanted)).collect(),
                 false => Vec::new(),
@@ -192,9 +199,33 @@ impl Convert<'_> {
         for input in [true, false] {
             self.share_locations(input)?;
         }
+        self.find_carried();
         let has_position = self.ports.outputs.iter().flat_map(|p| &p.slots).any(|s| s.attributes.contains("position"));
         self.ports.position = entry.model == ExecutionModel::Vertex && !has_position;
         Ok(())
+    }
+
+    /// Finds the inputs that each function reads, itself or in what it calls, and is to be given.
+    fn find_carried(&mut self) {
+        let module = self.module;
+        let inputs: Vec<u32> = self.ports.inputs.iter().filter(|port| !port.kept).map(|port| port.id).collect();
+        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut work = Vec::new();
+        for function in module.functions() {
+            module.callees(function).for_each(|callee| callers.entry(callee).or_default().push(function.id));
+            for i in module.function_blocks(function).iter().flat_map(|b| module.code(b)) {
+                let named = super::usage::value_operands(module, i).into_iter().filter(|id| inputs.contains(id));
+                work.extend(named.map(|id| (function.id, id)));
+            }
+        }
+        while let Some((function, input)) = work.pop() {
+            let carried = self.carried.entry(function).or_default();
+            if !carried.contains(&input) {
+                carried.push(input);
+                work.extend(callers.get(&function).into_iter().flatten().map(|&caller| (caller, input)));
+            }
+        }
+        self.carried.values_mut().for_each(|inputs| inputs.sort_unstable());
     }
 
     /// Whether nothing shows that the depth and stencil tests are before the shader: it neither
@@ -272,7 +303,7 @@ impl Convert<'_> {
             let at = module.integer(index)?;
             module.built_in(variable.type_, u32::try_from(at).ok()?).filter(|b| is_ignored(*b))
         };
-        let mut pointers: rustc_hash::FxHashMap<u32, BuiltIn> = rustc_hash::FxHashMap::default();
+        let mut pointers: FxHashMap<u32, BuiltIn> = FxHashMap::default();
         pointers.extend(whole.map(|b| (variable.id, b)));
         let mut clips = false;
         for i in module.instructions() {

@@ -44,6 +44,8 @@ pub enum Change {
     Selector,
     /// What OpMemoryBarrier orders where only some invocations come is left out.
     Orders,
+    /// A function is given the inputs that it reads in another order.
+    Inputs,
 }
 
 /// A mistake.
@@ -118,6 +120,7 @@ pub const BUGS: &[Planted] = &[
     bug("a variable begins at the first component of its location", Change::Components),
     bug("the selector of a switch is what it was", Change::Selector),
     bug("what a memory barrier orders is left out", Change::Orders),
+    bug("inputs are given in another order", Change::Inputs),
 ];
 
 /// What is planted, if anything.
@@ -227,6 +230,11 @@ impl Plan {
     /// Whether selectors stay what they were.
     pub(super) fn keeps_selectors(&self) -> bool {
         self.0 == Some(Change::Selector)
+    }
+
+    /// Whether inputs are given in another order.
+    pub(super) fn mixes_inputs(&self) -> bool {
+        self.0 == Some(Change::Inputs)
     }
 
     /// Whether memory barriers are left out.
