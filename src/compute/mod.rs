@@ -135,7 +135,7 @@ pub fn load(name: &str, words: &[u32], lenient: bool, values: &[SpecValue]) -> R
         NotSpecialized::Words(e) => ReadError::of_module(name, &e),
         NotSpecialized::Value(what) => ReadError { wrong: Wrong::Invalid, text: format!("error: {name}: {what}") },
     })?;
-    Module::load_with(words, &LoadOptions { lenient, specialization }).map_err(|e| ReadError::of_module(name, &e))
+    Module::load_with(words, &LoadOptions { lenient, specialization, ..LoadOptions::default() }).map_err(|e| ReadError::of_module(name, &e))
 }
 
 impl ComputeModule {

@@ -23,8 +23,8 @@ fn w_2_and_3_phis() {
 #[test]
 fn w_4_clip_distances() {
     let text = include_str!("modules/vertex.spvasm");
-    let refused = refusal(&assembled(&text.replace("OpStore %point_size %one", "OpStore %clip %one")));
-    assert_eq!((refused.why, refused.what.as_str()), (Why::BuiltIn, "WGSL has no clip or cull distances"));
+    let (wgsl, _) = there_and_back(&assembled(&text.replace("OpStore %point_size %one", "OpStore %clip %one")), &Options::default());
+    assert!(wgsl.starts_with("enable clip_distances;") && wgsl.contains("@builtin(clip_distances)"), "{wgsl}");
     let refused = refusal(&assembled(&text.replace("OpStore %point_size %one", "OpStore %point_size %two")));
     assert_eq!((refused.why, refused.what.as_str()), (Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
     there_and_back(&assembled(text), &Options::default());

@@ -1,11 +1,13 @@
 //! SPIR-V → WGSL, by execution: what naga reads back must show what the module shows.
 
+mod breadth;
 mod cases;
 mod drawn;
 mod errata;
 mod generated;
 mod planted;
 mod sections;
+mod shaders;
 mod stages;
 
 use std::time::Duration;

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use smallstep::compile::wgsl::Options;
-use smallstep::compile::wgsl::planted::BUGS;
+use smallstep::compile::wgsl::planted::{BUGS, Change};
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
+
+/// What tests of its own catch, in `breadth`.
+const ELSEWHERE: &[Change] = &[Change::Descriptors, Change::Killed, Change::Components];
 
 /// The most modules that are tried for one mistake.
 const TRIES: u64 = 100;
@@ -14,7 +17,7 @@ const TRIES: u64 = 100;
 fn every_planted_bug_is_caught() {
     let limits = Limits { executed: 40, shared_percent: 50, ..Limits::default() };
     let mut missed = Vec::new();
-    for bug in BUGS {
+    for bug in BUGS.iter().filter(|bug| !ELSEWHERE.contains(&bug.change)) {
         let options = Options { planted: Some(bug.change), ..Options::default() };
         let optimiser = Optimiser::wgsl(options, Duration::from_secs(60));
         let by_generated = || (1..=TRIES).any(|seed| matches!(optimised(&case(seed, &limits), &optimiser), Optimised::Wrong { .. }));

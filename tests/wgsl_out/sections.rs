@@ -19,6 +19,14 @@ pub const MODULES: &[(&str, &str)] = &[
     ("atomics", include_str!("modules/atomics.spvasm")),
     ("specialization", include_str!("modules/specialization.spvasm")),
     ("composites", include_str!("modules/composites.spvasm")),
+    ("words", include_str!("modules/words.spvasm")),
+    ("push", include_str!("modules/push.spvasm")),
+    ("push words", include_str!("modules/push_words.spvasm")),
+    ("aliases", include_str!("modules/aliases.spvasm")),
+    ("barriers", include_str!("modules/barriers.spvasm")),
+    ("selector", include_str!("modules/selector.spvasm")),
+    ("lengths", include_str!("modules/lengths.spvasm")),
+    ("inputs", include_str!("modules/inputs.spvasm")),
 ];
 
 /// Whether one of the modules shows a mistake.
@@ -81,4 +89,14 @@ fn specialization_constants_are_overrides() {
     assert!(!wgsl.contains("@id(3)"), "{wgsl}");
     let notes = convert(&words, &Options::default()).expect("it is converted").notes;
     assert!(notes.iter().any(|note| note.starts_with("specialization constant 3 is frozen")), "{notes:?}");
+}
+
+/// WGSL takes private variables to differ between invocations, and refuses a barrier behind a
+/// condition on one. What a function reads of a workgroup's number is a parameter.
+#[test]
+fn functions_are_given_the_inputs_that_they_read() {
+    let converted = convert(&assembled(include_str!("modules/inputs.spvasm")), &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    assert!(!converted.text.contains("var<private>"), "{}", converted.text);
+    assert!(converted.text.contains("fn outer(local: u32, group: vec3<u32>)"), "{}", converted.text);
+    assert!(converted.text.contains("fn inner(group: vec3<u32>)"), "{}", converted.text);
 }

@@ -139,6 +139,9 @@ pub struct LoadOptions {
     /// Whether what older tools wrote is accepted too: sections out of order, which are put in
     /// order, and a header whose reserved word is not 0.
     pub lenient: bool,
+    /// Whether what no engine runs is accepted too: arrays of descriptors, more kinds of images,
+    /// instructions without a rule. It is for who only reads the module, as a converter does.
+    pub unmodeled: bool,
     /// Values for specialization constants; the others are frozen at their defaults.
     pub specialization: Vec<Specialization>,
 }
@@ -167,6 +170,8 @@ pub struct Module {
     pub(super) variables: Vec<Variable>,
     /// How many variables are at module scope.
     pub(super) globals: usize,
+    /// Whether it was loaded with what no engine runs ([`LoadOptions::unmodeled`]).
+    pub(super) unmodeled: bool,
 }
 
 /// What a variable is to its environment, in the modules that λV needs.
@@ -195,13 +200,13 @@ impl Module {
         let decoded = words::decode(words)?;
         if specialize::needed(&decoded) || !options.specialization.is_empty() {
             let frozen = specialize::freeze(&decoded, &options.specialization)?;
-            return Module::of_decoded(&frozen, words::decode(&frozen)?);
+            return Module::of_decoded(&frozen, words::decode(&frozen)?, options.unmodeled);
         }
-        Module::of_decoded(words, decoded)
+        Module::of_decoded(words, decoded, options.unmodeled)
     }
 
     /// Indexes and checks frozen words.
-    fn of_decoded(words: &[u32], decoded: words::Decoded<'_>) -> Result<Module, LoadError> {
+    fn of_decoded(words: &[u32], decoded: words::Decoded<'_>, unmodeled: bool) -> Result<Module, LoadError> {
         let count = decoded.instructions.len();
         let mut module = Module {
             words: words.to_vec(),
@@ -220,6 +225,7 @@ impl Module {
             blocks: Vec::new(),
             variables: Vec::new(),
             globals: 0,
+            unmodeled,
         };
         declare::declare(&mut module)?;
         check::check(&module)?;

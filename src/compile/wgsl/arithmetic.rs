@@ -321,7 +321,7 @@ impl Body<'_, '_> {
             Op::CompositeExtract => {
                 let value = self.value(operands[0])?;
                 let type_ = self.convert.module.type_of(operands[0]).unwrap_or(0);
-                let mut place = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), root: 0, whole: true };
+                let mut place = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), ..Place::default() };
                 for &at in &operands[1..] {
                     place = self.part(place, i64::from(at), None, i)?;
                 }
@@ -331,7 +331,7 @@ impl Body<'_, '_> {
                 let base = self.value(operands[1])?;
                 let object = self.value(operands[0])?;
                 let name = self.variable_from(index, i, &base)?;
-                let mut place = Place { text: name, kind: Kind::Value(i.result_type), root: 0, whole: true };
+                let mut place = Place { text: name, kind: Kind::Value(i.result_type), ..Place::default() };
                 for &at in &operands[2..] {
                     place = self.part(place, i64::from(at), None, i)?;
                 }
@@ -365,6 +365,7 @@ impl Body<'_, '_> {
                     Op::DPdyFine => "dpdyFine",
                     _ => "fwidthFine",
                 };
+                self.convert.derivatives = true;
                 let value = self.value(operands[0])?;
                 self.call_of(function, vec![value])?
             }
@@ -501,7 +502,7 @@ impl Body<'_, '_> {
         };
         let mut parts = Vec::new();
         for at in 0..count {
-            let place = Place { text: text.into(), kind: Kind::Value(from), root: 0, whole: true };
+            let place = Place { text: text.into(), kind: Kind::Value(from), ..Place::default() };
             let part = self.part(place, at as i64, None, i)?;
             let ends = types.part(from, at).map(|(t, _)| t).zip(types.part(to, at).map(|(t, _)| t));
             let Some((from, to)) = ends else {

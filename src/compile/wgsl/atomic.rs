@@ -4,7 +4,7 @@
 //! `atomic`, and a plain access to it is an `atomicLoad` or `atomicStore`. WGSL's atomics are
 //! relaxed.
 
-use rspirv::spirv::{MemorySemantics, Op, Scope};
+use rspirv::spirv::{ExecutionModel, MemorySemantics, Op, Scope};
 use rustc_hash::FxHashSet;
 use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::operation::Scalar;
@@ -13,7 +13,7 @@ use smallstep_semantics::spirv::types::Type;
 use super::convert::Convert;
 use super::function::Body;
 use super::layout::Rep;
-use super::place::Kind;
+use super::place::{Kind, Place};
 use super::text::Expr;
 use super::usage::{Stand, is_combinatorial};
 use super::{Refused, Why};
@@ -22,6 +22,23 @@ use super::{Refused, Why};
 const MAX_PATHS: usize = 1 << 16;
 
 impl Convert<'_> {
+    /// Finds what OpMemoryBarrier orders anywhere. Without atomics only barriers make invocations
+    /// see each other's memory, so that it is enough if each of them orders all of that.
+    pub(super) fn find_barriers(&mut self) {
+        let module = self.module;
+        if module.instructions().iter().any(|i| Op::AtomicLoad as u32 <= i.op as u32 && i.op as u32 <= Op::AtomicXor as u32) {
+            return;
+        }
+        if self.plan.forgets_orders() && module.instructions().iter().any(|i| i.is(Op::MemoryBarrier)) {
+            self.everywhere = MemorySemantics::ACQUIRE_RELEASE.bits();
+            return;
+        }
+        for i in module.instructions().iter().filter(|i| i.is(Op::MemoryBarrier)) {
+            let semantics = i.operands(module.words())[1];
+            self.everywhere |= module.constant_value(semantics).unwrap_or(0) as u32 | MemorySemantics::ACQUIRE_RELEASE.bits();
+        }
+    }
+
     /// Finds what atomics reach.
     pub(super) fn find_atomics(&mut self) -> Result<(), Refused> {
         let module = self.module;
@@ -83,7 +100,7 @@ impl Body<'_, '_> {
             return Err(self.convert.refused_at(i, Why::Barrier, "WGSL's barriers are those of a workgroup"));
         }
         let semantics = module.constant_value(operands[2]).unwrap_or(0) as u32 | std::mem::take(&mut self.ordered);
-        self.barriers(semantics);
+        self.barriers(semantics | self.convert.everywhere);
         Ok(())
     }
 
@@ -105,7 +122,8 @@ impl Body<'_, '_> {
     }
 
     /// OpMemoryBarrier, which WGSL has not: it is a part of the barrier that follows. Where every
-    /// invocation comes to it, it is a barrier of its own, which orders more.
+    /// invocation comes to it, it is a barrier of its own, which orders more. Elsewhere every
+    /// barrier of the module orders what it orders ([`Convert::find_barriers`]).
     pub(super) fn memory_barrier(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
         let semantics = module.constant_value(operands[1]).unwrap_or(0) as u32;
@@ -116,21 +134,59 @@ impl Body<'_, '_> {
             self.ordered |= semantics;
             return Ok(());
         }
-        if self.is_reached_by_all() {
+        if self.convert.everywhere != 0 {
+            return Ok(());
+        }
+        let computes = self.convert.entry.as_ref().is_some_and(|e| e.model == ExecutionModel::GLCompute);
+        if computes && self.is_reached_by_all() {
             self.barriers(semantics);
             return Ok(());
         }
-        Err(self.convert.refused_at(i, Why::Barrier, "WGSL has no memory barrier that only some invocations come to"))
+        Err(self.convert.refused_at(i, Why::Barrier, "WGSL has no memory barrier that only some invocations come to, between atomics"))
     }
 
     /// An atomic instruction.
     pub(super) fn atomic(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let place = self.place(operands[0])?;
-        let type_ = match &place.kind {
+        let unused = self.stands(index) == Stand::Unused;
+        let Some(choice) = place.choice.clone() else {
+            return match self.atomic_at(&place, i, operands)? {
+                Some(Old { value, is_call: true, .. }) if unused => {
+                    self.line(format!("{};", value.text));
+                    Ok(())
+                }
+                Some(Old { value, signed, .. }) if !unused => {
+                    let value = self.as_result(value, signed, i)?;
+                    self.define(index, i, value)
+                }
+                _ => Ok(()),
+            };
+        };
+        let name = self.convert.names.local("chosen");
+        if i.result != 0 {
+            let text = self.convert.value_type(i.result_type)?;
+            self.line(format!("var {name}: {text};"));
+        }
+        self.for_each_choice(&place, &choice, &mut |this, place| {
+            if let Some(Old { value, signed, .. }) = this.atomic_at(place, i, operands)? {
+                let value = this.as_result(value, signed, i)?;
+                this.line(format!("{name} = {};", value.text));
+            }
+            Ok(())
+        })?;
+        if i.result == 0 || unused { Ok(()) } else { self.define(index, i, Expr::name(name)) }
+    }
+
+    /// An atomic instruction at one place; the old value, if it has one.
+    fn atomic_at(&mut self, place: &Place, i: &Instruction, operands: &[u32]) -> Result<Option<Old>, Refused> {
+        let (text, signed) = match &place.kind {
             Kind::Stored(stored) => match stored.rep {
-                Rep::Atomic(type_) => type_,
+                Rep::Atomic(type_) => {
+                    (place.text.clone(), matches!(self.convert.module.shape(type_).scalar, Scalar::Int { signed: true, .. }))
+                }
                 _ => return Err(self.convert.refused_at(i, Why::Atomics, "WGSL has no atomic of that type")),
             },
+            Kind::Words(spot) => (self.word_at(place, spot)?, false),
             _ => {
                 return Err(self.convert.refused_at(
                     i,
@@ -139,16 +195,15 @@ impl Body<'_, '_> {
                 ));
             }
         };
-        let signed = matches!(self.convert.module.shape(type_).scalar, Scalar::Int { signed: true, .. });
-        let pointer = Expr::name(format!("&{}", place.text));
+        let pointer = Expr::name(format!("&{text}"));
         let one = Expr::literal(if signed { "1i" } else { "1u" });
         let operand = |this: &mut Self, at: usize| this.integer(operands[at], signed);
         let (function, arguments) = match i.op {
             Op::AtomicLoad => ("atomicLoad", vec![pointer]),
             Op::AtomicStore => {
                 let value = operand(self, 3)?;
-                self.line(format!("atomicStore(&{}, {});", place.text, value.argument()));
-                return Ok(());
+                self.line(format!("atomicStore(&{text}, {});", value.argument()));
+                return Ok(None);
             }
             Op::AtomicExchange => ("atomicExchange", vec![pointer, operand(self, 3)?]),
             Op::AtomicIIncrement => ("atomicAdd", vec![pointer, one]),
@@ -164,37 +219,19 @@ impl Body<'_, '_> {
                 if by_sign == signed {
                     (if least { "atomicMin" } else { "atomicMax" }, vec![pointer, operand(self, 3)?])
                 } else {
-                    return self.atomic_of_other_sign(index, i, operands, &place.text, signed, if least { "min" } else { "max" });
+                    return self.atomic_of_other_sign(operands, &text, signed, if least { "min" } else { "max" }).map(Some);
                 }
             }
-            Op::AtomicCompareExchange => return self.compare_exchange(index, i, operands, &place.text, signed),
+            Op::AtomicCompareExchange => return self.compare_exchange(operands, &text, signed).map(Some),
             _ => return Err(self.convert.refused_at(i, Why::Atomics, "WGSL has no such atomic")),
         };
         let call = Expr { constant: false, ..Expr::call(function, &arguments) };
-        self.old_value(index, i, call, signed)
-    }
-
-    /// The old value, which may be of another sign than the type that the result has.
-    fn old_value(&mut self, index: usize, i: &Instruction, value: Expr, signed: bool) -> Result<(), Refused> {
-        if self.stands(index) == Stand::Unused {
-            self.line(format!("{};", value.text));
-            return Ok(());
-        }
-        let value = self.as_result(value, signed, i)?;
-        self.define(index, i, value)
+        Ok(Some(Old { value: call, signed, is_call: true }))
     }
 
     /// The least or greatest by the other sign than that of the atomic's type: tried until no other
     /// invocation comes between.
-    fn atomic_of_other_sign(
-        &mut self,
-        index: usize,
-        i: &Instruction,
-        operands: &[u32],
-        place: &str,
-        signed: bool,
-        function: &str,
-    ) -> Result<(), Refused> {
+    fn atomic_of_other_sign(&mut self, operands: &[u32], place: &str, signed: bool, function: &str) -> Result<Old, Refused> {
         let value = self.integer(operands[3], !signed)?;
         let value = self.named(&value)?;
         let (own, other) = if signed { ("i32", "u32") } else { ("u32", "i32") };
@@ -211,15 +248,11 @@ impl Body<'_, '_> {
         self.line("    }".into());
         self.line(format!("    {old} = {tried}.old_value;"));
         self.line("}".into());
-        if self.stands(index) == Stand::Unused {
-            return Ok(());
-        }
-        let value = self.as_result(Expr::name(old), signed, i)?;
-        self.define(index, i, value)
+        Ok(Old { value: Expr::name(old), signed, is_call: false })
     }
 
     /// WGSL's compare-exchange may fail for no reason; SPIR-V's may not.
-    fn compare_exchange(&mut self, index: usize, i: &Instruction, operands: &[u32], place: &str, signed: bool) -> Result<(), Refused> {
+    fn compare_exchange(&mut self, operands: &[u32], place: &str, signed: bool) -> Result<Old, Refused> {
         let (value, comparator) = (self.integer(operands[4], signed)?, self.integer(operands[5], signed)?);
         let (value, comparator) = (self.named(&value)?, self.named(&comparator)?);
         let old = self.convert.names.local("old");
@@ -232,10 +265,14 @@ impl Body<'_, '_> {
         self.line("        break;".into());
         self.line("    }".into());
         self.line("}".into());
-        if self.stands(index) == Stand::Unused {
-            return Ok(());
-        }
-        let value = self.as_result(Expr::name(old), signed, i)?;
-        self.define(index, i, value)
+        Ok(Old { value: Expr::name(old), signed, is_call: false })
     }
+}
+
+/// The old value of an atomic, which may be of another sign than the type that the result has.
+struct Old {
+    value: Expr,
+    signed: bool,
+    /// Whether it is the call that does the atomic, which is not written yet.
+    is_call: bool,
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rspirv::spirv::{Decoration as Decorate, Op, StorageClass};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::{EntryPoint, Function, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::{MatrixLayout, Type};
@@ -19,6 +19,7 @@ use super::layout::{Atomics, Key, PLAIN, Rep, Stored};
 use super::names::Names;
 use super::planted::Plan;
 use super::specialization::Specialized;
+use super::words::Words;
 use super::{Converted, Refused, Why};
 use crate::compile::bindings::Place;
 
@@ -29,6 +30,9 @@ pub(super) const MAX_TEXT: usize = 64 << 20;
 /// each.
 const MAX_FUNCTIONS: usize = 4096;
 
+/// The most descriptors of an array of them.
+pub(super) const MAX_DESCRIPTORS: u64 = 256;
+
 /// A variable at module scope.
 #[derive(Clone, Debug)]
 pub(super) struct Global {
@@ -36,8 +40,26 @@ pub(super) struct Global {
     pub(super) stored: Rc<Stored>,
 }
 
-/// A function, and the variables that its pointer parameters are.
-type Instance = (u32, Vec<Option<u32>>);
+/// What a parameter is: a variable at module scope, or an element of an array of descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Bound {
+    pub(super) variable: u32,
+    pub(super) element: Element,
+}
+
+/// Which descriptors of an array a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Element {
+    /// All of them, or the only one.
+    All,
+    /// That one.
+    Only(u64),
+    /// One whose number is a parameter.
+    Given,
+}
+
+/// A function, and what its pointer parameters are.
+type Instance = (u32, Vec<Option<Bound>>);
 
 /// The conversion of a module.
 pub(super) struct Convert<'m> {
@@ -55,9 +77,12 @@ pub(super) struct Convert<'m> {
     members: FxHashMap<u32, Vec<String>>,
     pub(super) atomics: Atomics,
     pub(super) constants: FxHashMap<u32, String>,
-    variables: FxHashMap<u32, Global>,
-    /// By descriptor set and binding: the variable that is declared there.
+    /// By variable and element of an array of descriptors.
+    variables: FxHashMap<(u32, u64), Global>,
+    /// By descriptor set and binding: the buffer that is declared there.
     bound: FxHashMap<(u32, u32), Global>,
+    /// By descriptor set and binding: the image or sampler that is declared there.
+    handles_at: FxHashMap<(u32, u32), (u32, u64)>,
     op_names: FxHashMap<u32, String>,
     op_member_names: FxHashMap<(u32, u32), String>,
     instances: FxHashMap<Instance, String>,
@@ -72,12 +97,28 @@ pub(super) struct Convert<'m> {
     /// How textures and samplers are used, by variable.
     pub(super) textures: FxHashMap<u32, Handle>,
     pub(super) samplers: FxHashMap<u32, Handle>,
-    /// The names of samplers, by variable.
-    pub(super) sampler_names: FxHashMap<u32, String>,
-    /// Where the samplers of combined image samplers go, once one is met.
-    pub(super) split: Option<BTreeMap<Place, Place>>,
+    /// The names of samplers, by variable, element, and whether they compare.
+    pub(super) sampler_names: FxHashMap<(u32, u64, bool), String>,
+    /// The names of the textures that are no depth textures beside those that are.
+    pub(super) color_names: FxHashMap<(u32, u64), String>,
+    /// By descriptor set: where a free binding is looked for.
+    pub(super) next_binding: FxHashMap<u32, u32>,
+    /// Where the samplers of combined image samplers go.
+    pub(super) split: BTreeMap<Place, Place>,
     /// Whether anything samples by derivatives.
     pub(super) derivatives: bool,
+    /// The extensions of WGSL that the text needs.
+    pub(super) enabled: BTreeSet<&'static str>,
+    /// The variables at module scope that functions name.
+    used: FxHashSet<u32>,
+    /// What OpMemoryBarrier where only some invocations come orders: bits of MemorySemantics.
+    pub(super) everywhere: u32,
+    /// The functions that OpKill may end, they or what they call.
+    pub(super) kills: FxHashSet<u32>,
+    /// The inputs that each function is given, by id of the function.
+    pub(super) carried: FxHashMap<u32, Vec<u32>>,
+    /// The variable that says whether OpKill has ended the invocation.
+    pub(super) killed: Option<String>,
     /// The bytes of all references so far: each access chain spells its own.
     pub(super) spelled: usize,
 }
@@ -124,6 +165,7 @@ impl<'m> Convert<'m> {
             constants: FxHashMap::default(),
             variables: FxHashMap::default(),
             bound: FxHashMap::default(),
+            handles_at: FxHashMap::default(),
             op_names,
             op_member_names,
             instances: FxHashMap::default(),
@@ -136,8 +178,16 @@ impl<'m> Convert<'m> {
             textures: FxHashMap::default(),
             samplers: FxHashMap::default(),
             sampler_names: FxHashMap::default(),
-            split: None,
+            split: BTreeMap::new(),
+            color_names: FxHashMap::default(),
+            next_binding: FxHashMap::default(),
             derivatives: false,
+            enabled: BTreeSet::new(),
+            used: FxHashSet::default(),
+            everywhere: 0,
+            kills: FxHashSet::default(),
+            carried: FxHashMap::default(),
+            killed: None,
             spelled: 0,
         }
     }
@@ -160,7 +210,10 @@ impl<'m> Convert<'m> {
             }
         }
         self.find_notes();
+        self.find_used();
+        self.find_kills();
         self.find_atomics()?;
+        self.find_barriers();
         self.find_handles();
         for entry in entries {
             let module = self.module;
@@ -186,7 +239,11 @@ impl<'m> Convert<'m> {
         }
         let mut text = String::new();
         if self.half {
-            text.push_str("enable f16;\n\n");
+            self.enabled.insert("f16");
+        }
+        if !self.enabled.is_empty() {
+            let names: Vec<&str> = self.enabled.iter().copied().collect();
+            text.push_str(&format!("enable {};\n\n", names.join(", ")));
         }
         if self.derivatives {
             // SPIR-V leaves derivatives undefined where WGSL would refuse the program.
@@ -204,6 +261,46 @@ impl<'m> Convert<'m> {
         text.push_str(self.functions.trim_end());
         text.push('\n');
         Ok(Converted { text, notes: self.notes })
+    }
+
+    /// Finds the variables at module scope that functions name.
+    fn find_used(&mut self) {
+        let module = self.module;
+        for block in module.blocks() {
+            for i in module.code(block) {
+                self.used.extend(super::usage::value_operands(module, i).into_iter().filter(|&id| module.variable(id).is_some()));
+            }
+        }
+    }
+
+    /// Finds the functions that OpKill may end.
+    fn find_kills(&mut self) {
+        let module = self.module;
+        let ends = |i: &Instruction| matches!(i.op, Op::Kill | Op::TerminateInvocation);
+        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut work = Vec::new();
+        for function in module.functions() {
+            module.callees(function).for_each(|callee| callers.entry(callee).or_default().push(function.id));
+            if module.function_blocks(function).iter().flat_map(|b| module.code(b)).any(ends) {
+                work.push(function.id);
+            }
+        }
+        while let Some(id) = work.pop() {
+            if self.kills.insert(id) {
+                work.extend(callers.get(&id).into_iter().flatten());
+            }
+        }
+    }
+
+    /// The variable that says whether OpKill has ended the invocation in a function.
+    pub(super) fn killed(&mut self) -> String {
+        if let Some(name) = &self.killed {
+            return name.clone();
+        }
+        let name = self.names.fresh("killed");
+        self.globals.push_str(&format!("var<private> {name}: bool;\n"));
+        self.killed = Some(name.clone());
+        name
     }
 
     /// A refusal that no instruction is to blame for.
@@ -360,56 +457,106 @@ impl<'m> Convert<'m> {
 
     /// A variable at module scope, which is declared where it has not been yet.
     pub(super) fn global(&mut self, id: u32) -> Result<Global, Refused> {
-        if let Some(known) = self.variables.get(&id) {
+        self.element(id, 0)
+    }
+
+    /// The descriptors that a variable is, and the type of each: one, but for an array of them.
+    pub(super) fn descriptors(&self, id: u32) -> Option<(u64, u32)> {
+        let types = self.module.types();
+        let mut type_ = self.module.variable(id)?.type_;
+        let mut count = 1u64;
+        while let Some(Type::Array { element, length, .. }) = types.get(type_) {
+            (count, type_) = (count.saturating_mul(length), element);
+        }
+        Some((count, type_))
+    }
+
+    /// A variable at module scope, or an element of an array of descriptors, each of which is a
+    /// variable in WGSL: the first at the binding of the array, the others at free ones.
+    pub(super) fn element(&mut self, id: u32, element: u64) -> Result<Global, Refused> {
+        if let Some(known) = self.variables.get(&(id, element)) {
             return Ok(known.clone());
         }
         let module = self.module;
         let Some(variable) = module.variable(id).copied() else { return Err(self.refused(Why::Pointer, format!("%{id} is no variable"))) };
         let declaration = module.instructions()[variable.instruction as usize];
-        let wanted = self.op_name(id).map_or_else(|| format!("x_{id}"), str::to_string);
-        let node = self.atomics.roots.get(&id).copied().unwrap_or(PLAIN);
-        let (stored, line) = match variable.class {
-            StorageClass::Uniform | StorageClass::StorageBuffer => {
-                let block = module.decoration(variable.type_, WHOLE, Decorate::Block).is_some();
-                let old = module.decoration(variable.type_, WHOLE, Decorate::BufferBlock).is_some();
-                if !block && !old {
-                    return Err(self.refused_at(
-                        &declaration,
-                        Why::Pointer,
-                        format!("%{id} is no single buffer: WGSL has no arrays of them"),
+        let mut wanted = self.op_name(id).map_or_else(|| format!("x_{id}"), str::to_string);
+        let mut node = self.atomics.roots.get(&id).copied().unwrap_or(PLAIN);
+        let bound = matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant);
+        let (mut type_, mut place) = (variable.type_, None);
+        if bound {
+            let Some((set, binding)) = module.descriptor(id) else {
+                return Err(self.refused_at(&declaration, Why::Pointer, format!("%{id} has no DescriptorSet and Binding")));
+            };
+            let (count, of) = self.descriptors(id).unwrap_or((1, type_));
+            while type_ != of {
+                node = self.atomics.part(node, 0);
+                type_ = module.types().part(type_, 0).map_or(of, |(part, _)| part);
+            }
+            if matches!(module.types().get(of), Some(Type::RuntimeArray { .. })) || count > MAX_DESCRIPTORS {
+                let what = format!(
+                    "%{id} is an array of more than {MAX_DESCRIPTORS} descriptors, or of no fixed number; WGSL has no arrays of them"
+                );
+                return Err(self.refused_at(&declaration, Why::Pointer, what));
+            }
+            if count > 1 {
+                wanted = format!("{wanted}_{element}");
+            }
+            place = Some(match element {
+                0 => (set, binding),
+                _ => {
+                    let free = self.free_binding(set);
+                    self.notes.push(format!(
+                        "element {element} of the array of descriptors at set {set}, binding {binding}, is at binding {free}"
                     ));
+                    (set, free)
                 }
-                let Some((set, binding)) = module.descriptor(id) else {
-                    return Err(self.refused_at(&declaration, Why::Pointer, format!("%{id} has no DescriptorSet and Binding")));
-                };
-                let stored = self.stored((variable.type_, MatrixLayout::default(), node, 16))?;
+            });
+        }
+        let place_of = |this: &mut Self| match place {
+            Some(place) => place,
+            None => {
+                let set = module.globals().iter().filter_map(|v| module.descriptor(v.id)).map(|(set, _)| set).min().unwrap_or(0);
+                (set, this.free_binding(set))
+            }
+        };
+        let (stored, line) = match variable.class {
+            StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PushConstant => {
+                let block = module.decoration(type_, WHOLE, Decorate::Block).is_some();
+                let old = module.decoration(type_, WHOLE, Decorate::BufferBlock).is_some();
+                if !block && !old {
+                    return Err(self.refused_at(&declaration, Why::Pointer, format!("%{id} is no structure that is a buffer")));
+                }
+                let (set, binding) = place_of(self);
+                if variable.class == StorageClass::PushConstant {
+                    self.notes.push(format!("the push constants are a uniform buffer at set {set}, binding {binding}"));
+                }
                 let storage = old || variable.class == StorageClass::StorageBuffer;
-                if !storage && !stored.uniform {
-                    let what = format!("the layout of %{id} is none that WGSL's uniform address space has");
-                    return Err(self.refused_at(&declaration, Why::Layout, what));
-                }
+                let at_binding = self.others_at(id, place);
+                let read_only = std::iter::once(&(id, type_))
+                    .chain(&at_binding)
+                    .all(|&(id, type_)| self.is_read_only(id, type_) && !self.atomics.roots.contains_key(&id));
+                let stored = self.buffer(type_, node, storage, &at_binding, read_only, &declaration)?;
                 if let Some(other) = self.bound.get(&(set, binding)).cloned() {
-                    if other.stored.text != stored.text {
-                        let what = format!("%{id} and {} are at one binding; WGSL has one variable there", other.name);
-                        return Err(self.refused_at(&declaration, Why::Layout, what));
-                    }
-                    self.variables.insert(id, other.clone());
+                    let other = Global { name: other.name, stored };
+                    self.variables.insert((id, element), other.clone());
                     return Ok(other);
                 }
                 let name = self.names.fresh(&wanted);
-                let at_binding: Vec<(u32, u32)> =
-                    module.globals().iter().filter(|v| module.descriptor(v.id) == Some((set, binding))).map(|v| (v.id, v.type_)).collect();
-                let read_only = at_binding.iter().all(|&(id, type_)| self.is_read_only(id, type_) && !self.atomics.roots.contains_key(&id));
                 let space = match (storage, read_only) {
                     (false, _) => "uniform",
                     (true, true) => "storage, read",
                     (true, false) => "storage, read_write",
                 };
                 let line = format!("@group({set}) @binding({binding}) var<{space}> {name}: {};\n", stored.text);
+                place = Some((set, binding));
                 (Global { name, stored }, line)
             }
             StorageClass::Private | StorageClass::Workgroup => {
-                let stored = self.unlaid(variable.type_, node)?;
+                let mut stored = self.unlaid(type_, node)?;
+                if let Some(text) = self.length_by_override(id, &stored)? {
+                    stored = Rc::new(Stored { text, ..(*stored).clone() });
+                }
                 let name = self.names.fresh(&wanted);
                 let space = if variable.class == StorageClass::Private { "private" } else { "workgroup" };
                 let initial = match variable.initializer {
@@ -420,7 +567,7 @@ impl<'m> Convert<'m> {
                 (Global { name, stored }, line)
             }
             StorageClass::Input | StorageClass::Output => {
-                let stored = self.unlaid(variable.type_, PLAIN)?;
+                let stored = self.unlaid(type_, PLAIN)?;
                 let name = self.names.fresh(&wanted);
                 let initial = match variable.initializer {
                     Some(constant) => format!(" = {}", self.constant_at_module_scope(constant)?),
@@ -430,19 +577,104 @@ impl<'m> Convert<'m> {
                 (Global { name, stored }, line)
             }
             StorageClass::UniformConstant => {
-                let (name, line) = self.declare_handle(id, variable.type_, &wanted, &declaration)?;
-                let stored = Stored { rep: Rep::Value(variable.type_), text: name.clone(), align: 0, size: 0, uniform: true };
+                let at = place.unwrap_or_default();
+                if let Some(&other) = self.handles_at.get(&at) {
+                    return self.same_handle((id, element), other, &declaration);
+                }
+                let (name, line) = self.declare_handle(id, element, type_, &wanted, at, &declaration)?;
+                self.handles_at.insert(at, (id, element));
+                let stored = Stored { rep: Rep::Value(type_), text: name.clone(), align: 0, size: 0, uniform: true };
                 (Global { name, stored: Rc::new(stored) }, line)
             }
-            StorageClass::PushConstant => return Err(self.refused_at(&declaration, Why::Pointer, "WGSL has no push constants")),
             class => return Err(self.refused_at(&declaration, Why::Pointer, format!("the storage class {class:?} is not converted"))),
         };
         self.globals.push_str(&self.plan.line(line));
-        if let Some(place) = module.descriptor(id) {
+        if let Some(place) = place.filter(|_| variable.class != StorageClass::UniformConstant) {
             self.bound.insert(place, stored.clone());
         }
-        self.variables.insert(id, stored.clone());
+        self.variables.insert((id, element), stored.clone());
         Ok(stored)
+    }
+
+    /// An image or sampler at the binding of another, which it is the same as.
+    fn same_handle(&mut self, own: (u32, u64), other: (u32, u64), declaration: &Instruction) -> Result<Global, Refused> {
+        let type_of = |id: u32| self.module.variable(id).map(|v| v.type_);
+        if type_of(own.0) != type_of(other.0) || !self.is_used_alike(own.0, other.0) {
+            let what = format!("%{} and %{} are at one binding, of different types or uses; WGSL has one variable there", own.0, other.0);
+            return Err(self.refused_at(declaration, Why::Layout, what));
+        }
+        let global = self.element(other.0, other.1)?;
+        for compares in [false, true] {
+            if let Some(name) = self.sampler_names.get(&(other.0, other.1, compares)).cloned() {
+                self.sampler_names.insert((own.0, own.1, compares), name);
+            }
+        }
+        self.variables.insert(own, global.clone());
+        Ok(global)
+    }
+
+    /// The other buffers at the binding of a variable that anything uses, and their types.
+    fn others_at(&self, id: u32, place: Option<(u32, u32)>) -> Vec<(u32, u32)> {
+        let module = self.module;
+        let Some(place) = place else { return Vec::new() };
+        let same = module.globals().iter().filter(|v| v.id != id && module.descriptor(v.id) == Some(place));
+        same.filter(|v| self.used.contains(&v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
+    }
+
+    /// How a buffer is stored: by its own layout, or as words where WGSL does not have that, or
+    /// where other types see the same buffer.
+    fn buffer(
+        &mut self,
+        type_: u32,
+        node: u32,
+        storage: bool,
+        others: &[(u32, u32)],
+        read_only: bool,
+        declaration: &Instruction,
+    ) -> Result<Rc<Stored>, Refused> {
+        let module = self.module;
+        let own = self.stored((type_, MatrixLayout::default(), node, 16));
+        let same = others.iter().all(|&(id, other)| {
+            let node = self.atomics.roots.get(&id).copied().unwrap_or(PLAIN);
+            let stored = self.stored((other, MatrixLayout::default(), node, 16));
+            matches!((&own, stored), (Ok(own), Ok(other)) if own.text == other.text)
+        });
+        let fits = |stored: &Rc<Stored>| same && (storage || stored.uniform);
+        match own {
+            Ok(own) if fits(&own) => return Ok(own),
+            Err(refused) if refused.why != Why::Layout => return Err(refused),
+            _ => {}
+        }
+        let is_storage = |&(id, type_): &(u32, u32)| {
+            let class = module.variable(id).map(|v| v.class);
+            class == Some(StorageClass::StorageBuffer) || module.decoration(type_, WHOLE, Decorate::BufferBlock).is_some()
+        };
+        if others.iter().any(|other| is_storage(other) != storage) {
+            let what = "a uniform and a storage buffer are at one binding; WGSL has one variable there";
+            return Err(self.refused_at(declaration, Why::Layout, what));
+        }
+        let atomic = !read_only && (node != PLAIN || others.iter().any(|(id, _)| self.atomics.roots.contains_key(id)));
+        let words = match (storage, atomic) {
+            (false, _) => Words::Quads,
+            (true, false) => Words::Plain,
+            (true, true) => Words::Atomic,
+        };
+        let sizes = others.iter().map(|&(_, type_)| type_).chain([type_]).map(|t| module.types().size(t, MatrixLayout::default()));
+        Ok(Rc::new(Stored::words(type_, words, sizes.max().unwrap_or(0))))
+    }
+
+    /// A binding that nothing has yet.
+    pub(super) fn free_binding(&mut self, set: u32) -> u32 {
+        let module = self.module;
+        let taken: FxHashSet<u32> =
+            module.globals().iter().filter_map(|v| module.descriptor(v.id)).filter(|d| d.0 == set).map(|d| d.1).collect();
+        let mut free = self.next_binding.get(&set).copied().unwrap_or(0);
+        let apart = |binding| self.split.values().any(|&to| to == (set, binding));
+        while taken.contains(&free) || apart(free) {
+            free += 1;
+        }
+        self.next_binding.insert(set, free + 1);
+        free
     }
 
     /// Whether nothing may write a buffer: it or all of its members are NonWritable.
@@ -455,7 +687,7 @@ impl<'m> Convert<'m> {
     // Functions.
 
     /// The name of a function whose pointer parameters are these variables; it is written later.
-    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<u32>>) -> Result<String, Refused> {
+    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Bound>>) -> Result<String, Refused> {
         let instance = (function.id, bindings);
         if let Some(name) = self.instances.get(&instance) {
             return Ok(name.clone());

@@ -8,8 +8,8 @@ use smallstep_semantics::spirv::module::{EntryPoint, Function};
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 
-use super::convert::{Convert, MAX_TEXT};
-use super::place::Place;
+use super::convert::{Bound, Convert, Element, MAX_TEXT};
+use super::place::{Place, Which};
 use super::structure::{Item, ListId, Tree, structure};
 use super::text::{Expr, Level};
 use super::usage::{Stand, Usage, usage};
@@ -34,9 +34,13 @@ pub(super) struct Body<'c, 'm> {
     indent: usize,
     /// By id: how a value is spelled where it is used.
     values: FxHashMap<u32, Expr>,
+    /// By block: the selector of the switch that ends it, in its clauses.
+    selectors: FxHashMap<Node, Expr>,
     pub(super) places: FxHashMap<u32, Place>,
-    /// By parameter: the variable that it is.
-    pub(super) bindings: FxHashMap<u32, u32>,
+    /// By parameter: the variable or the descriptor that it is.
+    pub(super) bindings: FxHashMap<u32, Bound>,
+    /// By parameter that is one descriptor of an array: its number.
+    pub(super) given: FxHashMap<u32, Expr>,
     flags: Vec<String>,
     is_entry: bool,
     /// What memory barriers since the last barrier order: bits of MemorySemantics.
@@ -54,7 +58,7 @@ impl<'c, 'm> Body<'c, 'm> {
         convert: &'c mut Convert<'m>,
         function: &'m Function,
         name: &str,
-        bindings: &[Option<u32>],
+        bindings: &[Option<Bound>],
         entry: Option<&EntryPoint>,
     ) -> Result<String, Refused> {
         let module = convert.module;
@@ -71,8 +75,10 @@ impl<'c, 'm> Body<'c, 'm> {
             out: String::new(),
             indent: 1,
             values: FxHashMap::default(),
+            selectors: FxHashMap::default(),
             places: FxHashMap::default(),
             bindings,
+            given: FxHashMap::default(),
             is_entry: entry.is_some(),
             ordered: 0,
             capture: None,
@@ -101,7 +107,12 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         let mut parameters = Vec::new();
         for parameter in module.parameters(self.function) {
-            if self.bindings.contains_key(&parameter.id) {
+            if let Some(bound) = self.bindings.get(&parameter.id) {
+                if bound.element == Element::Given {
+                    let name = self.convert.names.local("which");
+                    parameters.push(format!("{name}: u32"));
+                    self.given.insert(parameter.id, Expr::name(name));
+                }
                 continue;
             }
             let wanted = self.wanted(parameter.id);
@@ -122,6 +133,13 @@ impl<'c, 'm> Body<'c, 'm> {
                     self.values.insert(parameter.id, Expr::name(local));
                 }
             }
+        }
+        for input in self.convert.carried.get(&self.function.id).cloned().unwrap_or_default() {
+            let type_ = module.variable(input).map_or(0, |variable| variable.type_);
+            let (wanted, text) = (self.wanted(input), self.convert.value_type(type_)?);
+            let local = self.convert.names.local(&wanted);
+            parameters.push(format!("{local}: {text}"));
+            self.remember(input, local, type_);
         }
         let result = match module.types().get(self.function.result_type) {
             Some(Type::Void) => String::new(),
@@ -192,6 +210,42 @@ impl<'c, 'm> Body<'c, 'm> {
     /// Whether every invocation of the workgroup comes to the statement that is being written.
     pub(super) fn is_reached_by_all(&self) -> bool {
         self.is_entry && self.current == 0 && !self.left
+    }
+
+    /// A switch with a clause for each number below a count, the last of which is the default.
+    pub(super) fn clauses(
+        &mut self,
+        selector: &Expr,
+        count: usize,
+        each: &mut dyn FnMut(&mut Self, usize) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        self.line(format!("switch {} {{", selector.text));
+        self.indent += 1;
+        for at in 0..count {
+            self.line(if at + 1 == count { "default: {".into() } else { format!("case {at}u: {{") });
+            self.indent += 1;
+            each(self, if self.convert.plan.takes_the_first_descriptor() { 0 } else { at })?;
+            self.indent -= 1;
+            self.line("}".into());
+        }
+        self.indent -= 1;
+        self.line("}".into());
+        Ok(())
+    }
+
+    /// What a function is given for an image or a sampler, and what the parameter is.
+    fn handle_argument(&mut self, id: u32) -> Result<(Option<Expr>, Bound), Refused> {
+        let module = self.convert.module;
+        let resource = self.handle(id, false)?;
+        let variable = resource.variable;
+        let is_array = |type_: Option<u32>| matches!(type_.and_then(|t| module.types().get(t)), Some(Type::Array { .. }));
+        let pointee = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(_, pointee)| pointee);
+        let whole = is_array(pointee) || !is_array(module.variable(variable).map(|v| v.type_));
+        Ok(match resource.which {
+            _ if whole => (None, Bound { variable, element: Element::All }),
+            Which::Only(at) => (None, Bound { variable, element: Element::Only(at) }),
+            Which::Any(index) => (Some(index), Bound { variable, element: Element::Given }),
+        })
     }
 
     fn nested(&mut self, list: ListId) -> Result<(), Refused> {
@@ -283,13 +337,15 @@ impl<'c, 'm> Body<'c, 'm> {
             Item::Latch { block, header, merge, negated } => self.latch(*block, *header, *merge, *negated)?,
             Item::Switch { block, clauses } => {
                 let mut selector = self.selector(*block)?;
-                let mut outer = None;
                 let asked_again = |item: &Item| matches!(item, Item::Among { .. });
                 if clauses.iter().any(|clause| self.tree.lists[clause.list as usize].items.iter().any(asked_again)) {
                     // What it was read from may change.
                     selector = self.bound(&selector)?;
-                    let id = self.terminator_operand(*block);
-                    outer = Some((id, self.values.insert(id, selector.clone())));
+                    if self.convert.plan.keeps_selectors() {
+                        let id = self.terminator_operand(*block);
+                        self.values.insert(id, selector.clone());
+                    }
+                    self.selectors.insert(*block, selector.clone());
                 }
                 self.line(format!("switch {} {{", selector.text));
                 self.indent += 1;
@@ -308,12 +364,6 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 self.indent -= 1;
                 self.line("}".into());
-                // The name is in scope no further: a constant is used elsewhere too.
-                match outer {
-                    Some((id, Some(value))) => _ = self.values.insert(id, value),
-                    Some((id, None)) => _ = self.values.remove(&id),
-                    None => {}
-                }
             }
             Item::Among { block, values, negated, list } => {
                 let selector = self.selector(*block)?;
@@ -363,10 +413,12 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     fn selector(&mut self, node: Node) -> Result<Expr, Refused> {
-        let id = self.terminator_operand(node);
-        let selector = self.value(id)?;
+        if let Some(selector) = self.selectors.get(&node) {
+            return Ok(selector.clone());
+        }
+        let selector = self.value(self.terminator_operand(node))?;
         let selector = self.named(&selector)?;
-        self.values.insert(id, selector.clone());
+        self.selectors.insert(node, selector.clone());
         Ok(selector)
     }
 
@@ -485,7 +537,13 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             Op::Kill | Op::TerminateInvocation => {
                 self.line("discard;".into());
-                if self.is_entry { self.return_from_entry(false) } else { self.return_zero() }
+                if self.is_entry {
+                    return self.return_from_entry(false);
+                }
+                // WGSL goes on in the caller: it is to end there too.
+                let killed = self.convert.killed();
+                self.line(format!("{killed} = true;"));
+                self.return_zero()
             }
             op => Err(self.convert.refused_at(&end, Why::Instruction, format!("WGSL cannot end an invocation as Op{op:?} does"))),
         }
@@ -659,6 +717,10 @@ impl<'c, 'm> Body<'c, 'm> {
 
     fn translate(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
+        if matches!(module.pointer_type(i.result_type), Some((StorageClass::UniformConstant, _))) {
+            // Images and samplers are named where they are used.
+            return Ok(());
+        }
         if self.makes_pointer(i) {
             let place = if i.is(Op::CopyObject) { self.place(operands[0])? } else { self.chain(i)? };
             self.places.insert(i.result, place);
@@ -705,11 +767,15 @@ impl<'c, 'm> Body<'c, 'm> {
         };
         let (mut arguments, mut bindings, mut copied) = (Vec::new(), Vec::new(), Vec::new());
         for &id in &operands[1..] {
-            if module.type_of(id).and_then(|t| module.types().get(t)).is_some_and(Type::is_opaque) {
-                bindings.push(Some(self.handle(id, false)?));
+            let type_ = module.type_of(id).unwrap_or(0);
+            let is_opaque = module.types().get(type_).is_some_and(Type::is_opaque);
+            if is_opaque || matches!(module.pointer_type(type_), Some((StorageClass::UniformConstant, _))) {
+                let (argument, bound) = self.handle_argument(id)?;
+                arguments.extend(argument);
+                bindings.push(Some(bound));
                 continue;
             }
-            let is_pointer = module.type_of(id).is_some_and(|t| module.pointer_type(t).is_some());
+            let is_pointer = module.pointer_type(type_).is_some();
             if is_pointer {
                 let (argument, binding) = match self.part_of_local(id) {
                     // WGSL passes no pointer to a part: a copy is passed, and copied back.
@@ -728,11 +794,31 @@ impl<'c, 'm> Body<'c, 'm> {
                 bindings.push(None);
             }
         }
+        let mut inputs = self.convert.carried.get(&callee.id).cloned().unwrap_or_default();
+        if self.convert.plan.mixes_inputs() {
+            inputs.reverse();
+        }
+        for input in inputs {
+            arguments.push(Expr::name(self.place(input)?.text));
+        }
         let name = self.convert.instance(callee, bindings)?;
         let call = Expr::call(&name, &arguments);
         match self.usage.stand(index) {
             Stand::Unused => self.line(format!("{};", call.text)),
             _ => self.define(index, i, Expr { constant: false, ..call })?,
+        }
+        if self.convert.kills.contains(&callee.id) && !self.convert.plan.goes_on_behind_kills() {
+            let killed = self.convert.killed();
+            self.line(format!("if {killed} {{"));
+            self.indent += 1;
+            if self.is_entry {
+                self.return_from_entry(false)?
+            } else {
+                self.return_zero()?
+            }
+            self.indent -= 1;
+            self.line("}".into());
+            self.left = true;
         }
         for (part, name) in copied {
             self.line(format!("{} = {name};", part.text));

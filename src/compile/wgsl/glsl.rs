@@ -168,6 +168,9 @@ impl Body<'_, '_> {
         if matches!(function, Glsl::Modf | Glsl::ModfStruct | Glsl::Frexp | Glsl::FrexpStruct) {
             return self.split_float(index, i, function, arguments);
         }
+        if matches!(function, Glsl::InterpolateAtCentroid | Glsl::InterpolateAtSample | Glsl::InterpolateAtOffset) {
+            return refuse(self);
+        }
         let mut parts = Vec::new();
         for &id in arguments {
             let part = match function {

@@ -11,22 +11,35 @@
 use rspirv::spirv::{Decoration as Decorate, Dim, ImageFormat, ImageOperands, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::WHOLE;
+use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::{Image, Type};
 use smallstep_semantics::spirv::{self, Instruction, Module};
 
-use super::convert::Convert;
+use super::convert::{Convert, Element, MAX_DESCRIPTORS};
 use super::function::Body;
+use super::place::Which;
 use super::text::Expr;
 use super::{Refused, Why};
 use crate::compile::split_samplers;
 
 /// How a texture or sampler is used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Handle {
     /// With a depth reference.
     compares: bool,
     /// Without.
     samples: bool,
+    /// As a storage image that is read.
+    reads: bool,
+    /// As a storage image that is written.
+    writes: bool,
+}
+
+/// The variable that an image or sampler is, and which of its descriptors.
+#[derive(Clone, Debug)]
+pub(super) struct Resource {
+    pub(super) variable: u32,
+    pub(super) which: Which,
 }
 
 /// The most values that are traced for one operand.
@@ -58,7 +71,7 @@ fn handles(module: &Module) -> [FxHashMap<u32, Handle>; 2] {
     let arguments = Convert::arguments(module);
     for i in module.instructions() {
         let samples = is_sample(i.op) || matches!(i.op, Op::ImageGather | Op::ImageDrefGather | Op::ImageFetch);
-        if !samples {
+        if !samples && !matches!(i.op, Op::ImageRead | Op::ImageWrite) {
             continue;
         }
         let id = i.operands(module.words())[0];
@@ -66,7 +79,9 @@ fn handles(module: &Module) -> [FxHashMap<u32, Handle>; 2] {
             for source in sources(module, &arguments, id, sampler) {
                 let handle: &mut Handle = handles[usize::from(sampler)].entry(source).or_default();
                 handle.compares |= spirv::compares(i.op);
-                handle.samples |= !spirv::compares(i.op) && !i.is(Op::ImageFetch);
+                handle.samples |= samples && !spirv::compares(i.op) && !i.is(Op::ImageFetch);
+                handle.reads |= i.is(Op::ImageRead);
+                handle.writes |= i.is(Op::ImageWrite);
             }
         }
     }
@@ -102,6 +117,29 @@ fn format(format: ImageFormat) -> Option<&'static str> {
         ImageFormat::Rgba32ui => "rgba32uint",
         ImageFormat::Rgba32i => "rgba32sint",
         ImageFormat::Rgba32f => "rgba32float",
+        ImageFormat::Rgba16 => "rgba16unorm",
+        ImageFormat::Rgba16Snorm => "rgba16snorm",
+        ImageFormat::Rg16f => "rg16float",
+        ImageFormat::Rg16 => "rg16unorm",
+        ImageFormat::Rg16Snorm => "rg16snorm",
+        ImageFormat::Rg16ui => "rg16uint",
+        ImageFormat::Rg16i => "rg16sint",
+        ImageFormat::Rg8 => "rg8unorm",
+        ImageFormat::Rg8Snorm => "rg8snorm",
+        ImageFormat::Rg8ui => "rg8uint",
+        ImageFormat::Rg8i => "rg8sint",
+        ImageFormat::R16f => "r16float",
+        ImageFormat::R16 => "r16unorm",
+        ImageFormat::R16Snorm => "r16snorm",
+        ImageFormat::R16ui => "r16uint",
+        ImageFormat::R16i => "r16sint",
+        ImageFormat::R8 => "r8unorm",
+        ImageFormat::R8Snorm => "r8snorm",
+        ImageFormat::R8ui => "r8uint",
+        ImageFormat::R8i => "r8sint",
+        ImageFormat::Rgb10A2 => "rgb10a2unorm",
+        ImageFormat::Rgb10a2ui => "rgb10a2uint",
+        ImageFormat::R11fG11fB10f => "rg11b10ufloat",
         _ => return None,
     })
 }
@@ -132,64 +170,85 @@ impl Convert<'_> {
     /// Finds how textures and samplers are used.
     pub(super) fn find_handles(&mut self) {
         [self.textures, self.samplers] = handles(self.module);
+        let is_combined = |i: &Instruction| i.is(Op::TypeSampledImage);
+        if self.module.instructions().iter().take_while(|i| !i.is(Op::Function)).any(is_combined) {
+            // Where hosts of devices bind the samplers; of arrays it says nothing.
+            self.split = split_samplers::places([self.module.words()], std::iter::empty()).unwrap_or_default();
+        }
     }
 
     /// The declaration of a texture, a sampler, or both: the name of the texture or sampler.
-    pub(super) fn declare_handle(&mut self, id: u32, type_: u32, wanted: &str, i: &Instruction) -> Result<(String, String), Refused> {
+    pub(super) fn declare_handle(
+        &mut self,
+        id: u32,
+        element: u64,
+        type_: u32,
+        wanted: &str,
+        (set, binding): (u32, u32),
+        i: &Instruction,
+    ) -> Result<(String, String), Refused> {
         let module = self.module;
-        let Some((set, binding)) = module.descriptor(id) else {
-            return Err(self.refused_at(i, Why::Pointer, format!("%{id} has no DescriptorSet and Binding")));
-        };
         let name = self.names.fresh(wanted);
         let at = |binding: u32| format!("@group({set}) @binding({binding})");
         let mut line = String::new();
-        let image = match module.types().get(type_) {
-            Some(Type::Image(image)) => Some(image),
-            Some(Type::SampledImage { image }) => match module.types().get(image) {
-                Some(Type::Image(image)) => Some(image),
-                _ => None,
-            },
-            _ => None,
-        };
-        if let Some(image) = image {
-            let text = self.texture_type(id, &image, i)?;
+        if let Some(image) = image_type(module, type_) {
+            let text = self.texture_type(id, &image, self.is_depth(id), i)?;
             line.push_str(&format!("{} var {name}: {text};\n", at(binding)));
         }
-        let sampler = match module.types().get(type_) {
-            Some(Type::Sampler) => Some((name.clone(), binding)),
+        let uses = self.samplers.get(&id).copied().unwrap_or_default();
+        // SPIR-V has one type of samplers; WGSL has one that compares, and one that does not.
+        let mut samplers = Vec::new();
+        match module.types().get(type_) {
+            Some(Type::Sampler) => {
+                let compares = uses.compares && !uses.samples;
+                samplers.push((compares, name.clone(), binding));
+                if uses.compares && uses.samples {
+                    let free = self.free_binding(set);
+                    self.notes.push(format!("the sampler {name} at set {set}, binding {binding}, compares at binding {free}"));
+                    samplers.push((true, self.names.fresh(&format!("{wanted}_comparison")), free));
+                }
+            }
             Some(Type::SampledImage { .. }) => {
                 // WGSL has no combined descriptor: the sampler gets a binding of its own.
-                let place = match self.split {
-                    Some(ref places) => places.get(&(set, binding)).copied(),
-                    None => {
-                        let places = split_samplers::places([module.words()], std::iter::empty())
-                            .map_err(|error| self.refused_at(i, Why::Limit, error.0))?;
-                        self.split.insert(places).get(&(set, binding)).copied()
-                    }
-                };
-                let Some((_, free)) = place else {
-                    return Err(self.refused_at(i, Why::Type, format!("there is no binding for the sampler of %{id}")));
-                };
-                self.notes.push(format!("the sampler of {name} at set {set}, binding {binding}, is at binding {free}"));
-                Some((self.names.fresh(&format!("{wanted}_sampler")), free))
+                let mut apart = self.split.get(&(set, binding)).map(|to| to.1).filter(|_| element == 0);
+                let kinds = [(false, uses.samples || !uses.compares), (true, uses.compares)];
+                for (compares, _) in kinds.into_iter().filter(|(_, used)| *used) {
+                    let free = apart.take().unwrap_or_else(|| self.free_binding(set));
+                    let which = if uses.compares && uses.samples && compares { ", which compares," } else { "" };
+                    self.notes.push(format!("the sampler of {name} at set {set}, binding {binding},{which} is at binding {free}"));
+                    samplers.push((compares, self.names.fresh(&format!("{wanted}_sampler")), free));
+                }
             }
-            Some(Type::Image(_)) => None,
-            _ => return Err(self.refused_at(i, Why::Type, format!("%{id} is an array of descriptors, which WGSL has not"))),
-        };
-        if let Some((name, binding)) = sampler {
-            let uses = self.samplers.get(&id).copied().unwrap_or_default();
-            if uses.compares && uses.samples {
-                let what = format!("the sampler %{id} is used with a depth reference and without; in WGSL it is one or the other");
-                return Err(self.refused_at(i, Why::Type, what));
-            }
-            let text = if uses.compares { "sampler_comparison" } else { "sampler" };
+            Some(Type::Image(_)) => {}
+            _ => return Err(self.refused_at(i, Why::Type, format!("%{id} holds no image and no sampler"))),
+        }
+        for (compares, name, binding) in samplers {
+            let text = if compares { "sampler_comparison" } else { "sampler" };
             line.push_str(&format!("{} var {name}: {text};\n", at(binding)));
-            self.sampler_names.insert(id, name);
+            self.sampler_names.insert((id, element, compares), name);
         }
         Ok((name, line))
     }
 
-    fn texture_type(&mut self, id: u32, image: &Image, i: &Instruction) -> Result<String, Refused> {
+    /// The name of a texture that is no depth texture, where the variable is one: for what WGSL has
+    /// no function of depth textures for.
+    fn color_texture(&mut self, id: u32, element: u64, image: &Image, i: &Instruction) -> Result<String, Refused> {
+        if let Some(name) = self.color_names.get(&(id, element)) {
+            return Ok(name.clone());
+        }
+        let text = self.texture_type(id, image, false, i)?;
+        let (set, binding) = self.module.descriptor(id).unwrap_or_default();
+        let free = self.free_binding(set);
+        let depth = self.element(id, element)?.name;
+        let name = self.names.fresh(&format!("{depth}_color"));
+        self.notes
+            .push(format!("the texture {depth} at set {set}, binding {binding}, is read without a depth reference at binding {free}"));
+        self.globals.push_str(&format!("@group({set}) @binding({free}) var {name}: {text};\n"));
+        self.color_names.insert((id, element), name.clone());
+        Ok(name)
+    }
+
+    fn texture_type(&mut self, id: u32, image: &Image, depth: bool, i: &Instruction) -> Result<String, Refused> {
         let scalar = self.value_type(image.sampled)?;
         let layers = if image.arrayed { "_array" } else { "" };
         let dim = match (image.dim, image.arrayed) {
@@ -205,23 +264,30 @@ impl Convert<'_> {
                 return Err(self.refused_at(i, Why::Type, what));
             };
             if dim == "cube" || image.multisampled {
-                return Err(self.refused_at(i, Why::Type, "WGSL has no storage textures of that kind"));
+                return Err(self.refused_at(i, Why::Type, "WGSL has no storage textures that are cubes or have several samples"));
             }
             let is = |decoration| self.module.decoration(id, WHOLE, decoration).is_some();
-            let access = match (is(Decorate::NonWritable), is(Decorate::NonReadable)) {
-                (true, _) => "read",
+            let uses = self.textures.get(&id).copied().unwrap_or_default();
+            let access = match (uses.reads && !is(Decorate::NonReadable), uses.writes && !is(Decorate::NonWritable)) {
+                (true, true) => "read_write",
+                (true, false) => "read",
                 (false, true) => "write",
-                _ => "read_write",
+                (false, false) if is(Decorate::NonWritable) => "read",
+                (false, false) => "write",
             };
             return Ok(format!("texture_storage_{dim}{layers}<{format}, {access}>"));
         }
-        let depth = self.is_depth(id);
         Ok(match (depth, image.multisampled) {
             (true, false) if dim == "2d" || dim == "cube" => format!("texture_depth_{dim}{layers}"),
-            (false, true) if layers.is_empty() => format!("texture_multisampled_2d<{scalar}>"),
+            (false, true) if dim == "2d" && layers.is_empty() => format!("texture_multisampled_2d<{scalar}>"),
             (false, false) => format!("texture_{dim}{layers}<{scalar}>"),
             _ => return Err(self.refused_at(i, Why::Type, format!("WGSL has no depth or multisampled texture of {dim}{layers}"))),
         })
+    }
+
+    /// Whether two variables are used in the same ways.
+    pub(super) fn is_used_alike(&self, a: u32, b: u32) -> bool {
+        self.textures.get(&a) == self.textures.get(&b) && self.samplers.get(&a) == self.samplers.get(&b)
     }
 
     /// Whether a texture is compared with a depth reference anywhere.
@@ -236,8 +302,8 @@ struct Extras {
     bias: Option<u32>,
     lod: Option<u32>,
     gradient: Option<(u32, u32)>,
-    constant_offset: Option<u32>,
     offset: Option<u32>,
+    offsets: Option<u32>,
     sample: Option<u32>,
     other: bool,
 }
@@ -252,8 +318,8 @@ fn extras(operands: &[u32]) -> Extras {
             ImageOperands::BIAS => extras.bias = rest.next(),
             ImageOperands::LOD => extras.lod = rest.next(),
             ImageOperands::GRAD => extras.gradient = rest.next().zip(rest.next()),
-            ImageOperands::CONST_OFFSET => extras.constant_offset = rest.next(),
-            ImageOperands::OFFSET => extras.offset = rest.next(),
+            ImageOperands::CONST_OFFSET | ImageOperands::OFFSET => extras.offset = rest.next(),
+            ImageOperands::CONST_OFFSETS => extras.offsets = rest.next(),
             ImageOperands::SAMPLE => extras.sample = rest.next(),
             ImageOperands::SIGN_EXTEND | ImageOperands::ZERO_EXTEND => {}
             _ => extras.other = true,
@@ -264,35 +330,54 @@ fn extras(operands: &[u32]) -> Extras {
 
 const LETTERS: [&str; 4] = ["x", "y", "z", "w"];
 
+/// The image that a type is, or that it is combined of.
+fn image_type(module: &Module, type_: u32) -> Option<Image> {
+    let types = module.types();
+    let type_ = match types.get(type_)? {
+        Type::SampledImage { image } => types.get(image)?,
+        other => other,
+    };
+    match type_ {
+        Type::Image(image) => Some(image),
+        _ => None,
+    }
+}
+
 impl Body<'_, '_> {
     /// The variable that an image or sampler is.
-    pub(super) fn handle(&self, id: u32, sampler: bool) -> Result<u32, Refused> {
+    pub(super) fn handle(&mut self, id: u32, sampler: bool) -> Result<Resource, Refused> {
         let module = self.convert.module;
-        let mut at = id;
+        let (mut at, mut indices) = (id, Vec::new());
         for _ in 0..64 {
-            at = self.bindings.get(&at).copied().unwrap_or(at);
+            if let Some(bound) = self.bindings.get(&at).copied() {
+                let which = match (bound.element, self.given.get(&at)) {
+                    (Element::Only(number), _) => Which::Only(number),
+                    (Element::Given, Some(number)) => Which::Any(number.clone()),
+                    _ => {
+                        at = bound.variable;
+                        continue;
+                    }
+                };
+                return Ok(Resource { variable: bound.variable, which });
+            }
             let Some(i) = module.instruction(at) else { break };
             let operands = i.operands(module.words());
             at = match i.op {
-                Op::Variable => return Ok(at),
+                Op::Variable => {
+                    let type_ = module.variable(at).map_or(0, |v| v.type_);
+                    let (which, _) = self.which(type_, &indices)?;
+                    return Ok(Resource { variable: at, which });
+                }
                 Op::SampledImage => operands[usize::from(sampler)],
+                Op::AccessChain | Op::InBoundsAccessChain => {
+                    indices.splice(0..0, operands[1..].iter().copied());
+                    operands[0]
+                }
                 Op::Load | Op::Image | Op::CopyObject => operands[0],
                 _ => break,
             };
         }
         Err(self.convert.refused(Why::Pointer, format!("the image or sampler %{id} is no variable")))
-    }
-
-    fn image_of(&self, variable: u32) -> Option<Image> {
-        let types = self.convert.module.types();
-        match types.get(self.convert.module.variable(variable)?.type_)? {
-            Type::Image(image) => Some(image),
-            Type::SampledImage { image } => match types.get(image)? {
-                Type::Image(image) => Some(image),
-                _ => None,
-            },
-            _ => None,
-        }
     }
 
     /// The first components of a coordinate.
@@ -301,14 +386,54 @@ impl Body<'_, '_> {
         if rows == count { coordinate.clone() } else { coordinate.member(&LETTERS[..count].concat()) }
     }
 
-    /// An image instruction.
+    /// An image instruction. Which descriptor of an array it is of is asked by a switch.
     pub(super) fn image(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
-        let refuse = |this: &Self, what: &str| Err(this.convert.refused_at(i, Why::Instruction, what));
         let texture = self.handle(operands[0], false)?;
-        let name = self.convert.global(texture)?.name;
-        let Some(image) = self.image_of(texture) else { return refuse(self, "what it is given is no image") };
+        let has_sampler = is_sample(i.op) || matches!(i.op, Op::ImageGather | Op::ImageDrefGather);
+        let sampler = if has_sampler { self.handle(operands[0], true)? } else { texture.clone() };
+        if let (Which::Only(a), Which::Only(b)) = (&texture.which, &sampler.which) {
+            return match self.image_of((texture.variable, *a), (sampler.variable, *b), i, operands)? {
+                Some(value) => self.define(index, i, value),
+                None => Ok(()),
+            };
+        }
+        let name = self.convert.names.local("chosen");
+        if i.result != 0 {
+            let text = self.convert.value_type(i.result_type)?;
+            self.line(format!("var {name}: {text};"));
+        }
+        self.each_descriptor(&texture, &mut |this, a| {
+            let mut one = |this: &mut Self, b: u64| {
+                if let Some(value) = this.image_of((texture.variable, a), (sampler.variable, b), i, operands)? {
+                    this.line(format!("{name} = {};", value.text));
+                }
+                Ok(())
+            };
+            // A combined image and sampler are chosen together.
+            if sampler.variable == texture.variable { one(this, a) } else { this.each_descriptor(&sampler, &mut one) }
+        })?;
+        if i.result == 0 { Ok(()) } else { self.define(index, i, Expr::name(name)) }
+    }
+
+    /// Does something with each descriptor that a resource may be.
+    fn each_descriptor(&mut self, resource: &Resource, each: &mut dyn FnMut(&mut Self, u64) -> Result<(), Refused>) -> Result<(), Refused> {
+        match &resource.which {
+            Which::Only(at) => each(self, *at),
+            Which::Any(index) => {
+                let count = self.convert.descriptors(resource.variable).map_or(1, |(count, _)| count);
+                self.clauses(index, count.min(MAX_DESCRIPTORS) as usize, &mut |this, at| each(this, at as u64))
+            }
+        }
+    }
+
+    /// What an image instruction gives of one texture and one sampler; nothing, if it writes.
+    fn image_of(&mut self, texture: (u32, u64), sampler: (u32, u64), i: &Instruction, operands: &[u32]) -> Result<Option<Expr>, Refused> {
+        let refuse = |this: &Self, what: &str| Err(this.convert.refused_at(i, Why::Instruction, what));
+        let name = self.convert.element(texture.0, texture.1)?.name;
+        let type_ = self.convert.descriptors(texture.0).map_or(0, |(_, type_)| type_);
+        let Some(image) = image_type(self.convert.module, type_) else { return refuse(self, "what it is given is no image") };
         let texture_expr = Expr::name(name);
-        let depth = self.convert.is_depth(texture);
+        let depth = self.convert.is_depth(texture.0);
         let count = dimensions(&image);
         match i.op {
             Op::ImageQuerySize | Op::ImageQuerySizeLod => {
@@ -324,14 +449,13 @@ impl Body<'_, '_> {
                         Expr::call(&format!("vec{}<u32>", if image.dim == Dim::DimCube { 3 } else { count + 1 }), &[size, layers])
                     }
                 };
-                let value = self.as_result(Expr { constant: false, ..size }, false, i)?;
-                return self.define(index, i, value);
+                return self.as_result(Expr { constant: false, ..size }, false, i).map(Some);
             }
             Op::ImageQueryLevels | Op::ImageQuerySamples => {
                 let function = if i.is(Op::ImageQueryLevels) { "textureNumLevels" } else { "textureNumSamples" };
-                let value = self.as_result(Expr::call(function, &[texture_expr]), false, i)?;
-                return self.define(index, i, value);
+                return self.as_result(Expr::call(function, &[texture_expr]), false, i).map(Some);
             }
+            Op::ImageQueryFormat | Op::ImageQueryOrder | Op::ImageQueryLod => return refuse(self, "WGSL has no such instruction"),
             _ => {}
         }
         let coordinate = self.value(operands[1])?;
@@ -353,14 +477,20 @@ impl Body<'_, '_> {
         let layer = coordinate.member(LETTERS[count.min(3)]);
         match i.op {
             Op::ImageFetch | Op::ImageRead | Op::ImageWrite => {
+                let at = if i.is(Op::ImageWrite) { 3 } else { 2 };
+                let extra = extras(operands.get(at..).unwrap_or(&[]));
+                if extra.other || extra.bias.is_some() || extra.offsets.is_some() {
+                    return refuse(self, "WGSL has no such image operand for it");
+                }
+                if let Some(offset) = extra.offset {
+                    let signed = matches!(self.convert.module.shape(operands[1]).scalar, Scalar::Int { signed: true, .. });
+                    let offset = self.integer(offset, signed)?;
+                    place = if place.constant { self.bound(&place)? } else { place };
+                    place = Expr::binary("+", &place, &offset);
+                }
                 let mut arguments = vec![texture_expr, place];
                 if image.arrayed {
                     arguments.push(layer);
-                }
-                let at = if i.is(Op::ImageWrite) { 3 } else { 2 };
-                let extra = extras(operands.get(at..).unwrap_or(&[]));
-                if extra.other || extra.constant_offset.is_some() || extra.offset.is_some() || extra.bias.is_some() {
-                    return refuse(self, "WGSL has no offsets for it");
                 }
                 if i.is(Op::ImageWrite) {
                     let texel = self.value(operands[2])?;
@@ -369,7 +499,7 @@ impl Body<'_, '_> {
                         4 => texel,
                         rows => {
                             let zero = self.convert.scalar_literal(shape.scalar, 0)?.unwrap_or_default();
-                            let whole = self.convert.shape_type(smallstep_semantics::spirv::operation::Shape::vector(shape.scalar, 4))?;
+                            let whole = self.convert.shape_type(Shape::vector(shape.scalar, 4))?;
                             let mut parts = vec![texel];
                             parts.extend((rows..4).map(|_| Expr::literal(zero.clone())));
                             Expr::call(&whole, &parts)
@@ -378,7 +508,7 @@ impl Body<'_, '_> {
                     arguments.push(texel);
                     let call = Expr::call("textureStore", &arguments);
                     self.line(format!("{};", call.text));
-                    return Ok(());
+                    return Ok(None);
                 }
                 if image.usage != 2 {
                     arguments.push(match (extra.sample, extra.lod) {
@@ -388,45 +518,69 @@ impl Body<'_, '_> {
                     });
                 }
                 let call = Expr { constant: false, ..Expr::call("textureLoad", &arguments) };
-                let texel = if depth { whole_texel(&call) } else { call };
-                self.texel(index, i, texel)
+                Ok(Some(self.texel(i, if depth { whole_texel(&call) } else { call })))
             }
             Op::ImageGather | Op::ImageDrefGather => {
-                let sampler = self.sampler(operands[0])?;
+                let reference = i.is(Op::ImageDrefGather);
                 let extra = extras(operands.get(3..).unwrap_or(&[]));
-                if extra.other || extra.offset.is_some() || extra.lod.is_some() || extra.bias.is_some() {
-                    return refuse(self, "WGSL gathers with constant offsets at level 0 only");
+                if extra.other || extra.lod.is_some() || extra.bias.is_some() {
+                    return refuse(self, "WGSL gathers at level 0 only");
                 }
+                let component = self.convert.module.constant_value(operands[2]).filter(|_| !reference);
                 let mut arguments = Vec::new();
-                if i.is(Op::ImageGather) && !depth {
-                    let Some(component) = self.convert.module.constant_value(operands[2]) else {
-                        return refuse(self, "the component is no constant, as WGSL needs it");
-                    };
-                    arguments.push(Expr::literal(format!("{component}i")));
+                if !reference {
+                    let Some(component) = component else { return refuse(self, "the component is no constant, as WGSL needs it") };
+                    if !depth || component != 0 {
+                        arguments.push(Expr::literal(format!("{component}i")));
+                    }
                 }
-                arguments.extend([texture_expr, sampler, place]);
+                let of = match depth && component.is_some_and(|component| component != 0) {
+                    true => Expr::name(self.convert.color_texture(texture.0, texture.1, &image, i)?),
+                    false => texture_expr,
+                };
+                arguments.extend([of, self.sampler(sampler, reference)?, place]);
                 if image.arrayed {
                     arguments.push(rounded(&layer));
                 }
-                if i.is(Op::ImageDrefGather) {
+                if reference {
                     arguments.push(self.value(operands[2])?);
                 }
-                arguments.extend(self.offset(&extra)?);
-                let function = if i.is(Op::ImageGather) { "textureGather" } else { "textureGatherCompare" };
-                let call = Expr::call(function, &arguments);
-                self.texel(index, i, Expr { constant: false, ..call })
+                let function = if reference { "textureGatherCompare" } else { "textureGather" };
+                let Some(offsets) = extra.offsets else {
+                    arguments.extend(self.offset(&extra, i)?);
+                    return Ok(Some(self.texel(i, Expr { constant: false, ..Expr::call(function, &arguments) })));
+                };
+                // The texel at each offset is the last of those that are gathered there.
+                let offsets =
+                    self.convert.module.instruction(offsets).map_or(Vec::new(), |i| i.operands(self.convert.module.words()).to_vec());
+                let mut parts = Vec::new();
+                for offset in offsets {
+                    let mut arguments = arguments.clone();
+                    arguments.push(self.constant(offset, Some(true))?);
+                    parts.push(Expr::call(function, &arguments).member("w"));
+                }
+                let text = self.convert.value_type(i.result_type)?;
+                Ok(Some(Expr { constant: false, ..Expr::call(&text, &parts) }))
             }
             _ if is_sample(i.op) => {
-                let sampler = self.sampler(operands[0])?;
                 let reference = spirv::compares(i.op);
+                let sampler = self.sampler(sampler, reference)?;
                 let extra = extras(operands.get(if reference { 3 } else { 2 }..).unwrap_or(&[]));
-                if extra.other || extra.offset.is_some() {
-                    return refuse(self, "WGSL samples with constant offsets only");
+                if extra.other || extra.offsets.is_some() {
+                    return refuse(self, "WGSL has no such image operand for it");
                 }
                 if !matches!(self.convert.module.types().get(image.sampled), Some(Type::Float { .. })) {
                     return refuse(self, "WGSL samples textures of floats only");
                 }
-                let mut arguments = vec![texture_expr, sampler, place];
+                // WGSL samples depth textures without bias or gradients, and at whole levels.
+                let whole = extra.lod.is_none_or(|lod| self.is_whole(lod));
+                let is_color = depth && !reference && (extra.bias.is_some() || extra.gradient.is_some() || !whole);
+                let depth = depth && !is_color;
+                let of = match is_color {
+                    true => Expr::name(self.convert.color_texture(texture.0, texture.1, &image, i)?),
+                    false => texture_expr,
+                };
+                let mut arguments = vec![of, sampler, place];
                 if image.arrayed {
                     arguments.push(rounded(&layer));
                 }
@@ -459,16 +613,9 @@ impl Body<'_, '_> {
                 } else {
                     "textureSample"
                 };
-                if depth && matches!(function, "textureSampleGrad" | "textureSampleBias") {
-                    return refuse(self, "WGSL samples depth textures without bias or gradients");
-                }
-                if depth && function == "textureSampleLevel" && !extra.lod.is_some_and(|lod| self.is_whole(lod)) {
-                    return refuse(self, "WGSL samples depth textures at whole levels only");
-                }
-                arguments.extend(self.offset(&extra)?);
+                arguments.extend(self.offset(&extra, i)?);
                 let call = Expr { constant: false, ..Expr::call(function, &arguments) };
-                let texel = if depth && !reference { whole_texel(&call) } else { call };
-                self.texel(index, i, texel)
+                Ok(Some(self.texel(i, if depth && !reference { whole_texel(&call) } else { call })))
             }
             _ => refuse(self, "WGSL has no such instruction"),
         }
@@ -479,28 +626,27 @@ impl Body<'_, '_> {
         self.convert.module.constant_value(id).is_some_and(|bits| f32::from_bits(bits as u32).fract() == 0.0)
     }
 
-    fn sampler(&mut self, id: u32) -> Result<Expr, Refused> {
-        let sampler = self.handle(id, true)?;
-        self.convert.global(sampler)?;
-        match self.convert.sampler_names.get(&sampler) {
+    fn sampler(&mut self, (id, element): (u32, u64), compares: bool) -> Result<Expr, Refused> {
+        self.convert.element(id, element)?;
+        match self.convert.sampler_names.get(&(id, element, compares)) {
             Some(name) => Ok(Expr::name(name.clone())),
-            None => Err(self.convert.refused(Why::Type, format!("%{sampler} is no sampler"))),
+            None => Err(self.convert.refused(Why::Type, format!("%{id} is no sampler"))),
         }
     }
 
-    fn offset(&mut self, extra: &Extras) -> Result<Option<Expr>, Refused> {
-        match extra.constant_offset {
-            Some(id) => self.constant(id, Some(true)).map(Some),
+    fn offset(&mut self, extra: &Extras, i: &Instruction) -> Result<Option<Expr>, Refused> {
+        match extra.offset {
+            Some(id) if self.convert.module.is_constant(id) && !self.convert.specialized.has(id) => self.constant(id, Some(true)).map(Some),
+            Some(_) => Err(self.convert.refused_at(i, Why::Instruction, "WGSL samples and gathers with constant offsets only")),
             None => Ok(None),
         }
     }
 
     /// A texel as the result, which may have fewer components.
-    fn texel(&mut self, index: usize, i: &Instruction, texel: Expr) -> Result<(), Refused> {
+    fn texel(&self, i: &Instruction, texel: Expr) -> Expr {
         let rows = self.convert.module.shape(i.result).rows as usize;
         let scalar_call = spirv::compares(i.op) && !i.is(Op::ImageDrefGather);
-        let texel = if rows == 4 || scalar_call { texel } else { texel.member(&LETTERS[..rows.clamp(1, 4)].concat()) };
-        self.define(index, i, texel)
+        if rows == 4 || scalar_call { texel } else { texel.member(&LETTERS[..rows.clamp(1, 4)].concat()) }
     }
 }
 

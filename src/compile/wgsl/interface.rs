@@ -3,11 +3,14 @@
 //! and outputs).
 //!
 //! Inputs and outputs are variables in SPIR-V, parameters and results in WGSL. An input is the
-//! parameter itself where only the entry point reads it; otherwise it is a private variable that
-//! the entry point sets first. An output is a private variable that the entry point returns. What
+//! parameter itself. Other functions that read it have a parameter for it too, for WGSL takes every
+//! private variable to differ between invocations, and a workgroup's number does not. Where a
+//! pointer to it is passed, or its parts are apart, it is a private variable that the entry point
+//! sets first. An output is a private variable that the entry point returns. What
 //! spans several locations is a parameter or a part of the result for each.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, Op, StorageClass};
+use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::Type;
@@ -19,6 +22,15 @@ use super::{Refused, Why};
 
 /// The most parts that the variables of an interface have together.
 const MAX_SLOTS: usize = 256;
+
+/// The most clip distances of a vertex.
+const MAX_CLIP_DISTANCES: u64 = 8;
+
+/// The attributes of a location.
+fn attributes_of(located: &Located) -> String {
+    let index = located.index.map_or(String::new(), |index| format!(" @blend_src({index})"));
+    format!("@location({}){index}{}", located.location, located.how)
+}
 
 /// One parameter, or one part of the result.
 #[derive(Clone, Debug)]
@@ -33,6 +45,33 @@ struct Slot {
     cast: Option<String>,
     /// The name that a parameter is to have.
     wanted: String,
+    /// Its location and components, if it has any.
+    located: Option<Located>,
+}
+
+/// Where among the locations something is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Located {
+    location: u32,
+    /// Of which of two colours that are blended it is.
+    index: Option<u32>,
+    /// Its first component, and how many it has.
+    components: (u32, u32),
+    scalar: Scalar,
+    /// As ` @interpolate(flat)`.
+    how: String,
+}
+
+/// Several variables at one location: one parameter, or one part of the result.
+#[derive(Clone, Debug)]
+struct Shared {
+    attributes: String,
+    name: String,
+    text: String,
+    /// How many components it has, and of which type.
+    components: u32,
+    scalar: Scalar,
+    location: (u32, Option<u32>),
 }
 
 /// A variable of the interface of the entry point.
@@ -46,11 +85,21 @@ pub(super) struct Port {
     kept: bool,
 }
 
+impl Port {
+    /// Whether a slot is part of a location that several share.
+    fn is_shared(slot: &Slot, shared: &[Shared]) -> bool {
+        slot.located.as_ref().is_some_and(|l| shared.iter().any(|s| s.location == (l.location, l.index)))
+    }
+}
+
 /// The interface of the entry point that is being written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ports {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
+    /// What several inputs, and several outputs, share.
+    shared_inputs: Vec<Shared>,
+    shared_outputs: Vec<Shared>,
     /// A result that the module does not have: a vertex has a position.
     position: bool,
     /// The structure of the result, where it has several parts.
@@ -71,6 +120,8 @@ fn built_in(built_in: BuiltIn, model: ExecutionModel, input: bool) -> Option<(&'
         (BuiltIn::Position, Vertex, false) => ("position", "vec4<f32>"),
         (BuiltIn::FragCoord, Fragment, true) => ("position", "vec4<f32>"),
         (BuiltIn::FrontFacing, Fragment, true) => ("front_facing", "bool"),
+        (BuiltIn::PrimitiveId, Fragment, true) => ("primitive_index", "u32"),
+        (BuiltIn::ClipDistance, Vertex, false) => ("clip_distances", "array<f32>"),
         (BuiltIn::SampleId, Fragment, true) => ("sample_index", "u32"),
         (BuiltIn::SampleMask, Fragment, _) => ("sample_mask", "u32"),
         (BuiltIn::FragDepth, Fragment, false) => ("frag_depth", "f32"),
@@ -78,8 +129,8 @@ fn built_in(built_in: BuiltIn, model: ExecutionModel, input: bool) -> Option<(&'
     })
 }
 
-/// A built-in output that WGSL has not, and whose value nothing needs if it is never set, or set to
-/// 1.0.
+/// A built-in output that WGSL has not, or only by an extension, and whose value nothing needs if
+/// it is never set, or set to 1.0.
 fn is_ignored(built_in: BuiltIn) -> bool {
     matches!(built_in, BuiltIn::PointSize | BuiltIn::ClipDistance | BuiltIn::CullDistance)
 }
@@ -90,8 +141,11 @@ impl Convert<'_> {
         self.ports = Ports::default();
         let module = self.module;
         let modes = module.modes(entry);
-        if modes.early_fragment_tests {
-            return Err(self.refused(Why::EntryPoint, format!("entry point {:?} has EarlyFragmentTests, which WGSL has not", entry.name)));
+        if modes.early_fragment_tests && !self.is_alike_with_early_tests(entry) {
+            return Err(self.refused(
+                Why::EntryPoint,
+                format!("entry point {:?} has EarlyFragmentTests, which WGSL has not, and does what shows them", entry.name),
+            ));
         }
         if modes.depth.is_some() {
             self.notes.push("what is said of how FragDepth compares is left out".into());
@@ -99,21 +153,23 @@ impl Convert<'_> {
         let blocks = module.function_blocks(function);
         let range = blocks.first().map_or(0, |b| b.start as usize)..blocks.last().map_or(0, |b| b.end as usize);
         let first = module.functions().first().and_then(|f| module.definition(f.id)).unwrap_or(0);
-        let mut named: rustc_hash::FxHashMap<u32, (bool, bool)> = rustc_hash::FxHashMap::default();
+        // Whether it is used, by another function, and as an argument.
+        let mut named: FxHashMap<u32, (bool, bool, bool)> = FxHashMap::default();
         for &id in module.interface_of(entry) {
-            named.insert(id, (false, false));
+            named.insert(id, (false, false, false));
         }
         for (at, i) in module.instructions().iter().enumerate().skip(first) {
             for id in super::usage::value_operands(module, i) {
-                if let Some((used, elsewhere)) = named.get_mut(&id) {
+                if let Some((used, elsewhere, passed)) = named.get_mut(&id) {
                     *used = true;
-                    *elsewhere |= !range.contains(&at) || i.is(Op::FunctionCall);
+                    *elsewhere |= !range.contains(&at);
+                    *passed |= i.is(Op::FunctionCall);
                 }
             }
         }
         for &id in module.interface_of(entry) {
             let Some(variable) = module.variable(id).copied() else { continue };
-            let (used, elsewhere) = named.get(&id).copied().unwrap_or_default();
+            let (used, elsewhere, passed) = named.get(&id).copied().unwrap_or_default();
             let input = match variable.class {
                 StorageClass::Input => true,
                 StorageClass::Output => false,
@@ -122,16 +178,17 @@ impl Convert<'_> {
             if !used && variable.initializer.is_none() {
                 continue;
             }
-            if !input {
-                self.ignored_outputs(&variable)?;
-            }
+            let clips = !input && self.ignored_outputs(&variable)?;
             let mut slots = Vec::new();
-            self.slots(entry.model, &variable, input, &mut slots)?;
+            self.slots(entry.model, &variable, input, clips, &mut slots)?;
             if slots.len() > MAX_SLOTS {
                 return Err(self.refused(Why::Limit, format!("%{id} has more than {MAX_SLOTS} locations")));
             }
-            let plain = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none());
-            let kept = !input || elsewhere || !plain;
+            let whole = |slot: &Slot| slot.located.as_ref().is_none_or(|l| l.components.0 == 0);
+            let plain = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none() && whole(slot));
+            // Functions of several entry points are written once.
+            let is_of_one = module.entry_points().iter().filter(|e| module.interface_of(e).contains(&id)).count() == 1;
+            let kept = !input || !plain || passed || elsewhere && !is_of_one;
             let names = match input {
                 true => slots.iter().map(|slot| self.names.fresh(&slot.wanted)).collect(),
                 false => Vec::new(),
@@ -139,21 +196,116 @@ impl Convert<'_> {
             let port = Port { id, slots, names, kept };
             if input { self.ports.inputs.push(port) } else { self.ports.outputs.push(port) }
         }
+        for input in [true, false] {
+            self.share_locations(input)?;
+        }
+        self.find_carried();
         let has_position = self.ports.outputs.iter().flat_map(|p| &p.slots).any(|s| s.attributes.contains("position"));
         self.ports.position = entry.model == ExecutionModel::Vertex && !has_position;
         Ok(())
     }
 
-    /// Checks what is stored to outputs that WGSL has not.
-    fn ignored_outputs(&self, variable: &Variable) -> Result<(), Refused> {
+    /// Finds the inputs that each function reads, itself or in what it calls, and is to be given.
+    fn find_carried(&mut self) {
+        let module = self.module;
+        let inputs: Vec<u32> = self.ports.inputs.iter().filter(|port| !port.kept).map(|port| port.id).collect();
+        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut work = Vec::new();
+        for function in module.functions() {
+            module.callees(function).for_each(|callee| callers.entry(callee).or_default().push(function.id));
+            for i in module.function_blocks(function).iter().flat_map(|b| module.code(b)) {
+                let named = super::usage::value_operands(module, i).into_iter().filter(|id| inputs.contains(id));
+                work.extend(named.map(|id| (function.id, id)));
+            }
+        }
+        while let Some((function, input)) = work.pop() {
+            let carried = self.carried.entry(function).or_default();
+            if !carried.contains(&input) {
+                carried.push(input);
+                work.extend(callers.get(&function).into_iter().flatten().map(|&caller| (caller, input)));
+            }
+        }
+        self.carried.values_mut().for_each(|inputs| inputs.sort_unstable());
+    }
+
+    /// Whether nothing shows that the depth and stencil tests are before the shader: it neither
+    /// writes memory nor a depth, and is not ended.
+    fn is_alike_with_early_tests(&self, entry: &EntryPoint) -> bool {
+        let module = self.module;
+        let memory = |id: u32| {
+            let class = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(class, _)| class);
+            matches!(class, Some(StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::UniformConstant))
+        };
+        let shows = |i: &smallstep_semantics::spirv::Instruction| {
+            let operands = i.operands(module.words());
+            match i.op {
+                Op::Kill | Op::TerminateInvocation | Op::DemoteToHelperInvocation | Op::ImageWrite => true,
+                Op::Store | Op::CopyMemory => memory(operands[0]),
+                op => Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32,
+            }
+        };
+        let depth = module.modes(entry).depth_replacing;
+        !depth && !module.blocks().iter().flat_map(|b| module.code(b)).any(shows)
+    }
+
+    /// Finds what several variables share: WGSL has one variable at a location, and that begins at
+    /// its first component.
+    fn share_locations(&mut self, input: bool) -> Result<(), Refused> {
+        let ports = if input { self.ports.inputs.clone() } else { self.ports.outputs.clone() };
+        let all: Vec<&Located> = ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref()).collect();
+        let mut shared: Vec<Shared> = Vec::new();
+        for located in &all {
+            let location = (located.location, located.index);
+            let here: Vec<&&Located> = all.iter().filter(|l| (l.location, l.index) == location).collect();
+            if here.len() == 1 && located.components.0 == 0 || shared.iter().any(|s| s.location == location) {
+                continue;
+            }
+            let same = here.iter().all(|l| l.scalar == located.scalar && l.how == located.how);
+            if !same {
+                let what = format!("location {} has variables of different types or interpolation, and WGSL has one there", location.0);
+                return Err(self.refused(Why::BuiltIn, what));
+            }
+            let components = here.iter().map(|l| l.components.0 + l.components.1).max().unwrap_or(1);
+            let text = self.shape_type(Shape::vector(located.scalar, components.min(4) as u8))?;
+            let name = self.names.fresh(&format!("location_{}", location.0));
+            let attributes = attributes_of(located);
+            shared.push(Shared { attributes, name, text, components, scalar: located.scalar, location });
+        }
+        if shared.is_empty() {
+            return Ok(());
+        }
+        let ports = if input { &mut self.ports.inputs } else { &mut self.ports.outputs };
+        for port in ports {
+            for (at, slot) in port.slots.iter().enumerate() {
+                let Some(located) = slot.located.as_ref().filter(|_| Port::is_shared(slot, &shared)) else { continue };
+                let of = shared.iter().find(|s| s.location == (located.location, located.index));
+                let (first, count) = (located.components.0 as usize, located.components.1 as usize);
+                port.kept = true;
+                if let (Some(of), Some(name)) = (of, port.names.get_mut(at)) {
+                    let letters: String = ["x", "y", "z", "w"].iter().skip(first).take(count).copied().collect();
+                    *name = if of.components == 1 { of.name.clone() } else { format!("{}.{letters}", of.name) };
+                }
+            }
+        }
+        if input {
+            self.ports.shared_inputs = shared
+        } else {
+            self.ports.shared_outputs = shared
+        }
+        Ok(())
+    }
+
+    /// Checks what is stored to outputs that WGSL has not. Whether there are clip distances.
+    fn ignored_outputs(&self, variable: &Variable) -> Result<bool, Refused> {
         let module = self.module;
         let whole = module.built_in(variable.id, WHOLE).filter(|b| is_ignored(*b));
         let member = |index: u32| {
             let at = module.integer(index)?;
             module.built_in(variable.type_, u32::try_from(at).ok()?).filter(|b| is_ignored(*b))
         };
-        let mut pointers: rustc_hash::FxHashMap<u32, BuiltIn> = rustc_hash::FxHashMap::default();
+        let mut pointers: FxHashMap<u32, BuiltIn> = FxHashMap::default();
         pointers.extend(whole.map(|b| (variable.id, b)));
+        let mut clips = false;
         for i in module.instructions() {
             let operands = i.operands(module.words());
             match i.op {
@@ -167,8 +319,13 @@ impl Convert<'_> {
                 }
                 Op::Store if pointers.contains_key(&operands[0]) => {
                     let one = module.constant_value(operands[1]) == Some(u64::from(1.0f32.to_bits()));
-                    if pointers.get(&operands[0]) != Some(&BuiltIn::PointSize) {
-                        return Err(self.refused_at(i, Why::BuiltIn, "WGSL has no clip or cull distances"));
+                    match pointers.get(&operands[0]) {
+                        Some(BuiltIn::PointSize) => {}
+                        Some(BuiltIn::ClipDistance) => {
+                            clips = true;
+                            continue;
+                        }
+                        _ => return Err(self.refused_at(i, Why::BuiltIn, "WGSL has no cull distances")),
                     }
                     if !one {
                         return Err(self.refused_at(i, Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
@@ -177,14 +334,25 @@ impl Convert<'_> {
                 _ => {}
             }
         }
-        Ok(())
+        Ok(clips)
     }
 
-    fn slots(&mut self, model: ExecutionModel, variable: &Variable, input: bool, slots: &mut Vec<Slot>) -> Result<(), Refused> {
+    fn slots(
+        &mut self,
+        model: ExecutionModel,
+        variable: &Variable,
+        input: bool,
+        clips: bool,
+        slots: &mut Vec<Slot>,
+    ) -> Result<(), Refused> {
         let module = self.module;
         let id = variable.id;
         let wanted = self.op_name(id).map_or_else(String::new, str::to_string);
+        let ignored = |is: BuiltIn| !input && is_ignored(is) && !(clips && is == BuiltIn::ClipDistance);
         if let Some(is) = module.built_in(id, WHOLE) {
+            if ignored(is) {
+                return Ok(());
+            }
             return self.built_in_slot(model, is, variable.type_, id, input, String::new(), &wanted, slots);
         }
         let members = module.types().members(variable.type_).to_vec();
@@ -195,16 +363,17 @@ impl Convert<'_> {
             let Some(location) = &mut location else {
                 return Err(self.refused(Why::BuiltIn, format!("%{id} has neither a BuiltIn nor a Location")));
             };
-            if module.decoration(id, WHOLE, Decorate::Component).is_some_and(|c| c != 0) {
-                return Err(self.refused(Why::BuiltIn, format!("%{id} begins at a Component other than 0, which WGSL has not")));
-            }
             let how = self.interpolation(model, input, id, WHOLE);
-            return self.located(variable.type_, location, String::new(), &how, &wanted, slots);
+            let mut at = self.begins(*location, id, WHOLE, how);
+            return self.located(variable.type_, &mut at, String::new(), &wanted, slots);
         }
         for (at, member) in members.iter().enumerate() {
             let at = at as u32;
             let path = format!(".{}", names[at as usize]);
             if let Some(is) = module.built_in(variable.type_, at) {
+                if ignored(is) {
+                    continue;
+                }
                 self.built_in_slot(model, is, member.type_, id, input, path, &names[at as usize], slots)?;
                 continue;
             }
@@ -218,7 +387,9 @@ impl Convert<'_> {
                 how if how.is_empty() => self.interpolation(model, input, id, WHOLE),
                 how => how,
             };
-            self.located(member.type_, location, path, &how, &names[at as usize], slots)?;
+            let mut from = self.begins(*location, variable.type_, at, how);
+            self.located(member.type_, &mut from, path, &names[at as usize], slots)?;
+            *location = from.location;
         }
         Ok(())
     }
@@ -235,9 +406,6 @@ impl Convert<'_> {
         wanted: &str,
         slots: &mut Vec<Slot>,
     ) -> Result<(), Refused> {
-        if !input && is_ignored(is) {
-            return Ok(());
-        }
         let Some((name, text)) = built_in(is, model, input) else {
             let what = format!(
                 "%{id} is the built-in {is:?}, which WGSL has not as an {} of a {model:?} stage",
@@ -245,16 +413,27 @@ impl Convert<'_> {
             );
             return Err(self.refused(Why::BuiltIn, what));
         };
-        let (mut path, mut type_) = (path, type_);
-        if let Some(Type::Array { element, .. }) = self.module.types().get(type_) {
-            (path, type_) = (format!("{path}[0]"), element);
+        let (mut path, mut type_, mut text) = (path, type_, text.to_string());
+        match self.module.types().get(type_) {
+            Some(Type::Array { length, .. }) if is == BuiltIn::ClipDistance => {
+                self.enabled.insert("clip_distances");
+                if length > MAX_CLIP_DISTANCES {
+                    return Err(self.refused(Why::BuiltIn, format!("WGSL has no more than {MAX_CLIP_DISTANCES} clip distances")));
+                }
+                text = self.value_type(type_)?;
+            }
+            Some(Type::Array { element, .. }) => (path, type_) = (format!("{path}[0]"), element),
+            _ => {}
+        }
+        if is == BuiltIn::PrimitiveId {
+            self.enabled.insert("primitive_index");
         }
         let own = self.value_type(type_)?;
         let wanted = if wanted.is_empty() { name } else { wanted };
         let invariant = self.module.decoration(id, WHOLE, Decorate::Invariant).is_some() && is == BuiltIn::Position;
         let attributes = format!("@builtin({name}){}", if invariant { " @invariant" } else { "" });
         let cast = (own != text).then_some(own);
-        slots.push(Slot { attributes, text: text.into(), path, cast, wanted: wanted.into() });
+        slots.push(Slot { attributes, text, path, cast, wanted: wanted.into(), located: None });
         Ok(())
     }
 
@@ -279,31 +458,31 @@ impl Convert<'_> {
         }
     }
 
+    /// Where a variable or member begins.
+    fn begins(&self, location: u32, target: u32, member: u32, how: String) -> Located {
+        let component = self.module.decoration(target, member, Decorate::Component).unwrap_or(0).min(3);
+        let component = if self.plan.forgets_components() { 0 } else { component };
+        let index = self.module.decoration(target, member, Decorate::Index);
+        Located { location, index, components: (component, 1), scalar: Scalar::F32, how }
+    }
+
     /// The slots of a type from a location on.
-    fn located(
-        &mut self,
-        type_: u32,
-        location: &mut u32,
-        path: String,
-        how: &str,
-        wanted: &str,
-        slots: &mut Vec<Slot>,
-    ) -> Result<(), Refused> {
+    fn located(&mut self, type_: u32, at: &mut Located, path: String, wanted: &str, slots: &mut Vec<Slot>) -> Result<(), Refused> {
         if slots.len() > MAX_SLOTS {
             return Ok(());
         }
         let types = self.module.types();
         match types.get(type_) {
             Some(Type::Matrix { column: part, .. } | Type::Array { element: part, .. }) => {
-                for at in 0..types.parts(type_).unwrap_or(0).min(MAX_SLOTS as u64 + 1) {
-                    deep(|| self.located(part, location, format!("{path}[{at}]"), how, wanted, slots))?;
+                for index in 0..types.parts(type_).unwrap_or(0).min(MAX_SLOTS as u64 + 1) {
+                    deep(|| self.located(part, at, format!("{path}[{index}]"), wanted, slots))?;
                 }
             }
             Some(Type::Struct { .. }) => {
                 let parts: Vec<u32> = types.members(type_).iter().map(|m| m.type_).collect();
                 let names = self.member_names(type_);
                 for (part, name) in parts.into_iter().zip(names) {
-                    deep(|| self.located(part, location, format!("{path}.{name}"), how, &name, slots))?;
+                    deep(|| self.located(part, at, format!("{path}.{name}"), &name, slots))?;
                 }
             }
             _ => {
@@ -313,13 +492,19 @@ impl Convert<'_> {
                 }
                 // Integers are never interpolated.
                 let how = match shape.scalar {
-                    Scalar::Int { .. } if !how.is_empty() => " @interpolate(flat)",
-                    _ => how.trim_end(),
+                    Scalar::Int { .. } if !at.how.is_empty() => " @interpolate(flat)".to_string(),
+                    _ => at.how.trim_end().to_string(),
                 };
                 let wanted = if wanted.is_empty() { "value" } else { wanted };
                 let text = self.value_type(type_)?;
-                slots.push(Slot { attributes: format!("@location({location}){how}"), text, path, cast: None, wanted: wanted.into() });
-                *location += 1;
+                let components = (at.components.0, u32::from(shape.rows));
+                let located = Located { components, scalar: shape.scalar, how, ..at.clone() };
+                let attributes = attributes_of(&located);
+                if located.index.is_some() {
+                    self.enabled.insert("dual_source_blending");
+                }
+                slots.push(Slot { attributes, text, path, cast: None, wanted: wanted.into(), located: Some(located) });
+                at.location = at.location.saturating_add(1);
             }
         }
         Ok(())
@@ -344,14 +529,20 @@ impl Convert<'_> {
         let ports = self.ports.clone();
         let mut parameters = Vec::new();
         for port in &ports.inputs {
-            for (slot, name) in port.slots.iter().zip(&port.names) {
+            for (slot, name) in port.slots.iter().zip(&port.names).filter(|(slot, _)| !Port::is_shared(slot, &ports.shared_inputs)) {
                 parameters.push(format!("{} {name}: {}", slot.attributes, slot.text));
             }
         }
+        for shared in &ports.shared_inputs {
+            parameters.push(format!("{} {}: {}", shared.attributes, shared.name, shared.text));
+        }
         let mut parts: Vec<(String, String)> = Vec::new();
         let mut members = super::names::Names::new();
-        for slot in ports.outputs.iter().flat_map(|p| &p.slots) {
+        for slot in ports.outputs.iter().flat_map(|p| &p.slots).filter(|slot| !Port::is_shared(slot, &ports.shared_outputs)) {
             parts.push((slot.attributes.clone(), format!("{}: {}", members.fresh(&slot.wanted), slot.text)));
+        }
+        for shared in &ports.shared_outputs {
+            parts.push((shared.attributes.clone(), format!("{}: {}", members.fresh(&shared.name), shared.text)));
         }
         if ports.position {
             parts.push(("@builtin(position)".into(), format!("{}: vec4<f32>", members.fresh("position"))));
@@ -392,19 +583,43 @@ impl Body<'_, '_> {
         Ok(())
     }
 
+    /// The value of a location that several outputs share: a component that none has is zero.
+    fn shared_output(&mut self, shared: &Shared, ports: &Ports) -> Result<String, Refused> {
+        let zero = self.convert.scalar_literal(shared.scalar, 0)?.unwrap_or_default();
+        let mut parts = vec![zero; shared.components.min(4) as usize];
+        for port in &ports.outputs {
+            let global = self.convert.global(port.id)?;
+            for slot in &port.slots {
+                let Some(located) = slot.located.as_ref().filter(|l| (l.location, l.index) == shared.location) else { continue };
+                let (first, count) = located.components;
+                for at in 0..count {
+                    let component = if count == 1 { String::new() } else { format!(".{}", ["x", "y", "z", "w"][at as usize & 3]) };
+                    if let Some(part) = parts.get_mut((first + at) as usize) {
+                        *part = format!("{}{}{component}", global.name, slot.path);
+                    }
+                }
+            }
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { format!("{}({})", shared.text, parts.join(", ")) })
+    }
+
     /// OpReturn of the entry point.
     pub(super) fn return_from_entry(&mut self, last: bool) -> Result<(), Refused> {
         let ports = self.convert.ports.clone();
         let mut parts = Vec::new();
         for port in &ports.outputs {
             let global = self.convert.global(port.id)?;
-            for slot in &port.slots {
+            for slot in port.slots.iter().filter(|slot| !Port::is_shared(slot, &ports.shared_outputs)) {
                 let value = format!("{}{}", global.name, slot.path);
                 parts.push(match slot.cast {
                     Some(_) => format!("bitcast<{}>({value})", slot.text),
                     None => value,
                 });
             }
+        }
+        for shared in &ports.shared_outputs {
+            let value = self.shared_output(shared, &ports)?;
+            parts.push(value);
         }
         if ports.position {
             parts.push("vec4<f32>()".into());

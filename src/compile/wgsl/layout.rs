@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::types::{MatrixLayout, Type};
 
 use super::convert::Convert;
+use super::words::Words;
 use super::{Refused, Why};
 
 /// A path of [`Atomics`] that nothing atomic is on.
@@ -50,7 +51,7 @@ impl Atomics {
     }
 
     /// The node of a part.
-    fn part(&self, node: u32, step: u32) -> u32 {
+    pub(super) fn part(&self, node: u32, step: u32) -> u32 {
         self.steps.get(&(node, step)).copied().unwrap_or(PLAIN)
     }
 }
@@ -70,6 +71,8 @@ pub(super) enum Rep {
     Array { type_: u32, element: Rc<Stored>, wrapped: bool },
     /// A structure: names and members in the order of its type.
     Struct { type_: u32, members: Vec<(String, Rc<Stored>)> },
+    /// A buffer of the type, as words.
+    Words(u32, Words),
 }
 
 /// What is stored: its type in WGSL and the layout of that.

@@ -15,6 +15,7 @@
 //! | `constant` | constants, none of which breaks a rule for const-expressions | |
 //! | `specialization` | specialization constants as overrides | |
 //! | `layout` | types in memory | Mapping types, Mapping buffer types |
+//! | `words` | buffers whose layout no type has | Mapping buffer types |
 //! | `place` | pointers, loads, stores, lengths | References and pointers, Mapping OpArrayLength |
 //! | `atomic` | atomics and barriers | Post-process: atomic functions |
 //! | `interface` | built-ins, entry points | Remapping builtin inputs and outputs |
@@ -38,6 +39,7 @@ mod specialization;
 mod structure;
 mod text;
 mod usage;
+mod words;
 
 use std::fmt;
 
@@ -146,8 +148,8 @@ pub enum Why {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn convert(words: &[u32], options: &Options) -> Result<Converted, NotConverted> {
-    // What older tools wrote is read too; few modules need it.
-    let lenient = || Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() });
+    // What older tools wrote is read too, and what no engine runs; few modules need it.
+    let lenient = || Module::load_with(words, &LoadOptions { lenient: true, unmodeled: true, ..LoadOptions::default() });
     let module = Module::load(words).or_else(|_| lenient()).map_err(NotConverted::Load)?;
     Convert::new(&module, words, Plan(options.planted)).all(options.entry.as_deref()).map_err(NotConverted::Refused)
 }

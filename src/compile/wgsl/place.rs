@@ -13,14 +13,15 @@ use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 
-use super::convert::MAX_TEXT;
+use super::convert::{Bound, Element, MAX_TEXT};
 use super::function::Body;
 use super::layout::{Rep, Stored};
 use super::text::Expr;
+use super::words::Spot;
 use super::{Refused, Why};
 
 /// The most parts that one load or store is made of.
-const MAX_PARTS: u64 = 1024;
+pub(super) const MAX_PARTS: u64 = 1024;
 
 /// What a reference refers to.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub(super) enum Kind {
     Value(u32),
     /// Something stored in another way.
     Stored(Rc<Stored>),
+    /// Something in a buffer of words.
+    Words(Spot),
     /// Column `column`, of the type, of a matrix that is stored by rows.
     Column { type_: u32, column: Expr, matrix: Rc<Stored> },
 }
@@ -39,16 +42,54 @@ pub(super) struct Place {
     /// Its text.
     pub(super) text: String,
     pub(super) kind: Kind,
-    /// The variable at module scope, the local variable or the parameter that it is within.
-    pub(super) root: u32,
-    /// Whether it is all of that.
+    /// Whether it is all of a variable or of what a parameter points to.
     pub(super) whole: bool,
+    /// Of which descriptor of an array it is; [`CHOSEN`] stands for its name in the text.
+    pub(super) choice: Option<Choice>,
+}
+
+/// An element of an array of descriptors whose number is no constant.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    /// Its number.
+    pub(super) index: Expr,
+    /// The names of all.
+    pub(super) names: Rc<Vec<String>>,
+}
+
+/// What stands for the name of the chosen descriptor.
+const CHOSEN: &str = "\u{1}";
+
+impl Default for Place {
+    fn default() -> Place {
+        Place { text: String::new(), kind: Kind::Value(0), whole: true, choice: None }
+    }
+}
+
+/// Which descriptor of an array is meant.
+#[derive(Clone, Debug)]
+pub(super) enum Which {
+    /// That one.
+    Only(u64),
+    /// One by a number that is no constant.
+    Any(Expr),
+}
+
+impl Stored {
+    /// The type that is stored.
+    fn type_(&self) -> u32 {
+        match self.rep {
+            Rep::Value(t) | Rep::Atomic(t) | Rep::Scalars(t) | Rep::Words(t, _) => t,
+            Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => type_,
+        }
+    }
 }
 
 impl Kind {
     fn of(stored: &Rc<Stored>) -> Kind {
         match stored.rep {
             Rep::Value(type_) => Kind::Value(type_),
+            Rep::Words(type_, words) => Kind::Words(Spot::whole(type_, words)),
             _ => Kind::Stored(stored.clone()),
         }
     }
@@ -62,25 +103,109 @@ impl Body<'_, '_> {
         if let Some(place) = self.places.get(&id) {
             return Ok(place.clone());
         }
-        let id = self.bindings.get(&id).copied().unwrap_or(id);
+        let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
         if self.convert.module.variable(id).is_none_or(|v| v.function.is_some()) {
             return Err(self.convert.refused(Why::Pointer, format!("the pointer %{id} has no form in WGSL")));
         }
         let global = self.convert.global(id)?;
         let kind = Kind::of(&global.stored);
-        Ok(Place { text: global.name, kind, root: id, whole: true })
+        Ok(Place { text: global.name, kind, ..Place::default() })
+    }
+
+    /// The element of an array of buffers that an access chain begins with, and how many of its
+    /// indices say which.
+    fn buffer_of_array(&mut self, id: u32, indices: &[u32]) -> Result<Option<(Place, usize)>, Refused> {
+        let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
+        let module = self.convert.module;
+        let Some(variable) = module.variable(id).filter(|v| matches!(v.class, StorageClass::Uniform | StorageClass::StorageBuffer)) else {
+            return Ok(None);
+        };
+        if !matches!(module.types().get(variable.type_), Some(Type::Array { .. })) {
+            return Ok(None);
+        }
+        let (which, used) = self.which(variable.type_, indices)?;
+        let place = |global: super::convert::Global| Place { kind: Kind::of(&global.stored), text: global.name, ..Place::default() };
+        let found = match which {
+            Which::Only(at) => place(self.convert.element(id, at)?),
+            Which::Any(index) => {
+                let count = self.convert.descriptors(id).map_or(1, |(count, _)| count);
+                let first = self.convert.element(id, 0)?;
+                let mut names = vec![first.name.clone()];
+                for at in 1..count {
+                    names.push(self.convert.element(id, at)?.name);
+                }
+                let choice = Choice { index, names: Rc::new(names) };
+                Place { text: CHOSEN.into(), choice: Some(choice), ..place(first) }
+            }
+        };
+        Ok(Some((found, used)))
+    }
+
+    /// Which element of an array of descriptors indices mean, and how many of them say so.
+    pub(super) fn which(&mut self, mut type_: u32, indices: &[u32]) -> Result<(Which, usize), Refused> {
+        let (mut known, mut sum, mut used) = (0u64, None::<Expr>, 0);
+        while let Some(Type::Array { element, length, .. }) = self.convert.module.types().get(type_) {
+            let Some(&id) = indices.get(used) else { break };
+            known = known.saturating_mul(length);
+            sum = sum.map(|sum| Expr::binary("*", &sum, &Expr::literal(format!("{length}u"))));
+            match self.convert.module.integer(id).filter(|_| !self.convert.specialized.has(id)) {
+                Some(at) => known = known.saturating_add((at.max(0) as u64).min(length.saturating_sub(1))),
+                None => {
+                    let index = self.integer(id, false)?;
+                    sum = Some(match sum {
+                        Some(sum) => Expr::binary("+", &sum, &index),
+                        None => index,
+                    });
+                }
+            }
+            (type_, used) = (element, used + 1);
+        }
+        let which = match sum {
+            None => Which::Only(known),
+            Some(sum) if known == 0 => Which::Any(sum),
+            Some(sum) => Which::Any(Expr::binary("+", &sum, &Expr::literal(format!("{known}u")))),
+        };
+        Ok((which, used))
+    }
+
+    /// Does something with each descriptor that a place may be of, in the clauses of a switch.
+    pub(super) fn for_each_choice(
+        &mut self,
+        place: &Place,
+        choice: &Choice,
+        each: &mut dyn FnMut(&mut Self, &Place) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let names = choice.names.clone();
+        self.clauses(&choice.index, names.len(), &mut |this, at| {
+            each(this, &Place { text: place.text.replace(CHOSEN, &names[at]), choice: None, ..place.clone() })
+        })
+    }
+
+    /// The type of what is at a place.
+    pub(super) fn type_at(&self, place: &Place) -> u32 {
+        match &place.kind {
+            Kind::Value(type_) | Kind::Column { type_, .. } => *type_,
+            Kind::Words(spot) => spot.type_(),
+            Kind::Stored(stored) => stored.type_(),
+        }
     }
 
     /// The pointer of an access chain.
     pub(super) fn chain(&mut self, i: &Instruction) -> Result<Place, Refused> {
         let operands = i.operands(self.convert.module.words()).to_vec();
-        let mut place = self.place(operands[0])?;
-        for &index in &operands[1..] {
+        let (mut place, used) = match self.buffer_of_array(operands[0], &operands[1..])? {
+            Some(found) => found,
+            None => (self.place(operands[0])?, 0),
+        };
+        for &index in &operands[1 + used..] {
             let constant = self.convert.module.integer(index).filter(|_| !self.convert.specialized.has(index));
             place = match constant {
                 Some(value) => self.part(place, value.max(-1), None, i)?,
                 None => {
-                    let index = self.index(index)?;
+                    let index = match place.kind {
+                        Kind::Words(_) => self.integer(index, false)?,
+                        _ => self.value(index)?,
+                    };
                     self.part(place, -1, Some(index), i)?
                 }
             };
@@ -92,24 +217,16 @@ impl Body<'_, '_> {
         Ok(place)
     }
 
-    /// An index that is no constant: where the pointer is used more than once, by name.
-    fn index(&mut self, id: u32) -> Result<Expr, Refused> {
-        self.value(id)
-    }
-
     /// A part of what is at a place: by a number, or by an expression.
     pub(super) fn part(&mut self, place: Place, number: i64, index: Option<Expr>, i: &Instruction) -> Result<Place, Refused> {
+        if let Kind::Words(spot) = &place.kind {
+            return self.part_of_words(&place, spot, number, index, i);
+        }
         let types = self.convert.module.types();
-        let (type_, stored) = match &place.kind {
-            Kind::Value(type_) => (*type_, None),
-            Kind::Column { type_, .. } => (*type_, None),
-            Kind::Stored(stored) => (
-                match stored.rep {
-                    Rep::Value(t) | Rep::Atomic(t) | Rep::Scalars(t) => t,
-                    Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => type_,
-                },
-                Some(stored.clone()),
-            ),
+        let type_ = self.type_at(&place);
+        let stored = match &place.kind {
+            Kind::Stored(stored) => Some(stored.clone()),
+            _ => None,
         };
         // A constant index that is out of range would be an error of the program.
         let bad = index.is_none() && types.parts(type_).is_some_and(|parts| number < 0 || number as u64 >= parts);
@@ -158,12 +275,24 @@ impl Body<'_, '_> {
                 _ => (subscript(&place.text), Kind::Value(element.ok_or_else(|| no_part(self))?)),
             },
         };
-        Ok(Place { text, kind, root: place.root, whole: false })
+        Ok(Place { text, kind, whole: false, ..place })
     }
 
     /// The value at a place.
     pub(super) fn load(&mut self, place: &Place, i: &Instruction) -> Result<Expr, Refused> {
+        if let Some(choice) = place.choice.clone() {
+            let text = self.convert.value_type(self.type_at(place))?;
+            let name = self.convert.names.local("chosen");
+            self.line(format!("var {name}: {text};"));
+            self.for_each_choice(place, &choice, &mut |this, place| {
+                let value = this.load(place, i)?;
+                this.line(format!("{name} = {};", value.text));
+                Ok(())
+            })?;
+            return Ok(Expr::name(name));
+        }
         match &place.kind {
+            Kind::Words(spot) => self.load_words(place, spot, i),
             Kind::Value(_) => Ok(Expr::name(place.text.clone())),
             Kind::Column { type_, .. } => {
                 let rows = self.convert.module.types().parts(*type_).unwrap_or(0);
@@ -178,7 +307,7 @@ impl Body<'_, '_> {
             Kind::Stored(stored) => {
                 let stored = stored.clone();
                 match &stored.rep {
-                    Rep::Value(_) => Ok(Expr::name(place.text.clone())),
+                    Rep::Value(_) | Rep::Words(..) => Ok(Expr::name(place.text.clone())),
                     Rep::Atomic(_) => Ok(Expr::call("atomicLoad", &[Expr::name(format!("&{}", place.text))])),
                     Rep::Matrix { row_major: true, native: true, .. } => Ok(Expr::call("transpose", &[Expr::name(place.text.clone())])),
                     Rep::Matrix { type_, row_major: true, wrapped, vector, .. } => {
@@ -232,7 +361,12 @@ impl Body<'_, '_> {
 
     /// Stores a value, which is a name or a literal where it is needed more than once.
     pub(super) fn store(&mut self, place: &Place, value: &Expr, i: &Instruction) -> Result<(), Refused> {
+        if let Some(choice) = place.choice.clone() {
+            let value = self.named(value)?;
+            return self.for_each_choice(place, &choice, &mut |this, place| this.store(place, &value, i));
+        }
         match &place.kind {
+            Kind::Words(spot) => return self.store_words(place, spot, value, i),
             Kind::Value(_) => self.line(format!("{} = {};", place.text, value.text)),
             Kind::Column { type_, .. } => {
                 let value = self.named(value)?;
@@ -244,7 +378,7 @@ impl Body<'_, '_> {
             Kind::Stored(stored) => {
                 let stored = stored.clone();
                 match &stored.rep {
-                    Rep::Value(_) => self.line(format!("{} = {};", place.text, value.text)),
+                    Rep::Value(_) | Rep::Words(..) => self.line(format!("{} = {};", place.text, value.text)),
                     Rep::Atomic(_) => self.line(format!("atomicStore(&{}, {});", place.text, value.argument())),
                     Rep::Matrix { row_major: true, native: true, .. } => {
                         self.line(format!("{} = transpose({});", place.text, value.argument()))
@@ -267,7 +401,7 @@ impl Body<'_, '_> {
                     Rep::Scalars(type_) | Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => {
                         let type_ = *type_;
                         let value = self.named(value)?;
-                        let value = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), root: 0, whole: true };
+                        let value = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), ..Place::default() };
                         for at in 0..self.countable(type_, i)? {
                             let from = self.part(value.clone(), at as i64, None, i)?;
                             let to = self.part(place.clone(), at as i64, None, i)?;
@@ -285,16 +419,33 @@ impl Body<'_, '_> {
         let operands = i.operands(self.convert.module.words()).to_vec();
         let place = self.place(operands[0])?;
         let member = self.part(place, i64::from(operands[1]), None, i)?;
-        Ok(Expr::call("arrayLength", &[Expr::name(format!("&{}", member.text))]))
+        if let Some(choice) = member.choice.clone() {
+            let name = self.convert.names.local("chosen");
+            self.line(format!("var {name}: u32;"));
+            self.for_each_choice(&member, &choice, &mut |this, member| {
+                let value = this.length_at(member, i)?;
+                this.line(format!("{name} = {};", value.text));
+                Ok(())
+            })?;
+            return Ok(Expr::name(name));
+        }
+        self.length_at(&member, i)
+    }
+
+    fn length_at(&mut self, member: &Place, i: &Instruction) -> Result<Expr, Refused> {
+        match &member.kind {
+            Kind::Words(spot) => self.length_of_words(member, spot, i),
+            _ => Ok(Expr::call("arrayLength", &[Expr::name(format!("&{}", member.text))])),
+        }
     }
 
     /// An argument for a pointer parameter, and the variable that the parameter is instead.
-    pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Option<Expr>, Option<u32>), Refused> {
-        let id = self.bindings.get(&id).copied().unwrap_or(id);
+    pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Option<Expr>, Option<Bound>), Refused> {
+        let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
         let module = self.convert.module;
         let class = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(class, _)| class);
         if module.variable(id).is_some_and(|v| v.function.is_none()) {
-            return Ok((None, Some(id)));
+            return Ok((None, Some(Bound { variable: id, element: Element::All })));
         }
         let place = self.place(id)?;
         if class != Some(StorageClass::Function) {
@@ -319,7 +470,7 @@ impl Body<'_, '_> {
 
     /// A place for a local variable or a pointer parameter.
     pub(super) fn remember(&mut self, id: u32, text: String, type_: u32) {
-        self.places.insert(id, Place { text, kind: Kind::Value(type_), root: id, whole: true });
+        self.places.insert(id, Place { text, kind: Kind::Value(type_), ..Place::default() });
     }
 
     /// OpCopyMemory: a load and a store.

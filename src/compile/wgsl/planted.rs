@@ -30,6 +30,22 @@ pub enum Change {
     Latch,
     /// Integers are taken with the sign of their type, not of the instruction.
     Signedness,
+    /// A word of a buffer is the one before it.
+    Words,
+    /// The index of an element counts words, whatever the stride is.
+    Strides,
+    /// Of an array of descriptors it is always the first.
+    Descriptors,
+    /// What calls a function that OpKill has ended goes on.
+    Killed,
+    /// A variable begins at the first component of its location.
+    Components,
+    /// The selector of a switch is what it was, behind the switch too.
+    Selector,
+    /// What OpMemoryBarrier orders where only some invocations come is left out.
+    Orders,
+    /// A function is given the inputs that it reads in another order.
+    Inputs,
 }
 
 /// A mistake.
@@ -97,6 +113,14 @@ pub const BUGS: &[Planted] = &[
     bug("phis keep what they held", Change::NoCopies),
     bug("integers are taken with the sign of their type", Change::Signedness),
     bug("the first component is the second", Change::Text(".x", ".y")),
+    bug("a word of a buffer is the one before it", Change::Words),
+    bug("the index of an element counts words", Change::Strides),
+    bug("of an array of descriptors it is the first", Change::Descriptors),
+    bug("a function goes on behind a call that OpKill has ended", Change::Killed),
+    bug("a variable begins at the first component of its location", Change::Components),
+    bug("the selector of a switch is what it was", Change::Selector),
+    bug("what a memory barrier orders is left out", Change::Orders),
+    bug("inputs are given in another order", Change::Inputs),
 ];
 
 /// Mistakes that only images, stages and draws show.
@@ -185,5 +209,45 @@ impl Plan {
     /// Whether integers keep the sign of their type.
     pub(super) fn keeps_signs(&self) -> bool {
         self.0 == Some(Change::Signedness)
+    }
+
+    /// Whether words are the ones before them.
+    pub(super) fn misplaces_words(&self) -> bool {
+        self.0 == Some(Change::Words)
+    }
+
+    /// Whether strides are left out.
+    pub(super) fn forgets_strides(&self) -> bool {
+        self.0 == Some(Change::Strides)
+    }
+
+    /// Whether it is always the first descriptor.
+    pub(super) fn takes_the_first_descriptor(&self) -> bool {
+        self.0 == Some(Change::Descriptors)
+    }
+
+    /// Whether callers go on behind OpKill.
+    pub(super) fn goes_on_behind_kills(&self) -> bool {
+        self.0 == Some(Change::Killed)
+    }
+
+    /// Whether variables begin at the first component.
+    pub(super) fn forgets_components(&self) -> bool {
+        self.0 == Some(Change::Components)
+    }
+
+    /// Whether selectors stay what they were.
+    pub(super) fn keeps_selectors(&self) -> bool {
+        self.0 == Some(Change::Selector)
+    }
+
+    /// Whether inputs are given in another order.
+    pub(super) fn mixes_inputs(&self) -> bool {
+        self.0 == Some(Change::Inputs)
+    }
+
+    /// Whether memory barriers are left out.
+    pub(super) fn forgets_orders(&self) -> bool {
+        self.0 == Some(Change::Orders)
     }
 }

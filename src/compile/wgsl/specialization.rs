@@ -1,19 +1,21 @@
 //! Specialization constants as overrides.
 //!
 //! What computes with them (OpSpecConstantOp, OpSpecConstantComposite) is spelled where it is used.
-//! The length of an array is a constant in WGSL: what it depends on is frozen, and a note says so.
+//! The length of an array is a constant in WGSL, but for a workgroup variable that is that array:
+//! what other lengths depend on is frozen, and a note says so.
 
-use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionMode, Op};
+use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionMode, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::{EntryPoint, WHOLE};
 use smallstep_semantics::spirv::operation::Scalar;
-use smallstep_semantics::spirv::words::HEADER_WORDS;
+use smallstep_semantics::spirv::words::{Decoded, HEADER_WORDS};
 use smallstep_semantics::spirv::{Instruction, decode};
 
-use super::Refused;
 use super::convert::Convert;
 use super::function::Body;
+use super::layout::Stored;
 use super::text::Expr;
+use super::{Refused, Why};
 
 /// The specialization constants of a module, and what depends on them.
 #[derive(Debug, Default)]
@@ -25,9 +27,14 @@ pub(super) struct Specialized {
     /// By result: the constituents.
     composites: FxHashMap<u32, Vec<u32>>,
     names: FxHashMap<u32, String>,
+    /// By array type: the length, where overrides may say it.
+    lengths: FxHashMap<u32, u32>,
     /// Whether a constant is frozen, by result.
     frozen: FxHashSet<u32>,
 }
+
+/// How deep the length of an array is nested.
+const MAX_SUM: u32 = 16;
 
 /// Whether any constant may have a SpecId, by the opcodes before the first function.
 fn has_any(words: &[u32]) -> bool {
@@ -77,13 +84,30 @@ impl Specialized {
                         found.operations.insert(i.result, (op, operands[1..].to_vec()));
                     }
                 }
-                Op::TypeArray => lengths.extend(operands.get(1).copied().filter(|&id| found.has(id))),
+                Op::TypeArray => lengths.extend(operands.get(1).copied().filter(|&id| found.has(id)).map(|id| (i.result, id))),
                 Op::Function => break,
                 _ => {}
             }
         }
-        found.freeze(lengths, notes);
+        let types: FxHashMap<u32, u32> = decoded.instructions.iter().map(|i| (i.result, i.result_type)).collect();
+        let keeps = |&(type_, id): &(u32, u32)| found.is_sum(id, &types, 0) && only_of_workgroup(&decoded, words, type_);
+        let kept: FxHashMap<u32, u32> = lengths.iter().copied().filter(keeps).collect();
+        let frozen: Vec<u32> = lengths.into_iter().filter(|(type_, _)| !kept.contains_key(type_)).map(|(_, id)| id).collect();
+        found.freeze(frozen, notes);
+        found.lengths = kept.into_iter().filter(|&(_, id)| found.has(id)).collect();
         found
+    }
+
+    /// Whether a constant is made by sums, differences and products of one type: what can be spelled
+    /// at module scope.
+    fn is_sum(&self, id: u32, types: &FxHashMap<u32, u32>, depth: u32) -> bool {
+        match self.operations.get(&id) {
+            Some((Op::IAdd | Op::ISub | Op::IMul, parts)) => {
+                depth < MAX_SUM && parts.iter().all(|part| types.get(part) == types.get(&id) && self.is_sum(*part, types, depth + 1))
+            }
+            Some(_) => false,
+            None => !self.composites.contains_key(&id),
+        }
     }
 
     /// Freezes what some constants depend on, and then what depends on that alone.
@@ -102,7 +126,68 @@ impl Specialized {
     }
 }
 
+/// Whether an array type is the type of workgroup variables and nothing else, and no such array is
+/// read or written as a whole.
+fn only_of_workgroup(decoded: &Decoded<'_>, words: &[u32], type_: u32) -> bool {
+    let mut pointers = FxHashSet::default();
+    for i in &decoded.instructions {
+        let operands = i.operands(words);
+        let names = |id: &u32| *id == type_;
+        match i.op {
+            Op::TypePointer if operands.get(1) == Some(&type_) => {
+                if operands[0] != StorageClass::Workgroup as u32 {
+                    return false;
+                }
+                pointers.insert(i.result);
+            }
+            Op::TypeArray | Op::TypeRuntimeArray if operands.first().is_some_and(names) => return false,
+            Op::TypeStruct | Op::TypeFunction if operands.iter().any(names) => return false,
+            Op::TypeFunction if operands.iter().any(|id| pointers.contains(id)) => return false,
+            _ if i.result_type == type_ => return false,
+            // A pointer to it is a variable, not a part of one.
+            op if op != Op::Variable && pointers.contains(&i.result_type) => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
 impl Convert<'_> {
+    /// The type of a workgroup variable that is an array whose length an override says.
+    pub(super) fn length_by_override(&mut self, id: u32, stored: &Stored) -> Result<Option<String>, Refused> {
+        let Some(type_) = self.module.variable(id).map(|v| v.type_) else { return Ok(None) };
+        let Some(&length) = self.specialized.lengths.get(&type_) else { return Ok(None) };
+        let Some(length) = self.override_expression(length)? else {
+            return Err(self.refused(Why::Limit, format!("the length of %{id} has no form")));
+        };
+        let Some((element, _)) = stored.text.rsplit_once(", ") else { return Ok(None) };
+        Ok(Some(format!("{element}, {}>", length.text)))
+    }
+
+    /// What computes with overrides, where it can stand at module scope; `None` where it cannot.
+    fn override_expression(&mut self, id: u32) -> Result<Option<Expr>, Refused> {
+        if let Some(name) = self.override_name(id)? {
+            return Ok(Some(Expr::name(name)));
+        }
+        let Some((op, operands)) = self.specialized.operations.get(&id).cloned() else {
+            return self.finite_constant(id, None);
+        };
+        let operator = match op {
+            Op::IAdd => "+",
+            Op::ISub => "-",
+            Op::IMul => "*",
+            _ => return Ok(None),
+        };
+        let mut parts = Vec::new();
+        for &operand in &operands {
+            parts.extend(smallstep_semantics::text::deep(|| self.override_expression(operand))?);
+        }
+        Ok(match &parts[..] {
+            [a, b] => Some(Expr::binary(operator, a, b)),
+            _ => None,
+        })
+    }
+
     /// The name of the override that a specialization constant is.
     fn override_name(&mut self, id: u32) -> Result<Option<String>, Refused> {
         if let Some(name) = self.specialized.names.get(&id) {

@@ -14,6 +14,7 @@ use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op, StorageClass};
 use smallstep_semantics::spirv::cfg::{NONE, Node};
 use smallstep_semantics::spirv::module::{Function, WHOLE};
 use smallstep_semantics::spirv::operation;
+use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{self, Instruction, Module};
 use smallvec::SmallVec;
 
@@ -88,7 +89,14 @@ fn reads_what_stays(module: &Module, i: &Instruction) -> bool {
     }
     module.variable(pointer).is_some_and(|v| match v.class {
         StorageClass::Input | StorageClass::UniformConstant => true,
-        StorageClass::Uniform => module.decoration(v.type_, WHOLE, Decoration::BufferBlock).is_none(),
+        StorageClass::Uniform => {
+            let mut type_ = v.type_;
+            while let Some(Type::Array { element, .. }) = module.types().get(type_) {
+                type_ = element;
+            }
+            module.decoration(type_, WHOLE, Decoration::BufferBlock).is_none()
+        }
+        StorageClass::PushConstant => true,
         _ => false,
     })
 }
@@ -322,11 +330,7 @@ impl Finder<'_> {
     }
 
     fn is_place(&self, i: &Instruction) -> bool {
-        let pointer = self
-            .module
-            .types()
-            .get(i.result_type)
-            .is_some_and(|t| matches!(t, smallstep_semantics::spirv::types::Type::Pointer { .. }) || t.is_opaque());
+        let pointer = self.module.types().get(i.result_type).is_some_and(|t| matches!(t, Type::Pointer { .. }) || t.is_opaque());
         pointer && matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::SampledImage | Op::Image | Op::Load)
     }
 

@@ -151,5 +151,5 @@ fn module(name: &str, script: &Script, attached: &Attachment, options: &Options<
         let values = attached.specializations.iter().filter(|s| constants.iter().any(|c| c.id == s.id));
         specialization.extend(values.map(|s| Specialization { id: s.id, bits: s.bits.into() }));
     }
-    Module::load_with(&words, &LoadOptions { lenient: options.lenient, specialization }).map_err(|e| refused(&e))
+    Module::load_with(&words, &LoadOptions { lenient: options.lenient, specialization, ..LoadOptions::default() }).map_err(|e| refused(&e))
 }

@@ -16,7 +16,7 @@ use smallstep_semantics::spirv::environment::{Attribute, BoundImage, BoundSample
 use smallstep_semantics::spirv::module::{Module, Variable};
 use smallstep_semantics::spirv::types::Type;
 
-use super::interface::{Mismatch, least};
+use super::interface::{Mismatch, QUAD, least};
 use super::pictures::Handle;
 use super::stages::{Scene, StageModule};
 use super::{Settings, Side};
@@ -52,6 +52,14 @@ pub struct Input {
 }
 
 impl Input {
+    /// Puts the push constants into a uniform buffer too, for a module that has one instead.
+    pub fn move_push_constants(&mut self, place: Place) {
+        self.buffers.retain(|b| (b.set, b.binding) != (place.set, place.binding));
+        let mut bytes = self.push_constants.clone();
+        bytes.resize(bytes.len().next_multiple_of(QUAD as usize), 0);
+        self.buffers.push(Buffer { set: place.set, binding: place.binding, bytes });
+    }
+
     /// The bytes at a place; none where there is no buffer.
     pub fn at(&self, place: Place) -> &[u8] {
         self.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map_or(&[], |b| &b.bytes)
@@ -92,6 +100,8 @@ pub struct Shape<'m> {
     pub handles: Vec<Handle>,
     /// Of a module whose stages are drawn: what is the same in all draws.
     pub scene: Option<Scene>,
+    /// Where AFTER has the push constants of BEFORE, if that is in a uniform buffer.
+    pub moved: Option<Place>,
     module: &'m Module,
     push: Option<Variable>,
     push_bytes: u64,
@@ -137,10 +147,13 @@ impl<'m> Shape<'m> {
                 continue;
             }
             let pinned = settings.pinned.iter().find(|(at, _)| *at == place).map(|(_, bytes)| bytes.clone());
-            let least = least(uses, place);
+            let mut least = least(uses, place);
             if let Some(bytes) = pinned.as_ref().filter(|bytes| (bytes.len() as u64) < least) {
                 let name = uses[0].name_of(variable);
                 return Err(Mismatch(format!("the buffer for {name} at {place} has {} bytes; it needs {least}", bytes.len())));
+            }
+            if behind == Behind::Uniform && pinned.is_none() {
+                least = least.next_multiple_of(QUAD);
             }
             slots.push(Slot { place, least, stride: stride(module, variable.type_), pinned, variable: *variable });
         }
@@ -158,7 +171,7 @@ impl<'m> Shape<'m> {
         {
             return Err(Mismatch(format!("the push constants have {} bytes; BEFORE needs {push_bytes}", bytes.len())));
         }
-        Ok(Shape { slots, handles, scene, module, push, push_bytes, size })
+        Ok(Shape { slots, handles, scene, moved: None, module, push, push_bytes, size })
     }
 
     /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole
@@ -201,7 +214,11 @@ impl<'m> Shape<'m> {
             samplers.extend(handle.sampler(level, &mut random).map(|sampler| BoundSampler { set, binding, sampler }));
         }
         let attributes = self.scene.as_ref().map_or_else(Vec::new, |scene| scene.attributes(level, &mut random));
-        Input { groups, buffers, images, samplers, push_constants, attributes }
+        let mut input = Input { groups, buffers, images, samplers, push_constants, attributes };
+        if let Some(place) = self.moved {
+            input.move_push_constants(place);
+        }
+        input
     }
 
     /// A few workgroups, so that one workgroup, several, and several in another direction come up.
@@ -243,8 +260,9 @@ impl<'m> Shape<'m> {
         }
         for buffer in &input.buffers {
             let place = Place { set: buffer.set, binding: buffer.binding };
-            let slot = self.slots.iter().find(|slot| slot.place == place);
-            let of = slot.and_then(|slot| one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len()));
+            // What has no slot is the push constants once more.
+            let Some(slot) = self.slots.iter().find(|slot| slot.place == place) else { continue };
+            let of = one_type(&self.cells(slot, buffer.bytes.len() as u64), buffer.bytes.len());
             arguments.extend(["--set".into(), format!("{place}={}", written(&buffer.bytes, of))]);
         }
         for image in &input.images {

@@ -73,7 +73,8 @@ fn check_uses(before: &[Uses<'_>], a: Uses<'_>) -> Result<(), Mismatch> {
     if wanted > there {
         return mismatch(format!("AFTER uses {wanted} bytes of push constants, BEFORE {there}; AFTER may use no more"));
     }
-    for (place, behind, variable) in a.bound() {
+    let moved = moved_push_constants(before, &a);
+    for (place, behind, variable) in a.bound().filter(|(place, ..)| Some(*place) != moved) {
         let of_before: Vec<_> = before.iter().flat_map(|b| b.bound()).filter(|(at, ..)| *at == place).collect();
         let name = a.name_of(variable);
         match of_before.iter().map(|(_, b, _)| *b).find(|b| *b == behind) {
@@ -85,12 +86,35 @@ fn check_uses(before: &[Uses<'_>], a: Uses<'_>) -> Result<(), Mismatch> {
             }
             Some(_) => {}
         }
-        let (wanted, there) = (a.module().buffer_size(variable.id), least(before, place));
+        let (wanted, mut there) = (a.module().buffer_size(variable.id), least(before, place));
+        if behind == Behind::Uniform {
+            there = there.next_multiple_of(QUAD);
+        }
         if wanted > there {
             return mismatch(format!("AFTER needs {wanted} bytes at {place} ({name}), BEFORE {there}; AFTER may need no more"));
         }
     }
     Ok(())
+}
+
+/// The bytes that a uniform buffer is as long as a multiple of: WGSL may read it by vectors.
+pub(super) const QUAD: u64 = 16;
+
+/// The place of the uniform buffer that AFTER has instead of the push constants of BEFORE, as WGSL
+/// does that has none: the only one where BEFORE has nothing.
+pub fn moved_push_constants(before: &[Uses<'_>], after: &Uses<'_>) -> Option<Place> {
+    let there = before.iter().map(|b| b.push_constant_bytes()).max().unwrap_or(0);
+    if there == 0 || after.push_constant_bytes() > 0 {
+        return None;
+    }
+    let is_new = |place: Place| !before.iter().flat_map(|b| b.bound()).any(|(at, ..)| at == place);
+    let mut new = after.bound().filter(|(place, ..)| is_new(*place));
+    match (new.next(), new.next()) {
+        (Some((place, Behind::Uniform, variable)), None) => {
+            (after.module().buffer_size(variable.id) <= there.next_multiple_of(QUAD)).then_some(place)
+        }
+        _ => None,
+    }
 }
 
 /// The fewest bytes that a buffer at a place must have for all of the variables that see it.

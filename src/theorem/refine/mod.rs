@@ -219,7 +219,8 @@ impl Summary {
 /// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
 pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
     interface::check(before, after)?;
-    let shape = Shape::of(before, settings)?;
+    let moved = interface::moved_push_constants(&[before.module.uses()], &after.module.uses());
+    let shape = Shape { moved, ..Shape::of(before, settings)? };
     let judge = |input: &Input| observe::judge(before, after, input, settings);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     Ok(over_inputs(&shape, settings, &judge, &blame, progress))
@@ -235,7 +236,8 @@ pub fn refines_draws(
     progress: impl FnMut(&Summary),
 ) -> Result<Summary, Mismatch> {
     interface::check_stages(before, after)?;
-    let shape = Shape::of_stages(before, settings)?;
+    let moved = after.uses().iter().find_map(|after| interface::moved_push_constants(&before.uses(), after));
+    let shape = Shape { moved, ..Shape::of_stages(before, settings)? };
     let scene = shape.scene.clone().ok_or_else(|| Mismatch(format!("{} has no stages", before.name)))?;
     let stages = |side: &StageModule| {
         let dispatch = scene.dispatch(side, &shape.draw(settings, 0, 0)).map_err(Mismatch)?;

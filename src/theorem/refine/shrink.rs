@@ -53,7 +53,10 @@ pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, sett
 
 impl Shrinking<'_> {
     /// Takes an input on if AFTER differs on it in the same way.
-    fn takes(&mut self, input: Input) -> bool {
+    fn takes(&mut self, mut input: Input) -> bool {
+        if let Some(place) = self.shape.moved {
+            input.move_push_constants(place);
+        }
         if self.left == 0 || input == self.best {
             return false;
         }

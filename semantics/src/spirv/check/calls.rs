@@ -235,6 +235,9 @@ impl<'m> Calls<'m> {
         }
         for built_in in self.module.built_ins(variable) {
             let model = declare::model_of(built_in, variable.class);
+            if model.is_none() && self.module.unmodeled {
+                continue;
+            }
             if model != Some(entry.model) {
                 let (name, found) = (&entry.name, entry.model);
                 let what =

@@ -99,6 +99,9 @@ impl Pass<'_> {
             Some(Type::SampledImage { image }) => Some(image),
             _ => None,
         };
+        if self.module.unmodeled {
+            return self.read_only(i, operands, type_);
+        }
         let image = match (i.op, found) {
             (Op::Image, _) => {
                 return match sampled {
@@ -172,6 +175,20 @@ impl Pass<'_> {
         }
         let before = if compares(i.op) || gathers(i.op) { 3 } else { 2 };
         self.image_operands(i, &operands[before..], &image)
+    }
+
+    /// The checks of an image instruction that nobody runs: what it is of, and where its
+    /// coordinate is.
+    fn read_only(&self, i: &Instruction, operands: &[u32], type_: u32) -> Checked {
+        if !self.module.types.get(type_).is_some_and(Type::is_opaque) || self.module.types.get(type_) == Some(Type::Sampler) {
+            return self.fail(Check::Image, format!("{} is of %{}, which is {}", i.name(), operands[0], self.text(type_)));
+        }
+        let values = match i.op {
+            Op::Image | Op::ImageQuerySize | Op::ImageQueryLevels => 1,
+            op if op == Op::ImageWrite || compares(op) || gathers(op) => 3,
+            _ => 2,
+        };
+        operands[1..values.min(operands.len())].iter().try_for_each(|&id| self.value(id).map(|_| ()))
     }
 
     fn combine(&self, i: &Instruction, operands: &[u32], image: u32) -> Checked {

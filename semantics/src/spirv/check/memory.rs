@@ -42,7 +42,7 @@ impl Pass<'_> {
             let decorated = |target, decoration| self.module.decoration(target, WHOLE, decoration).is_some();
             return Origin {
                 non_writable: decorated(id, Decorate::NonWritable),
-                buffer_block: decorated(variable.type_, Decorate::BufferBlock),
+                buffer_block: decorated(self.module.types.leaf(variable.type_), Decorate::BufferBlock),
             };
         }
         self.module.definition(id).and_then(|index| self.origins.known.get(index)).copied().unwrap_or_default()
@@ -236,6 +236,9 @@ impl Pass<'_> {
         for (&argument, parameter) in arguments.iter().zip(parameters) {
             self.value_of(i, argument, parameter.type_, "an argument")?;
             let origin = self.origin(argument);
+            if self.module.unmodeled {
+                continue;
+            }
             if origin.non_writable || origin.buffer_block {
                 return self.unsupported(format!("OpFunctionCall with a pointer into a NonWritable buffer or a BufferBlock (%{argument})"));
             }

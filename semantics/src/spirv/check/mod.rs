@@ -181,6 +181,9 @@ impl<'m> Pass<'m> {
     }
 
     fn capability(&self, i: &Instruction) -> Checked {
+        if self.module.unmodeled {
+            return Ok(());
+        }
         let needed = grammar::instruction(i.op as u16).map_or(&[][..], |g| g.capabilities);
         if needed.is_empty() || needed.iter().any(|&c| self.module.has_capability(c)) {
             return Ok(());
@@ -239,6 +242,7 @@ impl<'m> Pass<'m> {
             op if declare::is_derivative(op) => self.derivative(i, operands),
             op => match operation::core(op) {
                 Some(operation) => self.operation(i, operation, operands),
+                None if self.module.unmodeled => Ok(()),
                 None => self.unsupported(i.name()),
             },
         }
@@ -267,6 +271,7 @@ impl<'m> Pass<'m> {
         let instruction = grammar::set("GLSL.std.450").and_then(|s| s.by_number(number));
         match instruction.map_or("?", |e| e.opname) {
             name @ ("InterpolateAtCentroid" | "InterpolateAtSample" | "InterpolateAtOffset") => self.interpolate(i, name, &operands[2..]),
+            _ if self.module.unmodeled => Ok(()),
             name => self.unsupported(format!("OpExtInst GLSL.std.450 {name}")),
         }
     }

@@ -37,6 +37,9 @@ impl Pass<'_> {
     pub(super) fn atomic(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let (class, pointee) = self.pointer(operands[0])?;
         let shape = self.module.shape(pointee);
+        if self.module.unmodeled && (class == StorageClass::Image || !matches!(shape.scalar, Scalar::Int { width: 32, .. })) {
+            return Ok(());
+        }
         if !matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::Workgroup) {
             let what = format!("{} is through %{}, into {class:?}; it is for storage buffers and Workgroup", i.name(), operands[0]);
             return self.fail(Check::Atomic, what);

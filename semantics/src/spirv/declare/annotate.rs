@@ -67,7 +67,8 @@ impl Declare<'_> {
             StorageBufferArrayDynamicIndexing,
             StorageImageArrayDynamicIndexing,
         ];
-        let Some(&capability) = modeled.iter().find(|&&c| c as u32 == value) else {
+        let known = modeled.iter().copied().find(|&c| c as u32 == value);
+        let Some(capability) = known.or_else(|| Capability::from_u32(value).filter(|_| self.module.unmodeled)) else {
             return self.unsupported(format!("OpCapability {}", self.text(OperandKind::Capability, value)));
         };
         // SPIR-V §3.31, implicitly declares.
@@ -103,6 +104,7 @@ impl Declare<'_> {
             | "SPV_GOOGLE_decorate_string"
             | "SPV_GOOGLE_hlsl_functionality1"
             | "SPV_GOOGLE_user_type" => Ok(()),
+            _ if self.module.unmodeled => Ok(()),
             _ => self.unsupported(format!("OpExtension {name:?}")),
         }
     }
@@ -133,6 +135,9 @@ impl Declare<'_> {
             Some(FPRoundingMode) => value == self::FPRoundingMode::RTE as u32,
             _ => false,
         };
+        if !modeled && self.module.unmodeled {
+            return Ok(());
+        }
         if !modeled {
             let text = self.text(OperandKind::Decoration, decoration);
             let value = match Decorate::from_u32(decoration) {

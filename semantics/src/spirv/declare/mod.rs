@@ -392,7 +392,7 @@ impl Declare<'_> {
 
     fn body(&mut self, i: &Instruction) -> Checked {
         let terminates = is_terminator(i.op);
-        if !terminates && !is_modeled_in_body(i.op) {
+        if !terminates && !is_modeled_in_body(i.op) && (!self.module.unmodeled || is_structure(i.op)) {
             return self.unsupported(i.name());
         }
         if self.function.is_none() {

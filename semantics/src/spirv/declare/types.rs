@@ -110,7 +110,8 @@ impl Declare<'_> {
                 self.module.types.last_members(operands.len())
             }
             Op::TypePointer => {
-                let Some(class) = StorageClass::from_u32(operand(0)).filter(|&c| is_modeled(c)) else {
+                let accepted = |c: &StorageClass| is_modeled(*c) || self.module.unmodeled && *c == StorageClass::Image;
+                let Some(class) = StorageClass::from_u32(operand(0)).filter(accepted) else {
                     return self.unsupported(format!("OpTypePointer {}", self.text(OperandKind::StorageClass, operand(0))));
                 };
                 known(self, operand(1))?;
@@ -155,11 +156,24 @@ impl Declare<'_> {
             return self
                 .fail(Check::TypeDeclaration, format!("the texels of %{} = OpTypeImage are {found}; they are 32-bit numbers", i.result));
         }
-        let &[_, dim, depth, arrayed, multisampled, usage, format, ..] = operands else {
+        let &[_, dim, depth, arrayed, multisampled, usage, _, ..] = operands else {
             return self.fail(Check::TypeDeclaration, "OpTypeImage has too few operands");
         };
         if depth > 2 || arrayed > 1 || multisampled > 1 || usage > 2 {
             return self.fail(Check::TypeDeclaration, format!("%{} = OpTypeImage has an operand beyond its range", i.result));
+        }
+        let format = ImageFormat::from_u32(operands[6]).unwrap_or(ImageFormat::Unknown);
+        if let Some(dim) = Dim::from_u32(dim).filter(|_| self.module.unmodeled) {
+            let (arrayed, multisampled) = (arrayed == 1, multisampled == 1);
+            return Ok(Type::Image(Image {
+                sampled: operands[0],
+                dim,
+                depth: depth as u8,
+                arrayed,
+                multisampled,
+                usage: usage as u8,
+                format,
+            }));
         }
         let modeled = [Dim::Dim1D, Dim::Dim2D, Dim::Dim3D, Dim::DimCube].into_iter().find(|&of| of as u32 == dim);
         let has_layers = arrayed == 1 && matches!(modeled, Some(Dim::Dim1D | Dim::Dim2D));
@@ -177,7 +191,6 @@ impl Declare<'_> {
             let what = format!("%{} = OpTypeImage does not say whether it is sampled (1) or a storage image (2)", i.result);
             return self.fail(Check::TypeDeclaration, what);
         }
-        let format = ImageFormat::from_u32(format).unwrap_or(ImageFormat::Unknown);
         Ok(Type::Image(Image {
             sampled: operands[0],
             dim: known,

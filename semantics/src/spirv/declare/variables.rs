@@ -129,6 +129,9 @@ impl Declare<'_> {
         match self.module.types.get(type_) {
             Some(type_) if type_.is_opaque() => self.placed(variable),
             Some(Type::Array { .. } | Type::RuntimeArray { .. }) if self.module.types.contents(type_).opaque => {
+                if self.module.unmodeled {
+                    return self.placed(variable);
+                }
                 self.unsupported(format!("an array of descriptors (%{variable})"))
             }
             _ => {
@@ -152,6 +155,7 @@ impl Declare<'_> {
     }
 
     fn buffer(&mut self, variable: u32, class: StorageClass, type_: u32) -> Checked {
+        let type_ = if self.module.unmodeled { self.module.types.leaf(type_) } else { type_ };
         let decorated = |d| self.module.decoration(type_, WHOLE, d).is_some();
         let (block, buffer_block) = (decorated(Decorate::Block), decorated(Decorate::BufferBlock));
         match self.module.types.get(type_) {
@@ -311,6 +315,9 @@ impl Declare<'_> {
         let text = self.text(OperandKind::BuiltIn, built_in);
         let row = BuiltIn::from_u32(built_in).and_then(|b| BUILT_INS.iter().find(|row| row.1 == b && row.2 == class));
         let Some(&(_, _, _, form)) = row else {
+            if self.module.unmodeled {
+                return Ok(());
+            }
             let other = BUILT_INS.iter().any(|row| row.1 as u32 == built_in);
             return match (other, class) {
                 (true, StorageClass::Output) => {

@@ -1,0 +1,222 @@
+//! Buffers as words (seed 002, Mapping buffer types): where WGSL's layout rules have no form for a
+//! buffer, or several types see one binding, it is an array of words, and each access says at which
+//! word it is.
+//!
+//! A uniform buffer is an array of `vec4<u32>`, for the stride of an array in the uniform address
+//! space is a multiple of 16; a storage buffer is an array of `u32`, or of `atomic<u32>`.
+
+use smallstep_semantics::spirv::Instruction;
+use smallstep_semantics::spirv::operation::Scalar;
+use smallstep_semantics::spirv::types::{Address, Type};
+use smallstep_semantics::text::deep;
+
+use super::function::Body;
+use super::layout::{Rep, Stored};
+use super::place::{Kind, MAX_PARTS, Place};
+use super::text::Expr;
+use super::{Refused, Why};
+
+/// How the words of a buffer are declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Words {
+    /// As `array<vec4<u32>, n>`.
+    Quads,
+    /// As `array<u32>`.
+    Plain,
+    /// As `array<atomic<u32>>`.
+    Atomic,
+}
+
+/// A place in a buffer of words.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    /// The type and the layout of what is there, at the offset that constants give.
+    address: Address,
+    /// Indices that are no constants, each with the bytes from one element to the next.
+    terms: Vec<(Expr, u64)>,
+    words: Words,
+}
+
+impl Spot {
+    /// All of a buffer of that type.
+    pub(super) fn whole(type_: u32, words: Words) -> Spot {
+        Spot { address: Address::whole(type_), terms: Vec::new(), words }
+    }
+
+    /// The type of what is there.
+    pub(super) fn type_(&self) -> u32 {
+        self.address.type_
+    }
+}
+
+impl Stored {
+    /// A buffer of that type as words; `bytes` where its size is known.
+    pub(super) fn words(type_: u32, words: Words, bytes: u64) -> Stored {
+        let text = match words {
+            Words::Quads => format!("array<vec4<u32>, {}>", bytes.div_ceil(16).max(1)),
+            Words::Plain => "array<u32>".into(),
+            Words::Atomic => "array<atomic<u32>>".into(),
+        };
+        Stored { rep: Rep::Words(type_, words), text, align: 16, size: bytes, uniform: true }
+    }
+}
+
+impl Body<'_, '_> {
+    /// A part of what is at a spot: by a number, or by an expression.
+    pub(super) fn part_of_words(
+        &mut self,
+        place: &Place,
+        spot: &Spot,
+        number: i64,
+        index: Option<Expr>,
+        i: &Instruction,
+    ) -> Result<Place, Refused> {
+        let types = self.convert.module.types();
+        let none = |this: &Self| this.convert.refused_at(i, Why::Layout, format!("%{} has no part {number} with a layout", spot.type_()));
+        let known = u64::try_from(number).ok().and_then(|at| types.address(spot.address, at)).filter(|_| index.is_none());
+        let mut next = spot.clone();
+        match known {
+            Some(address) => next.address = address,
+            None => {
+                // An index that is no constant, or one out of range.
+                let first = types.address(spot.address, 0).ok_or_else(|| none(self))?;
+                let stride = types.address(spot.address, 1).map_or(0, |second| second.offset - first.offset);
+                let index = match index {
+                    Some(index) => index,
+                    None => self.bound(&Expr::literal(format!("{}u", number as u32)))?,
+                };
+                next.address = first;
+                next.terms.push((index, stride));
+            }
+        }
+        Ok(Place { kind: Kind::Words(next), whole: false, ..place.clone() })
+    }
+
+    /// The index of the word at a spot, whose parts follow at whole words behind it.
+    fn base(&mut self, spot: &Spot) -> Result<Option<Expr>, Refused> {
+        let mut sum: Option<Expr> = None;
+        for (index, stride) in &spot.terms {
+            let term = match stride / 4 {
+                _ if self.convert.plan.forgets_strides() => index.clone(),
+                1 => index.clone(),
+                words => Expr::binary("*", index, &Expr::literal(format!("{words}u"))),
+            };
+            sum = Some(match sum {
+                Some(sum) => Expr::binary("+", &sum, &term),
+                None => term,
+            });
+        }
+        sum.map(|sum| self.bound(&sum)).transpose()
+    }
+
+    /// The text of one word.
+    fn word(&self, name: &str, base: Option<&Expr>, offset: u64, words: Words) -> String {
+        let at = if self.convert.plan.misplaces_words() { (offset / 4).saturating_sub(1) } else { offset / 4 };
+        match (words, base) {
+            (Words::Quads, None) => format!("{name}[{}].{}", at / 4, ["x", "y", "z", "w"][at as usize & 3]),
+            (Words::Quads, Some(base)) => {
+                let at = Expr::binary("+", base, &Expr::literal(format!("{at}u")));
+                format!("{name}[({}) >> 2u][({}) & 3u]", at.text, at.text)
+            }
+            (_, None) => format!("{name}[{at}]"),
+            (_, Some(base)) if at == 0 => format!("{name}[{}]", base.text),
+            (_, Some(base)) => format!("{name}[{} + {at}u]", base.text),
+        }
+    }
+
+    /// The reference to the one word that a spot is; its type may be of either sign.
+    pub(super) fn word_at(&mut self, place: &Place, spot: &Spot) -> Result<String, Refused> {
+        let base = self.base(spot)?;
+        Ok(self.word(&place.text, base.as_ref(), spot.address.offset, spot.words))
+    }
+
+    /// The words of the scalars of a value, in order.
+    fn scalars_at(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Vec<String>, Refused> {
+        let types = self.convert.module.types();
+        if types.scalars(spot.type_()) > MAX_PARTS {
+            return Err(self.convert.refused_at(i, Why::Layout, "so large a value is not read or written word by word"));
+        }
+        let mut offsets = Vec::new();
+        let narrow = types.visit_addresses(spot.address, &mut |offset, width| offsets.push((offset, width))).is_none()
+            || offsets.iter().any(|&(offset, width)| width != 32 || offset % 4 != 0)
+            || spot.terms.iter().any(|(_, stride)| stride % 4 != 0);
+        if narrow {
+            return Err(self.convert.refused_at(i, Why::Layout, "only 32-bit numbers at whole words are read and written word by word"));
+        }
+        let base = self.base(spot)?;
+        Ok(offsets.iter().map(|&(offset, _)| self.word(&place.text, base.as_ref(), offset, spot.words)).collect())
+    }
+
+    /// The value at a spot.
+    pub(super) fn load_words(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Expr, Refused> {
+        let scalars = self.scalars_at(place, spot, i)?;
+        let read = |word: &String| match spot.words {
+            Words::Atomic => Expr::call("atomicLoad", &[Expr::name(format!("&{word}"))]),
+            _ => Expr::name(word.clone()),
+        };
+        let mut scalars = scalars.iter().map(read);
+        self.gathered(spot.type_(), &mut scalars, i)
+    }
+
+    /// A value of a type, of the words of its scalars in order.
+    fn gathered(&mut self, type_: u32, scalars: &mut dyn Iterator<Item = Expr>, i: &Instruction) -> Result<Expr, Refused> {
+        let types = self.convert.module.types();
+        let text = self.convert.value_type(type_)?;
+        if types.get(type_).is_some_and(Type::is_scalar) {
+            let word = scalars.next().unwrap_or_else(|| Expr::literal("0u"));
+            return Ok(if text == "u32" { word } else { Expr::call(&format!("bitcast<{text}>"), &[word]) });
+        }
+        let mut parts = Vec::new();
+        for at in 0..types.parts(type_).unwrap_or(0) {
+            let Some((part, _)) = types.part(type_, at) else { continue };
+            parts.push(deep(|| self.gathered(part, scalars, i))?);
+        }
+        Ok(Expr { constant: false, ..Expr::call(&text, &parts) })
+    }
+
+    /// Stores a value at a spot.
+    pub(super) fn store_words(&mut self, place: &Place, spot: &Spot, value: &Expr, i: &Instruction) -> Result<(), Refused> {
+        let words = self.scalars_at(place, spot, i)?;
+        let value = if value.constant { self.bound(value)? } else { self.named(value)? };
+        let value = Place { text: value.primary().into_owned(), kind: Kind::Value(spot.type_()), ..Place::default() };
+        let mut scalars = Vec::new();
+        self.scattered(&value, spot.type_(), &mut scalars, i)?;
+        for (word, scalar) in words.iter().zip(scalars) {
+            self.line(match spot.words {
+                Words::Atomic => format!("atomicStore(&{word}, {});", scalar.argument()),
+                _ => format!("{word} = {};", scalar.text),
+            });
+        }
+        Ok(())
+    }
+
+    /// The words of the scalars of a value, in order.
+    fn scattered(&mut self, value: &Place, type_: u32, scalars: &mut Vec<Expr>, i: &Instruction) -> Result<(), Refused> {
+        let types = self.convert.module.types();
+        if types.get(type_).is_some_and(Type::is_scalar) {
+            let word = Expr::name(value.text.clone());
+            let is_word = matches!(self.convert.module.shape(type_).scalar, Scalar::Int { signed: false, .. });
+            scalars.push(if is_word { word } else { Expr::call("bitcast<u32>", &[word]) });
+            return Ok(());
+        }
+        for at in 0..types.parts(type_).unwrap_or(0) {
+            let Some((part, _)) = types.part(type_, at) else { continue };
+            let place = self.part(value.clone(), at as i64, None, i)?;
+            deep(|| self.scattered(&place, part, scalars, i))?;
+        }
+        Ok(())
+    }
+
+    /// How many elements the runtime array at a spot has.
+    pub(super) fn length_of_words(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Expr, Refused> {
+        let types = self.convert.module.types();
+        let stride = match types.get(spot.type_()) {
+            Some(Type::RuntimeArray { stride, .. }) => u64::from(stride),
+            _ => return Err(self.convert.refused_at(i, Why::Layout, "what is there is no runtime array")),
+        };
+        let words = Expr::call("arrayLength", &[Expr::name(format!("&{}", place.text))]);
+        let bytes =
+            Expr::binary("-", &Expr::binary("*", &words, &Expr::literal("4u")), &Expr::literal(format!("{}u", spot.address.offset)));
+        Ok(Expr::binary("/", &bytes, &Expr::literal(format!("{stride}u"))))
+    }
+}

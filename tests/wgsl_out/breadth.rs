@@ -1,0 +1,114 @@
+//! What WGSL has only in another form: each by execution, and by what is declared.
+
+use smallstep::compile::wgsl::planted::Change;
+use smallstep::compile::wgsl::{Options, convert};
+use smallstep::compute::Given;
+use smallstep::run::screen::{Input, Screen};
+use smallstep::theorem::refine::Verdict;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::environment::{Limits, Robustness};
+use smallstep_semantics::spirv::{LoadOptions, Module};
+
+use super::{assembled, compared, there_and_back};
+
+/// What a fragment module shows at its one pixel, whose input at location 0 is those floats; the
+/// name of the outcome where it shows nothing.
+fn pixel(words: &[u32], input: &str) -> Result<Vec<Option<[u32; 4]>>, String> {
+    let module = Module::load_with(words, &LoadOptions { lenient: true, ..LoadOptions::default() }).map_err(|e| e.to_string())?;
+    let inputs: Vec<Input> = vec![format!("0=f32:{input}").parse()?];
+    let screen = Screen::new(module, None, (1, 1), &inputs, Given::default(), Robustness::None)?;
+    let (_, _, outcome) = screen.interpret(true, Limits::of_fuel(20_000)).map_err(|e| e.to_string())?;
+    match outcome {
+        Outcome::Observed(shown) => Ok(shown.picture.images.concat()),
+        other => Err(other.name().into()),
+    }
+}
+
+/// What the WGSL of a module shows, with a mistake or without.
+fn converted(words: &[u32], planted: Option<Change>, input: &str) -> Result<Vec<Option<[u32; 4]>>, String> {
+    let (_, back) = there_and_back(words, &Options { planted, ..Options::default() });
+    pixel(&back, input)
+}
+
+#[test]
+fn an_invocation_that_a_called_function_kills_does_nothing_more() {
+    let words = assembled(include_str!("modules/kills.spvasm"));
+    let mut drawn = 0;
+    for input in ["0,0,0,0", "2,0,0,0", "5,0,0,0", "7,0,0,0", "-4,0,0,0"] {
+        let before = pixel(&words, input);
+        assert_eq!(converted(&words, None, input), before, "{input}");
+        drawn += u32::from(before.is_ok_and(|lanes| lanes[0].is_some_and(|lanes| lanes[0] != 0)));
+    }
+    assert!(drawn > 0, "something is drawn");
+    // Of this input the loop of the caller never ends if it goes on.
+    assert!(pixel(&words, "0,0,0,0").is_ok());
+    assert_ne!(converted(&words, Some(Change::Killed), "0,0,0,0"), pixel(&words, "0,0,0,0"));
+}
+
+#[test]
+fn variables_that_share_a_location_are_one() {
+    let words = assembled(include_str!("modules/components.spvasm"));
+    let bits = |floats: [f32; 4]| Ok(vec![Some(floats.map(f32::to_bits))]);
+    let shown = converted(&words, None, "1,2,3,4");
+    assert_eq!(shown, bits([1.0, 2.0, 3.0, 4.0]));
+    assert_ne!(converted(&words, Some(Change::Components), "1,2,3,4"), shown);
+    let (wgsl, _) = there_and_back(&words, &Options::default());
+    assert!(wgsl.contains("@location(0) location_0: vec4<f32>"), "{wgsl}");
+}
+
+/// What `modules/descriptors.spvasm` does, with a binding for each descriptor.
+const DESCRIPTORS: &str = "
+    struct B { n: u32, d: array<atomic<u32>> }
+    struct U { v: vec4<f32> }
+    @group(0) @binding(0) var<storage, read_write> b0: B;
+    @group(0) @binding(1) var<storage, read_write> b1: B;
+    @group(0) @binding(3) var<storage, read_write> b2: B;
+    @group(0) @binding(4) var<uniform> u0: U;
+    @group(0) @binding(2) var<uniform> u1: U;
+    @compute @workgroup_size(1) fn main(@builtin(workgroup_id) id: vec3<u32>) {
+        atomicStore(&b0.d[id.x], b1.n + u32(u1.v.x));
+        b2.n = 7u;
+        let value = u32(select(u1.v.y, u0.v.y, id.x % 2u == 0u));
+        if (id.x + 1u) % 3u == 0u { atomicStore(&b0.d[0], value); }
+        if (id.x + 1u) % 3u == 1u { atomicStore(&b1.d[0], value); }
+        if (id.x + 1u) % 3u == 2u { atomicStore(&b2.d[0], value); }
+        atomicAdd(&b1.d[1], 2u);
+        b0.n = arrayLength(&b2.d);
+    }";
+
+#[test]
+fn each_descriptor_of_an_array_is_a_variable() {
+    let words = assembled(include_str!("modules/descriptors.spvasm"));
+    let reference = smallstep::compile::naga::words("reference.wgsl", DESCRIPTORS, std::time::Duration::from_secs(60)).expect("valid");
+    let (wgsl, back) = there_and_back(&words, &Options::default());
+    let summary = compared(&reference, &back, 12);
+    assert_eq!(summary.verdict(), Verdict::Agree, "{summary:?}\n{wgsl}");
+    assert!(summary.agree >= 6, "{summary:?}");
+    let planted = there_and_back(&words, &Options { planted: Some(Change::Descriptors), ..Options::default() }).1;
+    assert_eq!(compared(&reference, &planted, 12).verdict(), Verdict::Disagree);
+    let notes = convert(&words, &Options::default()).expect("it is converted").notes;
+    assert!(notes.contains(&"element 1 of the array of descriptors at set 0, binding 0, is at binding 1".into()), "{notes:?}");
+}
+
+#[test]
+fn push_constants_are_a_uniform_buffer() {
+    let words = assembled(include_str!("modules/push.spvasm"));
+    let (wgsl, _) = there_and_back(&words, &Options::default());
+    assert!(wgsl.contains("@group(0) @binding(1) var<uniform> "), "{wgsl}");
+    let notes = convert(&words, &Options::default()).expect("it is converted").notes;
+    assert_eq!(notes, ["the push constants are a uniform buffer at set 0, binding 1"]);
+}
+
+#[test]
+fn the_length_of_a_workgroup_variable_may_be_an_override() {
+    let (wgsl, _) = there_and_back(&assembled(include_str!("modules/lengths.spvasm")), &Options::default());
+    for line in ["@id(1) override N: u32 = 4u;", "var<workgroup> sh: array<u32, N * 2u>;", "var<workgroup> t2: array<array<u32, 3>, N>;"] {
+        assert!(wgsl.contains(line), "{line} is not in\n{wgsl}");
+    }
+}
+
+#[test]
+fn a_layout_that_uniform_buffers_lack_is_words() {
+    let (wgsl, _) = there_and_back(&assembled(include_str!("modules/words.spvasm")), &Options::default());
+    assert!(wgsl.contains("var<uniform> u: array<vec4<u32>, "), "{wgsl}");
+}

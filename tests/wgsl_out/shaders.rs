@@ -1,0 +1,130 @@
+//! Shaders in GLSL, as people write them, compiled by glslang and optimised by spirv-opt where
+//! these are installed: naga and Tint accept the WGSL, and compute shaders execute the same.
+//!
+//! A first line `// refused: WORDS` says that a shader is refused, and a part of the reason;
+//! `// shows: N` how many inputs of each variant agree at least, where it is not the usual number.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use smallstep::compile::wgsl::{NotConverted, Options, convert};
+use smallstep::theorem::refine::Verdict;
+use smallstep_semantics::spirv::words_of_bytes;
+
+use super::{compared, there_and_back};
+
+/// How a shader is compiled and optimised: a name, the environment, and the passes.
+const VARIANTS: &[(&str, &str, &[&str])] = &[
+    ("plain", "vulkan1.1", &[]),
+    ("old", "vulkan1.0", &[]),
+    ("fast", "vulkan1.1", &["-O"]),
+    ("small", "vulkan1.1", &["-Os"]),
+    (
+        "inlined",
+        "vulkan1.1",
+        &[
+            "--merge-return",
+            "--inline-entry-points-exhaustive",
+            "--scalar-replacement=0",
+            "--ssa-rewrite",
+            "--loop-unroll",
+            "--if-conversion",
+            "--eliminate-dead-branches",
+            "--merge-blocks",
+            "--simplify-instructions",
+            "--vector-dce",
+        ],
+    ),
+    ("sunk", "vulkan1.1", &["--private-to-local", "--loop-peeling", "--ccp", "--code-sink", "--strength-reduction", "--cfg-cleanup"]),
+];
+
+fn is_there(command: &str) -> bool {
+    let there = Command::new(command).arg("--version").output().is_ok();
+    assert!(there || std::env::var_os("SMALLSTEP_REQUIRE_SPIRV_TOOLS").is_none(), "there is no {command}");
+    there
+}
+
+/// The words of a shader, compiled and optimised so; none where glslang or spirv-opt refuses.
+fn compiled(path: &Path, (_, environment, passes): (&str, &str, &[&str]), folder: &Path) -> Option<Vec<u32>> {
+    let (first, second) = (folder.join("first.spv"), folder.join("second.spv"));
+    let ran = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
+    if !ran(Command::new("glslangValidator").args(["-V", "--target-env", environment, "-o"]).arg(&first).arg(path)) {
+        return None;
+    }
+    let out = match passes {
+        [] => first,
+        passes => {
+            if !ran(Command::new("spirv-opt").args(*passes).arg(&first).arg("-o").arg(&second)) {
+                return None;
+            }
+            second
+        }
+    };
+    words_of_bytes(&std::fs::read(out).ok()?).ok()
+}
+
+fn first_line(text: &str, key: &str) -> Option<String> {
+    text.lines().take(2).find_map(|line| line.strip_prefix("// ")?.strip_prefix(key)).map(|rest| rest.trim().to_string())
+}
+
+/// Why Tint refuses a text; nothing where it is not installed.
+fn refused_by_tint(wgsl: &str, folder: &Path) -> Option<String> {
+    let file = folder.join("converted.wgsl");
+    std::fs::write(&file, wgsl).ok()?;
+    let output = Command::new("tint").args(["-f", "wgsl", "-o"]).arg(folder.join("out.wgsl")).arg(&file).output().ok()?;
+    (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn shaders_are_accepted_and_execute_the_same() {
+    if !is_there("glslangValidator") || !is_there("spirv-opt") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl_out/shaders");
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(root).expect("the folder is there").map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    let (mut wrong, mut accepted, mut agree) = (Vec::new(), 0, 0);
+    for path in &paths {
+        let text = std::fs::read_to_string(path).expect("it is read");
+        let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        let refused = first_line(&text, "refused:");
+        let shows: u64 = first_line(&text, "shows:").map_or(6, |count| count.parse().expect("a number"));
+        let mut variants = 0;
+        for &variant in VARIANTS {
+            let Some(words) = compiled(path, variant, folder.path()) else { continue };
+            variants += 1;
+            let at = format!("{name}, {}", variant.0);
+            match (convert(&words, &Options::default()), &refused) {
+                (Err(NotConverted::Refused(why)), Some(wanted)) if why.to_string().contains(wanted) => continue,
+                (Err(other), _) => {
+                    wrong.push(format!("{at}: {other}"));
+                    continue;
+                }
+                (Ok(_), Some(wanted)) => {
+                    wrong.push(format!("{at}: it is converted, and was to be refused: {wanted}"));
+                    continue;
+                }
+                (Ok(_), None) => {}
+            }
+            let (wgsl, back) = there_and_back(&words, &Options::default());
+            accepted += 1;
+            if let Some(said) = refused_by_tint(&wgsl, folder.path()) {
+                wrong.push(format!("{at}: Tint refuses it: {said}\n{wgsl}"));
+            }
+            if path.extension().is_some_and(|extension| extension == "comp") && shows > 0 {
+                let summary = compared(&words, &back, 12);
+                if summary.verdict() == Verdict::Disagree || summary.agree < shows {
+                    wrong.push(format!("{at}: {:?}, {summary:?}\n{wgsl}", summary.verdict()));
+                }
+                agree += summary.agree;
+            }
+        }
+        if variants == 0 {
+            wrong.push(format!("{name}: glslang does not compile it"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {accepted}:\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(accepted > 250 && agree > 1000, "{accepted} accepted, {agree} inputs agree");
+}

@@ -1,0 +1,55 @@
+#version 450
+layout(local_size_x=1) in;
+layout(std430, binding=0) buffer B {
+    ivec4 ia;
+    uvec4 ua;
+    int n;
+    ivec4 io[32];
+    uvec4 uo[32];
+};
+void main() {
+    io[0]=bitfieldExtract(ia, 3, 5);
+    uo[0]=bitfieldExtract(ua, n&15, n&7);
+    io[1]=bitfieldInsert(ia, ia.yxzw, 4, 8);
+    uo[1]=bitfieldReverse(ua);
+    io[2]=bitCount(ua);
+    io[3]=bitCount(ia);
+    io[4]=findLSB(ia);
+    io[5]=findMSB(ia);
+    io[6]=findMSB(ua);
+    io[7]=findLSB(ua);
+    uvec4 c;
+    uo[2]=uaddCarry(ua, ua.yzwx, c);
+    uo[3]=c;
+    uo[4]=usubBorrow(ua, ua.yzwx, c);
+    uo[5]=c;
+    uvec4 lo, hi;
+    umulExtended(ua, ua.wzyx, hi, lo);
+    uo[6]=lo;
+    uo[7]=hi;
+    ivec4 il, ih;
+    imulExtended(ia, ia.yzwx, ih, il);
+    io[8]=il;
+    io[9]=ih;
+    io[10]=ia<<(n&31);
+    io[11]=ia>>(ua&31u);
+    uo[8]=ua>>2;
+    uo[9]=ua<<uvec4(1, 2, 3, 4);
+    io[12]=ia%ivec4(7);
+    io[13]=ia/max(abs(ia.yzwx), ivec4(1));
+    uo[10]=ua%9u;
+    io[14]=~ia;
+    uo[11]=ua^ua.x|ua.y&ua.z;
+    io[15]=min(ia, ia.yzwx)+max(ia, 0)+clamp(ia, -5, 5)+abs(ia)+sign(ia);
+    uo[12]=min(ua, ua.y)+clamp(ua, 1u, 9u);
+    uint cc;
+    uo[13].x=uaddCarry(ua.x, ua.y, cc);
+    uo[13].y=cc;
+    io[16].x=bitfieldExtract(ia.x, n&3, n&7);
+    io[17]=-ia;
+    uo[14]=-ua;
+    io[18]=ivec4(ua);
+    uo[15]=uvec4(ia);
+    io[19].x=int(n>3)+int(ia.x==ia.y);
+    uo[16].x=uint(bool(n));
+}

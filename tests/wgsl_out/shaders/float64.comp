@@ -1,0 +1,9 @@
+#version 450
+layout(local_size_x=1) in;
+layout(std430, binding=0) buffer B {
+    double a;
+    float o[];
+};
+void main() {
+    o[0]=float(a*2.0lf);
+}

@@ -1,0 +1,7 @@
+#version 450
+layout(binding=0) uniform sampler2DRect a;
+layout(location=0) in vec4 v;
+layout(location=0) out vec4 o;
+void main() {
+    o=texture(a, v.xy);
+}

@@ -1,0 +1,5 @@
+#version 450
+layout(location=0) out vec4 o;
+void main() {
+    o=vec4(gl_SamplePosition, gl_PointCoord);
+}

@@ -1,0 +1,6 @@
+#version 450
+layout(binding=0) uniform samplerBuffer t;
+layout(location=0) out vec4 o;
+void main() {
+    o=texelFetch(t, int(gl_FragCoord.x))+float(textureSize(t));
+}

@@ -1,0 +1,6 @@
+#version 450
+layout(location=0) in vec4 p;
+void main() {
+    gl_PointSize=2.0;
+    gl_Position=p;
+}
