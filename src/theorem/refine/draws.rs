@@ -18,9 +18,10 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
-use smallstep_semantics::spirv::environment::{Limits, Observation, ObservedImage, Robustness};
+use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;
 use smallstep_semantics::spirv::{LoadError, Module, Relation};
+use std::sync::Arc;
 
 use super::observe::{self, Difference, How, Judged, Texels};
 use super::texels::{self, Differing};
@@ -30,16 +31,13 @@ use crate::dispatch::DrawDispatch;
 
 /// The stages of a draw, ready to run.
 pub struct Stages {
-    vertex: Module,
-    fragment: Module,
+    pub(in crate::theorem) vertex: Module,
+    pub(in crate::theorem) fragment: Arc<Module>,
     /// The fragment stage on the machine, if it compiles it.
-    program: Option<FragmentProgram>,
+    pub(in crate::theorem) program: Option<FragmentProgram>,
     /// What accesses out of bounds do.
     pub robustness: Robustness,
 }
-
-/// What a draw shows: definite values, and what is undefined.
-pub type Drawn = (Picture, Vec<ObservedImage>);
 
 impl Stages {
     /// The stages of a draw.
@@ -48,8 +46,8 @@ impl Stages {
     /// A module is refused.
     pub fn new(dispatch: &DrawDispatch) -> Result<Stages, LoadError> {
         let vertex = Module::load(&dispatch.vertex.words)?;
-        let fragment = Module::load(&dispatch.fragment.words)?;
-        let program = match FragmentProgram::compile(&fragment, &dispatch.fragment.entry) {
+        let fragment = Arc::new(Module::load(&dispatch.fragment.words)?);
+        let program = match FragmentProgram::of(&fragment, &dispatch.fragment.entry) {
             Ok(program) => Some(program),
             Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => None,
             Err(error) => return Err(error),
@@ -57,12 +55,12 @@ impl Stages {
         Ok(Stages { vertex, fragment, program, robustness: Robustness::None })
     }
 
-    /// What is drawn of a draw with these stages, within so many instructions: by the machine, or where it has not what is
-    /// needed, by the relation.
+    /// What is drawn of a draw with these stages, within so many instructions: by the machine, or
+    /// where that has not what is needed, by the relation.
     ///
     /// # Errors
     /// An entry point is not there.
-    pub fn definite(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Drawn>, LoadError> {
+    pub fn definite(&self, dispatch: &DrawDispatch, fuel: u64) -> Result<Outcome<Picture>, LoadError> {
         let contents = dispatch.contents();
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
         lent.resources.robustness = self.robustness;
@@ -70,7 +68,7 @@ impl Stages {
             match draw::picture(&self.vertex, program, &lent, &raster::Rules::default())? {
                 // What the machine does not draw, the relation may.
                 Outcome::Unsupported(_) => {}
-                outcome => return Ok(outcome.map(|picture| (picture, Vec::new()))),
+                outcome => return Ok(outcome),
             }
         }
         let outcome = draw::run(&self.vertex, &self.fragment, &lent, &Relation::default(), &mut ())?;
@@ -81,7 +79,7 @@ impl Stages {
                 pixels.filter_map(|(x, y)| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
             });
             let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
-            (Picture { depth, targets, buffers: shown.buffers, instructions: shown.instructions }, shown.images)
+            Picture { depth, targets, buffers: shown.buffers, images: shown.images, instructions: shown.instructions }
         }))
     }
 
@@ -104,8 +102,8 @@ fn refused(error: LoadError) -> Judged {
 }
 
 /// What the stages leave in buffers and images, as a dispatch's is observed.
-fn observation((picture, images): &Drawn) -> Observation {
-    Observation { buffers: picture.buffers.clone(), images: images.clone(), instructions: picture.instructions }
+fn observation(picture: &Picture) -> Observation {
+    Observation { buffers: picture.buffers.clone(), images: picture.images.clone(), instructions: picture.instructions }
 }
 
 /// Judges one draw: AFTER is the same draw by other stages.
@@ -118,7 +116,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
         return Judged::Unchecked(what);
     }
     let Outcome::Observed(b) = &of_before else { return Judged::Vacuous(observe::ending(&of_before)) };
-    let more = b.0.instructions.max(1).saturating_mul(SLOWER).saturating_add(ALLOWANCE);
+    let more = b.instructions.max(1).saturating_mul(SLOWER).saturating_add(ALLOWANCE);
     let of_after = match after.definite(same, more) {
         Ok(outcome) => outcome,
         Err(error) => return refused(error),
@@ -140,8 +138,8 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     let (shown_before, shown_after) = (observation(b), observation(a));
     let bytes = observe::differing(&shown_before, &shown_after, &input);
     let of_images = texels::differing(&shown_before, &shown_after, &input.images);
-    let of_targets = differing_targets(&b.0, &a.0);
-    let depths = differing_depths(&b.0, &a.0, draw.size());
+    let of_targets = differing_targets(b, a);
+    let depths = differing_depths(b, a, draw.size());
     if bytes.is_empty() && of_images.is_empty() && of_targets.is_empty() && depths.is_empty() {
         return Judged::Agree { all: true };
     }

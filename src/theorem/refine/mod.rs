@@ -220,7 +220,8 @@ impl Summary {
 pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
     interface::check(before, after)?;
     let moved = interface::moved_push_constants(&[before.module.uses()], &after.module.uses());
-    let shape = Shape { moved, ..Shape::of(before, settings)? };
+    let mut shape = Shape::of(before, settings)?;
+    shape.moved = moved;
     let judge = |input: &Input| observe::judge(before, after, input, settings);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     Ok(over_inputs(&shape, settings, &judge, &blame, progress))
@@ -237,7 +238,8 @@ pub fn refines_draws(
 ) -> Result<Summary, Mismatch> {
     interface::check_stages(before, after)?;
     let moved = after.uses().iter().find_map(|after| interface::moved_push_constants(&before.uses(), after));
-    let shape = Shape { moved, ..Shape::of_stages(before, settings)? };
+    let mut shape = Shape::of_stages(before, settings)?;
+    shape.moved = moved;
     let scene = shape.scene.clone().ok_or_else(|| Mismatch(format!("{} has no stages", before.name)))?;
     let stages = |side: &StageModule| {
         let dispatch = scene.dispatch(side, &shape.draw(settings, 0, 0)).map_err(Mismatch)?;

@@ -18,16 +18,16 @@ use crate::compile::{bindings::Places, draw_for_wgpu};
 use crate::dispatch::{DepthAttachment, DrawDispatch, DrawResult, Geometry, Stage};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
+use crate::theorem::refine::draws::Stages;
 use crate::theorem::{Difference, Engine, Verdict};
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, Topology};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::draw::{self as spirv_draw, DefiniteTarget, Picture};
+use smallstep_semantics::spirv::draw::Picture;
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, Rate};
-use smallstep_semantics::spirv::lockstep::FragmentProgram;
-use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation};
+use smallstep_semantics::spirv::{self, Buffer, LoadError};
 use smallstep_semantics::undefined::{Ub, Unspecified};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::fragment::over_screen;
@@ -38,7 +38,6 @@ use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::syntax::BuiltinSemantic;
 use smallstep_semantics::wsl::types::{Scalar, Type};
 use smallstep_semantics::wsl::typing::program::Program;
-use std::sync::Arc;
 
 /// What the target is given.
 pub(super) struct Given {
@@ -467,15 +466,8 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
 /// its own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also
 /// in what it shows something else.
 fn target(dispatch: &DrawDispatch, source: &Source, relation: bool) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
-    let vertex = spirv::Module::load(&dispatch.vertex.words)?;
-    let fragment = Arc::new(spirv::Module::load(&dispatch.fragment.words)?);
-    let program = match FragmentProgram::of(&fragment, &dispatch.fragment.entry) {
-        Ok(program) => Some(program),
-        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => None,
-        Err(error) => return Err(error),
-    };
-    let contents = dispatch.contents();
-    let run = |fuel| target_with((&vertex, &fragment, program.as_ref()), &contents.lend(dispatch, Limits::of_fuel(fuel)));
+    let stages = Stages::new(dispatch)?;
+    let run = |fuel| stages.definite(dispatch, fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
     let outcome = match run(first)? {
         Outcome::OutOfFuel if matches!(source, Source::Shown(_)) => match run(MUCH)? {
@@ -484,34 +476,12 @@ fn target(dispatch: &DrawDispatch, source: &Source, relation: bool) -> Result<(O
         },
         other => other,
     };
-    let differs = match (&outcome, &program) {
+    let differs = match (&outcome, &stages.program) {
         (Outcome::Observed(shown), Some(_)) if relation => {
-            draw_differs(&vertex, &fragment, &contents.lend(dispatch, Limits::of_fuel(FUEL.1)), shown)?
+            let contents = dispatch.contents();
+            draw_differs(&stages.vertex, &stages.fragment, &contents.lend(dispatch, Limits::of_fuel(FUEL.1)), shown)?
         }
         _ => None,
     };
     Ok((outcome, differs))
-}
-
-fn target_with(
-    (vertex, fragment, program): (&spirv::Module, &spirv::Module, Option<&FragmentProgram>),
-    lent: &spirv::environment::Draw,
-) -> Result<Outcome<Picture>, LoadError> {
-    if let Some(program) = program {
-        match spirv_draw::picture(vertex, program, lent, &raster::Rules::default())? {
-            // What the machine does not draw, the relation may.
-            Outcome::Unsupported(_) => {}
-            outcome => return Ok(outcome),
-        }
-    }
-    let outcome = spirv_draw::run(vertex, fragment, lent, &Relation::default(), &mut ())?;
-    Ok(outcome.map(|shown| {
-        let depth = shown.depth.map(|buffer| {
-            let [width, height] = buffer.size();
-            let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-            pixels.filter_map(|(x, y)| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
-        });
-        let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
-        Picture { depth, targets, buffers: shown.buffers, images: shown.images, instructions: shown.instructions }
-    }))
 }
