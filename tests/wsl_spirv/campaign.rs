@@ -146,7 +146,7 @@ fn floors_can_be_missed() {
 #[test]
 fn a_texture_that_is_only_read_keeps_what_it_holds() {
     let plan = plan(1, 1, &[Programs::Stages], None);
-    for seed in [408_739_804_890_283_113, 337_776_232_775_483_659] {
+    for seed in [3, 5] {
         let (text, verdict) = plan.verdict_on(Programs::Stages, seed, None);
         assert!(!matches!(verdict, Verdict::Disagree(_)), "{verdict:?}\n{text}");
         assert!(text.contains("RWTexture"), "{text}");

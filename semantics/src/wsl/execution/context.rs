@@ -297,8 +297,8 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// What follows if a value is true, perhaps under that assumption. What is in memory may be true
-    /// and not 1, as in a buffer.
+    /// What follows if a value is true, perhaps under that assumption. In a buffer it may be true
+    /// and not 1.
     pub(super) fn if_true(&self, e: &Expr, next: impl FnOnce() -> Next) -> Option<Next> {
         match self.truth(e)? {
             Truth::Known(true) => Some(next()),
