@@ -3,7 +3,8 @@
 //! `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
 
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::wsl::generate::typed::{Fault, near_miss, program};
+use smallstep_semantics::wsl::entry::Stage;
+use smallstep_semantics::wsl::generate::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program};
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print;
 use smallstep_semantics::wsl::recheck::recheck;
@@ -150,4 +151,45 @@ fn near_misses_break_the_rule() {
     broken.dedup();
     println!("{made} near misses, {only} of which break no other rule, of {} rules", broken.len());
     assert_eq!(failed, 0);
+}
+
+/// Programs that are to be executed are well typed, and are restricted as they say.
+#[test]
+fn programs_to_be_executed_are_restricted_as_they_say() {
+    let (mut failed, mut seen) = (0, std::collections::BTreeSet::new());
+    for (seed, purpose) in (0..programs()).flat_map(|seed| [Purpose::Functions, Purpose::Compute, Purpose::Draws].map(|p| (seed, p))) {
+        let made = executed(seed, purpose);
+        seen.extend(made.restricted.iter().copied());
+        let Some(program) = validate(&made.text).program else {
+            eprintln!("{purpose:?}, seed {seed} is not valid:\n{}", made.text);
+            failed += 1;
+            continue;
+        };
+        let loops = made.text.matches("while (").count() + made.text.matches("for (").count();
+        let counters = made.text.split("uint c").skip(1).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        assert_eq!(counters.count(), loops, "a loop has no counter of its own:\n{}", made.text);
+        assert_eq!(made.restricted.contains(&Restriction::Loops), loops > 0);
+        let runs = |stage: &Stage| match purpose {
+            Purpose::Compute => matches!(stage, Stage::Compute(size) if size.iter().product::<u32>() <= 64),
+            Purpose::Draws => !matches!(stage, Stage::Compute(_)),
+            Purpose::Functions | Purpose::Validation => false,
+        };
+        assert!(program.entry_points.iter().all(|entry| runs(&entry.stage)), "{}", made.text);
+        assert_eq!(program.entry_points.is_empty(), purpose == Purpose::Functions);
+        let shares = made.restricted.contains(&Restriction::Shared);
+        assert!(!shares || !made.text.contains("Barrier") && !made.text.contains("Store("), "{}", made.text);
+    }
+    assert_eq!(failed, 0);
+    // Types are rarely so large.
+    seen.insert(Restriction::Sizes);
+    assert!(programs() < 200 || seen.len() == 8, "{seen:?}");
+}
+
+/// What a seed makes is what reports and journals mean by it: another program, another VERSION.
+#[test]
+fn a_seed_makes_the_program_of_its_version() {
+    let text = |purpose| executed(3, purpose).text;
+    let all = [Purpose::Functions, Purpose::Compute, Purpose::Draws].map(text).concat();
+    let hash = all.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    assert_eq!((VERSION, hash), (1, 0x94b1_8326_8d37_972a), "{hash:#018x}");
 }

@@ -61,6 +61,18 @@ impl Through {
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         let Report { tally, outage, unrepeated } = &ended;
+        // What was found is said before it is made minimal, which may take long.
+        if self.json {
+            let mut object = campaign::Totals::to_json(tally);
+            (object["schema"], object["kind"], object["seconds"]) = (json!(1), json!("report"), json!(seconds));
+            say!("{object}");
+        } else {
+            self.report(&plan, tally, name.as_deref(), seconds);
+            for finding in &tally.findings {
+                let (programs, seed) = plan.program(finding.index);
+                say!("{}: program {} ({}, seed {seed}): {}", finding.verdict, finding.index, programs.name(), finding.what);
+            }
+        }
         let groups = groups(&tally.findings);
         // On a device that is gone nothing can be looked at again.
         let again = if outage.is_some() { None } else { device.as_mut() };
@@ -84,7 +96,6 @@ impl Through {
             }
             say!("{object}");
         } else {
-            self.report(&plan, tally, name.as_deref(), seconds);
             if quirks.is_some() {
                 say!("of {disagreements} that disagree: {explained}");
             }
@@ -209,6 +220,9 @@ impl Through {
             for (why, n) in list {
                 say!("  {word}: {n}, {why}");
             }
+        }
+        for (how, n) in &tally.restricted {
+            say!("  restricted: {n} programs, {how}");
         }
         let list = |all: &BTreeMap<String, u64>| all.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");
         say!("stages: {}", list(&tally.stages));

@@ -286,7 +286,7 @@ fn drawn<'p>(program: &'p Program, text: &'p str, entry: &'p EntryPoint, seed: u
     let Stage::Compute(size) = entry.stage else { return None };
     size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= bounds.threads)?;
     let mut resources = Resource::of(program, entry).ok()?;
-    if !bound::bind(program, &mut resources, bounds.words, seed) {
+    if !bound::bind(program, &mut resources, bound::ELEMENTS, bounds.words, seed) {
         return None;
     }
     Some(Dispatch { program, text, entry, groups: [2, 1, 1], resources })

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Ran};
 use super::compare::Compared;
-use super::programs::{Each, Programs, draws, entry_points, functions, generated, subjects, subjects_of};
+use super::programs::{Each, Generated, Programs, draws, entry_points, functions, generated, subjects, subjects_of};
 use super::source::Asks;
 use super::tally::{OfOne, Tally};
 use crate::compile::wsl::planted::Planted;
@@ -16,24 +16,33 @@ use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::wsl::generate::dispatch::{Dispatch as Made, VERSION as DISPATCHES};
 use smallstep_semantics::wsl::generate::draws::VERSION as DRAWS;
+use smallstep_semantics::wsl::generate::typed::{Restriction, VERSION as TYPED};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
-/// What a campaign's programs are, in shares: each program's seed draws one of these.
-pub const MIX: &[Programs] = &[
-    Programs::Dispatches,
-    Programs::Functions,
-    Programs::EntryPoints,
-    Programs::Dispatches,
-    Programs::Functions,
-    Programs::EntryPoints,
-    Programs::Dispatches,
-    Programs::Functions,
-    Programs::Racy,
-    Programs::Draws,
-    Programs::Draws,
-    Programs::Stages,
-];
+/// What a campaign's programs are, in shares: each program's seed draws one of these. A race is
+/// planted in one of 48, for those that the relation reports agree never.
+pub const MIX: &[Programs] = &{
+    let shares = [
+        (Programs::Dispatches, 12),
+        (Programs::Functions, 12),
+        (Programs::EntryPoints, 12),
+        (Programs::Draws, 7),
+        (Programs::Stages, 4),
+        (Programs::Racy, 1),
+    ];
+    let mut mix = [Programs::Racy; 48];
+    let (mut kind, mut next) = (0, 0);
+    while kind < shares.len() {
+        let mut of_it = 0;
+        while of_it < shares[kind].1 {
+            mix[next] = shares[kind].0;
+            (of_it, next) = (of_it + 1, next + 1);
+        }
+        kind += 1;
+    }
+    mix
+};
 /// So many seeds are tried for a program that has something to run.
 const TRIES: u64 = 64;
 
@@ -55,6 +64,16 @@ pub struct Plan<'p> {
 
 /// Runs through the subjects of a program.
 type Subjects<'s> = &'s mut dyn FnMut(Each);
+
+/// The program of an index.
+struct Judged {
+    programs: Programs,
+    seed: u64,
+    /// Why seeds before it were passed over.
+    passed: Vec<&'static str>,
+    /// How the generator was restricted.
+    restricted: Vec<Restriction>,
+}
 
 /// What is kept of a dispatch while a device has it.
 #[derive(Clone, Debug)]
@@ -82,28 +101,27 @@ impl Plan<'_> {
     /// The kind of program `index`, and the seed from which it is generated: the first that has
     /// something to run, of the seed that is drawn for it and those after that.
     pub fn program(&self, index: u64) -> (Programs, u64) {
-        let (programs, seed, _) = self.subjects(index, &mut |_, _, _| {});
+        let Judged { programs, seed, .. } = self.subjects(index, &mut |_, _, _| {});
         (programs, seed)
     }
 
-    /// Everything that program `index` is run as; its kind and seed, and why seeds before were
-    /// passed over.
-    fn subjects(&self, index: u64, each: Each) -> (Programs, u64, Vec<&'static str>) {
+    /// Everything that program `index` is run as.
+    fn subjects(&self, index: u64, each: Each) -> Judged {
         let (programs, first) = self.drawn(index);
         let mut passed = Vec::new();
         for seed in (0..TRIES).map(|k| first.wrapping_add(k)) {
             match subjects(programs, seed, each) {
-                Ok(()) => return (programs, seed, passed),
+                Ok(restricted) => return Judged { programs, seed, passed, restricted },
                 Err(why) => passed.push(why),
             }
         }
-        (programs, first, passed)
+        Judged { programs, seed: first, passed, restricted: Vec::new() }
     }
 
     /// The text of program `index`.
     pub fn text(&self, index: u64) -> String {
         let (programs, seed) = self.program(index);
-        generated(programs, seed).0
+        generated(programs, seed).text
     }
 
     /// How programs are translated.
@@ -156,7 +174,7 @@ impl Plan<'_> {
     /// Judges the program of a seed alone, with the relation: between the interpreters, and on the
     /// device if one is given. Its text too.
     pub fn verdict_on(&self, programs: Programs, seed: u64, device: Option<&mut Device>) -> (String, Verdict) {
-        let (text, made) = generated(programs, seed);
+        let Generated { text, made, .. } = generated(programs, seed);
         let verdict = self.verdict(programs, seed, &text, made.as_ref(), device);
         (text, verdict)
     }
@@ -232,7 +250,8 @@ impl SourceLanguage for Plan<'_> {
         json!({
             "language": "wsl", "seed": seed, "count": count, "shard": [shard.0, shard.1], "references": self.references,
             "profile": format!("{:?}", self.profile), "device": device, "chunk": CHUNK, "spirv": SPIRV,
-            "generator": [DISPATCHES, DRAWS], "mix": self.mix.iter().map(|programs| programs.name()).collect::<Vec<_>>(),
+            "generator": [DISPATCHES, DRAWS, TYPED],
+            "mix": self.mix.iter().map(|programs| programs.name()).collect::<Vec<_>>(),
             "planted": self.planted.map(|bug| bug.name),
         })
     }
@@ -240,7 +259,7 @@ impl SourceLanguage for Plan<'_> {
     fn judge(&self, index: u64, with_device: bool, tally: &mut Tally) -> Vec<(Awaited, Dispatch)> {
         let (mut one, mut dispatches, mut statements) = (OfOne::default(), Vec::new(), 0);
         let (options, relation) = (self.options(), self.samples(index));
-        let (programs, _, passed) = self.subjects(index, &mut |number, _, subject| {
+        let Judged { programs, passed, restricted, .. } = self.subjects(index, &mut |number, _, subject| {
             if let Ok(subject) = &subject {
                 statements = subject.program().stmts.len() as u64;
             }
@@ -250,6 +269,9 @@ impl SourceLanguage for Plan<'_> {
         tally.statements += statements;
         for why in passed {
             *tally.passed.entry(why.into()).or_default() += 1;
+        }
+        for restriction in restricted {
+            *tally.restricted.entry(restriction.name().into()).or_default() += 1;
         }
         tally.count(programs, index, one);
         dispatches
@@ -298,7 +320,7 @@ pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally
         judge_one(subject, options, if programs == Programs::Racy { Asks::EveryWay } else { Asks::Open }, &mut one);
     });
     match judged {
-        Ok(()) => {
+        Ok(_) => {
             tally.count(programs, seed, one);
         }
         Err(why) => *tally.passed.entry(why.into()).or_default() += 1,

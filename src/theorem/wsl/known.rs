@@ -79,7 +79,7 @@ impl Quirk {
         let extent = Extent { seed: 0, count: None, time: None, shard: (0, 1), threads: 1 };
         let plan = Plan { extent, mix: &[], references: 1, profile, planted: None };
         let (programs, seed) = self.from;
-        let (_, made) = generated(programs, seed);
+        let made = generated(programs, seed).made;
         plan.verdict(programs, seed, &self.text, made.as_ref(), device)
     }
 

@@ -7,7 +7,8 @@ use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
 use smallstep_semantics::wsl::environment::{Function, FunctionId, Semantic};
-use smallstep_semantics::wsl::generate::{arguments, bound, dispatch, draws as pipelines, typed};
+use smallstep_semantics::wsl::generate::typed::{Purpose, Restriction, executed};
+use smallstep_semantics::wsl::generate::{arguments, bound, dispatch, draws as pipelines};
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::types::TypeId;
@@ -16,6 +17,8 @@ use smallstep_semantics::wsl::validate::validate;
 
 /// The most threads of a group of a typed program that are run.
 const MAX_THREADS: u32 = 512;
+/// The most threads of a group of which there are two.
+const MAX_OF_TWO: u32 = 32;
 /// The most words of an element of a buffer.
 const MAX_WORDS: u32 = 2048;
 /// Width and height of what is drawn, in pixels.
@@ -28,7 +31,7 @@ const MAX_DRAWS: usize = 64;
 pub enum Programs {
     /// Dispatches with barriers, threadgroup memory and atomics ([`dispatch::dispatch`]).
     Dispatches,
-    /// The compute entry points of typed programs, with two groups ([`typed::program`]).
+    /// The compute entry points of typed programs ([`executed`]).
     EntryPoints,
     /// The functions of typed programs, with arguments drawn.
     Functions,
@@ -67,28 +70,44 @@ fn invalid() -> Verdict {
     disagree(Engine::Generator, Engine::Typing, "a program that is valid by construction is refused".into())
 }
 
-/// The program of a seed: its text, and what gives a dispatch its buffers.
-pub(super) fn generated(programs: Programs, seed: u64) -> (String, Option<dispatch::Dispatch>) {
-    let made = match programs {
-        Programs::Dispatches => dispatch::dispatch(seed),
-        Programs::Racy => dispatch::racy(seed),
-        Programs::Draws => return (pipelines::program(seed), None),
-        Programs::EntryPoints | Programs::Functions | Programs::Stages => return (typed::program(seed), None),
-    };
-    (made.text.clone(), Some(made))
+/// The program of a seed.
+pub(super) struct Generated {
+    /// Its text.
+    pub(super) text: String,
+    /// What gives a dispatch its buffers.
+    pub(super) made: Option<dispatch::Dispatch>,
+    /// The restrictions of the generator that changed it.
+    pub(super) restricted: Vec<Restriction>,
 }
 
-/// The subjects of the program of a seed; why it has none that shows anything, if so. Then none of
-/// them is given.
-pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<(), &'static str> {
-    let (text, made) = generated(programs, seed);
+/// The program of a seed.
+pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
+    let made = |made: dispatch::Dispatch| Generated { text: made.text.clone(), made: Some(made), restricted: Vec::new() };
+    let typed = |purpose| {
+        let program = executed(seed, purpose);
+        Generated { text: program.text, made: None, restricted: program.restricted }
+    };
+    match programs {
+        Programs::Dispatches => made(dispatch::dispatch(seed)),
+        Programs::Racy => made(dispatch::racy(seed)),
+        Programs::Draws => Generated { text: pipelines::program(seed), made: None, restricted: Vec::new() },
+        Programs::EntryPoints => typed(Purpose::Compute),
+        Programs::Functions => typed(Purpose::Functions),
+        Programs::Stages => typed(Purpose::Draws),
+    }
+}
+
+/// The subjects of the program of a seed, and how the generator was restricted; why it has none
+/// that shows anything, if so. Then none of them is given.
+pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<Vec<Restriction>, &'static str> {
+    let Generated { text, made, restricted } = generated(programs, seed);
     let Some(program) = validate(&text).program else {
         each(0, &text, Err(invalid()));
-        return Ok(());
+        return Ok(restricted);
     };
     shows(programs, &program)?;
     subjects_of(programs, (&program, &text), seed, made.as_ref(), each);
-    Ok(())
+    Ok(restricted)
 }
 
 /// Whether something shows that is run of a typed program.
@@ -153,7 +172,7 @@ pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str),
 }
 
 /// The compute entry points of a program, each over one group or two with resources drawn by a
-/// seed.
+/// seed. A thread that is its whole group is alone, and buffers have an element for each thread.
 pub(super) fn entry_points(program: &Program, text: &str, seed: u64, each: Each) {
     for (number, entry) in (0..).zip(&program.entry_points) {
         if !matches!(entry.stage, Stage::Compute(_)) {
@@ -164,12 +183,13 @@ pub(super) fn entry_points(program: &Program, text: &str, seed: u64, each: Each)
             unchecked(format!("more than {MAX_THREADS} threads"));
             continue;
         };
-        let groups = if threads <= 64 { 2 } else { 1 };
+        let groups = if (2..=MAX_OF_TWO).contains(&threads) { 2 } else { 1 };
         let Ok(mut resources) = Resource::of(program, entry) else {
             unchecked("resources that are not bound".into());
             continue;
         };
-        if !bound::bind(program, &mut resources, MAX_WORDS, seed) {
+        let elements = u64::from(threads * groups).max(bound::ELEMENTS);
+        if !bound::bind(program, &mut resources, elements, MAX_WORDS, seed) {
             unchecked(format!("an element of more than {MAX_WORDS} words"));
             continue;
         }

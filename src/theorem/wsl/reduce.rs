@@ -1,7 +1,7 @@
 //! A program of a finding, made smaller while it shows the same.
 
 use super::campaign::Plan;
-use super::programs::{Programs, generated};
+use super::programs::{Generated, Programs, generated};
 use crate::generate::wsl as shrink;
 use crate::gpu::Device;
 use crate::theorem::Verdict;
@@ -31,7 +31,7 @@ pub(super) fn fault(verdict: &Verdict) -> Option<String> {
 /// the same way: between the interpreters, or on the device if one is given. None if the program of
 /// the seed is not wrong when it is judged alone.
 pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Option<&mut Device>) -> Option<Minimal> {
-    let (text, made) = generated(programs, seed);
+    let Generated { text, made, .. } = generated(programs, seed);
     let mut judged = |text: &str| plan.verdict(programs, seed, text, made.as_ref(), device.as_deref_mut());
     let first = judged(&text);
     let wanted = fault(&first)?;

@@ -12,7 +12,8 @@ pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 18, 1 << 20);
 pub(super) const MUCH: u64 = 1 << 28;
 /// The most ways of the relation.
 pub(super) const WAYS: usize = 64;
-/// The ways that are followed first: what the target shows is nearly always among what these allow.
+/// The ways that are followed first, and one more if there are more: what the target shows is
+/// nearly always among what these allow.
 const FEW_WAYS: usize = 2;
 
 /// When WSL's relation runs.

@@ -19,11 +19,13 @@ use smallstep_semantics::spirv::{self, Buffer, LoadError, Relation, lockstep};
 use smallstep_semantics::undefined::Ub;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::execution::term::{Expr, Form};
 use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::{self as wsl_machine, Compiled, Ending};
 use smallstep_semantics::wsl::open::Possible;
-use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::types::{Type, TypeId};
+use smallstep_semantics::wsl::typing::program::{Coercion, Program};
 use smallstep_semantics::wsl::{call, execution, memory};
 use std::sync::Arc;
 
@@ -106,7 +108,7 @@ impl Subject<'_, '_> {
                     given.extend(leaves.iter().map(|&(at, _)| words.get(at).copied().unwrap_or(0)));
                 }
                 given.push(0);
-                let results = result_leaves(program, &mut layouts, function.result).ok_or_else(too_large)?.len() + 1;
+                let results = result_leaves(program, &mut layouts, shown_type(program, function.result)).ok_or_else(too_large)?.len() + 1;
                 let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
                 let buffers = vec![
                     Buffer { set: 0, binding: 0, bytes: bytes(&given) },
@@ -121,6 +123,10 @@ impl Subject<'_, '_> {
     fn machine(&self) -> Source {
         match self {
             Subject::Dispatch(dispatch) => machine(dispatch),
+            // Where a pointer points is seen by the relation.
+            Subject::Call { program, f, .. } if program.env.types.is_reference(program.env.function(*f).result) => {
+                Source::Unknown("the machine gives an address".into())
+            }
             Subject::Call { program, f, arguments, .. } => {
                 let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
                 let settings = wsl_machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..wsl_machine::Settings::default() };
@@ -147,7 +153,8 @@ impl Subject<'_, '_> {
                     ty: p.ty,
                     words: words.iter().map(|&w| smallstep_semantics::wsl::open::Word::Bits(w)).collect::<memory::Words>(),
                 });
-                let evaluation = call::Evaluation { program, text, start: execution::call_of(program, *f, values.collect()), root: *f };
+                let start = shown_of(program, execution::call_of(program, *f, values.collect()));
+                let evaluation = call::Evaluation { program, text, start, root: *f };
                 let settings = call::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, ..call::Settings::default() };
                 match evaluation.run(&settings, &mut |_, _| {}) {
                     Outcome::Observed(shown) if shown.discarded > 0 => Source::Unknown("the source discards".into()),
@@ -166,7 +173,7 @@ impl Subject<'_, '_> {
             Subject::Dispatch(dispatch) => compare(dispatch.program, &dispatch.resources, &module.bindings, words, shown),
             Subject::Call { program, f, .. } => {
                 let mut compared = Compared::default();
-                let result = program.env.function(*f).result;
+                let result = shown_type(program, program.env.function(*f).result);
                 let leaves = result_leaves(program, &mut Layouts::default(), result).ok_or("the result is too large")?;
                 let (Some(allowed), bytes) = (words.first(), shown(0, 1).unwrap_or_default()) else { return Ok(compared) };
                 for (k, &(at, of)) in leaves.iter().enumerate() {
@@ -321,6 +328,31 @@ impl Subject<'_, '_> {
     }
 }
 
+/// What is shown of a result of that type: of a pointer what it points at, unless that is one
+/// again, and of an array reference its length.
+fn shown_type(program: &Program, result: TypeId) -> TypeId {
+    match program.env.types.get(result) {
+        Type::Pointer(_, to) if program.env.types.is_reference(to) => TypeId::VOID,
+        Type::Pointer(_, to) => to,
+        Type::ArrayReference(..) => TypeId::UINT,
+        _ => result,
+    }
+}
+
+/// What a call shows.
+fn shown_of(program: &Program, call: Expr) -> Expr {
+    let (at, ty) = (call.at, shown_type(program, call.ty));
+    let of = |form| Expr { at, ty, form };
+    match program.env.types.get(call.ty) {
+        Type::Pointer(..) if ty != TypeId::VOID => {
+            let place = of(Form::Dereference(Box::new(call)));
+            of(Form::Coerce(Coercion::LeftToRight, Box::new(place)))
+        }
+        Type::ArrayReference(..) => of(Form::ReferenceLength(Box::new(call))),
+        _ => call,
+    }
+}
+
 /// The verdict where everything that was compared is allowed.
 pub(super) fn agreed(compared: Compared) -> (Verdict, Compared) {
     let any = compared.lanes.undecided;
@@ -415,5 +447,28 @@ mod tests {
         assert!(matches!(on_device(1, DeviceOutcome::Unchecked("no".into())).0, Verdict::Unchecked(..)));
         let other = ComputeResult { words_hash: 1, buffers: Vec::new(), images: Vec::new() };
         assert!(matches!(on_device(1, DeviceOutcome::Computed(other)).0, Verdict::Unchecked(..)));
+    }
+
+    /// A result that is a pointer is compared by what it points at, and an array reference by its
+    /// length.
+    #[test]
+    fn pointers_are_compared_by_what_they_point_at() {
+        let text = "thread int* f(int a) { int v = a + 1; return &v; }\nthread int[] g(int a) { int[3] v; return @v; }";
+        let program = validate(text).program.expect("valid");
+        let options = Options::default();
+        for (f, right) in [(0, 6), (1, 3)] {
+            let subject = Subject::Call { program: &program, text, f: FunctionId(f), arguments: vec![vec![5]] };
+            let (verdict, compared, given) = subject.judged(&options, Asks::Open);
+            assert_eq!((verdict, compared.lanes.checked, compared.by_relation), (Verdict::Agree, 1, true));
+            let given = given.expect("it ran");
+            let on_device = |shown: u32| {
+                let bytes = [shown.to_le_bytes(), [0; 4]].concat();
+                let buffers = vec![Buffer { set: 0, binding: 1, bytes }];
+                let result = ComputeResult { words_hash: words_hash(&given.module().words), buffers, images: Vec::new() };
+                subject.on_device(&DeviceOutcome::Computed(result), &options, "a device", Route::Passthrough).0
+            };
+            assert_eq!(on_device(right), Verdict::Agree);
+            assert!(matches!(on_device(right + 1), Verdict::Disagree(_)));
+        }
     }
 }

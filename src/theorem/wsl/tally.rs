@@ -38,6 +38,8 @@ pub struct Tally {
     pub vacuous: BTreeMap<String, u64>,
     /// Seeds that were passed over, by why: their programs have nothing that is run.
     pub passed: BTreeMap<String, u64>,
+    /// Programs that the generator was restricted in, by how.
+    pub restricted: BTreeMap<String, u64>,
     /// Statements of the programs.
     pub statements: u64,
     /// Programs by the construct that the compiler refuses.
@@ -215,6 +217,7 @@ impl Totals for Tally {
         add(&mut self.statements, other.statements);
         add_all(&mut self.vacuous, other.vacuous);
         add_all(&mut self.passed, other.passed);
+        add_all(&mut self.restricted, other.restricted);
         add_all(&mut self.refused, other.refused);
         add_all(&mut self.unchecked, other.unchecked);
         add_all(&mut self.rows, other.rows);
@@ -239,7 +242,7 @@ impl Totals for Tally {
         let rows: Map<_, _> = self.rows.iter().map(|(row, n)| (row.name().to_string(), json!(n))).collect();
         json!({
             "semantics": kinds_json(&self.semantics), "device": kinds_json(&self.device), "sets": self.sets, "open": self.open,
-            "referenced": self.referenced, "subjects": self.subjects, "vacuous": self.vacuous, "passed": self.passed,
+            "referenced": self.referenced, "subjects": self.subjects, "vacuous": self.vacuous, "passed": self.passed, "restricted": self.restricted,
             "statements": self.statements, "refused": self.refused,
             "unchecked": self.unchecked, "rows": rows, "textures": self.textures, "stages": self.stages,
             "findings": self.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
@@ -258,6 +261,7 @@ impl Totals for Tally {
             subjects: number("subjects")?,
             vacuous: numbers(value.get("vacuous")?)?,
             passed: numbers(value.get("passed")?)?,
+            restricted: numbers(value.get("restricted")?)?,
             statements: number("statements")?,
             refused: numbers(value.get("refused")?)?,
             unchecked: numbers(value.get("unchecked")?)?,

@@ -297,21 +297,22 @@ impl<'p> Cx<'_, 'p> {
         }
     }
 
-    /// What follows if a value is true, perhaps under that assumption.
+    /// What follows if a value is true, perhaps under that assumption. In a buffer it may be true
+    /// and not 1.
     pub(super) fn if_true(&self, e: &Expr, next: impl FnOnce() -> Next) -> Option<Next> {
         match self.truth(e)? {
             Truth::Known(true) => Some(next()),
             Truth::Known(false) => None,
-            Truth::Open(word) => Some(next().under(word, &[Some(1)])),
+            Truth::Open(word) => Some(next().under(word, &[Some(1), None])),
         }
     }
 
-    /// What follows if a value is false, perhaps under that assumption. What races may be neither.
+    /// What follows if a value is false, perhaps under that assumption.
     pub(super) fn if_false(&self, e: &Expr, next: impl FnOnce() -> Next) -> Option<Next> {
         match self.truth(e)? {
             Truth::Known(false) => Some(next()),
             Truth::Known(true) => None,
-            Truth::Open(word) => Some(next().under(word, &[Some(0), None])),
+            Truth::Open(word) => Some(next().under(word, &[Some(0)])),
         }
     }
 

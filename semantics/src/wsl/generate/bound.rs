@@ -14,16 +14,16 @@ use crate::wsl::typing::program::Program;
 
 /// The most pairs of a vertex stage and a fragment entry point that are tried.
 const MAX_PAIRS: usize = 1000;
-/// How many elements a buffer is given.
-const ELEMENTS: u64 = 4;
+/// How many elements a buffer is given, if nothing needs more.
+pub const ELEMENTS: u64 = 4;
 
-/// Gives each resource something small: four elements, texels of which few are undefined, a
+/// Gives each resource something small: so many elements, texels of which few are undefined, a
 /// sampler. False if one takes elements of more than so many words, or texels that no format has.
-pub fn bind(program: &Program, resources: &mut [Resource], words: u32, seed: u64) -> bool {
+pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
     (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
         Held::Buffer(buffer) => {
             let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
-            let count = (ELEMENTS * u64::from(stride.min(words))).next_multiple_of(buffer.stride.max(1).into());
+            let count = (elements * u64::from(stride.min(words))).next_multiple_of(buffer.stride.max(1).into());
             buffer.words = (0..count).map(|k| drawn(seed, place, k)).collect();
             stride <= words
         }
@@ -58,7 +58,7 @@ fn drawn_sampler(seed: u64, place: u64) -> Sampler {
 }
 
 /// A small image for a texture of the kind, of one level if it can be written and else of all; one
-/// in eight has no texels yet.
+/// in eight has no texels yet, and one in 64 of those that can be written.
 fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Image> {
     let format = match scalar {
         _ if is_depth(kind) => Format::D32Sfloat,
@@ -77,7 +77,9 @@ fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Ima
     };
     let levels = if is_writable(kind) { 1 } else { 3 };
     let mut image = Image::of_shape(format, shape(kind), sides, levels).ok()?;
-    if drawn(seed, place, 1) == 0 {
+    // Of a texture that is shown nothing tells what its undefined texels hold.
+    let is_empty = drawn(seed, place, 1) == 0 && (!is_writable(kind) || drawn(seed, place, u64::MAX) == 0);
+    if is_empty {
         return Some(image);
     }
     let mut k = 2;
@@ -160,7 +162,7 @@ fn draw<'p>(
     let mut draw = Draw { program, text, vertices, fragment, size: [3, 2], depth, resources: Vec::new(), specialization };
     let entry = draw.vertex();
     draw.resources = resources(program, entry, fragment).ok()?;
-    if !bind(program, &mut draw.resources, words, seed) {
+    if !bind(program, &mut draw.resources, ELEMENTS, words, seed) {
         return None;
     }
     let entries: Vec<&EntryPoint> = entry.into_iter().chain([fragment]).collect();

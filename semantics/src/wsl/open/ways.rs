@@ -8,10 +8,11 @@ use std::rc::Rc;
 /// steps in between do not change that.
 type Decision = (u32, u32);
 
-/// Decisions: some are prescribed, the others are the first of their options.
+/// Decisions: some are prescribed, the others are the first of their options, or the last.
 #[derive(Clone, Debug, Default)]
 pub struct Ways {
     prescribed: Rc<FxHashMap<Decision, u32>>,
+    is_last: bool,
     /// What was taken, of how many.
     taken: Vec<(Decision, u32, u32)>,
     counts: FxHashMap<u32, u32>,
@@ -23,14 +24,15 @@ impl Ways {
         let count = self.counts.entry(thread).or_default();
         let decision = (thread, *count);
         *count += 1;
-        let taken = self.prescribed.get(&decision).map_or(0, |&taken| taken.min(options.saturating_sub(1)));
+        let last = options.saturating_sub(1);
+        let taken = self.prescribed.get(&decision).map_or(if self.is_last { last } else { 0 }, |&taken| taken.min(last));
         self.taken.push((decision, taken, options));
         taken
     }
 
     /// The same prescriptions, with nothing decided yet.
     pub fn again(&self) -> Ways {
-        Ways { prescribed: Rc::clone(&self.prescribed), ..Ways::default() }
+        Ways { prescribed: Rc::clone(&self.prescribed), is_last: self.is_last, ..Ways::default() }
     }
 }
 
@@ -54,7 +56,8 @@ impl Left {
 
 /// Runs once for each way, at most `limit` times, each run from the beginning. A run gives the ways
 /// that it has gone with their decisions: one, or under several schedules several. Whether every
-/// way was followed.
+/// way was followed. Where they are too many, the first ones differ in few decisions, so one more
+/// is followed: the one that takes the last option each time.
 pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
     let mut left: Vec<Left> = Vec::new();
     let mut seen: FxHashSet<Vec<(Decision, u32)>> = FxHashSet::default();
@@ -85,5 +88,37 @@ pub fn explore(limit: usize, mut run: impl FnMut(Ways) -> Vec<Ways>) -> bool {
             break;
         }
     }
+    if next.is_some() && limit > 1 {
+        run(Ways { is_last: true, ..Ways::default() });
+    }
     next.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `threads` threads decide, each of two options, along at most so many ways.
+    fn decided(threads: u32, limit: usize) -> (Vec<Vec<u32>>, bool) {
+        let mut all = Vec::new();
+        let complete = explore(limit, |mut ways| {
+            all.push((0..threads).map(|thread| ways.next(thread, 2)).collect());
+            vec![ways]
+        });
+        (all, complete)
+    }
+
+    #[test]
+    fn beside_the_first_ways_the_last_is_followed() {
+        let (all, complete) = decided(10, 4);
+        assert!(!complete && all.len() == 5, "{all:?}");
+        assert!(all[..4].iter().all(|way| way[..8] == [0; 8]), "{all:?}");
+        assert_eq!(all[4], [1; 10]);
+        // Where every way is followed, each is followed once.
+        let (mut all, complete) = decided(3, 8);
+        all.sort();
+        all.dedup();
+        assert!(complete && all.len() == 8, "{all:?}");
+        assert_eq!(decided(3, 1), (vec![vec![0; 3]], false));
+    }
 }

@@ -1,6 +1,6 @@
 //! Declarations: types, functions, operators, casts and accessors.
 
-use super::{Accessor, Enumeration, Flavour, Frame, Function, Generator, Structure, Variable};
+use super::{Accessor, Enumeration, Flavour, Frame, Function, Generator, Purpose, Structure, Variable};
 use crate::wsl::syntax::{AddressSpace, Qualifier};
 use crate::wsl::types::{EnumId, Scalar, StructId, TextureKind, Type, TypeId};
 
@@ -32,8 +32,11 @@ impl Generator {
             self.function(i);
             self.own();
         }
-        for _ in 0..self.below(3) {
-            self.entry_point();
+        if self.purpose == Purpose::Functions {
+            (first..last).for_each(|i| self.caller(i));
+        }
+        for k in 0..self.entry_points() {
+            self.entry_point(k == 0);
         }
         if self.one_in(6) {
             self.decls.push(";".into());
@@ -214,8 +217,12 @@ impl Generator {
 
     fn signature(&mut self) {
         let flavour = self.of(&[Flavour::Any, Flavour::Any, Flavour::Any, Flavour::Fragment, Flavour::Compute]);
+        let flavour = self.flavour_of_purpose(flavour);
+        // A program whose functions are called has one that takes values and gives one.
+        let is_called = self.purpose == Purpose::Functions && self.functions.is_empty();
         let n = self.below(4);
-        let mut parameters: Vec<TypeId> = (0..n).map(|_| self.parameter_type(flavour)).collect();
+        let parameter = |g: &mut Self| if is_called { g.value_type(2) } else { g.parameter_type(flavour) };
+        let mut parameters: Vec<TypeId> = (0..n).map(|_| parameter(self)).collect();
         let names: Vec<String> = self.functions.iter().filter(|f| f.name.starts_with('f')).map(|f| f.name.clone()).collect();
         let name = if !names.is_empty() && self.one_in(3) {
             // An overload of as many parameters, some of them scalars, so that literals have
@@ -224,7 +231,7 @@ impl Generator {
             let other = self.functions.iter().find(|f| f.name == name).map(|f| f.parameters.clone()).unwrap_or_default();
             parameters = other.iter().map(|p| if p.0 <= TypeId::FLOAT.0 { self.scalar() } else { *p }).collect();
             name
-        } else if !self.structs.is_empty() && self.one_in(8) {
+        } else if !is_called && !self.structs.is_empty() && self.one_in(8) {
             let i = self.below(self.structs.len());
             parameters.insert(0, self.structure(i));
             self.of(&["abs", "min", "dot", "length", "Sample"]).to_string()
@@ -234,7 +241,10 @@ impl Generator {
         if parameters.contains(&TypeId::VOID) || !self.free(&name, &parameters) {
             return;
         }
-        let result = self.result_type(&parameters);
+        let result = match is_called {
+            true => self.shown_type(),
+            false => self.result_type(&parameters),
+        };
         self.functions.push(Function { name, cast: false, parameters, result, flavour, ready: false });
     }
 

@@ -19,7 +19,10 @@ impl Generator {
         {
             self.decls.push("void shares() { threadgroup int a; }\nvertex void sharing() { shares(); }".into());
         }
-        let text = self.effect();
+        let text = match self.own_store() {
+            Some(text) => text,
+            None => self.effect(),
+        };
         Statement::new(format!("{text};"), NOTHING)
     }
 
@@ -53,7 +56,7 @@ impl Generator {
             _ => self.place_or_new(a.of, want)?,
         };
         let e = self.accessed(&from, &a)?;
-        if Want::Assignable.is(e.kind) && !self.one_in(4) {
+        if self.is_wanted(Want::Assignable, e.kind) && !self.one_in(4) {
             let value = self.expected(a.ty, 1)?;
             return Some(Expression::effect(format!("{} = {}", e.at(Level::Prefix), value.at(Level::Ternary)), Level::Ternary, a.ty));
         }

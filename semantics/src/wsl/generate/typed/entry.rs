@@ -17,8 +17,9 @@ const UINT3: TypeId = TypeId::vector(Scalar::Uint, 3);
 const FLOAT4: TypeId = TypeId::vector(Scalar::Float, 4);
 
 impl Generator {
-    pub(super) fn entry_point(&mut self) {
-        let stage = self.below(3);
+    /// `first`: whether it is the first of the program.
+    pub(super) fn entry_point(&mut self, first: bool) {
+        let stage = self.stage_of_purpose(first);
         let flavour = [Flavour::Any, Flavour::Fragment, Flavour::Compute][stage];
         let mut inputs = self.inputs(stage);
         let outputs = self.outputs(stage);
@@ -64,12 +65,16 @@ impl Generator {
             0 => "vertex".to_string(),
             1 => "fragment".to_string(),
             _ => {
-                let n: Vec<String> = (0..3).map(|_| self.of(&["1", "8", "64u", "0x2", "3"]).to_string()).collect();
-                format!("[numthreads({}, {}, {})] compute", n[0], n[1], n[2])
+                let (text, threads) = self.numthreads();
+                if let Some(given) = self.own_buffer(threads, &mut variables) {
+                    texts.push(given);
+                }
+                format!("{text} compute")
             }
         };
         let written = self.written(result);
         let body = self.function_body(variables, result, flavour);
+        (self.own_element, self.stored) = (None, false);
         self.decls.push(format!("{begin} {written} {name}({}){semantic} {body}", texts.join(", ")));
     }
 
@@ -100,6 +105,7 @@ impl Generator {
             let mut item = self.item(ty, format!("attribute({i})"));
             item.qualifiers = if interpolated {
                 let one = self.of(&["", "", "nointerpolation ", "noperspective "]);
+                let one = if self.is_flat(ty) { "nointerpolation " } else { one };
                 format!("{one}{}", self.of(&["", "", "centroid ", "sample "]))
             } else {
                 self.ignored_qualifiers()
@@ -135,7 +141,7 @@ impl Generator {
                 self.opaque_type()
             } else {
                 let mut of = self.value_type(1);
-                if !self.slice(of) {
+                if !self.slice(of) || self.is_unbound(of) {
                     of = self.of(&[TypeId::FLOAT, TypeId::ATOMIC_UINT, TypeId::ATOMIC_INT, FLOAT4]);
                 }
                 let space = self.of(&[AddressSpace::Device, AddressSpace::Constant]);
@@ -151,7 +157,7 @@ impl Generator {
         out
     }
 
-    fn slice(&self, ty: TypeId) -> bool {
+    pub(super) fn slice(&self, ty: TypeId) -> bool {
         match self.ty(ty) {
             Type::Scalar(_) | Type::Vector(..) | Type::Matrix(..) => true,
             Type::Struct(s) => self.structs[s.0 as usize].fields.iter().all(|f| self.slice(f.1)),
@@ -172,7 +178,7 @@ impl Generator {
                 out.extend(self.attributes(true));
             }
             1 => {
-                for i in 0..self.below(3) {
+                for i in 0..self.targets() {
                     out.push(self.item(FLOAT4, format!("SV_Target {i}")));
                 }
                 if self.one_in(3) {

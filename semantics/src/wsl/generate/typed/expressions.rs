@@ -62,6 +62,9 @@ impl Generator {
         {
             return e;
         }
+        if let Some(e) = self.of_elements(ty) {
+            return e;
+        }
         let suffix = |text: String| Expression::new(text, Level::Suffix, Kind::Right, ty);
         match self.ty(ty) {
             Type::Scalar(crate::wsl::types::Scalar::Bool) => suffix(self.of(&["true", "false"]).into()),

@@ -130,7 +130,10 @@ impl Generator {
         let of_name: Vec<usize> = all.iter().copied().filter(|i| INSTANCES.list[*i].name == name).collect();
         let which = self.of(&of_name);
         let called = &INSTANCES.list[which];
-        if !self.may_call(called.stages) || matches!(called.name, "operator++" | "operator--") {
+        if !self.may_call(called.stages)
+            || matches!(called.name, "operator++" | "operator--")
+            || self.several && !self.is_for_one_thread(called.name)
+        {
             return None;
         }
         let mut given = Vec::new();
@@ -167,7 +170,7 @@ impl Generator {
 
     /// A pointer to the type in one of these spaces.
     pub(super) fn pointer_in(&mut self, spaces: Spaces, to: TypeId, depth: usize) -> Option<Expression> {
-        let mut all: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| spaces.has(*s)).collect();
+        let mut all: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| spaces.has(*s) && self.library_takes(*s)).collect();
         while !all.is_empty() {
             let space = all.swap_remove(self.below(all.len()));
             let ty = self.pointer(space, to);
@@ -252,6 +255,9 @@ impl Generator {
         for row in TABLE.iter().flat_map(|s| s.rows) {
             let Name::Function(name) = row.name else { continue };
             for signature in row.signatures {
+                if self.several && !self.is_for_one_thread(name) {
+                    continue;
+                }
                 let of_textures =
                     signature.over.is_some_and(|r| matches!(r.family, Family::Textures(_)) && r.family.has(&self.types, texture));
                 if of_textures && self.may_call(row.stages) && ty.is_none_or(|ty| signature.result.of(&self.types, texture, 0) == Some(ty))

@@ -10,6 +10,9 @@
 //!
 //! A near miss is such a program with one [`Fault`]: at one place the generator writes what a rule
 //! forbids, and it says which rule that is.
+//!
+//! A program that is to be executed ([`executed`]) is restricted in what no execution could tell.
+//! Each program names the restrictions that changed something in it ([`Executed::restricted`]).
 
 mod broken;
 mod declarations;
@@ -19,11 +22,13 @@ mod expressions;
 mod faults;
 mod library;
 mod places;
+mod restricted;
 mod statements;
 mod text;
 mod variables;
 
 pub use faults::Fault;
+pub use restricted::{Executed, Purpose, Restriction, VERSION, executed};
 
 use crate::rule::Rule;
 use crate::wsl::syntax::AddressSpace;
@@ -31,7 +36,7 @@ use crate::wsl::types::{Scalar, StructId, Type, TypeId, Types};
 
 /// The text of a well-typed program.
 pub fn program(seed: u64) -> String {
-    let mut g = Generator::new(seed, None);
+    let mut g = Generator::new(seed, None, Purpose::Validation);
     g.declarations();
     g.decls.join("\n")
 }
@@ -39,7 +44,7 @@ pub fn program(seed: u64) -> String {
 /// A program with the fault, and the rule that it breaks; none if this seed's program has no place
 /// for it.
 pub fn near_miss(seed: u64, fault: Fault) -> Option<(String, Rule)> {
-    let mut g = Generator::new(seed, Some(fault));
+    let mut g = Generator::new(seed, Some(fault), Purpose::Validation);
     g.declarations();
     let rule = g.broken?;
     Some((g.decls.join("\n"), rule))
@@ -193,10 +198,18 @@ struct Generator {
     result: TypeId,
     fault: Option<Fault>,
     broken: Option<Rule>,
+    purpose: Purpose,
+    /// Whether several threads run, so that what one does can race.
+    several: bool,
+    /// The element of a buffer that each thread of the entry point has alone, and its type.
+    own_element: Option<(String, TypeId)>,
+    /// Whether the entry point has stored in it.
+    stored: bool,
+    restricted: std::collections::BTreeSet<Restriction>,
 }
 
 impl Generator {
-    fn new(seed: u64, fault: Option<Fault>) -> Generator {
+    fn new(seed: u64, fault: Option<Fault>, purpose: Purpose) -> Generator {
         Generator {
             state: seed ^ 0x5751_a5c3_9e37_79b9,
             types: Types::default(),
@@ -215,6 +228,11 @@ impl Generator {
             result: TypeId::VOID,
             fault,
             broken: None,
+            purpose,
+            several: false,
+            own_element: None,
+            stored: false,
+            restricted: Default::default(),
         }
     }
 
@@ -303,6 +321,11 @@ impl Generator {
 
     /// The type of a value: what a field can have.
     fn value_type(&mut self, depth: usize) -> TypeId {
+        let ty = self.drawn_type(depth);
+        if self.is_too_large(ty) { self.scalar() } else { ty }
+    }
+
+    fn drawn_type(&mut self, depth: usize) -> TypeId {
         match self.below(if depth == 0 { 7 } else { 12 }) {
             0..=3 => self.scalar(),
             4 | 5 => {
@@ -323,7 +346,7 @@ impl Generator {
                 self.types.intern(Type::Enum(crate::wsl::types::EnumId(i as u32)))
             }
             10 | 11 => {
-                let of = self.value_type(depth - 1);
+                let of = self.drawn_type(depth - 1);
                 let n = 1 + self.below(5) as u32;
                 self.array(of, n)
             }

@@ -16,12 +16,13 @@ pub(super) enum Want {
     Address(AddressSpace),
 }
 
-impl Want {
-    pub(super) fn is(self, kind: Kind) -> bool {
-        match self {
+impl Generator {
+    /// Whether a place of that kind is what is needed.
+    pub(super) fn is_wanted(&self, want: Want, kind: Kind) -> bool {
+        match want {
             Want::Value => true,
             Want::Assignable => match kind {
-                Kind::Left(space) => space != AddressSpace::Constant,
+                Kind::Left(space) => self.stores_in(space),
                 Kind::Abstract => true,
                 Kind::Right => false,
             },
@@ -131,11 +132,16 @@ impl Generator {
 
     fn take(&mut self, from: &Expression, step: Step) -> Expression {
         let level = if from.level == Level::Call { Level::Call } else { Level::Suffix };
+        let stores = match from.kind {
+            Kind::Left(space) => self.stores_in(space),
+            Kind::Abstract => true,
+            Kind::Right => false,
+        };
         let part = |ty: TypeId, takers: u8, setter: bool, text: String| {
             let kind = match from.kind {
                 Kind::Left(space) if takers & (1 << space as u8) != 0 => Kind::Left(space),
-                Kind::Left(AddressSpace::Constant) | Kind::Right => Kind::Right,
-                Kind::Left(_) | Kind::Abstract => {
+                _ if !stores => Kind::Right,
+                _ => {
                     if setter {
                         Kind::Abstract
                     } else {
@@ -164,7 +170,7 @@ impl Generator {
                 let Some(Step::Field(f, ty, takers, setter)) = steps.into_iter().nth(at) else { unreachable!("only fields are left") };
                 let kind = if takers & (1 << space as u8) != 0 {
                     Kind::Left(space)
-                } else if setter && space != AddressSpace::Constant {
+                } else if setter && self.stores_in(space) {
                     Kind::Abstract
                 } else {
                     Kind::Right
@@ -207,7 +213,7 @@ impl Generator {
                 return Some(e);
             }
         }
-        let direct: Vec<Variable> = all.into_iter().filter(|v| v.ty == ty && want.is(Kind::Left(v.space))).collect();
+        let direct: Vec<Variable> = all.into_iter().filter(|v| v.ty == ty && self.is_wanted(want, Kind::Left(v.space))).collect();
         if direct.is_empty() { None } else { Some(Generator::variable(&self.of(&direct))) }
     }
 
@@ -225,7 +231,7 @@ impl Generator {
     fn walk(&mut self, all: &[Variable], ty: TypeId, want: Want) -> Option<Expression> {
         let mut at = if self.fuel > 0 && self.one_in(8) { self.start()? } else { Generator::variable(&self.of(all)) };
         for _ in 0..4 {
-            if at.ty == ty && want.is(at.kind) && !self.one_in(4) {
+            if at.ty == ty && self.is_wanted(want, at.kind) && !self.one_in(4) {
                 return Some(at);
             }
             let steps = self.steps(&at);
@@ -239,7 +245,7 @@ impl Generator {
                 at = self.in_parens(at);
             }
         }
-        (at.ty == ty && want.is(at.kind)).then_some(at)
+        (at.ty == ty && self.is_wanted(want, at.kind)).then_some(at)
     }
 
     /// A place of the type, for which a variable is declared before the statement if there is none.

@@ -110,7 +110,7 @@ impl Generator {
                     }
                 }
                 if self.result == TypeId::VOID {
-                    return None;
+                    return self.last_store();
                 }
                 if self.breaks(Fault::NoReturn, Rule::WslVFunctionNothing) {
                     return None;
@@ -260,6 +260,7 @@ impl Generator {
 
     fn while_statement(&mut self, around: Around) -> Statement {
         let c = self.value_or_basic(TypeId::BOOL);
+        let c = self.counted(c);
         let s = self.inner(Around { loops: true, breaks: true, ..around });
         Statement::new(format!("while ({}) {}", c.text, s.text), Generator::looped(s.behaviours)).open(s.open)
     }
@@ -271,6 +272,7 @@ impl Generator {
         if let Some(e) = self.wrong_condition(Fault::DoCondition, rule) {
             c = e;
         }
+        let c = self.counted(c);
         Statement::new(format!("do {} while ({});", s.text, c.text), Generator::looped(s.behaviours))
     }
 
@@ -285,7 +287,12 @@ impl Generator {
             }
             _ => self.declarations_text(),
         };
-        let mut condition = if self.one_in(4) { String::new() } else { self.value_or_basic(TypeId::BOOL).text };
+        let mut condition = if self.one_in(4) {
+            self.unconditional()
+        } else {
+            let c = self.value_or_basic(TypeId::BOOL);
+            self.counted(c).text
+        };
         let wrong = self.wrong_condition(Fault::ForCondition, Rule::WslTForNoBreak);
         let each = if self.one_in(4) {
             String::new()
