@@ -4,6 +4,7 @@ use super::blame;
 use super::case::{Case, Ran};
 use super::compare::Compared;
 use super::programs::{Each, Generated, Programs, draws, entry_points, functions, generated, subjects, subjects_of};
+use super::source::Asks;
 use super::tally::{OfOne, Tally};
 use crate::compile::wsl::planted::Planted;
 use crate::compile::wsl::{Options, VERSION as SPIRV};
@@ -145,9 +146,13 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether the relation runs program `index` whatever the machine shows.
-    fn samples(&self, index: u64) -> bool {
-        self.kind(index) == Programs::Racy || self.references > 0 && index.is_multiple_of(self.references)
+    /// When the relation runs program `index`.
+    fn samples(&self, index: u64) -> Asks {
+        match self.kind(index) {
+            Programs::Racy => Asks::EveryWay,
+            _ if self.references > 0 && index.is_multiple_of(self.references) => Asks::Always,
+            _ => Asks::Open,
+        }
     }
 
     /// Judges a text in the place of the program of a seed, with the relation: between the
@@ -157,7 +162,7 @@ impl Plan<'_> {
         let mut one = OfOne::default();
         let mut dispatches = Vec::new();
         subjects_of(programs, (&program, text), seed, made, &mut |number, _, subject| {
-            dispatches.extend(judge_one(subject, &self.options(), true, &mut one).map(|agreed| agreed.submitted(number)));
+            dispatches.extend(judge_one(subject, &self.options(), Asks::EveryWay, &mut one).map(|agreed| agreed.submitted(number)));
         });
         let (verdict, Some(device)) = (one.verdict(), device) else { return one.verdict() };
         let name = format!("{} ({})", device.adapter().name, device.route());
@@ -249,7 +254,7 @@ impl Agreed {
 }
 
 /// Judges a subject between the interpreters.
-fn judge_one(case: Result<Case, Verdict>, options: &Options, relation: bool, one: &mut OfOne) -> Option<Agreed> {
+fn judge_one(case: Result<Case, Verdict>, options: &Options, relation: Asks, one: &mut OfOne) -> Option<Agreed> {
     let case = match case {
         Ok(case) => case,
         Err(verdict) => {
@@ -331,7 +336,7 @@ pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &O
 pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
     entry_points(program, text, seed, &mut |_, _, subject| {
         let mut one = OfOne::default();
-        judge_one(subject, options, true, &mut one);
+        judge_one(subject, options, Asks::EveryWay, &mut one);
         tally.count(Programs::EntryPoints, seed, one);
     });
 }
@@ -341,7 +346,7 @@ pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Op
 pub fn check_draws(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
     draws(program, text, seed, &mut |_, _, case| {
         let mut one = OfOne::default();
-        judge_one(case, options, true, &mut one);
+        judge_one(case, options, Asks::EveryWay, &mut one);
         tally.count(Programs::Stages, seed, one);
     });
 }
@@ -350,7 +355,7 @@ pub fn check_draws(program: &Program, text: &str, seed: u64, options: &Options, 
 pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
     functions(program, text, seed, &mut |_, _, subject| {
         let mut one = OfOne::default();
-        judge_one(subject, options, true, &mut one);
+        judge_one(subject, options, Asks::EveryWay, &mut one);
         tally.count(Programs::Functions, seed, one);
     });
 }
@@ -359,7 +364,7 @@ pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Optio
 pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally) {
     let mut one = OfOne::default();
     let judged = subjects(programs, seed, &mut |_, _, subject| {
-        judge_one(subject, options, programs == Programs::Racy, &mut one);
+        judge_one(subject, options, if programs == Programs::Racy { Asks::EveryWay } else { Asks::Open }, &mut one);
     });
     match judged {
         Ok(_) => {

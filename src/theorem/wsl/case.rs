@@ -2,6 +2,7 @@
 
 use super::compare::Compared;
 use super::draw;
+use super::source::Asks;
 use super::subject::{Given, Subject};
 use crate::compile::wsl::{Module, Options};
 use crate::dispatch::Dispatch;
@@ -77,8 +78,8 @@ impl Case<'_, '_> {
     }
 
     /// The verdict of both interpreters, what was compared, and what the target was given if it
-    /// ran. `relation`: WSL's relation runs even if the machine shows definite values.
-    pub(super) fn judged(&self, options: &Options, relation: bool) -> (Verdict, Compared, Option<Ran>) {
+    /// ran. `relation`: when WSL's relation runs.
+    pub(super) fn judged(&self, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Ran>) {
         match self {
             Case::Computed(subject) => {
                 let (verdict, compared, given) = subject.judged(options, relation);

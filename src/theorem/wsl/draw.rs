@@ -10,7 +10,7 @@
 use super::beside::draw_differs;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
-use super::source::{FUEL, MUCH, WAYS, asked};
+use super::source::{Asks, FUEL, MUCH, WAYS, asked};
 use super::subject::{BOTH_OUT, RACES, agreed};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
@@ -77,14 +77,14 @@ struct Judge<'j> {
     engine: Engine,
     /// Whether pixels are left out that devices may see otherwise.
     on_device: bool,
-    /// Whether the relation runs even if the machine shows definite values.
-    relation: bool,
+    /// When the relation runs.
+    relation: Asks,
     draw: &'j Draw<'j>,
     given: &'j Given,
 }
 
 /// The verdict of both interpreters, what was compared, and what the target was given if it ran.
-pub(super) fn judged(draw: &Draw, options: &Options, relation: bool) -> (Verdict, Compared, Option<Given>) {
+pub(super) fn judged(draw: &Draw, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Given>) {
     match given(draw, options) {
         Ok(given) => {
             let (verdict, compared) = judged_of(draw, &given, options, relation);
@@ -108,7 +108,7 @@ pub(super) fn on_device(draw: &Draw, outcome: &DeviceOutcome, options: &Options,
             (unchecked("the device ran other words".into()), none)
         }
         DeviceOutcome::Rendered(result) => {
-            let judge = Judge { precision: Some(options.profile), engine, on_device: true, relation: false, draw, given: &given };
+            let judge = Judge { precision: Some(options.profile), engine, on_device: true, relation: Asks::Open, draw, given: &given };
             judge.allows(machine(draw), &seen_of(&given, &places, result))
         }
         other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
@@ -360,7 +360,7 @@ impl Judge<'_> {
             Source::Shown(shown) => self.compared(&shown, seen).ok(),
             _ => None,
         };
-        if let (Some(compared), false) = (by_machine, self.relation) {
+        if let (Some(compared), Asks::Open) = (by_machine, self.relation) {
             return agreed(compared);
         }
         let mut last = (Wrong::from(""), none);
@@ -390,7 +390,7 @@ impl Judge<'_> {
     }
 }
 
-fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: bool) -> (Verdict, Compared) {
+fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: Asks) -> (Verdict, Compared) {
     let (none, engine) = (Compared::default(), Engine::SpirvMachine);
     let wrong = |what: String| disagree(Engine::WslRelation, engine.clone(), what);
     let source = machine(draw);
@@ -469,7 +469,7 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
 /// Runs the modules. They have more fuel where the source ends, and less where it does not within
 /// its own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also
 /// in what it shows something else.
-fn target(dispatch: &DrawDispatch, source: &Source, relation: bool) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
+fn target(dispatch: &DrawDispatch, source: &Source, relation: Asks) -> Result<(Outcome<Picture>, Option<String>), LoadError> {
     let stages = Stages::new(dispatch)?;
     let run = |fuel| stages.definite(dispatch, fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
@@ -481,7 +481,7 @@ fn target(dispatch: &DrawDispatch, source: &Source, relation: bool) -> Result<(O
         other => other,
     };
     let differs = match (&outcome, &stages.program) {
-        (Outcome::Observed(shown), Some(_)) if relation => {
+        (Outcome::Observed(shown), Some(_)) if relation != Asks::Open => {
             let contents = dispatch.contents();
             draw_differs(&stages.vertex, &stages.fragment, &contents.lend(dispatch, Limits::of_fuel(FUEL.1)), shown)?
         }

@@ -46,17 +46,18 @@ use smallstep_semantics::wsl::draw::Draw;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::group::Dispatch;
 use smallstep_semantics::wsl::typing::program::Program;
+use source::Asks;
 use subject::Subject;
 
 /// Runs both sides of a dispatch and compares them, by WSL's relation too.
 pub fn check(dispatch: &Dispatch, options: &Options) -> Verdict {
-    Subject::Dispatch(dispatch).judged(options, true).0
+    Subject::Dispatch(dispatch).judged(options, Asks::EveryWay).0
 }
 
 /// A dispatch on both sides, and if they agree what a device shows of it.
 pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> Verdict {
     let subject = Subject::Dispatch(dispatch);
-    match subject.judged(options, true) {
+    match subject.judged(options, Asks::EveryWay) {
         (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) => {
             let outcome = device.run(given.dispatch()).outcome;
             subject.on_device(&outcome, options, &device.adapter().name, device.route()).0
@@ -67,12 +68,12 @@ pub fn check_on(dispatch: &Dispatch, device: &mut Device, options: &Options) -> 
 
 /// Draws on both sides and compares what is shown, by WSL's relation too.
 pub fn check_draw(draw: &Draw, options: &Options) -> Verdict {
-    draw::judged(draw, options, true).0
+    draw::judged(draw, options, Asks::EveryWay).0
 }
 
 /// A function called with the words of its arguments, on both sides.
 pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[Vec<u32>], options: &Options) -> Verdict {
-    Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options, false).0
+    Subject::Call { program, text, f, arguments: arguments.to_vec() }.judged(options, Asks::Open).0
 }
 
 /// What an engine gave up on.

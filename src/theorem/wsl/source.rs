@@ -16,11 +16,21 @@ pub(super) const WAYS: usize = 64;
 /// nearly always among what these allow.
 const FEW_WAYS: usize = 2;
 
+/// When WSL's relation runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// Where the machine shows no definite values, or others than the target.
+    Open,
+    /// Always: it looks for races of definite programs too.
+    Always,
+    /// Likewise, along every way at once, so that it sees what races on any of them.
+    EveryWay,
+}
+
 /// Under which precision, and along how many ways, the relation is asked, in turn: what some ways
-/// allow is allowed, so that the others are followed only where it matters. `all`: every way at
-/// once.
-pub(super) fn asked(precision: Option<Profile>, all: bool) -> impl Iterator<Item = (Option<Profile>, usize)> {
-    let few = if all { None } else { Some((None, FEW_WAYS)) };
+/// allow is allowed, so that the others are followed only where it matters.
+pub(super) fn asked(precision: Option<Profile>, asks: Asks) -> impl Iterator<Item = (Option<Profile>, usize)> {
+    let few = if asks == Asks::EveryWay { None } else { Some((None, FEW_WAYS)) };
     few.into_iter().chain([(None, WAYS)]).chain(precision.map(|precision| (Some(precision), WAYS)))
 }
 

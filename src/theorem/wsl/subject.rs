@@ -5,7 +5,7 @@ use super::beside::dispatch_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
-use super::source::{FUEL, MUCH, Source, WAYS, asked, machine, relation};
+use super::source::{Asks, FUEL, MUCH, Source, WAYS, asked, machine, relation};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
@@ -241,7 +241,7 @@ impl Subject<'_, '_> {
         precision: Option<Profile>,
         shown: Bytes,
         judged: &Engine,
-        relation: bool,
+        relation: Asks,
     ) -> (Verdict, Compared) {
         let none = Compared::default();
         let by_machine = match source {
@@ -249,7 +249,7 @@ impl Subject<'_, '_> {
             Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
             Source::Endless | Source::Unknown(_) => None,
         };
-        if let (Some(compared), false) = (by_machine, relation) {
+        if let (Some(compared), Asks::Open) = (by_machine, relation) {
             return agreed(compared);
         }
         let mut last = (Wrong::from(""), none);
@@ -278,8 +278,8 @@ impl Subject<'_, '_> {
     }
 
     /// The verdict of both interpreters, what was compared, and what the target was given if it
-    /// ran. `relation`: WSL's relation runs even if the machine shows definite values.
-    pub(super) fn judged(&self, options: &Options, relation: bool) -> (Verdict, Compared, Option<Given>) {
+    /// ran. `relation`: when WSL's relation runs.
+    pub(super) fn judged(&self, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Given>) {
         let mut given = match self.given(options) {
             Ok(given) => given,
             Err(verdict) => return (verdict, Compared::default(), None),
@@ -291,7 +291,7 @@ impl Subject<'_, '_> {
         (verdict, compared, Some(given))
     }
 
-    fn judged_of(&self, given: &mut Given, options: &Options, relation: bool) -> (Verdict, Compared) {
+    fn judged_of(&self, given: &mut Given, options: &Options, relation: Asks) -> (Verdict, Compared) {
         let none = Compared::default();
         let engine = Engine::SpirvMachine;
         let source = self.machine();
@@ -366,7 +366,7 @@ impl Subject<'_, '_> {
                 Some(options.profile),
                 &|set, binding| result.shown(set, binding),
                 &engine,
-                false,
+                Asks::Open,
             ),
             other => (without_frame(other, Engine::SpirvMachine, engine, route), none),
         }
@@ -417,7 +417,7 @@ pub(super) const BOTH_OUT: &str = "neither side ends within its fuel";
 /// Runs the module. It has more fuel where the source ends, and less where it does not within its
 /// own. `relation`: SPIR-V's relation runs beside the machine, if there are images; then also in
 /// what it shows something else.
-fn target(given: &Given, source: &Source, relation: bool) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
+fn target(given: &Given, source: &Source, relation: Asks) -> Result<(Outcome<Observation>, Option<String>), LoadError> {
     let (loaded, program) = loaded(&given.module)?;
     let run = |fuel| target_with(given, (&loaded, program.as_ref()), fuel);
     let first = if matches!(source, Source::Endless) { FUEL.0 } else { FUEL.2 };
@@ -429,7 +429,7 @@ fn target(given: &Given, source: &Source, relation: bool) -> Result<(Outcome<Obs
         other => other,
     };
     let differs = match (&outcome, &program) {
-        (Outcome::Observed(shown), Some(_)) if relation => dispatch_differs(&loaded, &given.environment(FUEL.1), shown)?,
+        (Outcome::Observed(shown), Some(_)) if relation != Asks::Open => dispatch_differs(&loaded, &given.environment(FUEL.1), shown)?,
         _ => None,
     };
     Ok((outcome, differs))
@@ -503,7 +503,7 @@ mod tests {
         let options = Options::default();
         for (f, right) in [(0, 6), (1, 3)] {
             let subject = Subject::Call { program: &program, text, f: FunctionId(f), arguments: vec![vec![5]] };
-            let (verdict, compared, given) = subject.judged(&options, false);
+            let (verdict, compared, given) = subject.judged(&options, Asks::Open);
             assert_eq!((verdict, compared.lanes.checked, compared.by_relation), (Verdict::Agree, 1, true));
             let given = given.expect("it ran");
             let on_device = |shown: u32| {
