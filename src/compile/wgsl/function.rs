@@ -7,6 +7,7 @@ use smallstep_semantics::spirv::cfg::Node;
 use smallstep_semantics::spirv::module::{EntryPoint, Function};
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
+use smallvec::SmallVec;
 
 use super::convert::{Convert, MAX_TEXT};
 use super::place::Place;
@@ -640,7 +641,7 @@ impl<'c, 'm> Body<'c, 'm> {
             return Ok(());
         }
         let i = &Instruction { op: self.convert.plan.op(original.op), ..*original };
-        let mut operands = i.operands(module.words()).to_vec();
+        let mut operands: SmallVec<[u32; 8]> = SmallVec::from_slice(i.operands(module.words()));
         self.convert.plan.operands(i.op, &mut operands);
         let located = |error: Refused, this: &Self| match error.instruction {
             None => this.convert.refused_at(original, error.why, error.what),
