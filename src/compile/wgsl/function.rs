@@ -260,7 +260,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 self.line("}".into());
             }
-            Item::Loop { body, continuing, exits } => {
+            Item::Loop { body, continuing, exits, falls } => {
                 self.line("loop {".into());
                 self.nested(*body)?;
                 if continuing.is_some() || !exits {
@@ -276,7 +276,7 @@ impl<'c, 'm> Body<'c, 'm> {
                     self.indent -= 1;
                 }
                 self.line("}".into());
-                if !exits {
+                if !falls {
                     // Nothing comes here, and a function must not end without its result.
                     self.end_of_function()?;
                 }
