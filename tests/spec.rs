@@ -32,3 +32,8 @@ fn every_case_passes_by_passthrough() {
 fn every_case_passes_by_naga() {
     every_case_by(Route::Naga);
 }
+
+#[test]
+fn every_case_passes_by_wgsl() {
+    every_case_by(Route::Wgsl);
+}

@@ -94,7 +94,28 @@ fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTrans
     };
     let words = spv::write_vec(&module, &info, &options, None);
     let words = words.map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))?;
-    Ok(masks_as_arrays(words))
+    Ok(masks_as_arrays(sizes_without_level(words)))
+}
+
+/// The words in which a storage image is asked for its size without a level of detail. naga asks for
+/// the number of its layers with one, which SPIR-V has for images that are sampled only.
+fn sizes_without_level(words: Vec<u32>) -> Vec<u32> {
+    let Ok(decoded) = decode(&words) else { return words };
+    let defined = |id: u32| decoded.instructions.iter().find(|i| i.result == id);
+    let is_storage = |image: u32| {
+        let type_ = defined(image).and_then(|i| defined(i.result_type)).filter(|i| i.is(Op::TypeImage));
+        type_.is_some_and(|type_| type_.operands(&words).get(5) == Some(&2))
+    };
+    let mut out = words[..HEADER_WORDS].to_vec();
+    for i in &decoded.instructions {
+        match (i.op, i.operands(&words)) {
+            (Op::ImageQuerySizeLod, &[image, _]) if is_storage(image) => {
+                out.extend([4 << 16 | Op::ImageQuerySize as u32, i.result_type, i.result, image]);
+            }
+            _ => out.extend(i.words(&words)),
+        }
+    }
+    out
 }
 
 /// The words with each SampleMask as an array of one integer. naga makes it an integer, and Vulkan
@@ -275,6 +296,15 @@ mod tests {
         let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}"));
         let chains = module.instructions().iter().filter(|i| i.is(Op::AccessChain)).count();
         assert_eq!(chains, 2, "one of what is given, and one of what is left");
+    }
+
+    #[test]
+    fn a_storage_image_has_no_levels() {
+        let text = "@group(0) @binding(0) var a: texture_storage_2d_array<r32float, write>;\n\
+                    @group(0) @binding(1) var<storage, read_write> b: u32;\n\
+                    @compute @workgroup_size(1) fn main() { b = textureNumLayers(a); }";
+        let words = words("a.wgsl", text, Space::OfEach, LIMIT).expect("valid");
+        Module::load(&words).unwrap_or_else(|e| panic!("{e}"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use smallstep_semantics::spirv::cfg::Node;
 use smallstep_semantics::spirv::module::{EntryPoint, Function};
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
+use smallvec::SmallVec;
 
 use super::convert::{Bound, Convert, Element, MAX_TEXT};
 use super::place::{Place, Which};
@@ -313,7 +314,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 self.line("}".into());
             }
-            Item::Loop { body, continuing, exits } => {
+            Item::Loop { body, continuing, exits, falls } => {
                 self.line("loop {".into());
                 self.nested(*body)?;
                 if continuing.is_some() || !exits {
@@ -329,7 +330,7 @@ impl<'c, 'm> Body<'c, 'm> {
                     self.indent -= 1;
                 }
                 self.line("}".into());
-                if !exits {
+                if !falls {
                     // Nothing comes here, and a function must not end without its result.
                     self.end_of_function()?;
                 }
@@ -705,7 +706,7 @@ impl<'c, 'm> Body<'c, 'm> {
             return Ok(());
         }
         let i = &Instruction { op: self.convert.plan.op(original.op), ..*original };
-        let mut operands = i.operands(module.words()).to_vec();
+        let mut operands: SmallVec<[u32; 8]> = SmallVec::from_slice(i.operands(module.words()));
         self.convert.plan.operands(i.op, &mut operands);
         let located = |error: Refused, this: &Self| match error.instruction {
             None => this.convert.refused_at(original, error.why, error.what),

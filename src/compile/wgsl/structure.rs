@@ -73,7 +73,7 @@ pub(super) enum Item {
     /// `if` on the condition that ends a block.
     If { block: Node, negated: bool, then: ListId, other: Option<ListId> },
     /// `loop`; `exits` tells whether anything leaves it.
-    Loop { body: ListId, continuing: Option<ListId>, exits: bool },
+    Loop { body: ListId, continuing: Option<ListId>, exits: bool, falls: bool },
     /// The end of a continue construct: the loop ends if the condition that ends the block holds,
     /// or if it does not.
     Latch { block: Node, header: Node, merge: Node, negated: bool },
@@ -350,7 +350,8 @@ impl Builder<'_> {
             continuing = Some(inner);
         }
         let exits = broken || !landings.is_empty() || self.ends > ends;
-        self.push(list, Item::Loop { body, continuing, exits });
+        let falls = broken || !landings.is_empty();
+        self.push(list, Item::Loop { body, continuing, exits, falls });
         Ok((broken, landings))
     }
 

@@ -28,9 +28,8 @@ impl Differing {
     /// Whether it is certain in BEFORE: not if devices may hold another value there, and of floats
     /// not for NaN, of which there are many.
     pub(super) fn is_wrong(&self, doubtful: &[DoubtfulTexels]) -> bool {
-        let doubted =
-            |d: &&DoubtfulTexels| (d.image, d.component) == (self.image, self.component) && (d.start..d.end).contains(&self.texel);
-        !self.is_nan() && doubtful.iter().find(doubted).is_none()
+        let doubted = |d: &DoubtfulTexels| (d.image, d.component) == (self.image, self.component) && (d.start..d.end).contains(&self.texel);
+        !self.is_nan() && !doubtful.iter().any(doubted)
     }
 
     /// Whether BEFORE shows a NaN.
