@@ -18,7 +18,6 @@ const VARIANTS: &[(&str, &str, &[&str])] = &[
     ("plain", "vulkan1.1", &[]),
     ("old", "vulkan1.0", &[]),
     ("fast", "vulkan1.1", &["-O"]),
-    ("small", "vulkan1.1", &["-Os"]),
     (
         "inlined",
         "vulkan1.1",
@@ -35,7 +34,6 @@ const VARIANTS: &[(&str, &str, &[&str])] = &[
             "--vector-dce",
         ],
     ),
-    ("sunk", "vulkan1.1", &["--private-to-local", "--loop-peeling", "--ccp", "--code-sink", "--strength-reduction", "--cfg-cleanup"]),
 ];
 
 fn is_there(command: &str) -> bool {
@@ -54,7 +52,7 @@ fn compiled(path: &Path, (_, environment, passes): (&str, &str, &[&str]), folder
     let out = match passes {
         [] => first,
         passes => {
-            if !ran(Command::new("spirv-opt").args(*passes).arg(&first).arg("-o").arg(&second)) {
+            if !ran(Command::new("spirv-opt").args(passes).arg(&first).arg("-o").arg(&second)) {
                 return None;
             }
             second
@@ -90,7 +88,7 @@ fn shaders_are_accepted_and_execute_the_same() {
         let text = std::fs::read_to_string(path).expect("it is read");
         let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let refused = first_line(&text, "refused:");
-        let shows: u64 = first_line(&text, "shows:").map_or(6, |count| count.parse().expect("a number"));
+        let shows: u64 = first_line(&text, "shows:").map_or(4, |count| count.parse().expect("a number"));
         let mut variants = 0;
         for &variant in VARIANTS {
             let Some(words) = compiled(path, variant, folder.path()) else { continue };
@@ -114,7 +112,7 @@ fn shaders_are_accepted_and_execute_the_same() {
                 wrong.push(format!("{at}: Tint refuses it: {said}\n{wgsl}"));
             }
             if path.extension().is_some_and(|extension| extension == "comp") && shows > 0 {
-                let summary = compared(&words, &back, 12);
+                let summary = compared(&words, &back, 8);
                 if summary.verdict() == Verdict::Disagree || summary.agree < shows {
                     wrong.push(format!("{at}: {:?}, {summary:?}\n{wgsl}", summary.verdict()));
                 }
@@ -126,5 +124,5 @@ fn shaders_are_accepted_and_execute_the_same() {
         }
     }
     assert!(wrong.is_empty(), "{} of {accepted}:\n{}", wrong.len(), wrong.join("\n\n"));
-    assert!(accepted > 250 && agree > 1000, "{accepted} accepted, {agree} inputs agree");
+    assert!(accepted > 300 && agree > 1000, "{accepted} accepted, {agree} inputs agree");
 }

@@ -270,7 +270,29 @@ impl<'c, 'm> Body<'c, 'm> {
         for (at, item) in items.iter().enumerate() {
             self.item(item, list, at == last)?;
         }
+        // Some front ends ask for a return behind a loop that nothing but a return leaves.
+        if matches!(items.last(), Some(Item::Loop { falls: false, .. })) && !self.is_continuing(list) {
+            return if self.is_entry { self.return_from_entry(true) } else { self.return_behind_loop() };
+        }
         Ok(())
+    }
+
+    fn return_behind_loop(&mut self) -> Result<(), Refused> {
+        match self.convert.module.types().get(self.function.result_type) {
+            Some(Type::Void) => Ok(()),
+            _ => self.return_zero(),
+        }
+    }
+
+    /// Whether a list is within a continue construct.
+    fn is_continuing(&self, mut list: ListId) -> bool {
+        while let Some(at) = self.tree.lists.get(list as usize) {
+            if at.continuing || at.depth == 0 {
+                return at.continuing;
+            }
+            list = at.parent;
+        }
+        false
     }
 
     fn code(&self, node: Node) -> &'m [Instruction] {
@@ -306,7 +328,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 self.line("}".into());
             }
-            Item::Loop { body, continuing, exits } => {
+            Item::Loop { body, continuing, exits, .. } => {
                 self.line("loop {".into());
                 self.nested(*body)?;
                 if continuing.is_some() || !exits {

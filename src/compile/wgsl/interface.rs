@@ -8,6 +8,7 @@
 //! spans several locations is a parameter or a part of the result for each.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, Op, StorageClass};
+use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::Type;
@@ -150,7 +151,7 @@ impl Convert<'_> {
         let blocks = module.function_blocks(function);
         let range = blocks.first().map_or(0, |b| b.start as usize)..blocks.last().map_or(0, |b| b.end as usize);
         let first = module.functions().first().and_then(|f| module.definition(f.id)).unwrap_or(0);
-        let mut named: rustc_hash::FxHashMap<u32, (bool, bool)> = rustc_hash::FxHashMap::default();
+        let mut named: FxHashMap<u32, (bool, bool)> = FxHashMap::default();
         for &id in module.interface_of(entry) {
             named.insert(id, (false, false));
         }
@@ -221,24 +222,31 @@ impl Convert<'_> {
     /// its first component.
     fn share_locations(&mut self, input: bool) -> Result<(), Refused> {
         let ports = if input { self.ports.inputs.clone() } else { self.ports.outputs.clone() };
-        let all: Vec<&Located> = ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref()).collect();
+        let mut places: FxHashMap<(u32, Option<u32>), Vec<&Located>> = FxHashMap::default();
+        let mut order = Vec::new();
+        for located in ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref()) {
+            let here = places.entry((located.location, located.index)).or_default();
+            if here.is_empty() {
+                order.push((located.location, located.index));
+            }
+            here.push(located);
+        }
         let mut shared: Vec<Shared> = Vec::new();
-        for located in &all {
-            let location = (located.location, located.index);
-            let here: Vec<&&Located> = all.iter().filter(|l| (l.location, l.index) == location).collect();
-            if here.len() == 1 && located.components.0 == 0 || shared.iter().any(|s| s.location == location) {
+        for location in order {
+            let here = &places[&location];
+            let first = here[0];
+            if here.len() == 1 && first.components.0 == 0 {
                 continue;
             }
-            let same = here.iter().all(|l| l.scalar == located.scalar && l.how == located.how);
-            if !same {
+            if here.iter().any(|l| l.scalar != first.scalar || l.how != first.how) {
                 let what = format!("location {} has variables of different types or interpolation, and WGSL has one there", location.0);
                 return Err(self.refused(Why::BuiltIn, what));
             }
             let components = here.iter().map(|l| l.components.0 + l.components.1).max().unwrap_or(1);
-            let text = self.shape_type(Shape::vector(located.scalar, components.min(4) as u8))?;
+            let text = self.shape_type(Shape::vector(first.scalar, components.min(4) as u8))?;
             let name = self.names.fresh(&format!("location_{}", location.0));
-            let attributes = attributes_of(located);
-            shared.push(Shared { attributes, name, text, components, scalar: located.scalar, location });
+            let attributes = attributes_of(first);
+            shared.push(Shared { attributes, name, text, components, scalar: first.scalar, location });
         }
         if shared.is_empty() {
             return Ok(());
@@ -272,7 +280,7 @@ impl Convert<'_> {
             let at = module.integer(index)?;
             module.built_in(variable.type_, u32::try_from(at).ok()?).filter(|b| is_ignored(*b))
         };
-        let mut pointers: rustc_hash::FxHashMap<u32, BuiltIn> = rustc_hash::FxHashMap::default();
+        let mut pointers: FxHashMap<u32, BuiltIn> = FxHashMap::default();
         pointers.extend(whole.map(|b| (variable.id, b)));
         let mut clips = false;
         for i in module.instructions() {

@@ -33,6 +33,9 @@ pub(super) struct Specialized {
     frozen: FxHashSet<u32>,
 }
 
+/// The most arrays whose lengths may be overrides: the module is searched for each.
+const MAX_LENGTHS: usize = 64;
+
 /// How deep the length of an array is nested.
 const MAX_SUM: u32 = 16;
 
@@ -71,7 +74,8 @@ impl Specialized {
             }
         }
         let types: FxHashMap<u32, u32> = decoded.instructions.iter().map(|i| (i.result, i.result_type)).collect();
-        let keeps = |&(type_, id): &(u32, u32)| found.is_sum(id, &types, 0) && only_of_workgroup(&decoded, words, type_);
+        let few = lengths.len() <= MAX_LENGTHS;
+        let keeps = |&(type_, id): &(u32, u32)| few && found.is_sum(id, &types, 0) && only_of_workgroup(&decoded, words, type_);
         let kept: FxHashMap<u32, u32> = lengths.iter().copied().filter(keeps).collect();
         let frozen: Vec<u32> = lengths.into_iter().filter(|(type_, _)| !kept.contains_key(type_)).map(|(_, id)| id).collect();
         found.freeze(frozen, notes);

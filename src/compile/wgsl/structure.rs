@@ -72,8 +72,9 @@ pub(super) enum Item {
     Copies(Node, Node),
     /// `if` on the condition that ends a block.
     If { block: Node, negated: bool, then: ListId, other: Option<ListId> },
-    /// `loop`; `exits` tells whether anything leaves it.
-    Loop { body: ListId, continuing: Option<ListId>, exits: bool },
+    /// `loop`; `exits` tells whether anything leaves it, `falls` whether what is behind it is
+    /// reached.
+    Loop { body: ListId, continuing: Option<ListId>, exits: bool, falls: bool },
     /// The end of a continue construct: the loop ends if the condition that ends the block holds,
     /// or if it does not.
     Latch { block: Node, header: Node, merge: Node, negated: bool },
@@ -349,8 +350,9 @@ impl Builder<'_> {
             broken |= left;
             continuing = Some(inner);
         }
-        let exits = broken || !landings.is_empty() || self.ends > ends;
-        self.push(list, Item::Loop { body, continuing, exits });
+        let falls = broken || !landings.is_empty();
+        let exits = falls || self.ends > ends;
+        self.push(list, Item::Loop { body, continuing, exits, falls });
         Ok((broken, landings))
     }
 
