@@ -13,15 +13,25 @@ use smallstep_semantics::spirv::words_of_bytes;
 
 use super::{compared, there_and_back};
 
-/// How a shader is compiled and optimised: a name, the environment, and the passes.
-const VARIANTS: &[(&str, &str, &[&str])] = &[
-    ("plain", "vulkan1.1", &[]),
-    ("old", "vulkan1.0", &[]),
-    ("fast", "vulkan1.1", &["-O"]),
-    (
-        "inlined",
-        "vulkan1.1",
-        &[
+/// A way to compile and optimise a shader.
+struct Variant {
+    name: &'static str,
+    /// The arguments of glslangValidator.
+    compiled: &'static [&'static str],
+    /// The passes of spirv-opt; without any it does not run.
+    passes: &'static [&'static str],
+}
+
+const VARIANTS: &[Variant] = &[
+    Variant { name: "plain", compiled: &["--target-env", "vulkan1.1"], passes: &[] },
+    Variant { name: "old", compiled: &["--target-env", "vulkan1.0", "-g"], passes: &[] },
+    Variant { name: "fast", compiled: &["--target-env", "vulkan1.1"], passes: &["-O"] },
+    // Debug information by NonSemantic.Shader.DebugInfo, which optimisers leave anywhere.
+    Variant { name: "debugged", compiled: &["--target-env", "vulkan1.3", "-gVS"], passes: &["--target-env=vulkan1.3", "-O"] },
+    Variant {
+        name: "inlined",
+        compiled: &["--target-env", "vulkan1.1"],
+        passes: &[
             "--merge-return",
             "--inline-entry-points-exhaustive",
             "--scalar-replacement=0",
@@ -33,7 +43,7 @@ const VARIANTS: &[(&str, &str, &[&str])] = &[
             "--simplify-instructions",
             "--vector-dce",
         ],
-    ),
+    },
 ];
 
 fn is_there(command: &str) -> bool {
@@ -43,21 +53,19 @@ fn is_there(command: &str) -> bool {
 }
 
 /// The words of a shader, compiled and optimised so; none where glslang or spirv-opt refuses.
-fn compiled(path: &Path, (_, environment, passes): (&str, &str, &[&str]), folder: &Path) -> Option<Vec<u32>> {
+fn compiled(path: &Path, variant: &Variant, folder: &Path) -> Option<Vec<u32>> {
     let (first, second) = (folder.join("first.spv"), folder.join("second.spv"));
     let ran = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
-    if !ran(Command::new("glslangValidator").args(["-V", "--target-env", environment, "-o"]).arg(&first).arg(path)) {
+    if !ran(Command::new("glslangValidator").arg("-V").args(variant.compiled).arg("-o").arg(&first).arg(path)) {
         return None;
     }
-    let out = match passes {
-        [] => first,
-        passes => {
-            if !ran(Command::new("spirv-opt").args(passes).arg(&first).arg("-o").arg(&second)) {
-                return None;
-            }
-            second
+    let mut out = first;
+    if !variant.passes.is_empty() {
+        if !ran(Command::new("spirv-opt").args(variant.passes).arg(&out).arg("-o").arg(&second)) {
+            return None;
         }
-    };
+        out = second;
+    }
     words_of_bytes(&std::fs::read(out).ok()?).ok()
 }
 
@@ -90,10 +98,10 @@ fn shaders_are_accepted_and_execute_the_same() {
         let refused = first_line(&text, "refused:");
         let shows: u64 = first_line(&text, "shows:").map_or(4, |count| count.parse().expect("a number"));
         let mut variants = 0;
-        for &variant in VARIANTS {
+        for variant in VARIANTS {
             let Some(words) = compiled(path, variant, folder.path()) else { continue };
             variants += 1;
-            let at = format!("{name}, {}", variant.0);
+            let at = format!("{name}, {}", variant.name);
             match (convert(&words, &Options::default()), &refused) {
                 (Err(NotConverted::Refused(why)), Some(wanted)) if why.to_string().contains(wanted) => continue,
                 (Err(other), _) => {

@@ -27,6 +27,8 @@ pub(super) struct Specialized {
     /// By result: the constituents.
     composites: FxHashMap<u32, Vec<u32>>,
     names: FxHashMap<u32, String>,
+    /// By SpecId: the override, and its type.
+    declared: FxHashMap<u32, (String, String)>,
     /// By array type: the length, where overrides may say it.
     lengths: FxHashMap<u32, u32>,
     /// Whether a constant is frozen, by result.
@@ -182,8 +184,23 @@ impl Convert<'_> {
         let Some(default) = self.finite_constant(id, None)? else { return Ok(None) };
         let text = self.value_type(self.module.type_of(id).unwrap_or(0))?;
         let wanted = self.op_name(id).map_or_else(|| format!("override_{spec}"), str::to_string);
-        let name = self.names.fresh(&wanted);
-        self.globals.push_str(&format!("@id({spec}) override {name}: {text} = {};\n", default.text));
+        // Several constants may have one SpecId; one override has it.
+        let (line, name) = match self.specialized.declared.get(&spec).cloned() {
+            Some((name, type_)) if type_ == text => {
+                self.specialized.names.insert(id, name.clone());
+                return Ok(Some(name));
+            }
+            Some((other, _)) => {
+                let name = self.names.fresh(&wanted);
+                (format!("override {name}: {text} = {text}({other});\n"), name)
+            }
+            None => {
+                let name = self.names.fresh(&wanted);
+                self.specialized.declared.insert(spec, (name.clone(), text.clone()));
+                (format!("@id({spec}) override {name}: {text} = {};\n", default.text), name)
+            }
+        };
+        self.globals.push_str(&line);
         self.specialized.names.insert(id, name.clone());
         Ok(Some(name))
     }
