@@ -35,25 +35,27 @@ fn converted(words: &[u32], planted: Option<Change>, input: &str) -> Result<Vec<
 
 #[test]
 fn an_invocation_that_a_called_function_kills_does_nothing_more() {
-    let words = assembled(include_str!("modules/kills.spvasm"));
-    let mut drawn = 0;
-    for input in ["0,0,0,0", "2,0,0,0", "5,0,0,0", "7,0,0,0", "-4,0,0,0"] {
-        let before = pixel(&words, input);
-        assert_eq!(converted(&words, None, input), before, "{input}");
-        drawn += u32::from(before.is_ok_and(|lanes| lanes[0].is_some_and(|lanes| lanes[0] != 0)));
+    for text in [include_str!("modules/kills.spvasm"), include_str!("modules/kills_continuing.spvasm")] {
+        let words = assembled(text);
+        let mut drawn = 0;
+        for input in ["0,0,0,0", "2,0,0,0", "5,0,0,0", "7,0,0,0", "-4,0,0,0"] {
+            let before = pixel(&words, input);
+            assert_eq!(converted(&words, None, input), before, "{input}");
+            drawn += u32::from(before.is_ok_and(|lanes| lanes[0].is_some_and(|lanes| lanes[0] != 0)));
+        }
+        assert!(drawn > 0, "something is drawn");
+        // WGSL's `discard` lets the invocation go on as a helper: without it, the caller is to end
+        // all the same.
+        let goes_on = |planted: Option<Change>| {
+            let text = convert(&words, &Options { planted, ..Options::default() }).expect("it is converted").text;
+            assert!(text.contains("discard;"), "{text}");
+            let back = naga::words("helper.wgsl", &text.replace("discard;", ""), Duration::from_secs(60)).expect("valid");
+            pixel(&back, "0,0,0,0")
+        };
+        let ended = pixel(&words, "0,0,0,0");
+        assert_eq!(goes_on(None), ended);
+        assert_ne!(goes_on(Some(Change::Killed)), ended);
     }
-    assert!(drawn > 0, "something is drawn");
-    // WGSL's `discard` lets the invocation go on as a helper: without it, the caller is to end all
-    // the same.
-    let goes_on = |planted: Option<Change>| {
-        let text = convert(&words, &Options { planted, ..Options::default() }).expect("it is converted").text;
-        assert!(text.contains("discard;"), "{text}");
-        let back = naga::words("helper.wgsl", &text.replace("discard;", ""), Duration::from_secs(60)).expect("valid");
-        pixel(&back, "0,0,0,0")
-    };
-    let ended = pixel(&words, "0,0,0,0");
-    assert_eq!(goes_on(None), ended);
-    assert_ne!(goes_on(Some(Change::Killed)), ended);
 }
 
 #[test]
