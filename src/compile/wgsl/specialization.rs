@@ -85,8 +85,8 @@ impl Specialized {
         found
     }
 
-    /// Whether a constant is made by sums, differences and products of one type: what can be spelled
-    /// at module scope.
+    /// Whether a constant is made by sums, differences and products of one type: what can be
+    /// spelled at module scope.
     fn is_sum(&self, id: u32, types: &FxHashMap<u32, u32>, depth: u32) -> bool {
         match self.operations.get(&id) {
             Some((Op::IAdd | Op::ISub | Op::IMul, parts)) => {
