@@ -1,5 +1,8 @@
 //! What WGSL has only in another form: each by execution, and by what is declared.
 
+use std::time::Duration;
+
+use smallstep::compile::naga;
 use smallstep::compile::wgsl::planted::Change;
 use smallstep::compile::wgsl::{Options, convert};
 use smallstep::compute::Given;
@@ -32,17 +35,27 @@ fn converted(words: &[u32], planted: Option<Change>, input: &str) -> Result<Vec<
 
 #[test]
 fn an_invocation_that_a_called_function_kills_does_nothing_more() {
-    let words = assembled(include_str!("modules/kills.spvasm"));
-    let mut drawn = 0;
-    for input in ["0,0,0,0", "2,0,0,0", "5,0,0,0", "7,0,0,0", "-4,0,0,0"] {
-        let before = pixel(&words, input);
-        assert_eq!(converted(&words, None, input), before, "{input}");
-        drawn += u32::from(before.is_ok_and(|lanes| lanes[0].is_some_and(|lanes| lanes[0] != 0)));
+    for text in [include_str!("modules/kills.spvasm"), include_str!("modules/kills_continuing.spvasm")] {
+        let words = assembled(text);
+        let mut drawn = 0;
+        for input in ["0,0,0,0", "2,0,0,0", "5,0,0,0", "7,0,0,0", "-4,0,0,0"] {
+            let before = pixel(&words, input);
+            assert_eq!(converted(&words, None, input), before, "{input}");
+            drawn += u32::from(before.is_ok_and(|lanes| lanes[0].is_some_and(|lanes| lanes[0] != 0)));
+        }
+        assert!(drawn > 0, "something is drawn");
+        // WGSL's `discard` lets the invocation go on as a helper: without it, the caller is to end
+        // all the same.
+        let goes_on = |planted: Option<Change>| {
+            let text = convert(&words, &Options { planted, ..Options::default() }).expect("it is converted").text;
+            assert!(text.contains("discard;"), "{text}");
+            let back = naga::words("helper.wgsl", &text.replace("discard;", ""), Duration::from_secs(60)).expect("valid");
+            pixel(&back, "0,0,0,0")
+        };
+        let ended = pixel(&words, "0,0,0,0");
+        assert_eq!(goes_on(None), ended);
+        assert_ne!(goes_on(Some(Change::Killed)), ended);
     }
-    assert!(drawn > 0, "something is drawn");
-    // Of this input the loop of the caller never ends if it goes on.
-    assert!(pixel(&words, "0,0,0,0").is_ok());
-    assert_ne!(converted(&words, Some(Change::Killed), "0,0,0,0"), pixel(&words, "0,0,0,0"));
 }
 
 #[test]
@@ -79,7 +92,7 @@ const DESCRIPTORS: &str = "
 #[test]
 fn each_descriptor_of_an_array_is_a_variable() {
     let words = assembled(include_str!("modules/descriptors.spvasm"));
-    let reference = smallstep::compile::naga::words("reference.wgsl", DESCRIPTORS, std::time::Duration::from_secs(60)).expect("valid");
+    let reference = naga::words("reference.wgsl", DESCRIPTORS, Duration::from_secs(60)).expect("valid");
     let (wgsl, back) = there_and_back(&words, &Options::default());
     let summary = compared(&reference, &back, 12);
     assert_eq!(summary.verdict(), Verdict::Agree, "{summary:?}\n{wgsl}");

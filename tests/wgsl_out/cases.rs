@@ -10,7 +10,6 @@ use super::{compared, there_and_back};
 /// Cases that WGSL cannot express, and a word of the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("compute-conversion", "float64"),
-    ("copy-memory-overlapping", "at one binding"),
     ("ext-inst-pack", "PackDouble2x32"),
     ("image-shapes", "textures of floats only"),
     ("return-to-caller", "part of a variable at module scope"),

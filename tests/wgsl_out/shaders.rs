@@ -13,16 +13,25 @@ use smallstep_semantics::spirv::words_of_bytes;
 
 use super::{compared, there_and_back};
 
-/// How a shader is compiled and optimised: a name, the environment, and the passes.
-const VARIANTS: &[(&str, &str, &[&str])] = &[
-    ("plain", "vulkan1.1", &[]),
-    ("old", "vulkan1.0", &[]),
-    ("fast", "vulkan1.1", &["-O"]),
-    ("small", "vulkan1.1", &["-Os"]),
-    (
-        "inlined",
-        "vulkan1.1",
-        &[
+/// A way to compile and optimise a shader.
+struct Variant {
+    name: &'static str,
+    /// The arguments of glslangValidator.
+    compiled: &'static [&'static str],
+    /// The passes of spirv-opt; without any it does not run.
+    passes: &'static [&'static str],
+}
+
+const VARIANTS: &[Variant] = &[
+    Variant { name: "plain", compiled: &["--target-env", "vulkan1.1"], passes: &[] },
+    Variant { name: "old", compiled: &["--target-env", "vulkan1.0", "-g"], passes: &[] },
+    Variant { name: "fast", compiled: &["--target-env", "vulkan1.1"], passes: &["-O"] },
+    // Debug information by NonSemantic.Shader.DebugInfo, which optimisers leave anywhere.
+    Variant { name: "debugged", compiled: &["--target-env", "vulkan1.3", "-gVS"], passes: &["--target-env=vulkan1.3", "-O"] },
+    Variant {
+        name: "inlined",
+        compiled: &["--target-env", "vulkan1.1"],
+        passes: &[
             "--merge-return",
             "--inline-entry-points-exhaustive",
             "--scalar-replacement=0",
@@ -34,8 +43,7 @@ const VARIANTS: &[(&str, &str, &[&str])] = &[
             "--simplify-instructions",
             "--vector-dce",
         ],
-    ),
-    ("sunk", "vulkan1.1", &["--private-to-local", "--loop-peeling", "--ccp", "--code-sink", "--strength-reduction", "--cfg-cleanup"]),
+    },
 ];
 
 fn is_there(command: &str) -> bool {
@@ -45,21 +53,19 @@ fn is_there(command: &str) -> bool {
 }
 
 /// The words of a shader, compiled and optimised so; none where glslang or spirv-opt refuses.
-fn compiled(path: &Path, (_, environment, passes): (&str, &str, &[&str]), folder: &Path) -> Option<Vec<u32>> {
+fn compiled(path: &Path, variant: &Variant, folder: &Path) -> Option<Vec<u32>> {
     let (first, second) = (folder.join("first.spv"), folder.join("second.spv"));
     let ran = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
-    if !ran(Command::new("glslangValidator").args(["-V", "--target-env", environment, "-o"]).arg(&first).arg(path)) {
+    if !ran(Command::new("glslangValidator").arg("-V").args(variant.compiled).arg("-o").arg(&first).arg(path)) {
         return None;
     }
-    let out = match passes {
-        [] => first,
-        passes => {
-            if !ran(Command::new("spirv-opt").args(*passes).arg(&first).arg("-o").arg(&second)) {
-                return None;
-            }
-            second
+    let mut out = first;
+    if !variant.passes.is_empty() {
+        if !ran(Command::new("spirv-opt").args(variant.passes).arg(&out).arg("-o").arg(&second)) {
+            return None;
         }
-    };
+        out = second;
+    }
     words_of_bytes(&std::fs::read(out).ok()?).ok()
 }
 
@@ -90,12 +96,12 @@ fn shaders_are_accepted_and_execute_the_same() {
         let text = std::fs::read_to_string(path).expect("it is read");
         let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let refused = first_line(&text, "refused:");
-        let shows: u64 = first_line(&text, "shows:").map_or(6, |count| count.parse().expect("a number"));
+        let shows: u64 = first_line(&text, "shows:").map_or(4, |count| count.parse().expect("a number"));
         let mut variants = 0;
-        for &variant in VARIANTS {
+        for variant in VARIANTS {
             let Some(words) = compiled(path, variant, folder.path()) else { continue };
             variants += 1;
-            let at = format!("{name}, {}", variant.0);
+            let at = format!("{name}, {}", variant.name);
             match (convert(&words, &Options::default()), &refused) {
                 (Err(NotConverted::Refused(why)), Some(wanted)) if why.to_string().contains(wanted) => continue,
                 (Err(other), _) => {
@@ -113,8 +119,10 @@ fn shaders_are_accepted_and_execute_the_same() {
             if let Some(said) = refused_by_tint(&wgsl, folder.path()) {
                 wrong.push(format!("{at}: Tint refuses it: {said}\n{wgsl}"));
             }
-            if path.extension().is_some_and(|extension| extension == "comp") && shows > 0 {
-                let summary = compared(&words, &back, 12);
+            // The interpreters do not take debug information where an optimiser has misplaced it.
+            let executes = path.extension().is_some_and(|extension| extension == "comp") && variant.name != "debugged";
+            if executes && shows > 0 {
+                let summary = compared(&words, &back, 8);
                 if summary.verdict() == Verdict::Disagree || summary.agree < shows {
                     wrong.push(format!("{at}: {:?}, {summary:?}\n{wgsl}", summary.verdict()));
                 }
@@ -126,5 +134,5 @@ fn shaders_are_accepted_and_execute_the_same() {
         }
     }
     assert!(wrong.is_empty(), "{} of {accepted}:\n{}", wrong.len(), wrong.join("\n\n"));
-    assert!(accepted > 250 && agree > 1000, "{accepted} accepted, {agree} inputs agree");
+    assert!(accepted > 300 && agree > 1000, "{accepted} accepted, {agree} inputs agree");
 }

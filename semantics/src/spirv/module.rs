@@ -195,7 +195,7 @@ impl Module {
 
     /// Loads a module: decodes, indexes and checks it.
     pub fn load_with(words: &[u32], options: &LoadOptions) -> Result<Module, LoadError> {
-        let ordered = if options.lenient { Some(lenient::canonical(words)?) } else { None };
+        let ordered = if options.lenient { Some(lenient::canonical(words, options.unmodeled)?) } else { None };
         let words = ordered.as_deref().unwrap_or(words);
         let decoded = words::decode(words)?;
         if specialize::needed(&decoded) || !options.specialization.is_empty() {

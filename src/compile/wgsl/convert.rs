@@ -109,6 +109,8 @@ pub(super) struct Convert<'m> {
     pub(super) derivatives: bool,
     /// The extensions of WGSL that the text needs.
     pub(super) enabled: BTreeSet<&'static str>,
+    /// The descriptor sets and bindings of the module.
+    taken: FxHashSet<(u32, u32)>,
     /// The variables at module scope that functions name.
     used: FxHashSet<u32>,
     /// What OpMemoryBarrier where only some invocations come orders: bits of MemorySemantics.
@@ -183,6 +185,7 @@ impl<'m> Convert<'m> {
             next_binding: FxHashMap::default(),
             derivatives: false,
             enabled: BTreeSet::new(),
+            taken: FxHashSet::default(),
             used: FxHashSet::default(),
             everywhere: 0,
             kills: FxHashSet::default(),
@@ -665,12 +668,12 @@ impl<'m> Convert<'m> {
 
     /// A binding that nothing has yet.
     pub(super) fn free_binding(&mut self, set: u32) -> u32 {
-        let module = self.module;
-        let taken: FxHashSet<u32> =
-            module.globals().iter().filter_map(|v| module.descriptor(v.id)).filter(|d| d.0 == set).map(|d| d.1).collect();
+        if self.taken.is_empty() {
+            self.taken.extend(self.module.globals().iter().filter_map(|v| self.module.descriptor(v.id)));
+        }
         let mut free = self.next_binding.get(&set).copied().unwrap_or(0);
         let apart = |binding| self.split.values().any(|&to| to == (set, binding));
-        while taken.contains(&free) || apart(free) {
+        while self.taken.contains(&(set, free)) || apart(free) {
             free += 1;
         }
         self.next_binding.insert(set, free + 1);

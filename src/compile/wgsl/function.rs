@@ -234,6 +234,42 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
+    /// Returns if a function that was called has ended the invocation.
+    fn return_if_killed(&mut self) -> Result<(), Refused> {
+        if self.convert.plan.goes_on_behind_kills() {
+            return Ok(());
+        }
+        let killed = self.convert.killed();
+        self.line(format!("if {killed} {{"));
+        self.indent += 1;
+        if self.is_entry {
+            self.return_from_entry(false)?
+        } else {
+            self.return_zero()?
+        }
+        self.indent -= 1;
+        self.line("}".into());
+        self.left = true;
+        Ok(())
+    }
+
+    /// Whether a list, which is not written yet, calls a function that OpKill may end.
+    fn kills_within(&self, list: ListId) -> bool {
+        let calls = |node: Node| {
+            let called = |i: &Instruction| i.is(Op::FunctionCall).then(|| i.operands(self.convert.module.words())[0]);
+            self.code(node).iter().filter_map(called).any(|callee| self.convert.kills.contains(&callee))
+        };
+        let within = |list: ListId| deep(|| self.kills_within(list));
+        self.tree.lists[list as usize].items.iter().any(|item| match item {
+            Item::Block(node) => calls(*node),
+            Item::If { then, other, .. } => within(*then) || other.is_some_and(within),
+            Item::Loop { body, continuing, .. } => within(*body) || continuing.is_some_and(within),
+            Item::Switch { clauses, .. } => clauses.iter().any(|clause| within(clause.list)),
+            Item::Among { list, .. } | Item::IfFlag { list, .. } => within(*list),
+            _ => false,
+        })
+    }
+
     /// What a function is given for an image or a sampler, and what the parameter is.
     fn handle_argument(&mut self, id: u32) -> Result<(Option<Expr>, Bound), Refused> {
         let module = self.convert.module;
@@ -278,7 +314,29 @@ impl<'c, 'm> Body<'c, 'm> {
         for (at, item) in items.iter().enumerate() {
             self.item(item, list, at == last)?;
         }
+        // Some front ends ask for a return behind a loop that nothing but a return leaves.
+        if matches!(items.last(), Some(Item::Loop { falls: false, .. })) && !self.is_continuing(list) {
+            return if self.is_entry { self.return_from_entry(true) } else { self.return_behind_loop() };
+        }
         Ok(())
+    }
+
+    fn return_behind_loop(&mut self) -> Result<(), Refused> {
+        match self.convert.module.types().get(self.function.result_type) {
+            Some(Type::Void) => Ok(()),
+            _ => self.return_zero(),
+        }
+    }
+
+    /// Whether a list is within a continue construct.
+    fn is_continuing(&self, mut list: ListId) -> bool {
+        while let Some(at) = self.tree.lists.get(list as usize) {
+            if at.continuing || at.depth == 0 {
+                return at.continuing;
+            }
+            list = at.parent;
+        }
+        false
     }
 
     fn code(&self, node: Node) -> &'m [Instruction] {
@@ -314,8 +372,15 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 self.line("}".into());
             }
-            Item::Loop { body, continuing, exits, falls } => {
+            Item::Loop { body, continuing, exits, .. } => {
+                // Nothing returns from a continue construct: what it calls is asked for behind it.
+                let kills = !self.is_continuing(list) && continuing.is_some_and(|list| self.kills_within(list));
                 self.line("loop {".into());
+                if kills {
+                    self.indent += 1;
+                    self.return_if_killed()?;
+                    self.indent -= 1;
+                }
                 self.nested(*body)?;
                 if continuing.is_some() || !exits {
                     self.indent += 1;
@@ -330,9 +395,8 @@ impl<'c, 'm> Body<'c, 'm> {
                     self.indent -= 1;
                 }
                 self.line("}".into());
-                if !falls {
-                    // Nothing comes here, and a function must not end without its result.
-                    self.end_of_function()?;
+                if kills {
+                    self.return_if_killed()?;
                 }
             }
             Item::Latch { block, header, merge, negated } => self.latch(*block, *header, *merge, *negated)?,
@@ -808,18 +872,8 @@ impl<'c, 'm> Body<'c, 'm> {
             Stand::Unused => self.line(format!("{};", call.text)),
             _ => self.define(index, i, Expr { constant: false, ..call })?,
         }
-        if self.convert.kills.contains(&callee.id) && !self.convert.plan.goes_on_behind_kills() {
-            let killed = self.convert.killed();
-            self.line(format!("if {killed} {{"));
-            self.indent += 1;
-            if self.is_entry {
-                self.return_from_entry(false)?
-            } else {
-                self.return_zero()?
-            }
-            self.indent -= 1;
-            self.line("}".into());
-            self.left = true;
+        if self.convert.kills.contains(&callee.id) && !self.is_continuing(self.current) {
+            self.return_if_killed()?;
         }
         for (part, name) in copied {
             self.line(format!("{} = {name};", part.text));

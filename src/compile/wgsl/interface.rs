@@ -252,24 +252,31 @@ impl Convert<'_> {
     /// its first component.
     fn share_locations(&mut self, input: bool) -> Result<(), Refused> {
         let ports = if input { self.ports.inputs.clone() } else { self.ports.outputs.clone() };
-        let all: Vec<&Located> = ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref()).collect();
+        let mut places: FxHashMap<(u32, Option<u32>), Vec<&Located>> = FxHashMap::default();
+        let mut order = Vec::new();
+        for located in ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref()) {
+            let here = places.entry((located.location, located.index)).or_default();
+            if here.is_empty() {
+                order.push((located.location, located.index));
+            }
+            here.push(located);
+        }
         let mut shared: Vec<Shared> = Vec::new();
-        for located in &all {
-            let location = (located.location, located.index);
-            let here: Vec<&&Located> = all.iter().filter(|l| (l.location, l.index) == location).collect();
-            if here.len() == 1 && located.components.0 == 0 || shared.iter().any(|s| s.location == location) {
+        for location in order {
+            let here = &places[&location];
+            let first = here[0];
+            if here.len() == 1 && first.components.0 == 0 {
                 continue;
             }
-            let same = here.iter().all(|l| l.scalar == located.scalar && l.how == located.how);
-            if !same {
+            if here.iter().any(|l| l.scalar != first.scalar || l.how != first.how) {
                 let what = format!("location {} has variables of different types or interpolation, and WGSL has one there", location.0);
                 return Err(self.refused(Why::BuiltIn, what));
             }
             let components = here.iter().map(|l| l.components.0 + l.components.1).max().unwrap_or(1);
-            let text = self.shape_type(Shape::vector(located.scalar, components.min(4) as u8))?;
+            let text = self.shape_type(Shape::vector(first.scalar, components.min(4) as u8))?;
             let name = self.names.fresh(&format!("location_{}", location.0));
-            let attributes = attributes_of(located);
-            shared.push(Shared { attributes, name, text, components, scalar: located.scalar, location });
+            let attributes = attributes_of(first);
+            shared.push(Shared { attributes, name, text, components, scalar: first.scalar, location });
         }
         if shared.is_empty() {
             return Ok(());

@@ -28,6 +28,15 @@ const RESERVED: &str = "alias break case const const_assert continue continuing 
     pack4x8snorm pack4x8unorm pack2x16snorm pack2x16unorm pack2x16float \
     unpack4x8snorm unpack4x8unorm unpack2x16snorm unpack2x16unorm unpack2x16float \
     function private workgroup uniform storage read write read_write handle \
+    textureDimensions textureNumLayers textureNumLevels textureNumSamples textureLoad textureStore textureGather textureGatherCompare \
+    textureSample textureSampleBias textureSampleCompare textureSampleCompareLevel textureSampleGrad textureSampleLevel \
+    texture_1d texture_2d texture_2d_array texture_3d texture_cube texture_cube_array texture_multisampled_2d \
+    texture_depth_2d texture_depth_2d_array texture_depth_cube texture_depth_cube_array \
+    texture_storage_1d texture_storage_2d texture_storage_2d_array texture_storage_3d \
+    rgba8unorm rgba8snorm rgba8uint rgba8sint rgba16unorm rgba16snorm rgba16uint rgba16sint rgba16float rgba32uint rgba32sint \
+    rgba32float rg8unorm rg8snorm rg8uint rg8sint rg16unorm rg16snorm rg16uint rg16sint rg16float rg32uint rg32sint rg32float \
+    r8unorm r8snorm r8uint r8sint r16unorm r16snorm r16uint r16sint r16float r32uint r32sint r32float \
+    rgb10a2unorm rgb10a2uint rg11b10ufloat \
     high_product inverse_2 inverse_3 inverse_4";
 
 /// The same, one by one.

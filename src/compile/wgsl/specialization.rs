@@ -27,11 +27,16 @@ pub(super) struct Specialized {
     /// By result: the constituents.
     composites: FxHashMap<u32, Vec<u32>>,
     names: FxHashMap<u32, String>,
+    /// By SpecId: the override, and its type.
+    declared: FxHashMap<u32, (String, String)>,
     /// By array type: the length, where overrides may say it.
     lengths: FxHashMap<u32, u32>,
     /// Whether a constant is frozen, by result.
     frozen: FxHashSet<u32>,
 }
+
+/// The most arrays whose lengths may be overrides: the module is searched for each.
+const MAX_LENGTHS: usize = 64;
 
 /// How deep the length of an array is nested.
 const MAX_SUM: u32 = 16;
@@ -90,7 +95,8 @@ impl Specialized {
             }
         }
         let types: FxHashMap<u32, u32> = decoded.instructions.iter().map(|i| (i.result, i.result_type)).collect();
-        let keeps = |&(type_, id): &(u32, u32)| found.is_sum(id, &types, 0) && only_of_workgroup(&decoded, words, type_);
+        let few = lengths.len() <= MAX_LENGTHS;
+        let keeps = |&(type_, id): &(u32, u32)| few && found.is_sum(id, &types, 0) && only_of_workgroup(&decoded, words, type_);
         let kept: FxHashMap<u32, u32> = lengths.iter().copied().filter(keeps).collect();
         let frozen: Vec<u32> = lengths.into_iter().filter(|(type_, _)| !kept.contains_key(type_)).map(|(_, id)| id).collect();
         found.freeze(frozen, notes);
@@ -98,8 +104,8 @@ impl Specialized {
         found
     }
 
-    /// Whether a constant is made by sums, differences and products of one type: what can be spelled
-    /// at module scope.
+    /// Whether a constant is made by sums, differences and products of one type: what can be
+    /// spelled at module scope.
     fn is_sum(&self, id: u32, types: &FxHashMap<u32, u32>, depth: u32) -> bool {
         match self.operations.get(&id) {
             Some((Op::IAdd | Op::ISub | Op::IMul, parts)) => {
@@ -197,8 +203,23 @@ impl Convert<'_> {
         let Some(default) = self.finite_constant(id, None)? else { return Ok(None) };
         let text = self.value_type(self.module.type_of(id).unwrap_or(0))?;
         let wanted = self.op_name(id).map_or_else(|| format!("override_{spec}"), str::to_string);
-        let name = self.names.fresh(&wanted);
-        self.globals.push_str(&format!("@id({spec}) override {name}: {text} = {};\n", default.text));
+        // Several constants may have one SpecId; one override has it.
+        let (line, name) = match self.specialized.declared.get(&spec).cloned() {
+            Some((name, type_)) if type_ == text => {
+                self.specialized.names.insert(id, name.clone());
+                return Ok(Some(name));
+            }
+            Some((other, _)) => {
+                let name = self.names.fresh(&wanted);
+                (format!("override {name}: {text} = {text}({other});\n"), name)
+            }
+            None => {
+                let name = self.names.fresh(&wanted);
+                self.specialized.declared.insert(spec, (name.clone(), text.clone()));
+                (format!("@id({spec}) override {name}: {text} = {};\n", default.text), name)
+            }
+        };
+        self.globals.push_str(&line);
         self.specialized.names.insert(id, name.clone());
         Ok(Some(name))
     }

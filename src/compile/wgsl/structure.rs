@@ -72,7 +72,8 @@ pub(super) enum Item {
     Copies(Node, Node),
     /// `if` on the condition that ends a block.
     If { block: Node, negated: bool, then: ListId, other: Option<ListId> },
-    /// `loop`; `exits` tells whether anything leaves it.
+    /// `loop`; `exits` tells whether anything leaves it, `falls` whether what is behind it is
+    /// reached.
     Loop { body: ListId, continuing: Option<ListId>, exits: bool, falls: bool },
     /// The end of a continue construct: the loop ends if the condition that ends the block holds,
     /// or if it does not.
@@ -349,8 +350,8 @@ impl Builder<'_> {
             broken |= left;
             continuing = Some(inner);
         }
-        let exits = broken || !landings.is_empty() || self.ends > ends;
         let falls = broken || !landings.is_empty();
+        let exits = falls || self.ends > ends;
         self.push(list, Item::Loop { body, continuing, exits, falls });
         Ok((broken, landings))
     }

@@ -115,8 +115,11 @@ impl Body<'_, '_> {
         match (words, base) {
             (Words::Quads, None) => format!("{name}[{}].{}", at / 4, ["x", "y", "z", "w"][at as usize & 3]),
             (Words::Quads, Some(base)) => {
-                let at = Expr::binary("+", base, &Expr::literal(format!("{at}u")));
-                format!("{name}[({}) >> 2u][({}) & 3u]", at.text, at.text)
+                let at = match at {
+                    0 => base.text.clone(),
+                    at => format!("({} + {at}u)", base.text),
+                };
+                format!("{name}[{at} >> 2u][{at} & 3u]")
             }
             (_, None) => format!("{name}[{at}]"),
             (_, Some(base)) if at == 0 => format!("{name}[{}]", base.text),

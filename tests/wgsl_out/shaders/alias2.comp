@@ -1,4 +1,5 @@
 #version 450
+// shows: 0
 layout(local_size_x=1) in;
 struct P {
     vec2 a;

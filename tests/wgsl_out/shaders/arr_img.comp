@@ -1,4 +1,5 @@
 #version 450
+// shows: 0
 layout(local_size_x=1) in;
 layout(binding=0, rgba8) uniform image2D im[2];
 layout(binding=4) uniform U {

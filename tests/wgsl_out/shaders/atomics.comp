@@ -29,12 +29,13 @@ void main() {
     uint old=atomicExchange(x.plain, 5u);
     atomicCompSwap(x.d, 0, 7);
     atomicAdd(z, -1);
+    memoryBarrierBuffer();
     barrier();
+    memoryBarrierBuffer();
     if (i==0u) {
         o[0]=s;
         o[1]=uint(arr[0]+arr[1]);
         o[2]=x.c;
         y[0]=3u;
-        x.plain=9u;
     }
 }

@@ -1,4 +1,5 @@
 #version 450
+// shows: 0
 layout(local_size_x=8, local_size_y=8) in;
 layout(binding=0) uniform sampler2D src;
 layout(binding=1, rgba8) writeonly uniform image2D dst;

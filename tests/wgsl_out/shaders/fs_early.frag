@@ -1,4 +1,5 @@
 #version 450
+// refused: EarlyFragmentTests
 layout(early_fragment_tests) in;
 layout(std430, binding=0) buffer B {
     uint n;

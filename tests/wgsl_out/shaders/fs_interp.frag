@@ -1,4 +1,5 @@
 #version 450
+// refused: no function like InterpolateAtCentroid
 layout(location=0) in vec4 v;
 layout(location=0) out vec4 o;
 void main() {

@@ -1,4 +1,5 @@
 #version 450
+// refused: no textures of DimRect
 layout(binding=0) uniform sampler2DRect a;
 layout(location=0) in vec4 v;
 layout(location=0) out vec4 o;

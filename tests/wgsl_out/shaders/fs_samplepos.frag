@@ -1,4 +1,5 @@
 #version 450
+// refused: SamplePosition
 layout(location=0) out vec4 o;
 void main() {
     o=vec4(gl_SamplePosition, gl_PointCoord);

@@ -1,4 +1,5 @@
 #version 450
+// shows: 0
 layout(local_size_x=2, local_size_y=2) in;
 layout(binding=0, rgba8) uniform writeonly image2D a;
 layout(binding=1, r32ui) uniform uimage2D b;

@@ -1,4 +1,5 @@
 #version 450
+// refused: BaseVertex
 #extension GL_ARB_shader_draw_parameters : enable
 layout(location=0) in vec3 p;
 void main() {

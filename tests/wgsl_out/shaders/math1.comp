@@ -1,4 +1,5 @@
 #version 450
+// shows: 2
 layout(local_size_x=1) in;
 layout(std430, binding=0) buffer B {
     vec4 a[4];

@@ -1,4 +1,5 @@
 #version 450
+// refused: no textures of DimBuffer
 layout(binding=0) uniform samplerBuffer t;
 layout(location=0) out vec4 o;
 void main() {

@@ -1,4 +1,5 @@
 #version 450
+// refused: no cull distances
 layout(location=0) in vec4 p;
 out gl_PerVertex {
     vec4 gl_Position;

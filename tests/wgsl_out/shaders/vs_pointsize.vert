@@ -1,4 +1,5 @@
 #version 450
+// refused: size of points
 layout(location=0) in vec4 p;
 void main() {
     gl_Position=p;
