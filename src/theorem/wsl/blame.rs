@@ -325,6 +325,7 @@ fn value_text(scalars: impl Iterator<Item = (u32, Scalar)>) -> String {
 mod tests {
     use super::super::case::Case;
     use super::super::programs::{Programs, subjects};
+    use super::super::source::Asks;
     use super::*;
     use crate::compile::wsl::planted::BUGS;
     use crate::dispatch::ComputeResult;
@@ -343,7 +344,7 @@ mod tests {
             for seed in seeds {
                 let _ = subjects(programs, seed, &mut |_, text, case| {
                     let Ok(Case::Computed(subject)) = case else { return };
-                    let (verdict, _, Some(given)) = subject.judged(&options, false) else { return };
+                    let (verdict, _, Some(given)) = subject.judged(&options, Asks::Open) else { return };
                     if verdict == Verdict::Agree {
                         agreed += 1;
                         compared += expected(&subject).len();
@@ -371,7 +372,7 @@ mod tests {
             for seed in 0..200 {
                 let _ = subjects(Programs::Dispatches, seed, &mut |_, text, case| {
                     let Ok(Case::Computed(subject)) = case else { return };
-                    let (Verdict::Disagree(difference), ..) = subject.judged(&options, false) else { return };
+                    let (Verdict::Disagree(difference), ..) = subject.judged(&options, Asks::Open) else { return };
                     if difference.between.1 == Engine::SpirvMachine && difference.what.contains("the source allows") {
                         found += 1;
                         if let Some(blame) = difference.blame {

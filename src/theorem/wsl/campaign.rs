@@ -199,7 +199,7 @@ impl Plan<'_> {
         let mut searched = false;
         subjects_of(programs, (&program, text), seed, made, &mut |_, _, case| {
             let (Ok(case), false) = (case, searched) else { return };
-            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, false) else { return };
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, Asks::Open) else { return };
             let outcome = device.run(ran.dispatch()).outcome;
             if !matches!(case.on_device(&outcome, &options, &name, route).0, Verdict::Disagree(_)) {
                 return;
