@@ -49,7 +49,8 @@ fn an_invocation_that_a_called_function_kills_does_nothing_more() {
         let goes_on = |planted: Option<Change>| {
             let text = convert(&words, &Options { planted, ..Options::default() }).expect("it is converted").text;
             assert!(text.contains("discard;"), "{text}");
-            let back = naga::words("helper.wgsl", &text.replace("discard;", ""), Duration::from_secs(60)).expect("valid");
+            let back =
+                naga::words("helper.wgsl", &text.replace("discard;", ""), naga::Space::Kept, Duration::from_secs(60)).expect("valid");
             pixel(&back, "0,0,0,0")
         };
         let ended = pixel(&words, "0,0,0,0");
@@ -92,7 +93,7 @@ const DESCRIPTORS: &str = "
 #[test]
 fn each_descriptor_of_an_array_is_a_variable() {
     let words = assembled(include_str!("modules/descriptors.spvasm"));
-    let reference = naga::words("reference.wgsl", DESCRIPTORS, Duration::from_secs(60)).expect("valid");
+    let reference = naga::words("reference.wgsl", DESCRIPTORS, naga::Space::Kept, Duration::from_secs(60)).expect("valid");
     let (wgsl, back) = there_and_back(&words, &Options::default());
     let summary = compared(&reference, &back, 12);
     assert_eq!(summary.verdict(), Verdict::Agree, "{summary:?}\n{wgsl}");

@@ -141,7 +141,7 @@ mod tests {
             let (Judged::Observed(computed) | Judged::Uncompiled(_, Some(computed))) = judge(&case, &engines) else { continue };
             let stages = Stages::new(&draw).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
             match stages.definite(&draw, 1 << 24) {
-                Ok(Outcome::Observed((picture, _))) => {
+                Ok(Outcome::Observed(picture)) => {
                     for buffer in &computed.buffers {
                         let shown = picture.buffers.iter().find(|b| (b.set, b.binding) == (buffer.set, buffer.binding));
                         assert_eq!(shown.map(|b| &b.bytes), Some(&buffer.bytes), "seed {seed}, binding {}", buffer.binding);
