@@ -29,8 +29,8 @@ fn by_ours(words: &[u32]) -> Option<String> {
     convert(words, &Options::default()).ok().map(|converted| converted.text)
 }
 
-/// The shortest times of several rounds, here and by naga in turn, in seconds: what else the machine
-/// does meets both.
+/// The shortest times of several rounds, here and by naga in turn, in seconds: what else the
+/// machine does meets both.
 fn shortest(modules: &[Vec<u32>]) -> (f64, f64) {
     let round = |conversion: fn(&[u32]) -> Option<String>| {
         let begun = Instant::now();
