@@ -185,8 +185,8 @@ impl Program {
         self.words_in(naga::Space::OfEach)
     }
 
-    /// The same as a program of words, where WGSL is one that was made of SPIR-V: y of its positions
-    /// points where that of the module did.
+    /// The same as a program of words, where WGSL is one that was made of SPIR-V: y of its
+    /// positions points where that of the module did.
     ///
     /// # Errors
     /// As of [`Program::words`].

@@ -33,8 +33,8 @@ pub(crate) struct Compare {
     /// Which inputs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The entry point, where there are several. Without it, a vertex and a fragment entry point are
-    /// drawn together.
+    /// The entry point, where there are several. Without it, a vertex and a fragment entry point
+    /// are drawn together.
     #[arg(long)]
     entry: Option<String>,
     /// What runs the modules: machine or reference; the machine where it can, if not given.

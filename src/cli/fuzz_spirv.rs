@@ -60,10 +60,10 @@ pub(crate) struct FuzzSpirv {
     /// with 0 if it does
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
-    /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments are
-    /// generated compute modules as fragment stages; the others are what WSL programs of that kind
-    /// are translated to: draws, stages, entry-points, dispatches, functions, racing. Several take
-    /// turns
+    /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments
+    /// are generated compute modules as fragment stages; the others are what WSL programs of that
+    /// kind are translated to: draws, stages, entry-points, dispatches, functions, racing. Several
+    /// take turns
     #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
     of: Vec<translated::Source>,
     /// Seconds that the optimiser has for one module

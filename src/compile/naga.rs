@@ -1,5 +1,5 @@
-//! WGSL → SPIR-V, by naga: its front end, its validator, and its SPIR-V back end. And how naga takes
-//! the textures and samplers of a program ([`handles`]).
+//! WGSL → SPIR-V, by naga: its front end, its validator, and its SPIR-V back end. And how naga
+//! takes the textures and samplers of a program ([`handles`]).
 //!
 //! What WGSL itself defines is kept (guarded division and conversion, Workgroup memory that begins
 //! as zeros); what naga may add beyond that is left out, so that undefined behaviour of the program
@@ -97,8 +97,8 @@ fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTrans
     Ok(masks_as_arrays(sizes_without_level(words)))
 }
 
-/// The words in which a storage image is asked for its size without a level of detail. naga asks for
-/// the number of its layers with one, which SPIR-V has for images that are sampled only.
+/// The words in which a storage image is asked for its size without a level of detail. naga asks
+/// for the number of its layers with one, which SPIR-V has for images that are sampled only.
 fn sizes_without_level(words: Vec<u32>) -> Vec<u32> {
     let Ok(decoded) = decode(&words) else { return words };
     let defined = |id: u32| decoded.instructions.iter().find(|i| i.result == id);

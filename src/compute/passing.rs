@@ -98,9 +98,9 @@ fn module(stage: &str, interface: &str, decorations: &str, declarations: &str, b
     )
 }
 
-/// A vertex stage that gives each variable that. The attribute at location 0 has four floats: x and y
-/// of the position, whose z is 0 and w is 1, and the place on the screen; or with `whole` the whole
-/// position.
+/// A vertex stage that gives each variable that. The attribute at location 0 has four floats: x and
+/// y of the position, whose z is 0 and w is 1, and the place on the screen; or with `whole` the
+/// whole position.
 pub fn vertex(ports: &[(Port, Gives)], whole: bool) -> String {
     let (mut interface, mut decorations) = (String::from(" %corner %position"), String::new());
     let (mut declarations, mut body) = (String::new(), String::new());

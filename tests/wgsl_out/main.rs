@@ -33,9 +33,9 @@ pub fn assembled(text: &str) -> Vec<u32> {
     spirv::assemble(text, spirv::Options::default()).unwrap_or_else(|e| panic!("{}:{}: {}", e.line, e.column, e.what))
 }
 
-/// Compares a module with what becomes of it, over generated inputs: its compute entry point, or its
-/// stages, drawn. WGSL has no combined image samplers, so the module is compared with their halves
-/// apart.
+/// Compares a module with what becomes of it, over generated inputs: its compute entry point, or
+/// its stages, drawn. WGSL has no combined image samplers, so the module is compared with their
+/// halves apart.
 pub fn compared(words: &[u32], back: &[u32], inputs: u64) -> Summary {
     let apart = split_samplers::adapt(&ComputeDispatch { words: words.into(), ..ComputeDispatch::default() });
     let apart = apart.unwrap_or_else(|e| panic!("{e}")).words;

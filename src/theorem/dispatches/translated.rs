@@ -1,7 +1,7 @@
 //! Modules with images and samplers, stages and draws, which generated compute modules have not,
-//! through an optimiser or through WGSL: what generated WSL programs are translated to, and generated
-//! compute modules as fragment stages. Each dispatch and each draw has the one input that its program
-//! has.
+//! through an optimiser or through WGSL: what generated WSL programs are translated to, and
+//! generated compute modules as fragment stages. Each dispatch and each draw has the one input that
+//! its program has.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,7 +46,8 @@ impl Source {
 /// What is run.
 #[derive(Clone)]
 pub struct Plan {
-    /// Where modules come from; the sources take turns: program i is of source i modulo their number.
+    /// Where modules come from; the sources take turns: program i is of source i modulo their
+    /// number.
     pub sources: Vec<Source>,
     /// The seed of the first; the others follow it.
     pub seed: u64,
@@ -206,8 +207,8 @@ impl Plan {
     }
 }
 
-/// Runs the plan; `progress` hears of each chunk: programs done, findings so far. The tally does not
-/// depend on the number of threads.
+/// Runs the plan; `progress` hears of each chunk: programs done, findings so far. The tally does
+/// not depend on the number of threads.
 pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
     for first in (0..plan.count).step_by(CHUNK as usize) {

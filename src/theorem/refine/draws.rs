@@ -1,17 +1,17 @@
 //! Refinement of draws: AFTER's stages may stand for BEFORE's if the draw shows only what BEFORE's
 //! draw allows.
 //!
-//! What is observed are the colour attachments, the depth attachment, and what the stages write. Both
-//! draws run by the lockstep machine where it has what they need, otherwise by the relation, and are
-//! rasterised by the same rules, so that what does not differ is compared bit for bit; a pixel whose
-//! fragments were discarded holds what was there before on both sides. Where something differs, the
-//! relation runs BEFORE's draw over sets:
+//! What is observed are the colour attachments, the depth attachment, and what the stages write.
+//! Both draws run by the lockstep machine where it has what they need, otherwise by the relation,
+//! and are rasterised by the same rules, so that what does not differ is compared bit for bit; a
+//! pixel whose fragments were discarded holds what was there before on both sides. Where something
+//! differs, the relation runs BEFORE's draw over sets:
 //!
 //! | BEFORE, over sets | allows |
 //! |---|---|
 //! | a component that is undefined | any value, defined or not |
 //! | a component, or a depth, in a set | what is in the set |
-//! | a component, byte or texel that devices may differ in, and no set is known | this value; another is *undecided* |
+//! | what devices may differ in, without a set | this value; another is *undecided* |
 
 use smallstep_semantics::number::sets::Rules;
 use smallstep_semantics::outcome::Outcome;
@@ -56,7 +56,7 @@ impl Stages {
     }
 
     /// What is drawn of a draw with these stages, within so many instructions: by the machine, or
-    /// where that has not what is needed, by the relation.
+    /// where it has not what is needed, by the relation.
     ///
     /// # Errors
     /// An entry point is not there.

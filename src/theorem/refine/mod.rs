@@ -1,8 +1,8 @@
 //! Refinement of SPIR-V modules: AFTER may stand for BEFORE if, whatever it is given, it shows only
 //! what BEFORE allows.
 //!
-//! What is observed are the bytes of the storage buffers and the texels of the storage images, and of
-//! a draw ([`draws`]) its attachments. For one input, and for each observation of AFTER:
+//! What is observed are the bytes of the storage buffers and the texels of the storage images, and
+//! of a draw ([`draws`]) its attachments. For one input, and for each observation of AFTER:
 //!
 //! | BEFORE | allows |
 //! |---|---|
@@ -29,9 +29,9 @@
 //! computed from what is undefined, the input is undecided.
 //!
 //! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`]
-//! is the relation of one input, [`draws`] that of one draw, [`shrink`] makes an input that shows a disagreement small,
-//! [`blame`] says who wrote a byte. [`stages`] are modules whose stages are drawn, [`pictures`] what
-//! images their inputs have.
+//! is the relation of one input, [`draws`] that of one draw, [`shrink`] makes an input that shows a
+//! disagreement small, [`blame`] says who wrote a byte. [`stages`] are modules whose stages are
+//! drawn, [`pictures`] what images their inputs have.
 
 pub mod blame;
 pub mod draws;
@@ -229,7 +229,8 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
 
 /// The same of modules whose stages are drawn.
 ///
-/// Errors: as of [`refines`]; the stages have an interface that no draw has, or a module is refused.
+/// Errors: as of [`refines`]; the stages have an interface that no draw has, or a module is
+/// refused.
 pub fn refines_draws(
     before: &StageModule,
     after: &StageModule,

@@ -42,8 +42,8 @@ pub struct StageModule {
 }
 
 impl StageModule {
-    /// Its vertex and its fragment entry point, where there is one of each or of one of them; with a
-    /// name, the entry point of that name alone.
+    /// Its vertex and its fragment entry point, where there is one of each or of one of them; with
+    /// a name, the entry point of that name alone.
     ///
     /// # Errors
     /// There is no such entry point, or several to choose from: a sentence.
@@ -177,8 +177,14 @@ impl Scene {
             };
             // What is placed like a position mostly is one.
             let placed = float_ && port.rows >= 2 && (port.location == 0 || random.percent(if level == 0 { 80 } else { 40 }));
-            let mut bytes = Vec::new();
+            // The same at all vertices, a value is exact in every fragment.
+            let constant = level <= 1 && port.location > 0 && random.percent(60);
+            let mut bytes: Vec<u8> = Vec::new();
             for vertex in 0..VERTICES as usize {
+                if constant && vertex > 0 {
+                    bytes.extend_from_within(..4 * port.rows as usize);
+                    continue;
+                }
                 let corners = [[-1.0f32, -1.0], [3.0, -1.0], [-1.0, 3.0]];
                 let anywhere = |random: &mut Random| random.below(17) as f32 / 8.0 - 1.0;
                 for row in 0..port.rows as usize {

@@ -319,8 +319,8 @@ impl SourceLanguage for Plan<'_> {
     }
 }
 
-/// What the program of a kind and seed is translated to, or another text in its place: each dispatch
-/// and draw that the compiler does not refuse, with what it is given.
+/// What the program of a kind and seed is translated to, or another text in its place: each
+/// dispatch and draw that the compiler does not refuse, with what it is given.
 pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &Options, each: &mut dyn FnMut(&str, Dispatch)) {
     let Generated { text: whole, made, .. } = generated(programs, seed);
     let text = text.unwrap_or(&whole);

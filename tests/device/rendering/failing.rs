@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use smallstep::compile;
-use smallstep::dispatch::{BufferKind, DepthAttachment, DrawDispatch, ImageBinding, ImageKind, SamplerBinding};
+use smallstep::dispatch::{BufferKind, DepthAttachment, DrawDispatch, ImageBinding, ImageKind, SamplerBinding, Stage};
 use smallstep::gpu::{DeviceOutcome, Options, Route, worker};
 use smallstep_semantics::image::{Compare, Format, Sampler};
 use smallstep_semantics::raster::{self, Cull};
@@ -82,7 +82,7 @@ fn draws_and_images_take_every_route() {
         unchecked(&mut device, other, "is given one of the format");
         // WebGPU refuses a depth that no attachment takes; an attachment is made for it.
         let mut depths = plain;
-        depths.fragment.words = deep();
+        depths.fragment = Stage { words: deep(), entry: "main".into() };
         rendered(device.run(depths).outcome);
         assert_eq!(device.restarts(), 0);
     }
