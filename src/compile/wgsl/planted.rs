@@ -126,7 +126,6 @@ pub const BUGS: &[Planted] = &[
 /// Mistakes that only images, stages and draws show.
 pub const DRAWN: &[Planted] = &[
     bug("a discarded fragment is drawn", Change::Text("discard;", "")),
-    bug("a derivative along x is one along y", Change::Opcode(Op::DPdx, Op::DPdy)),
     bug("texels are not written", Change::Opcode(Op::ImageWrite, Op::Nop)),
     bug("the sum of floats that is handed on is their difference", Change::Opcode(Op::FAdd, Op::FSub)),
     bug("a position or colour has its first component twice", Change::Text(".y", ".x")),
