@@ -158,11 +158,11 @@ impl Body<'_, '_> {
             _ => Expr::name(word.clone()),
         };
         let mut scalars = scalars.iter().map(read);
-        self.gathered(spot.type_(), &mut scalars, i)
+        self.gathered(spot.type_(), &mut scalars)
     }
 
     /// A value of a type, of the words of its scalars in order.
-    fn gathered(&mut self, type_: u32, scalars: &mut dyn Iterator<Item = Expr>, i: &Instruction) -> Result<Expr, Refused> {
+    fn gathered(&mut self, type_: u32, scalars: &mut dyn Iterator<Item = Expr>) -> Result<Expr, Refused> {
         let types = self.convert.module.types();
         let text = self.convert.value_type(type_)?;
         if types.get(type_).is_some_and(Type::is_scalar) {
@@ -172,7 +172,7 @@ impl Body<'_, '_> {
         let mut parts = Vec::new();
         for at in 0..types.parts(type_).unwrap_or(0) {
             let Some((part, _)) = types.part(type_, at) else { continue };
-            parts.push(deep(|| self.gathered(part, scalars, i))?);
+            parts.push(deep(|| self.gathered(part, scalars))?);
         }
         Ok(Expr { constant: false, ..Expr::call(&text, &parts) })
     }
