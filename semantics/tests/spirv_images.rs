@@ -1,5 +1,5 @@
-//! Image instructions by the relation, and by the lockstep machine, which must show the same: texels
-//! worked out by hand, storage images as shared memory, what is undefined, what is refused.
+//! Image instructions by the relation, and by the lockstep machine, which must show the same:
+//! texels worked out by hand, storage images as shared memory, what is undefined, what is refused.
 
 #[path = "spirv_images/cases.rs"]
 mod cases;

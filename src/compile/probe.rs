@@ -24,8 +24,8 @@
 //! 1 and 0, a matrix one column at a time.
 //!
 //! A compute module shows the value in a buffer: each invocation, before the entry point returns,
-//! stores its own four words. There the counter and the lanes are uints, a float shows its bits, and
-//! the probed instruction may be in any function.
+//! stores its own four words. There the counter and the lanes are uints, a float shows its bits,
+//! and the probed instruction may be in any function.
 //!
 //! Invariant: run by the interpreter, original and adapted module show the same on their common
 //! outputs, and the adapted one shows the probed value; whoever uses the pass checks it.
@@ -130,8 +130,8 @@ fn after(module: &Module, index: usize) -> usize {
 /// What shows the value in an adapted module, by ids.
 enum Shows {
     Output(u32),
-    /// The buffer and the type of pointers into it, the variables of the workgroup (with the type of
-    /// what it holds) and of the invocation in it, and constants: 0, and how many workgroups are in
+    /// The buffer and the type of pointers into it, the variables of the workgroup (with the type
+    /// of what it holds) and of the invocation in it, and constants: 0, and how many workgroups are in
     /// a column and in a row, and how many invocations in a workgroup.
     Buffer {
         buffer: u32,

@@ -97,6 +97,6 @@ fn specialization_constants_are_overrides() {
 fn functions_are_given_the_inputs_that_they_read() {
     let converted = convert(&assembled(include_str!("modules/inputs.spvasm")), &Options::default()).unwrap_or_else(|e| panic!("{e}"));
     assert!(!converted.text.contains("var<private>"), "{}", converted.text);
-    assert!(converted.text.contains("fn outer(local: u32, group: vec3<u32>)"), "{}", converted.text);
-    assert!(converted.text.contains("fn inner(group: vec3<u32>)"), "{}", converted.text);
+    assert!(converted.text.contains("fn outer(local_1: u32, group_1: vec3<u32>)"), "{}", converted.text);
+    assert!(converted.text.contains("fn inner(group_1: vec3<u32>)"), "{}", converted.text);
 }

@@ -73,8 +73,8 @@ impl<'r> Descriptors<'r> {
 /// Who made an undefined component of a texel, none if it was there before; and its kind.
 pub(super) type Made = (Option<(u32, InvocationId)>, Unspecified);
 
-/// Level 0 of the storage image at that set and binding, at the end of a run; `undefined` says which
-/// components of which texels are, by the texel's place, in the order of components.
+/// Level 0 of the storage image at that set and binding, at the end of a run; `undefined` says
+/// which components of which texels are, by the texel's place, in the order of components.
 pub(super) fn observed(image: &Image, (set, binding): (u32, u32), mut undefined: impl FnMut(u64, u8) -> Option<Made>) -> ObservedImage {
     let (format, size) = (image.format(), image.sides(0).unwrap_or_default());
     let bytes = image.bytes(0).unwrap_or_default().to_vec();

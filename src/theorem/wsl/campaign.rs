@@ -182,8 +182,8 @@ impl Plan<'_> {
         (text, verdict)
     }
 
-    /// The first expression that a device computes differently in a text in the place of the program
-    /// of a seed: of the first dispatch or call on which it disagrees.
+    /// The first expression that a device computes differently in a text in the place of the
+    /// program of a seed: of the first dispatch or call on which it disagrees.
     pub(super) fn search(
         &self,
         programs: Programs,

@@ -13,10 +13,10 @@
 //!
 //! `subject` is what is computed on both sides, `draw` what is drawn, `case` either; `bound` is
 //! what the target is bound to, `beside` SPIR-V's relation beside its machine, `source` what the
-//! program allows, `compare` holds one against the other, `programs` are the generated programs of a
-//! seed, `campaign` many of them, `tally` what they come to, `blame` names the first expression that
-//! the module computes differently, `reduce` makes one that is wrong smaller, `known` finds it among
-//! quirks.
+//! program allows, `compare` holds one against the other, `programs` are the generated programs of
+//! a seed, `campaign` many of them, `tally` what they come to, `blame` names the first expression
+//! that the module computes differently, `reduce` makes one that is wrong smaller, `known` finds it
+//! among quirks.
 
 mod beside;
 mod blame;

@@ -54,8 +54,8 @@ pub struct Settings {
     pub ways: usize,
     /// Whether races are looked for. Without that, loads see the last store of the schedule.
     pub races: bool,
-    /// Whether the dispatch ends at the first race, of which alone it tells then: what else is shown
-    /// means nothing.
+    /// Whether the dispatch ends at the first race, of which alone it tells then: what else is
+    /// shown means nothing.
     pub until_race: bool,
     /// Planted bugs.
     pub planted: Planted,
