@@ -187,12 +187,13 @@ impl Scene {
                 }
                 let corners = [[-1.0f32, -1.0], [3.0, -1.0], [-1.0, 3.0]];
                 let anywhere = |random: &mut Random| random.below(17) as f32 / 8.0 - 1.0;
-                for row in 0..port.rows as usize {
-                    let bits = match (placed, row) {
-                        (true, 0 | 1) if vertex < 3 => corners[vertex][row].to_bits(),
-                        (true, 0 | 1) => anywhere(random).to_bits(),
-                        (true, 2) => (random.below(5) as f32 / 4.0).to_bits(),
-                        (true, _) => 1f32.to_bits(),
+                for row in 0..port.rows {
+                    let corner = corners.get(vertex).and_then(|corner| corner.get(row as usize));
+                    let bits = match (placed, row, corner) {
+                        (true, _, Some(corner)) => corner.to_bits(),
+                        (true, 0 | 1, None) => anywhere(random).to_bits(),
+                        (true, 2, _) => (random.below(5) as f32 / 4.0).to_bits(),
+                        (true, ..) => 1f32.to_bits(),
                         _ if float_ => float(32, level, random) as u32,
                         _ => integer(32, level, random) as u32,
                     };
