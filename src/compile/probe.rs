@@ -131,8 +131,8 @@ fn after(module: &Module, index: usize) -> usize {
 enum Shows {
     Output(u32),
     /// The buffer and the type of pointers into it, the variables of the workgroup (with the type
-    /// of what it holds) and of the invocation in it, and constants: 0, and how many workgroups are in
-    /// a column and in a row, and how many invocations in a workgroup.
+    /// of what it holds) and of the invocation in it, and constants: 0, and how many workgroups are
+    /// in a column and in a row, and how many invocations in a workgroup.
     Buffer {
         buffer: u32,
         pointer: u32,

@@ -10,8 +10,8 @@
 //!
 //! A device shows no intermediates. The pass [`compile::probe`](crate::compile::probe) makes a
 //! module in which every invocation also shows one of its values, so that a value of all threads
-//! costs one dispatch. They are asked for in the order of the SPIR-V relation. The first that no device may
-//! have is to blame.
+//! costs one dispatch. They are asked for in the order of the SPIR-V relation. The first that no
+//! device may have is to blame.
 
 use super::compare::{is_allowed, result_leaves};
 use super::source::FUEL;
