@@ -28,6 +28,8 @@ pub(super) struct Body {
     pub open: bool,
     /// The labels that some branch leads to.
     pub reached: FxHashSet<Id>,
+    /// How many continue constructs the block is in.
+    pub continuing: u32,
 }
 
 /// Sections of a module.

@@ -137,10 +137,11 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Begins a merge block; one that nothing leads to is never executed.
+    /// Begins a merge block; one that nothing leads to is never executed. In a continue construct
+    /// it leads on, for every block of one leads back to the loop.
     fn merge(&mut self, label: u32) {
         self.e.begin(label);
-        if !self.e.body.reached.contains(&label) {
+        if !self.e.body.reached.contains(&label) && self.e.body.continuing == 0 {
             self.e.end(Op::Unreachable, &[]);
         }
     }
@@ -189,6 +190,7 @@ impl Compiler<'_> {
         self.e.branch(next);
         self.e.begin(next);
         self.around.depth += 1;
+        self.e.body.continuing += 1;
         if let Some(update) = update {
             self.evaluate(update)?;
             self.e.enter(Rule::CodegenLoop);
@@ -200,6 +202,7 @@ impl Compiler<'_> {
             self.e.end(Op::BranchConditional, &[condition, header, merge]);
         }
         self.around.depth -= 1;
+        self.e.body.continuing -= 1;
         self.merge(merge);
         self.e.rule = saved;
         Ok(())
