@@ -9,14 +9,14 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Whether a program of spirv-tools can be run. Where it cannot, that is [`missing`].
+/// Whether a program of spirv-tools or glslang can be run. Where it cannot, that is [`missing`].
 ///
 /// # Panics
 /// It is not installed, and SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
 pub fn is_there(tool: &str) -> bool {
     let there = Command::new(tool).arg("--version").output().is_ok();
     if !there {
-        missing(&format!("{tool} is not installed (Debian: apt-get install spirv-tools)"), "SMALLSTEP_REQUIRE_SPIRV_TOOLS");
+        missing(&format!("{tool} is not installed (Debian: apt-get install spirv-tools glslang-tools)"), "SMALLSTEP_REQUIRE_SPIRV_TOOLS");
     }
     there
 }

@@ -46,12 +46,6 @@ const VARIANTS: &[Variant] = &[
     },
 ];
 
-fn is_there(command: &str) -> bool {
-    let there = Command::new(command).arg("--version").output().is_ok();
-    assert!(there || std::env::var_os("SMALLSTEP_REQUIRE_SPIRV_TOOLS").is_none(), "there is no {command}");
-    there
-}
-
 /// The words of a shader, compiled and optimised so; none where glslang or spirv-opt refuses,
 /// or what they write is not valid.
 fn compiled(path: &Path, variant: &Variant, folder: &Path) -> Option<Vec<u32>> {
@@ -88,7 +82,7 @@ fn refused_by_tint(wgsl: &str, folder: &Path) -> Option<String> {
 
 #[test]
 fn shaders_are_accepted_and_execute_the_same() {
-    if !["glslangValidator", "spirv-opt", "spirv-val"].into_iter().all(is_there) {
+    if !["glslangValidator", "spirv-opt", "spirv-val"].into_iter().all(smallstep_spec_tests::tools::is_there) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
