@@ -8,7 +8,8 @@ use std::time::Duration;
 use common::command;
 use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::theorem::dispatches::optimised::{Ends, NotOptimised, Optimised, Optimiser, compared, optimised};
+use smallstep::theorem::compiler::{Compiler, NotCompiled};
+use smallstep::theorem::dispatches::optimised::{Ends, Optimised, compared, optimised};
 use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
@@ -1092,20 +1093,20 @@ fn commands_that_optimise_are_run_and_bounded() {
         path.display().to_string()
     };
     let case = case(3, &Limits { executed: 40, ..Limits::default() });
-    let made = |command: &str, seconds: u64| Optimiser::new(command, Duration::from_secs(seconds)).expect("it is there");
+    let made = |command: &str, seconds: u64| Compiler::new(command, Duration::from_secs(seconds)).expect("it is there");
     let copies = made(&format!("{} -O", script("copies", "cp \"$2\" \"$4\"")), 60);
     assert_eq!(copies.run(&case.words), Ok(case.words.clone()));
     assert_eq!(optimised(&case, &copies), Optimised::Allowed);
     let refuses = made(&script("refuses", "echo no such pass >&2; exit 1"), 60);
     assert_eq!(
         optimised(&case, &refuses),
-        Optimised::Wrong { what: "the optimiser refuses a valid module: no such pass".into(), ends: Ends::Shown }
+        Optimised::Wrong { what: "the compiler refuses a valid module: no such pass".into(), ends: Ends::Shown }
     );
     let hangs = made(&script("hangs", "exec sleep 600"), 1);
-    assert_eq!(hangs.run(&case.words), Err(NotOptimised::Failed("the optimiser has not ended after 1 s".into())));
+    assert_eq!(hangs.run(&case.words), Err(NotCompiled::TimedOut("the compiler has not ended after 1 s".into())));
     let crashes = made(&script("crashes", "kill -SEGV $$"), 60);
     assert!(matches!(optimised(&case, &crashes), Optimised::Wrong { ends: Ends::Failed, .. }));
-    let by_wgsl = || Optimiser::wgsl(smallstep::compile::wgsl::Options::default(), Duration::from_secs(60));
+    let by_wgsl = || Compiler::wgsl(smallstep::compile::wgsl::Options::default(), Duration::from_secs(60));
     assert_eq!(optimised(&case, &by_wgsl().validated_by("grep -q @compute")), Optimised::Allowed);
     let says = script("says", "echo \"error in $1\" >&2; exit 1");
     assert_eq!(
@@ -1113,10 +1114,10 @@ fn commands_that_optimise_are_run_and_bounded() {
         Optimised::Wrong { what: "the validator refuses a valid module: error in FILE".into(), ends: Ends::Shown }
     );
     let writes_nothing = made(&script("nothing", "exit 0"), 60);
-    assert!(matches!(writes_nothing.run(&case.words), Err(NotOptimised::Failed(_))));
-    assert!(Optimiser::new("no-such-optimiser -O", Duration::from_secs(1)).expect_err("absent").contains("no-such-optimiser"));
+    assert!(matches!(writes_nothing.run(&case.words), Err(NotCompiled::Invalid(_))));
+    assert!(Compiler::new("no-such-optimiser -O", Duration::from_secs(1)).expect_err("absent").contains("no-such-optimiser"));
     let (code, _, err) = smallstep(&["fuzz-spirv", "--count", "1", "--optimiser", "no-such-optimiser -O"]);
     assert!(code == 3 && err.contains("no-such-optimiser"), "{code}: {err}");
-    let (code, out, _) = smallstep(&["fuzz-spirv", "--count", "3", "--executed", "40", "--optimiser", &copies.command()]);
+    let (code, out, _) = smallstep(&["fuzz-spirv", "--count", "3", "--executed", "40", "--optimiser", copies.name()]);
     assert!(code == 0 && out.contains("0 disagree or failed"), "{code}: {out}");
 }

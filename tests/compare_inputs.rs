@@ -218,10 +218,12 @@ fn floats_go_from_tame_to_wild() {
         let (tame, mild) = (values(0), values(1));
         assert!(tame.iter().all(|value| (0.25..=18.0).contains(value)), "{name}");
         assert!([0.25, 1.0, 18.0].iter().all(|value| tame.contains(value)), "{name}: the ends, and one");
-        assert!(mild.iter().all(|value| value.abs() <= 18.0 && (*value == 0.0 || value.abs() >= 0.25)), "{name}");
+        assert!(mild.iter().all(|value| value.abs() <= 18.0 && (*value == 0.0 || value.abs() >= 0.009)), "{name}");
+        let rounded = mild.iter().filter(|value| value.fract() * 8.0 % 1.0 != 0.0).count();
+        assert!(rounded * 10 > mild.len(), "{name}: floats that round: {rounded} of {}", mild.len());
         assert!([0.0, -1.0, 1.0].iter().all(|value| mild.contains(value)), "{name}: a zero, and both signs");
-        let small = values(2).iter().filter(|value| value.abs() <= 18.0 && value.fract().abs() % 0.25 == 0.0).count();
-        assert!(small * 10 > values(2).len() * 6, "{name}: most values are small still: {small} of {}", values(2).len());
+        let small = values(2).iter().filter(|value| (0.009..=18.0).contains(&value.abs())).count();
+        assert!(small * 10 > values(2).len() * 4, "{name}: most values are small still: {small} of {}", values(2).len());
 
         let sign = 1u64 << (width - 1);
         let infinity = sign - (1 << fraction);
@@ -231,7 +233,8 @@ fn floats_go_from_tame_to_wild() {
             ("minus zero", sign),
             ("infinity", infinity),
             ("minus infinity", sign | infinity),
-            ("the quiet NaN", infinity | 1 << (fraction - 1)),
+            ("a quiet NaN", infinity | 1 << (fraction - 1)),
+            ("a signalling NaN", infinity | 1),
             ("the greatest number", infinity - 1),
             ("the least subnormal number", 1),
             ("the greatest subnormal number", (1 << fraction) - 1),
@@ -241,7 +244,7 @@ fn floats_go_from_tame_to_wild() {
         for (what, bits) in specials {
             assert!(permille(wild, |value| value == bits) >= 5, "{name}: {what}");
         }
-        assert!(values(3).iter().any(|value| (900.0..=2700.0).contains(value) && value % 25.0 == 0.0), "{name}: hundreds");
+        assert!(values(3).iter().any(|value| (900.0..=2700.0).contains(value) && value.abs() >= 900.0), "{name}: hundreds");
         if width > 16 {
             let mixed = |bits: u64| {
                 let low = bits & ((1 << fraction) - 1);
@@ -257,7 +260,7 @@ fn floats_go_from_tame_to_wild() {
 fn later_drafts_are_tamer() {
     let u32s = |draft| drawn(draft, 120).swap_remove(4);
     let second = u32s(1);
-    assert!(second[3].contains(&u64::from(u32::MAX)), "the second draft has other lengths only");
+    assert!(second[3].contains(&u64::from(u32::MAX)), "the second draft has other lengths, and one workgroup");
     let third = u32s(2);
     assert!(third[1].iter().all(|&value| value <= 5) && third[2].iter().all(|&value| value < 100));
     assert!(third[3].contains(&u64::from(u32::MAX)));
@@ -327,8 +330,10 @@ fn a_few_workgroups_are_dispatched() {
     };
     let row = |most: u32| (1..=most).map(|x| [x, 1, 1]).collect::<BTreeSet<_>>();
     for size in [1, 64] {
-        assert_eq!(all(size, 0..1), row(2), "{size} invocations in a tame input");
-        assert_eq!(all(size, 1..4), &row(4) | &BTreeSet::from([[2, 2, 1], [1, 1, 2]]), "{size} invocations");
+        for level in 0..LEVELS {
+            let expected = &row(4) | &BTreeSet::from([[2, 2, 1], [1, 1, 2]]);
+            assert_eq!(all(size, level..level + 1), expected, "{size} invocations at level {level}");
+        }
     }
     for size in [100, 128] {
         assert_eq!(all(size, 0..4), &row(2) | &BTreeSet::from([[1, 1, 2]]), "{size} invocations");

@@ -8,9 +8,10 @@ use std::time::Duration;
 use smallstep::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
 use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Twin, shrink::size};
 use smallstep::gpu::{DeviceOutcome, Exit, Route};
+use smallstep::theorem::compiler::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally, module_of};
 use smallstep::theorem::dispatches::due::Due;
-use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, compared};
+use smallstep::theorem::dispatches::optimised::{Optimised, compared};
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, OnDevice, Shape};
 use smallstep::theorem::dispatches::{Asked, Engines, Judged, Runner, asked, judge, same};
@@ -197,7 +198,7 @@ fn a_campaign_counts_what_an_optimiser_makes_of_each_module_and_twin() {
     let with = |name: &str, body: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, format!("[ \"$1\" = --version ] && exit 0\n{body}\n")).expect("written");
-        let optimiser = Optimiser::new(&format!("sh {}", path.display()), Duration::from_secs(60)).expect("sh is there");
+        let optimiser = Compiler::new(&format!("sh {}", path.display()), Duration::from_secs(60)).expect("sh is there");
         let limits = Limits { executed: 20, ..Limits::default() };
         Plan { references: 0, limits, optimiser: Some(optimiser), ..plan(12, 2) }
     };
@@ -209,8 +210,8 @@ fn a_campaign_counts_what_an_optimiser_makes_of_each_module_and_twin() {
 
     // What no loader has to accept is not given to it.
     for (body, failed, said) in [
-        ("echo no such pass >&2; exit 1", false, "the optimiser refuses a valid module: no such pass"),
-        ("kill -SEGV $$", true, "the optimiser crashes (signal: 11 (SIGSEGV)"),
+        ("echo no such pass >&2; exit 1", false, "the compiler refuses a valid module: no such pass"),
+        ("kill -SEGV $$", true, "the compiler crashes (signal: 11 (SIGSEGV)"),
     ] {
         let plan = with("fails", body);
         let tally = campaign::run(&plan, None, |_, _| {});

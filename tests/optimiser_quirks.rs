@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use smallstep::theorem::dispatches::optimised::{Ends, Optimised, Optimiser};
+use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::dispatches::optimised::{Ends, Optimised};
 use smallstep::theorem::dispatches::optimiser_quirk::OptimiserQuirk;
 use smallstep_spec_tests::tools;
 
@@ -25,9 +26,9 @@ fn quirks() -> Vec<OptimiserQuirk> {
     quirks
 }
 
-fn optimiser(command: &str) -> Option<Optimiser> {
+fn optimiser(command: &str) -> Option<Compiler> {
     let tool = command.split_whitespace().next()?;
-    tools::is_there(tool).then(|| Optimiser::new(command, LIMIT).unwrap_or_else(|e| panic!("{e}")))
+    tools::is_there(tool).then(|| Compiler::new(command, LIMIT).unwrap_or_else(|e| panic!("{e}")))
 }
 
 #[test]
@@ -48,13 +49,13 @@ fn what_leaves_modules_alone_shows_no_quirk() {
     let folder = tempfile::tempdir().expect("a folder");
     let script = folder.path().join("copies");
     std::fs::write(&script, "case $1 in --version) echo copies v1;; *) cp \"$1\" \"$3\";; esac\n").expect("written");
-    let copies = Optimiser::new(&format!("sh {}", script.display()), LIMIT).expect("sh is there");
+    let copies = Compiler::new(&format!("sh {}", script.display()), LIMIT).expect("sh is there");
     for quirk in quirks() {
         assert_eq!(quirk.by(&copies), Optimised::Allowed, "{}", quirk.name);
         assert!(!quirk.is_of(&copies) && quirk.is_recorded(&Optimised::Allowed).is_err(), "{}", quirk.name);
         let wrong = |what: &str, ends| Optimised::Wrong { what: what.into(), ends };
         assert!(quirk.is_recorded(&wrong(&quirk.says, quirk.ends)).is_ok());
-        assert!(quirk.is_recorded(&wrong("the optimiser refuses a valid module", quirk.ends)).is_err());
+        assert!(quirk.is_recorded(&wrong("the compiler refuses a valid module", quirk.ends)).is_err());
         let others = [Ends::Shown, Ends::Undefined, Ends::Failed].into_iter().filter(|ends| *ends != quirk.ends);
         others.for_each(|ends| assert!(quirk.is_recorded(&wrong(&quirk.says, ends)).is_err(), "{}", quirk.name));
     }

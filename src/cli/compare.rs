@@ -5,15 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use smallstep::compile::split_samplers;
-use smallstep::compute::ComputeModule;
 use smallstep::compute::given::SpecValue;
-use smallstep::compute::told::{self, AssemblyLines};
-use smallstep::dispatch::ComputeDispatch;
+use smallstep::compute::told;
 use smallstep::program::{Language, Program};
+use smallstep::theorem::compilers;
 use smallstep::theorem::refine::blame::{Disagreement, Writer};
 use smallstep::theorem::refine::observe::How;
-use smallstep::theorem::refine::{self, Engine, Input, Mismatch, Settings, Shape, Side, StageModule, Summary, Unchecked, Verdict};
+use smallstep::theorem::refine::{Engine, Input, Runnable, Settings, Shape, Summary, Unchecked, Verdict};
 
 use super::bar::Bar;
 use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
@@ -23,20 +21,34 @@ use super::{exit, input};
 /// point, or its vertex and fragment entry points, drawn
 #[derive(Args)]
 pub(crate) struct Compare {
-    /// The module that is believed: words, assembly or WGSL.
-    before: PathBuf,
-    /// The module that may stand for it.
-    after: PathBuf,
+    /// BEFORE and AFTER: the module that is believed, and the one that may stand for it, as words,
+    /// assembly or WGSL. With --via: any number of modules, and folders of them.
+    #[arg(required = true, value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+    /// Compile each module by this compiler, and compare what it writes: naga, naga-wgsl (by its
+    /// WGSL), wgsl (ours, read by naga), tint, spirv-opt:PASSES, or cmd:'COMMAND {in} -o {out}'.
+    /// "A then B" is one compiler behind another. May be given several times.
+    #[arg(long, value_name = "COMPILER")]
+    pub(super) via: Vec<String>,
+    /// With --via: seconds that a compiler has for one module.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) compiler_limit: u64,
+    /// With --via: threads; 0 for as many as the machine has cores.
+    #[arg(long, default_value_t = 0, value_parser = input::threads())]
+    pub(super) threads: usize,
+    /// With --via: a folder for what compilers write that is wrong.
+    #[arg(long, value_name = "DIR", requires = "via")]
+    pub(super) save: Option<PathBuf>,
     /// How many inputs.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     inputs: u64,
     /// Which inputs.
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
     /// The entry point, where there are several. Without it, a vertex and a fragment entry point
     /// are drawn together.
     #[arg(long)]
-    entry: Option<String>,
+    pub(super) entry: Option<String>,
     /// What runs the modules: machine or reference; the machine where it can, if not given.
     #[arg(long, value_parser = engine)]
     engine: Option<Engine>,
@@ -47,7 +59,7 @@ pub(crate) struct Compare {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    reading: input::Reading,
+    pub(super) reading: input::Reading,
     #[command(flatten)]
     compute: ComputeArgs,
 }
@@ -65,16 +77,11 @@ impl Compare {
         self.compare()
     }
 
-    fn side(&self, program: &Program, values: &[SpecValue]) -> Result<Compared, Failure> {
+    fn side(&self, program: &Program, values: &[SpecValue]) -> Result<Runnable, Failure> {
         let name = program.name.clone();
         let source = self.compute.module_with(program, values)?;
         let wrong = |what: String| invalid(format!("{name}: {what}"));
-        if source.is_compute(self.entry.as_deref()) {
-            let module = ComputeModule::new(source.module, self.entry.as_deref()).map_err(wrong)?;
-            return Ok(Compared::Dispatch(Box::new(Side::new(name, module, source.assembly))));
-        }
-        let stages = StageModule::new(name.clone(), source.module, self.entry.as_deref()).map_err(wrong)?;
-        Ok(Compared::Stages(Box::new(stages), source.assembly))
+        Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(wrong)
     }
 
     /// A program whose words are compared: WGSL is what was made of a module, and of BEFORE the
@@ -87,13 +94,9 @@ impl Compare {
         }
         let words = program.words().map_err(unread)?;
         let wrong = |what: String| invalid(format!("{}: {what}", program.name));
-        match split_samplers::places([&words[..]], std::iter::empty()) {
-            Ok(places) if places.is_empty() => Ok(program),
-            _ => {
-                let apart = ComputeDispatch { words: words.into(), ..ComputeDispatch::default() };
-                let apart = split_samplers::adapt(&apart).map_err(|e| wrong(e.0))?;
-                Ok(Program::of_words(&program.name, apart.words.to_vec()))
-            }
+        match compilers::comparable(words).map_err(wrong)? {
+            None => Ok(program),
+            Some(words) => Ok(Program::of_words(&program.name, words)),
         }
     }
 
@@ -111,13 +114,38 @@ impl Compare {
                 "{option} is of no use for a comparison: it pins buffers and push constants only, and makes images itself"
             )));
         }
-        let (before, after) = (self.reading.program(&self.before)?, self.reading.program(&self.after)?);
+        if !self.via.is_empty() {
+            return super::compilers::compare(self, &self.settings()?);
+        }
+        let [before, after] = self.files.as_slice() else {
+            let given = self.files.len();
+            return Err(invalid(format!("{given} files are given; name BEFORE and AFTER, or compilers by --via")));
+        };
+        let (before, after) = (self.reading.program(before)?, self.reading.program(after)?);
         let split = after.language == Language::Wgsl;
         let (before, after) = (Compare::comparable(before, split)?, Compare::comparable(after, false)?);
         let values_after = self.values_after(&before, &after)?;
         let before = self.side(&before, &self.compute.spec_values()?)?;
         let after = self.side(&after, &values_after)?;
-        let settings = Settings {
+        let settings = self.settings()?;
+        let bar = Bar::new(Some(settings.inputs));
+        let between = format!("{} against {}", before.name(), after.name());
+        let progress = |summary: &Summary| bar.0.set_position(summary.inputs);
+        let summary = before.refined_by(&after, &settings, progress);
+        bar.0.finish_and_clear();
+        let summary = summary.map_err(|e| invalid(format!("{between}: {e}")))?;
+        let code = code(&summary);
+        let shape = before.shape(&settings).map_err(invalid)?;
+        if self.json {
+            say!("{}", self.to_json(&before, &after, &shape, &summary, code));
+        } else {
+            self.report(&before, &after, &shape, &summary);
+        }
+        Ok(code)
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
+        Ok(Settings {
             inputs: self.inputs,
             seed: self.seed,
             engine: self.engine.unwrap_or_default(),
@@ -127,36 +155,15 @@ impl Compare {
             pinned: self.compute.buffers()?,
             push: (!self.compute.push.is_empty()).then(|| self.compute.push_constants()).transpose()?,
             ..Settings::default()
-        };
-        let bar = Bar::new(Some(settings.inputs));
-        let between = format!("{} against {}", before.name(), after.name());
-        let progress = |summary: &Summary| bar.0.set_position(summary.inputs);
-        let summary = match (&before, &after) {
-            (Compared::Dispatch(b), Compared::Dispatch(a)) => refine::refines(b, a, &settings, progress),
-            (Compared::Stages(b, _), Compared::Stages(a, _)) => refine::refines_draws(b, a, &settings, progress),
-            _ => Err(Mismatch("one of them has a compute entry point, and the other has stages of a draw".into())),
-        };
-        bar.0.finish_and_clear();
-        let summary = summary.map_err(|e| invalid(format!("{between}: {e}")))?;
-        let code = code(&summary);
-        let shape = match &before {
-            Compared::Dispatch(before) => Shape::of(before, &settings),
-            Compared::Stages(before, _) => Shape::of_stages(before, &settings),
-        };
-        let shape = shape.map_err(invalid)?;
-        if self.json {
-            say!("{}", self.to_json(&before, &after, &shape, &summary, code));
-        } else {
-            self.report(&before, &after, &shape, &summary);
-        }
-        Ok(code)
+        })
     }
 
     /// The values of specialization constants that AFTER has: it may have lost some.
     fn values_after(&self, before: &Program, after: &Program) -> Result<Vec<SpecValue>, Failure> {
+        let after_name = after.name.clone();
         let (before, after) = (spec_ids(before)?, spec_ids(after)?);
         if let Some(new) = after.iter().find(|id| !before.contains(id)) {
-            let name = self.after.display();
+            let name = &after_name;
             return Err(invalid(format!("{name}: a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
         }
         Ok(self.compute.spec_values()?.into_iter().filter(|value| after.contains(&value.id)).collect())
@@ -172,7 +179,7 @@ impl Compare {
         words.join(" ")
     }
 
-    fn report(&self, before: &Compared, after: &Compared, shape: &Shape<'_>, summary: &Summary) {
+    fn report(&self, before: &Runnable, after: &Runnable, shape: &Shape<'_>, summary: &Summary) {
         if let Some(disagreement) = &summary.disagreement {
             let (index, minimal, disagreement) = disagreement.as_ref();
             say!("disagree on input {index} of seed {}: {}", self.seed, disagreement.what);
@@ -224,22 +231,24 @@ impl Compare {
         }
     }
 
-    fn to_json(&self, before: &Compared, after: &Compared, shape: &Shape<'_>, summary: &Summary, code: u8) -> Value {
+    fn to_json(&self, before: &Runnable, after: &Runnable, shape: &Shape<'_>, summary: &Summary, code: u8) -> Value {
         let disagreement = summary.disagreement.as_ref().map(|found| {
             let (index, minimal, disagreement) = found.as_ref();
             let Disagreement { difference, what, before: b, after: a, before_writer, after_writer } = disagreement;
             let (undefined, place) = match &difference.how {
                 How::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly())), None),
-                How::Byte { place, byte, bytes, undefined } => {
-                    (None, Some(json!({"set": place.set, "binding": place.binding, "byte": byte, "bytes": bytes, "any": undefined})))
+                How::Byte { place, byte, bytes, undefined, allowed } => {
+                    let place =
+                        json!({"set": place.set, "binding": place.binding, "byte": byte, "bytes": bytes, "any": undefined, "allowed": allowed});
+                    (None, Some(place))
                 }
                 How::Texel { of, at, component, components, .. } => {
                     (None, Some(json!({"of": of.to_string(), "texel": at, "component": component, "components": components})))
                 }
                 How::Ends(_) => (None, None),
             };
-            let writer = |side: &Compared, writer: &Option<Writer>| {
-                let Compared::Dispatch(side) = side else { return None };
+            let writer = |side: &Runnable, writer: &Option<Writer>| {
+                let Runnable::Dispatch(side) = side else { return None };
                 writer.map(|w| {
                     let global = side.module.global(minimal.groups, w.invocation.workgroup, w.invocation.local);
                     json!({"instruction": w.instruction, "opcode": told::instruction(&side.module.module, w.instruction), "function": w.at.function,
@@ -259,38 +268,6 @@ impl Compare {
             "verdict": summary.verdict().name(), "inputs": summary.inputs, "agree": summary.agree, "sampled": summary.sampled,
             "vacuous": summary.vacuous, "redrawn": summary.redrawn, "undecided": summary.undecided, "unchecked": unchecked,
             "disagreement": disagreement, "exit": code})
-    }
-}
-
-/// What is compared of a module.
-enum Compared {
-    /// Its compute entry point.
-    Dispatch(Box<Side>),
-    /// Its stages, and where its instructions stand in its text, if it has one.
-    Stages(Box<StageModule>, Option<AssemblyLines>),
-}
-
-impl Compared {
-    fn name(&self) -> &str {
-        match self {
-            Compared::Dispatch(side) => &side.name,
-            Compared::Stages(stages, _) => &stages.name,
-        }
-    }
-
-    /// The entry points, the vertex stage first.
-    fn entry(&self) -> String {
-        match self {
-            Compared::Dispatch(side) => side.module.entry.clone(),
-            Compared::Stages(stages, _) => stages.entries().into_iter().flatten().collect::<Vec<_>>().join(" "),
-        }
-    }
-
-    fn assembly(&self) -> Option<&AssemblyLines> {
-        match self {
-            Compared::Dispatch(side) => side.assembly.as_ref(),
-            Compared::Stages(_, assembly) => assembly.as_ref(),
-        }
     }
 }
 

@@ -10,8 +10,9 @@ use serde_json::json;
 use smallstep::compile::wgsl;
 use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
+use smallstep::theorem::compiler::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
-use smallstep::theorem::dispatches::optimised::{Ends, Optimised, Optimiser, optimised};
+use smallstep::theorem::dispatches::optimised::{Ends, Optimised, optimised};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
 use smallstep::theorem::dispatches::translated;
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
@@ -56,6 +57,10 @@ pub(crate) struct FuzzSpirv {
     /// must refine the generated one
     #[arg(long)]
     through_wgsl: bool,
+    /// Compile each module by this compiler, as compare --via does: what it writes must refine the
+    /// generated module
+    #[arg(long, value_name = "COMPILER", conflicts_with_all = ["optimiser", "through_wgsl"])]
+    via: Option<String>,
     /// With --through-wgsl: a command that must accept the WGSL too; it is given a file, and ends
     /// with 0 if it does
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
@@ -136,14 +141,18 @@ impl FuzzSpirv {
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
         let limit = Duration::from_secs(self.optimiser_limit);
-        let optimiser = match self.optimiser.as_deref().map(|command| Optimiser::new(command, limit)).transpose() {
+        let optimiser = match self.optimiser.as_deref().map(|command| Compiler::new(command, limit)).transpose() {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
         let optimiser = match (optimiser, self.through_wgsl) {
-            (None, true) => Some(Optimiser::wgsl(wgsl::Options::default(), limit)),
+            (None, true) => Some(Compiler::wgsl(wgsl::Options::default(), limit)),
             (optimiser, true) => optimiser.map(|o| o.through_wgsl(wgsl::Options::default())),
             (optimiser, false) => optimiser,
+        };
+        let optimiser = match &self.via {
+            Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop(),
+            None => optimiser,
         };
         let optimiser = match &self.validator {
             Some(command) => optimiser.map(|optimiser| optimiser.validated_by(command)),
@@ -151,7 +160,10 @@ impl FuzzSpirv {
         };
         if !self.of.is_empty() {
             let Some(optimiser) = optimiser else {
-                return input::fail(exit::INVALID, "error: --of needs --through-wgsl or --optimiser, which make other modules to compare");
+                return input::fail(
+                    exit::INVALID,
+                    "error: --of needs --via, --through-wgsl or --optimiser, which make other modules to compare",
+                );
             };
             return self.translated(optimiser, threads);
         }
@@ -180,12 +192,26 @@ impl FuzzSpirv {
         self.report(&plan, &tally, &quirks, device.as_mut(), seconds)
     }
 
+    /// The options that name the compiler, as the command line takes them.
+    fn by(&self) -> String {
+        let mut by = String::new();
+        for (option, value) in [("--via", &self.via), ("--optimiser", &self.optimiser)] {
+            if let Some(value) = value {
+                by += &format!(" {option} '{}'", value.replace('\'', r"'\''"));
+            }
+        }
+        if self.through_wgsl {
+            by += " --through-wgsl";
+        }
+        by
+    }
+
     /// What WSL programs are translated to, through the optimiser.
-    fn translated(&self, optimiser: Optimiser, threads: usize) -> Ended {
+    fn translated(&self, optimiser: Compiler, threads: usize) -> Ended {
         let count = if self.only { 1 } else { self.count };
         let (sources, seed, executed) = (self.of.clone(), self.seed, self.executed);
         let plan = translated::Plan { sources, seed, count, threads, executed, optimiser };
-        let command = plan.optimiser.command();
+        let command = plan.optimiser.name();
         let bar = Bar::new(Some(plan.count));
         let begun = std::time::Instant::now();
         let tally = translated::run(&plan, |programs, findings| {
@@ -195,8 +221,7 @@ impl FuzzSpirv {
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
         for (number, finding) in tally.findings.iter().enumerate() {
-            let by = if self.through_wgsl { " --through-wgsl".into() } else { String::new() };
-            let by = self.optimiser.as_ref().map_or(by.clone(), |command| format!(" --optimiser '{command}'{by}"));
+            let by = self.by();
             tell!("{}: {}", Runner::Optimiser, finding.what);
             tell!(
                 "replay: smallstep fuzz-spirv --of {} --seed {} --executed {} --only{by}",
@@ -362,7 +387,7 @@ impl FuzzSpirv {
                 let undecided: u64 = tally.optimised_undecided.values().sum();
                 let wrong = unknown.iter().filter(|f| f.runner == Runner::Optimiser).count();
                 let (agree, vacuous) = (tally.optimised, tally.optimised_vacuous);
-                let command = optimiser.command();
+                let command = optimiser.name();
                 say!("{command}: {agree} agree, {wrong} disagree or failed, {vacuous} vacuous (undefined before), {undecided} undecided");
                 for (why, count) in &tally.optimised_undecided {
                     say!("undecided after the optimiser: {count}: {why}");
@@ -380,13 +405,8 @@ impl FuzzSpirv {
         let twin = finding.defect.map_or_else(String::new, |defect| format!(" --twin {defect:?}"));
         let device = if finding.runner == Runner::Device { format!(" --device '{}'", self.device.device) } else { String::new() };
         let widths = if self.widths { " --widths" } else { "" };
-        let optimiser = match (&self.optimiser, finding.runner) {
-            (Some(command), Runner::Optimiser) => format!(" --optimiser '{command}'"),
-            _ => String::new(),
-        };
-        let optimiser =
-            if self.through_wgsl && finding.runner == Runner::Optimiser { format!("{optimiser} --through-wgsl") } else { optimiser };
-        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}{optimiser}", finding.seed, self.executed)
+        let by = if finding.runner == Runner::Optimiser { self.by() } else { String::new() };
+        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}{by}", finding.seed, self.executed)
     }
 
     /// Makes a finding minimal and prints it; the quirk that it is, if it is one.
@@ -435,7 +455,7 @@ impl FuzzSpirv {
 }
 
 /// Says what an optimiser makes of a module. Whether that is wrong.
-fn show_optimised(case: &ComputeCase, optimiser: &Optimiser) -> bool {
+fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
     let became = optimised(case, optimiser);
     if let (Optimised::Wrong { .. }, Ok(text)) =
         (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |words| disassemble(&words)))
@@ -444,7 +464,7 @@ fn show_optimised(case: &ComputeCase, optimiser: &Optimiser) -> bool {
     }
     tell!(
         "; {}: {}",
-        optimiser.command(),
+        optimiser.name(),
         match &became {
             Optimised::Allowed => "it shows what the module allows",
             Optimised::Vacuous => "the module is undefined, and allows everything",

@@ -44,6 +44,7 @@ mod call;
 mod campaign;
 mod check;
 mod compare;
+mod compilers;
 mod compute;
 mod desugar;
 mod device;
@@ -56,6 +57,7 @@ mod fuzz_wsl;
 mod grid;
 mod input;
 mod memory;
+mod naga;
 mod output;
 mod planted;
 mod precision;
@@ -105,6 +107,8 @@ enum Command {
     Bench(bench::Bench),
     #[command(hide = true)]
     Worker(worker::Worker),
+    #[command(hide = true)]
+    Naga(naga::Naga),
 }
 
 /// The words of the command line. An expression of `call` may begin with a minus sign, as no option
@@ -162,6 +166,7 @@ fn dispatch(command: Command) -> (Lines, exit::Ended) {
         Command::Adapters(command) => (to_stdout(command.json), command.run()),
         Command::Bench(command) => (to_stdout(command.json), command.run()),
         Command::Worker(command) => (None, command.run()),
+        Command::Naga(command) => (None, command.run()),
     }
 }
 

@@ -71,6 +71,55 @@ pub fn words(name: &str, text: &str, space: Space, limit: Duration) -> Result<Ve
     }
 }
 
+/// What naga makes of the words of a module: words again, as they come from its SPIR-V front end
+/// and its SPIR-V back end, or the WGSL that it writes of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Words.
+    Words(Vec<u32>),
+    /// WGSL.
+    Text(String),
+}
+
+/// Has naga read the words of a module and write them, as WGSL if `wgsl`. Nothing of what naga
+/// writes is mended, and y of positions stays as it is. It recurses, and takes as long as it
+/// takes: call it where it may end the process.
+///
+/// # Errors
+/// naga does not read the words, does not validate them, or does not write them.
+pub fn rewritten(words: &[u32], wgsl: bool) -> Result<Made, NotTranslated> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let options = front::spv::Options { adjust_coordinate_space: false, ..front::spv::Options::default() };
+    let module = front::spv::parse_u8_slice(&bytes, &options).map_err(|e| NotTranslated::Invalid(format!("naga does not read it: {e}")))?;
+    let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
+    let info = validated.map_err(|e| {
+        let mut text = format!("naga does not validate it: {}", e.as_inner());
+        let mut source = std::error::Error::source(e.as_inner());
+        while let Some(cause) = source {
+            text += &format!(": {cause}");
+            source = cause.source();
+        }
+        NotTranslated::Invalid(text)
+    })?;
+    let unwritten = |what: String| NotTranslated::Unsupported(format!("naga does not write it: {what}"));
+    if wgsl {
+        let text = naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty());
+        return text.map(Made::Text).map_err(|e| unwritten(e.to_string()));
+    }
+    let frozen = process_overrides(&module, &info, None, &PipelineConstants::default());
+    let (module, info) = frozen.map_err(|e| unwritten(format!("an override has no value: {e}")))?;
+    let unchecked = BoundsCheckPolicy::Unchecked;
+    let options = spv::Options {
+        lang_version: (1, 3),
+        flags: WriterFlags::empty(),
+        fake_missing_bindings: true,
+        bounds_check_policies: BoundsCheckPolicies { index: unchecked, buffer: unchecked, image_load: unchecked, binding_array: unchecked },
+        force_loop_bounding: false,
+        ..spv::Options::default()
+    };
+    spv::write_vec(&module, &info, &options, None).map(Made::Words).map_err(|e| unwritten(e.to_string()))
+}
+
 fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTranslated> {
     let invalid = |what: String| NotTranslated::Invalid(bounded(what.trim_end()));
     let module = wgsl::parse_str(text).map_err(|e| invalid(e.emit_to_string_with_path(text, name)))?;

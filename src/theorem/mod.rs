@@ -11,6 +11,8 @@ pub mod blame;
 pub mod campaign;
 pub mod case;
 pub mod check;
+pub mod compiler;
+pub mod compilers;
 pub mod device;
 pub mod dispatches;
 pub mod journal;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smallstep::compile::wgsl;
 use smallstep::compile::wgsl::planted::{Change, DRAWN};
-use smallstep::theorem::dispatches::optimised::Optimiser;
+use smallstep::theorem::compiler::Compiler;
 use smallstep::theorem::dispatches::translated::{Plan, Source, Tally, minimal, run};
 use smallstep::theorem::refine::Verdict;
 use smallstep::theorem::wsl::Programs;
@@ -13,7 +13,7 @@ use super::{assembled, compared, there_and_back};
 
 fn plan(sources: &[Source], count: u64, planted: Option<Change>) -> Plan {
     let options = wgsl::Options { planted, ..wgsl::Options::default() };
-    let optimiser = Optimiser::wgsl(options, Duration::from_secs(60));
+    let optimiser = Compiler::wgsl(options, Duration::from_secs(60));
     Plan { sources: sources.to_vec(), seed: 1, count, threads: 1, executed: 60, optimiser }
 }
 

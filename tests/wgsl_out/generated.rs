@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use smallstep::compile::wgsl;
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
+use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::dispatches::optimised::{Optimised, optimised};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// How many modules agree, and what became of the others.
-fn tally(optimiser: &Optimiser, count: u64, executed: u32) -> (u64, BTreeMap<String, u64>) {
+fn tally(optimiser: &Compiler, count: u64, executed: u32) -> (u64, BTreeMap<String, u64>) {
     let (mut agree, mut others) = (0, BTreeMap::new());
     for seed in 1..=count {
         let case = case(seed, &Limits { executed, ..Limits::default() });
@@ -25,14 +26,14 @@ fn tally(optimiser: &Optimiser, count: u64, executed: u32) -> (u64, BTreeMap<Str
 
 #[test]
 fn generated_modules_agree_through_wgsl() {
-    let (agree, others) = tally(&Optimiser::wgsl(wgsl::Options::default(), LIMIT), 200, 100);
+    let (agree, others) = tally(&Compiler::wgsl(wgsl::Options::default(), LIMIT), 200, 100);
     assert!(others.keys().all(|what| what == "undecided"), "{others:#?}");
     assert!(agree >= 190, "{agree} agree; {others:?}");
 }
 
 #[test]
 fn optimised_modules_agree_through_wgsl() {
-    let Ok(optimiser) = Optimiser::new("spirv-opt -O", LIMIT) else {
+    let Ok(optimiser) = Compiler::new("spirv-opt -O", LIMIT) else {
         assert!(std::env::var_os("SMALLSTEP_REQUIRE_SPIRV_TOOLS").is_none(), "there is no spirv-opt");
         return;
     };

@@ -5,7 +5,8 @@ use std::time::Duration;
 use smallstep::compile::wgsl::Options;
 use smallstep::compile::wgsl::planted::{BUGS, Change};
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
+use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::dispatches::optimised::{Optimised, optimised};
 
 /// What tests of its own catch, in `breadth`.
 const ELSEWHERE: &[Change] = &[Change::Descriptors, Change::Killed, Change::Components];
@@ -19,7 +20,7 @@ fn every_planted_bug_is_caught() {
     let mut missed = Vec::new();
     for bug in BUGS.iter().filter(|bug| !ELSEWHERE.contains(&bug.change)) {
         let options = Options { planted: Some(bug.change), ..Options::default() };
-        let optimiser = Optimiser::wgsl(options, Duration::from_secs(60));
+        let optimiser = Compiler::wgsl(options, Duration::from_secs(60));
         let by_generated = || (1..=TRIES).any(|seed| matches!(optimised(&case(seed, &limits), &optimiser), Optimised::Wrong { .. }));
         if !crate::sections::catches(bug.change) && !by_generated() {
             missed.push(bug.name);

@@ -8,12 +8,13 @@ use std::thread;
 use serde_json::{Value, json};
 use smallstep_semantics::spirv::environment::Observation;
 
-use super::optimised::{Ends, Optimised, Optimiser, optimised};
+use super::optimised::{Ends, Optimised, optimised};
 use super::quirk::{Known, OnDevice};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
+use crate::theorem::compiler::Compiler;
 use crate::theorem::without_numbers;
 
 /// How many seeds are judged before the device gets them.
@@ -39,7 +40,7 @@ pub struct Plan {
     /// The interpreters.
     pub engines: Engines,
     /// An optimiser whose modules must refine the generated ones.
-    pub optimiser: Option<Optimiser>,
+    pub optimiser: Option<Compiler>,
 }
 
 impl Plan {

@@ -8,9 +8,10 @@
 
 use std::path::Path;
 
-use super::optimised::{Ends, Optimised, Optimiser, optimised_dispatch};
+use super::optimised::{Ends, Optimised, optimised_dispatch};
 use super::quirk::prepare;
 use crate::compute::Prepared;
+use crate::theorem::compiler::Compiler;
 use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
 use crate::theorem::without_numbers;
 
@@ -67,12 +68,12 @@ impl OptimiserQuirk {
     }
 
     /// Whether it was seen with an optimiser of that version.
-    pub fn is_of(&self, optimiser: &Optimiser) -> bool {
+    pub fn is_of(&self, optimiser: &Compiler) -> bool {
         names(optimiser.version(), &self.version)
     }
 
     /// What the optimiser makes of it.
-    pub fn by(&self, optimiser: &Optimiser) -> Optimised {
+    pub fn by(&self, optimiser: &Compiler) -> Optimised {
         optimised_dispatch(&self.prepared, optimiser)
     }
 
@@ -85,7 +86,7 @@ impl OptimiserQuirk {
             Optimised::Wrong { what, ends } if *ends == self.ends && without_numbers(what).contains(&without_numbers(&self.says)) => Ok(()),
             Optimised::Wrong { what, .. } => Err(format!("another disagreement than recorded: {what}")),
             Optimised::Allowed => Err("this version no longer shows it: remove the quirk".into()),
-            Optimised::Vacuous => Err("the module is undefined, so that every optimised module is right".into()),
+            Optimised::Vacuous => Err("the module is undefined, so that every compiled module is right".into()),
             Optimised::Undecided(why) | Optimised::Unchecked(why) => Err(format!("it is unchecked: {why}")),
         }
     }

@@ -1,5 +1,5 @@
 //! Modules with images and samplers, stages and draws, which generated compute modules have not,
-//! through an optimiser or through WGSL: what generated WSL programs are translated to, and
+//! through a compiler or through WGSL: what generated WSL programs are translated to, and
 //! generated compute modules as fragment stages. Each dispatch and each draw has the one input that
 //! its program has.
 
@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use smallstep_semantics::spirv::disassemble;
 
 use super::fragments;
-use super::optimised::{Ends, Optimised, Optimiser, optimised_any};
+use super::optimised::{Ends, Optimised, optimised_any};
 use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl as shrink;
+use crate::theorem::compiler::Compiler;
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Programs, translated};
 
@@ -58,7 +59,7 @@ pub struct Plan {
     /// Instructions that an invocation of a generated fragment stage executes at the median.
     pub executed: u32,
     /// What makes the modules that must refine these.
-    pub optimiser: Optimiser,
+    pub optimiser: Compiler,
 }
 
 /// What has been compared, of one kind of dispatch.
@@ -90,7 +91,7 @@ pub struct Finding {
     pub seed: u64,
     /// What it is, one sentence.
     pub what: String,
-    /// How the optimiser is wrong.
+    /// How the compiler is wrong.
     pub ends: Ends,
 }
 

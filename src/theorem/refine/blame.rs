@@ -254,7 +254,8 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
             disagreement.after = format!("it shows {after} there");
             disagreement.what = texel_text(&disagreement.difference.how);
         }
-        &How::Byte { place, byte, bytes, .. } => {
+        How::Byte { place, byte, bytes, allowed, .. } => {
+            let (place, byte, bytes) = (*place, *byte, *bytes);
             let of = |side: &Side, fuel: u64, schedule: &Schedule| {
                 let observation = side.report(input, settings, fuel, schedule, &mut ()).outcome;
                 let trace = traced(side, input, settings, fuel, schedule);
@@ -264,7 +265,8 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
             let (b, b_writer) = of(before, settings.fuel, &disagreement.difference.before);
             let (a, a_writer) = of(after, disagreement.difference.fuel, &disagreement.difference.after);
             let more = if bytes > 1 { format!(" ({bytes} bytes differ)") } else { String::new() };
-            disagreement.what = format!("{place} {}: BEFORE shows {}, AFTER shows {}{more}", b.path, b.text, a.text);
+            let allowed = allowed.as_ref().map(|set| format!("; on devices BEFORE allows {set}")).unwrap_or_default();
+            disagreement.what = format!("{place} {}: BEFORE shows {}, AFTER shows {}{more}{allowed}", b.path, b.text, a.text);
             disagreement.before = stored(before, input, b_writer.as_ref());
             disagreement.after = stored(after, input, a_writer.as_ref());
             (disagreement.before_writer, disagreement.after_writer) = (b_writer, a_writer);
@@ -282,7 +284,7 @@ pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreeme
         ),
         How::Ends(how) => (format!("AFTER ends without an observation: {how}"), how.clone()),
         How::Texel { after: shown, .. } => (texel_text(&difference.how), format!("it shows {shown} there")),
-        How::Byte { place, byte, bytes, undefined } => {
+        How::Byte { place, byte, bytes, undefined, .. } => {
             let shown = if *undefined { "any value" } else { "another value" };
             let more = if *bytes > 1 { format!(" ({bytes} bytes differ)") } else { String::new() };
             (format!("AFTER shows {shown} in byte {byte} of the buffer at {place}{more}"), format!("it shows {shown} there"))

@@ -174,7 +174,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     };
     let certain: Vec<_> = bytes.iter().filter(|(place, byte, ..)| !doubted(*place, *byte)).collect();
     if let Some(&&(place, byte, _, shown)) = certain.first() {
-        return disagree(How::Byte { place, byte, bytes: certain.len() as u64, undefined: shown.is_none() });
+        return disagree(How::Byte { place, byte, bytes: certain.len() as u64, undefined: shown.is_none(), allowed: None });
     }
     match undecided || !bytes.is_empty() {
         true => Judged::Undecided("a texel, depth or byte depends on a value that devices may differ in".into()),

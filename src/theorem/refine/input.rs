@@ -4,8 +4,9 @@
 //! An input on which BEFORE is undefined teaches nothing, so inputs go from *tame* to *wild*. Tame:
 //! runtime arrays with room for every invocation, small positive integers, which as indices stay in
 //! bounds and as divisors are not 0. Wild: least lengths, extreme values, any bits. A quarter of
-//! the inputs begins at each of the four levels; one that turns out vacuous gives way to a tamer
-//! draft, at most [`DRAFTS`] in all.
+//! the inputs begins at each of the four levels; one that turns out vacuous gives way to another
+//! draft, at most [`DRAFTS`] in all: first one workgroup, then tamer values. The number of
+//! workgroups does not depend on the level.
 
 use std::ops::ControlFlow;
 
@@ -17,6 +18,7 @@ use smallstep_semantics::spirv::module::{Module, Variable};
 use smallstep_semantics::spirv::types::Type;
 
 use super::interface::{Mismatch, QUAD, least};
+use super::numbers::Numbers;
 use super::pictures::Handle;
 use super::stages::{Scene, StageModule};
 use super::{Settings, Side};
@@ -102,6 +104,8 @@ pub struct Shape<'m> {
     pub scene: Option<Scene>,
     /// Where AFTER has the push constants of BEFORE, if that is in a uniform buffer.
     pub moved: Option<Place>,
+    /// The numbers that they are made of: BEFORE's, and where it is known, AFTER's.
+    pub numbers: Numbers,
     module: &'m Module,
     push: Option<Variable>,
     push_bytes: u64,
@@ -171,7 +175,7 @@ impl<'m> Shape<'m> {
         {
             return Err(Mismatch(format!("the push constants have {} bytes; BEFORE needs {push_bytes}", bytes.len())));
         }
-        Ok(Shape { slots, handles, scene, moved: None, module, push, push_bytes, size })
+        Ok(Shape { slots, handles, scene, moved: None, numbers: Numbers::of(&[module]), module, push, push_bytes, size })
     }
 
     /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole
@@ -188,7 +192,11 @@ impl<'m> Shape<'m> {
         let (tight, room) = (if draft == 0 { random.below(level + 1) } else { 0 }, draft / 2);
         let groups = match &self.scene {
             Some(_) => [1; 3],
-            None => settings.groups.unwrap_or_else(|| self.groups(&mut random, level)),
+            // Two workgroups may race whatever the values are: every other draft has one.
+            None => settings.groups.unwrap_or_else(|| {
+                let drawn = self.groups(&mut random);
+                if draft % 2 == 1 || draft + 1 == DRAFTS { [1; 3] } else { drawn }
+            }),
         };
         // Of a draw, one for each pixel, about.
         let invocations = match &self.scene {
@@ -198,22 +206,22 @@ impl<'m> Shape<'m> {
         let buffers = self.slots.iter().map(|slot| {
             let bytes = slot.pinned.clone().unwrap_or_else(|| {
                 let length = length(slot, invocations, tight, room, &mut random);
-                filled(length, &self.cells(slot, length), level, &mut random)
+                filled(length, &self.cells(slot, length), level, &self.numbers, &mut random)
             });
             Buffer { set: slot.place.set, binding: slot.place.binding, bytes }
         });
         let buffers = buffers.collect();
         let push_constants = settings.push.clone().unwrap_or_else(|| {
             let cells = self.push.map(|variable| cells(self.module, &variable, self.push_bytes)).unwrap_or_default();
-            filled(self.push_bytes, &cells, level, &mut random)
+            filled(self.push_bytes, &cells, level, &self.numbers, &mut random)
         });
         let (mut images, mut samplers) = (Vec::new(), Vec::new());
         for handle in &self.handles {
             let Place { set, binding } = handle.place;
-            images.extend(handle.image(level, &mut random).map(|image| BoundImage { set, binding, image }));
+            images.extend(handle.image(level, &self.numbers, &mut random).map(|image| BoundImage { set, binding, image }));
             samplers.extend(handle.sampler(level, &mut random).map(|sampler| BoundSampler { set, binding, sampler }));
         }
-        let attributes = self.scene.as_ref().map_or_else(Vec::new, |scene| scene.attributes(level, &mut random));
+        let attributes = self.scene.as_ref().map_or_else(Vec::new, |scene| scene.attributes(level, &self.numbers, &mut random));
         let mut input = Input { groups, buffers, images, samplers, push_constants, attributes };
         if let Some(place) = self.moved {
             input.move_push_constants(place);
@@ -222,9 +230,9 @@ impl<'m> Shape<'m> {
     }
 
     /// A few workgroups, so that one workgroup, several, and several in another direction come up.
-    fn groups(&self, random: &mut Random, level: u32) -> [u32; 3] {
+    fn groups(&self, random: &mut Random) -> [u32; 3] {
         let most = 256 / self.size.iter().fold(1u32, |n, &s| n.saturating_mul(s)).clamp(1, 256);
-        match random.below(if level == 0 { 3 } else { 6 }) {
+        match random.below(6) {
             1 => [2.min(most.max(1)), 1, 1],
             3 => [random.between(1, most.clamp(1, 4)), 1, 1],
             4 if most >= 4 => [2, 2, 1],
@@ -334,7 +342,7 @@ fn length(slot: &Slot, invocations: u64, tight: u32, room: u32, random: &mut Ran
 }
 
 /// Values by type, those of one member or array at one level, which is at most the given one.
-fn filled(length: u64, cells: &[Cell], level: u32, random: &mut Random) -> Vec<u8> {
+fn filled(length: u64, cells: &[Cell], level: u32, numbers: &Numbers, random: &mut Random) -> Vec<u8> {
     let mut bytes = vec![0; length as usize];
     let (mut group, mut own) = (u32::MAX, 0);
     for cell in cells {
@@ -342,93 +350,12 @@ fn filled(length: u64, cells: &[Cell], level: u32, random: &mut Random) -> Vec<u
             (group, own) = (cell.group, random.below(level + 1).max(random.below(level + 1)));
         }
         let (bits, width) = match cell.type_ {
-            Type::Int { width, .. } => (integer(width, own, random), width),
-            Type::Float { width } => (float(width, own, random), width),
+            Type::Int { width, .. } => (numbers.integer(width, own, random), width),
+            Type::Float { width } => (numbers.float(width, own, random), width),
             _ => continue,
         };
         let end = cell.offset as usize + usize::from(width / 8);
         bytes[cell.offset as usize..end].copy_from_slice(&bits.to_le_bytes()[..usize::from(width / 8)]);
     }
     bytes
-}
-
-pub(super) fn integer(width: u8, level: u32, random: &mut Random) -> u64 {
-    let small = u64::from(random.below(5));
-    match (level, random.below(8)) {
-        (0, 0) => small,
-        (0, _) => 1 + small,
-        (1, 0) => u64::from(random.below(100)),
-        (1, _) => u64::from(random.below(16)),
-        (2, 0..=3) => u64::from(random.below(16)),
-        (_, 0) => random.bits(),
-        (_, 1) => random.bits() >> random.below(64),
-        _ => {
-            let (least, all) = (1u64 << (width - 1), u64::MAX >> (64 - width));
-            let power = 1u64 << random.below(u32::from(width));
-            let near = [0, 1, 2, 3, all, all - 1, least, least - 1, least + 1, u64::from(width), u64::from(width) - 1];
-            match random.below(3) {
-                0 => power,
-                1 => power.wrapping_sub(1),
-                _ => random.pick(&near),
-            }
-        }
-    }
-}
-
-pub(super) fn float(width: u8, level: u32, random: &mut Random) -> u64 {
-    // Values that every width has.
-    let tame = f32::from(random.below(9) as u8 + 1) * random.pick(&[0.25, 0.5, 1.0, 1.0, 2.0]);
-    let signed = if random.percent(30) { -tame } else { tame };
-    let (exponent, fraction) = match width {
-        16 => (5, 10),
-        32 => (8, 23),
-        _ => (11, 52),
-    };
-    let infinity = ((1u64 << exponent) - 1) << fraction;
-    let special = [
-        0,
-        1 << (width - 1),
-        infinity,
-        infinity | 1 << (width - 1),
-        infinity | 1 << (fraction - 1),
-        infinity - 1,
-        1,
-        1 << fraction,
-        (1 << fraction) - 1,
-    ];
-    match (level, random.below(8)) {
-        (0, _) => of_width(width, tame),
-        (1, 0) => of_width(width, 0.0),
-        (1, _) | (2, 0..=3) => of_width(width, signed),
-        (_, 0) => random.bits(),
-        (_, 1..=3) => random.pick(&special),
-        _ => of_width(width, signed * random.pick(&[1.0, 1.5, 100.0, 0.125])),
-    }
-}
-
-/// A float with few bits in a format that holds it.
-fn of_width(width: u8, value: f32) -> u64 {
-    match width {
-        32 => value.to_bits().into(),
-        64 => f64::from(value).to_bits(),
-        _ => {
-            let bits = value.to_bits();
-            let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
-            // Normal in 16 bits, or zero.
-            u64::from(sign | (magnitude >> 13).saturating_sub(112 << 10))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::of_width;
-
-    #[test]
-    fn tame_floats_have_every_width() {
-        assert_eq!(of_width(16, 1.0), 0x3c00);
-        assert_eq!(of_width(16, -2.5), 0xc100);
-        assert_eq!(of_width(16, 0.0), 0);
-        assert_eq!(of_width(64, 1.5), 1.5f64.to_bits());
-    }
 }

@@ -10,6 +10,7 @@
 //! | a byte that is any value | any byte, defined or not: undefined values may shrink |
 //! | a byte that is one value | this value |
 //! | a byte that conforming devices may differ in | this value; another is *undecided* |
+//! | a float that conforming devices may differ in | the same; one outside of its set is wrong |
 //!
 //! What devices may differ in is known by the [`Trust`](smallstep_semantics::number::Trust) of a
 //! value, under the float controls that BEFORE declares.
@@ -35,10 +36,13 @@
 
 pub mod blame;
 pub mod draws;
+mod floats;
 pub mod input;
 pub mod interface;
+mod numbers;
 pub mod observe;
 pub mod pictures;
+pub mod runnable;
 pub mod shrink;
 mod side;
 pub mod stages;
@@ -55,8 +59,10 @@ pub use blame::Disagreement;
 use draws::Stages;
 pub use input::{Input, Shape};
 pub use interface::Mismatch;
+pub use numbers::Numbers;
 use observe::Difference;
 pub use observe::Judged;
+pub use runnable::{Runnable, entries};
 pub use side::Side;
 pub use stages::StageModule;
 
@@ -78,7 +84,8 @@ pub enum Engine {
 pub struct Settings {
     /// How many inputs.
     pub inputs: u64,
-    /// Which; input i is a function of the seed, i, and the interface of BEFORE.
+    /// Which; input i is a function of the seed, i, the interface of BEFORE, and the numbers that
+    /// both modules name.
     pub seed: u64,
     /// What runs them.
     pub engine: Engine,
@@ -221,7 +228,7 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     interface::check(before, after)?;
     let moved = interface::moved_push_constants(&[before.module.uses()], &after.module.uses());
     let mut shape = Shape::of(before, settings)?;
-    shape.moved = moved;
+    (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module.module, &after.module.module]));
     let judge = |input: &Input| observe::judge(before, after, input, settings);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     Ok(over_inputs(&shape, settings, &judge, &blame, progress))
@@ -240,7 +247,7 @@ pub fn refines_draws(
     interface::check_stages(before, after)?;
     let moved = after.uses().iter().find_map(|after| interface::moved_push_constants(&before.uses(), after));
     let mut shape = Shape::of_stages(before, settings)?;
-    shape.moved = moved;
+    (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module, &after.module]));
     let scene = shape.scene.clone().ok_or_else(|| Mismatch(format!("{} has no stages", before.name)))?;
     let stages = |side: &StageModule| {
         let dispatch = scene.dispatch(side, &shape.draw(settings, 0, 0)).map_err(Mismatch)?;

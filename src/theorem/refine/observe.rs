@@ -11,7 +11,7 @@ use smallstep_semantics::spirv::{Relation, grid};
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
-use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked, texels, weak};
+use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked, floats, texels, weak};
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -68,6 +68,8 @@ pub enum How {
         bytes: u64,
         /// Whether it is any value in AFTER.
         undefined: bool,
+        /// Of a float that devices may compute otherwise: what BEFORE allows, in words.
+        allowed: Option<String>,
     },
     /// A component of a texel, or a depth, has another value or any value.
     Texel {
@@ -348,9 +350,11 @@ impl Sides<'_> {
                 of_images.retain(|texel| texel.is_wrong(&report.doubtful_texels));
             }
             let how = match (decided.first(), of_images.first()) {
-                (Some(&&(place, byte, _, shown)), _) => How::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none() },
+                (Some(&&(place, byte, _, shown)), _) => {
+                    How::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none(), allowed: None }
+                }
                 (None, Some(texel)) => texel.how(of_images.len() as u64),
-                (None, None) => return Err("a byte depends on a value that devices may differ in".into()),
+                (None, None) => self.by_sets(after, &differing)?,
             };
             let count = decided.len() + of_images.len();
             if nearest.as_ref().is_none_or(|(least, _)| count < *least) {
@@ -360,6 +364,17 @@ impl Sides<'_> {
         match (nearest, of_before.complete) {
             (Some((_, difference)), true) => Ok(difference),
             _ => Err("not every order of the invocations was tried".into()),
+        }
+    }
+
+    /// How floats differ of which devices may show several, or why they may be the same.
+    fn by_sets(&self, after: &Observation, differing: &[(Place, u64, Byte, Byte)]) -> Result<How, String> {
+        let outside = floats::outside(self.before, after, self.input, self.settings, differing);
+        match outside.first() {
+            Some(&floats::Outside { place, byte, undefined, allowed }) => {
+                Ok(How::Byte { place, byte, bytes: 4 * outside.len() as u64, undefined, allowed: Some(allowed.to_string()) })
+            }
+            None => Err("a byte depends on a value that devices may differ in".into()),
         }
     }
 

@@ -3,7 +3,7 @@
 use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Numeric, Sampler, Shape};
 use smallstep_semantics::number::integer::mask;
 
-use super::input::{float, integer};
+use super::numbers::Numbers;
 use crate::compute::given::Place;
 use crate::dispatch::resources::{Behind, Texels};
 use crate::generate::Random;
@@ -29,7 +29,7 @@ impl Handle {
     }
 
     /// An image for it, of that level of wildness; none for what is no image.
-    pub(super) fn image(&self, level: u32, random: &mut Random) -> Option<Image> {
+    pub(super) fn image(&self, level: u32, numbers: &Numbers, random: &mut Random) -> Option<Image> {
         let (shape, format, texels, sampled) = self.image_kind()?;
         let format = format.unwrap_or_else(|| match (texels, self.compares) {
             (_, true) => Format::D32Sfloat,
@@ -52,7 +52,7 @@ impl Handle {
         let mut image = Image::of_shape(format, shape, sides, levels).or_else(|_| Image::of_shape(format, shape, sides, 1)).ok()?;
         for level_of_detail in 0..image.levels() {
             let count: u32 = image.sides(level_of_detail)?.into_iter().product();
-            let bytes: Vec<u8> = (0..count).flat_map(|_| texel(format, level, random)).collect();
+            let bytes: Vec<u8> = (0..count).flat_map(|_| texel(format, level, numbers, random)).collect();
             image.fill(level_of_detail, &bytes).ok()?;
         }
         Some(image)
@@ -78,13 +78,13 @@ impl Handle {
 }
 
 /// The bytes of a texel.
-fn texel(format: Format, level: u32, random: &mut Random) -> Vec<u8> {
+fn texel(format: Format, level: u32, numbers: &Numbers, random: &mut Random) -> Vec<u8> {
     let mut texel = 0u128;
     for channel in format.channels() {
         let code = match format.numeric() {
             _ if format.is_depth() && format.numeric() == Numeric::Float => u64::from((random.below(9) as f32 / 8.0).to_bits()),
-            Numeric::Float => float(channel.width, level, random),
-            Numeric::Uint | Numeric::Sint => integer(channel.width, level, random),
+            Numeric::Float => numbers.float(channel.width, level, random),
+            Numeric::Uint | Numeric::Sint => numbers.integer(channel.width, level, random),
             Numeric::Unorm | Numeric::Snorm => random.bits(),
         };
         texel |= u128::from(code & mask(channel.width)) << channel.offset;

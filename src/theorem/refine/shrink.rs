@@ -2,12 +2,14 @@
 
 use smallstep_semantics::spirv::types::Type;
 
-use super::input::Slot;
+use super::input::{Cell, Slot};
 use super::observe::{Judged, judge};
 use super::{Input, Settings, Shape, Side};
 
 /// The most inputs that are tried.
 const QUESTIONS: u32 = 1_500;
+/// How many earlier places are tried for a value.
+const PLACES: usize = 8;
 
 /// Judges one input.
 pub(super) type Judge<'j> = &'j dyn Fn(&Input) -> Judged;
@@ -38,6 +40,7 @@ pub(super) fn minimal_by(judge: Judge<'_>, shape: &Shape<'_>, input: Input, sett
             if shape.slots[at].pinned.is_none() {
                 shrinking.shorten(at);
                 shrinking.zero(at);
+                shrinking.earlier(at);
             }
         }
         if settings.push.is_none() {
@@ -132,6 +135,30 @@ impl Shrinking<'_> {
                 let held = own.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
                 let (one, half) = (with(&self.best, 1), with(&self.best, held / 2));
                 if held <= 1 || self.takes(one) || !self.takes(half) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Values at the beginning, where fewer workgroups and a shorter buffer reach them.
+    fn earlier(&mut self, at: usize) {
+        let slot = &self.shape.slots[at];
+        let cells = self.shape.cells(slot, self.best.buffers[at].bytes.len() as u64);
+        for (place, cell) in cells.iter().enumerate() {
+            let width = usize::from(cell.type_.width().unwrap_or(8) / 8);
+            let held = |input: &Input, offset: u64| input.buffers[at].bytes[offset as usize..offset as usize + width].to_vec();
+            let own = held(&self.best, cell.offset);
+            if own.iter().all(|&byte| byte == 0) {
+                continue;
+            }
+            let free = |to: &&Cell| to.type_ == cell.type_ && held(&self.best, to.offset).iter().all(|&byte| byte == 0);
+            let places: Vec<u64> = cells[..place].iter().filter(free).map(|to| to.offset).take(PLACES).collect();
+            for offset in places {
+                let mut input = self.best.clone();
+                input.buffers[at].bytes[cell.offset as usize..cell.offset as usize + width].fill(0);
+                input.buffers[at].bytes[offset as usize..offset as usize + width].copy_from_slice(&own);
+                if self.takes(input) {
                     break;
                 }
             }

@@ -12,8 +12,8 @@ use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
 use super::Input;
-use super::input::{float, integer};
 use super::interface::Mismatch;
+use super::numbers::Numbers;
 use crate::compute::passing::{self, Gives, Port};
 use crate::compute::{Given, Uses};
 use crate::dispatch::resources::{self, Needs};
@@ -166,7 +166,7 @@ impl Scene {
     }
 
     /// The attributes of six vertices: a triangle over everything, and one that is anywhere.
-    pub(super) fn attributes(&self, level: u32, random: &mut Random) -> Vec<Attribute> {
+    pub(super) fn attributes(&self, level: u32, numbers: &Numbers, random: &mut Random) -> Vec<Attribute> {
         let mut all = Vec::new();
         for port in &self.attributes {
             let float_ = matches!(port.type_, Type::Float { .. });
@@ -194,8 +194,8 @@ impl Scene {
                         (true, 0 | 1, None) => anywhere(random).to_bits(),
                         (true, 2, _) => (random.below(5) as f32 / 4.0).to_bits(),
                         (true, ..) => 1f32.to_bits(),
-                        _ if float_ => float(32, level, random) as u32,
-                        _ => integer(32, level, random) as u32,
+                        _ if float_ => numbers.float(32, level, random) as u32,
+                        _ => numbers.integer(32, level, random) as u32,
                     };
                     bytes.extend(bits.to_le_bytes());
                 }

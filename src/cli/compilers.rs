@@ -1,0 +1,246 @@
+//! `smallstep compare --via`: modules through compilers under test.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use smallstep::program::Language;
+use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::{Judgement, Verdict, judge};
+use smallstep::theorem::refine::Settings;
+
+use super::compare::Compare;
+use super::exit::{self, Ended};
+use super::progress;
+
+/// The compilers that `--via` names.
+pub(super) fn named(names: &[String], limit: Duration) -> Result<Vec<Compiler>, exit::Failure> {
+    let program = std::env::current_exe().map_err(|e| (exit::FAILED, format!("the path of this program is not known: {e}")))?;
+    let one = |name: &String| Compiler::named(name, &program, limit).map_err(|e| (exit::UNCHECKED, format!("error: --via {name}: {e}")));
+    names.iter().map(one).collect()
+}
+
+/// A module's name, and its words or why there are none.
+type Read = (String, Result<Vec<u32>, exit::Failure>);
+
+/// Compares what compilers write with every module that is given.
+pub(super) fn compare(args: &Compare, settings: &Settings) -> Ended {
+    let compilers = named(&args.via, Duration::from_secs(args.compiler_limit))?;
+    let mut paths = Vec::new();
+    for path in &args.files {
+        collect(path, true, &mut paths).map_err(|e| (exit::INVALID, format!("error: {e}")))?;
+    }
+    if paths.is_empty() {
+        return Err((exit::INVALID, "error: the folders hold no module (.spv, .spvasm or .wgsl)".into()));
+    }
+    let read: Vec<Read> = paths.iter().map(|path| (path.display().to_string(), words(args, path))).collect();
+    let jobs: Vec<(usize, usize)> = (0..read.len()).flat_map(|file| (0..compilers.len()).map(move |by| (file, by))).collect();
+    let bar = progress(Some(jobs.len() as u64), "{bar:30} {pos} of {len} modules, {eta} left, {msg}");
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Done::default()));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if args.threads == 0 { cores } else { args.threads };
+    let one = |job: usize| {
+        let (file, by) = jobs[job];
+        let (name, words) = &read[file];
+        words.as_ref().ok().map(|words| judge(name, words, args.entry.as_deref(), &compilers[by], settings))
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(jobs.len()) {
+            scope.spawn(|| {
+                loop {
+                    let job = next.fetch_add(1, Ordering::Relaxed);
+                    if job >= jobs.len() {
+                        return;
+                    }
+                    let judgement = one(job);
+                    let mut done = done.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                    done.waiting.insert(job, judgement);
+                    // Reports keep the order of the files.
+                    while let Some(judgement) = {
+                        let at = done.printed;
+                        done.waiting.remove(&at)
+                    } {
+                        let (file, by) = jobs[done.printed];
+                        done.printed += 1;
+                        bar.set_position(done.printed as u64);
+                        let (name, words) = &read[file];
+                        let report = Report { args, name, compiler: &compilers[by] };
+                        match (judgement, words) {
+                            (Some(judgement), _) => {
+                                bar.suspend(|| report.print(&judgement, done.printed));
+                                done.count(by, &judgement);
+                            }
+                            (None, Err((code, message))) if by == 0 => {
+                                bar.suspend(|| report.print_unread(*code, message));
+                                done.code = exit::worse(done.code, *code);
+                            }
+                            (None, _) => {}
+                        }
+                        bar.set_message(format!("{} wrong", done.wrong));
+                    }
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.report(args, &compilers, read.len());
+    Ok(done.code)
+}
+
+/// The modules at a path: the file that is named, or those of a folder and of the folders in it, by
+/// their names.
+fn collect(path: &Path, named: bool, paths: &mut Vec<PathBuf>) -> Result<(), String> {
+    if !path.is_dir() {
+        let of = path.to_str().and_then(Language::of_name);
+        if named || matches!(of, Some(Language::Words | Language::Assembly | Language::Wgsl)) {
+            paths.push(path.to_path_buf());
+        }
+        return Ok(());
+    }
+    let unread = |e: std::io::Error| format!("{}: {e}", path.display());
+    let mut entries = std::fs::read_dir(path).map_err(unread)?.collect::<Result<Vec<_>, _>>().map_err(unread)?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    // A link to a folder may lead back.
+    let plain = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| !kind.is_symlink());
+    entries.iter().filter(|entry| plain(entry)).try_for_each(|entry| collect(&entry.path(), false, paths))
+}
+
+fn words(args: &Compare, path: &Path) -> Result<Vec<u32>, exit::Failure> {
+    let unread = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
+    args.reading.program(path)?.made_of_module().and_then(|program| program.words()).map_err(unread)
+}
+
+/// What has been judged.
+#[derive(Default)]
+struct Done {
+    /// Judgements that wait for those before them.
+    waiting: BTreeMap<usize, Option<Judgement>>,
+    printed: usize,
+    wrong: u64,
+    code: u8,
+    /// By compiler and verdict.
+    counts: BTreeMap<(usize, Verdict), u64>,
+    /// By compiler, verdict and cause: how often, and inputs.
+    causes: BTreeMap<(usize, Verdict, String), u64>,
+    inputs: u64,
+}
+
+impl Done {
+    fn count(&mut self, by: usize, judgement: &Judgement) {
+        let verdict = judgement.verdict;
+        *self.counts.entry((by, verdict)).or_default() += 1;
+        if !judgement.cause.is_empty() {
+            *self.causes.entry((by, verdict, judgement.group())).or_default() += 1;
+        }
+        self.inputs += judgement.inputs;
+        self.wrong += u64::from(verdict.is_wrong());
+        self.code = exit::worse(self.code, code(verdict));
+    }
+
+    fn report(&self, args: &Compare, compilers: &[Compiler], files: usize) {
+        let counts_of = |by: usize| Verdict::ALL.into_iter().filter_map(move |v| self.counts.get(&(by, v)).map(|n| (v, *n)));
+        if args.json {
+            let compilers: Vec<Value> = (compilers.iter().enumerate())
+                .map(|(by, compiler)| {
+                    let verdicts: serde_json::Map<_, _> = counts_of(by).map(|(v, n)| (v.name().to_string(), json!(n))).collect();
+                    let of = self.causes.iter().filter(|((of, ..), _)| *of == by);
+                    let causes: Vec<Value> =
+                        of.map(|((_, v, cause), n)| json!({"verdict": v.name(), "cause": cause, "modules": n})).collect();
+                    json!({"compiler": compiler.name(), "version": compiler.version(), "verdicts": verdicts, "causes": causes})
+                })
+                .collect();
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "modules": files, "inputs": self.inputs, "compilers": compilers, "exit": self.code})
+            );
+            return;
+        }
+        say!("{files} modules, {} inputs", self.inputs);
+        for (by, compiler) in compilers.iter().enumerate() {
+            let counts: Vec<String> = counts_of(by).map(|(verdict, n)| format!("{} {n}", verdict.name())).collect();
+            say!("{}: {}", compiler.name(), if counts.is_empty() { "nothing was judged".into() } else { counts.join(", ") });
+            let mut of: Vec<_> = self.causes.iter().filter(|((of, ..), _)| *of == by).collect();
+            of.sort_by_key(|((_, verdict, _), n)| (*verdict, std::cmp::Reverse(**n)));
+            for ((_, verdict, cause), n) in of {
+                say!("  {}: {n}: {cause}", verdict.name());
+            }
+        }
+    }
+}
+
+/// The code of a verdict: a refusal leaves a module unchecked.
+fn code(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Agrees => exit::DONE,
+        Verdict::Miscompiles | Verdict::Invalid => exit::DISAGREE,
+        Verdict::Crashes | Verdict::TimesOut => exit::FAILED,
+        Verdict::Refuses | Verdict::Undecided | Verdict::Vacuous | Verdict::Unchecked => exit::UNCHECKED,
+    }
+}
+
+/// What is printed of one module and one compiler.
+struct Report<'a> {
+    args: &'a Compare,
+    name: &'a str,
+    compiler: &'a Compiler,
+}
+
+impl Report<'_> {
+    fn print_unread(&self, code: u8, message: &str) {
+        if self.args.json {
+            say!("{}", json!({"schema": 1, "kind": "module", "file": self.name, "error": {"message": message}, "exit": code}));
+        } else {
+            tell!("{message}");
+        }
+    }
+
+    fn print(&self, judgement: &Judgement, number: usize) {
+        let saved = match (&self.args.save, judgement.verdict.is_wrong(), &judgement.words) {
+            (Some(folder), true, Some(words)) => Some(self.saved(folder, number, words)),
+            _ => None,
+        };
+        if self.args.json {
+            let found = judgement.disagreement.as_ref().map(|found| {
+                json!({"entry": found.entry, "input": found.index, "what": found.disagreement.what, "before": found.disagreement.before,
+                    "after": found.disagreement.after, "arguments": found.arguments})
+            });
+            let saved = saved.as_ref().and_then(|saved| saved.as_ref().ok());
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "module", "file": self.name, "compiler": self.compiler.name(), "verdict": judgement.verdict.name(),
+                    "cause": judgement.cause, "inputs": judgement.inputs, "agree": judgement.agree, "disagreement": found, "saved": saved})
+            );
+            return;
+        }
+        if judgement.verdict == Verdict::Agrees {
+            return;
+        }
+        say!("{} via {}: {}: {}", self.name, self.compiler.name(), judgement.verdict.name(), judgement.cause);
+        if let Some(found) = &judgement.disagreement {
+            let entry = found.entry.as_ref().map(|name| format!(", entry point {name}")).unwrap_or_default();
+            say!("  input {} of seed {}{entry}", found.index, self.args.seed);
+            for (side, text) in [("the module", &found.disagreement.before), ("what the compiler writes", &found.disagreement.after)] {
+                say!("  {side}: {}", text.replace('\n', "\n  "));
+            }
+            say!("  minimal input: {}", found.arguments.join(" "));
+        }
+        match saved {
+            Some(Ok(path)) => say!("  written to {path}"),
+            Some(Err(e)) => tell!("  {e}"),
+            None => {}
+        }
+    }
+
+    /// Writes the words of a compiler to a file of their own.
+    fn saved(&self, folder: &Path, number: usize, words: &[u32]) -> Result<String, String> {
+        let stem = Path::new(self.name).file_stem().map_or("module".into(), |stem| stem.to_string_lossy().into_owned());
+        let path = folder.join(format!("{stem}-{number}.spv"));
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, bytes));
+        written.map(|()| path.display().to_string()).map_err(|e| format!("{}: {e}", path.display()))
+    }
+}

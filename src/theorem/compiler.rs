@@ -1,0 +1,296 @@
+//! Compilers under test: what makes other words of a module's words. A compiler is one step or
+//! several, one after the other: a command that reads a file and writes another, naga, or the
+//! conversion to WGSL ([`crate::compile::wgsl`]), which naga reads.
+//!
+//! Commands run in processes of their own, within a time limit. So does naga where the program with
+//! the `naga` subcommand is known; naga's reading of our WGSL has a thread of its own.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use smallstep_semantics::spirv::words_of_bytes;
+
+use crate::compile::{naga, wgsl};
+use crate::dispatch::MAX_WORDS;
+use crate::source;
+use crate::theorem::without_numbers;
+
+/// The most bytes of what a command says that are shown.
+const SAID: usize = 300;
+/// The code with which a Rust program ends that panics.
+const PANICKED: i32 = 101;
+/// Stands between the steps of a compiler.
+const THEN: &str = " then ";
+
+/// A compiler of SPIR-V modules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    name: String,
+    steps: Vec<Step>,
+    /// The words of a command that must accept the WGSL, in a file that is named last.
+    validator: Vec<String>,
+    limit: Duration,
+    version: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// The words of a command, among them [`IN`] and [`OUT`], which stand for files.
+    Command(Vec<String>),
+    /// Our WGSL, and naga reads that.
+    Wgsl(wgsl::Options),
+}
+
+/// Stands for the file that a command reads.
+const IN: &str = "{in}";
+/// Stands for the file that a command writes.
+const OUT: &str = "{out}";
+
+/// The option of the `naga` subcommand.
+const NAGA_BY_WGSL: &str = "--through-wgsl";
+
+/// Why a compiler gives no words: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotCompiled {
+    /// It refuses the module.
+    Refused(String),
+    /// What it writes is no SPIR-V.
+    Invalid(String),
+    /// It crashes.
+    Crashed(String),
+    /// It takes longer than its limit.
+    TimedOut(String),
+    /// It could not be run, or has no way to say what the module does: nothing is known about it.
+    NotRun(String),
+}
+
+impl Compiler {
+    /// The command of those words, separated by blanks, with so much time for each module. It is
+    /// given a file, `-o`, and another file.
+    ///
+    /// # Errors
+    /// There is no such command: a sentence.
+    pub fn new(command: &str, limit: Duration) -> Result<Compiler, String> {
+        let words = command.split_whitespace().map(str::to_string).collect();
+        Compiler::of_command(command.trim(), words, limit)
+    }
+
+    /// No command: modules become WGSL, and naga reads that.
+    pub fn wgsl(options: wgsl::Options, limit: Duration) -> Compiler {
+        Compiler { name: "wgsl".into(), steps: vec![Step::Wgsl(options)], validator: Vec::new(), limit, version: String::new() }
+    }
+
+    /// The compiler of that name: `naga`, `naga-wgsl`, `wgsl`, `spirv-opt:PASSES`, `tint`, or
+    /// `cmd:COMMAND`, whose words are split by the rules of a shell and hold `{in}` and `{out}`; or
+    /// several with ` then ` between them. `naga` is the program with the `naga` subcommand.
+    ///
+    /// # Errors
+    /// There is no such compiler, or its command is not there: a sentence.
+    pub fn named(name: &str, naga: &Path, limit: Duration) -> Result<Compiler, String> {
+        let mut all: Option<Compiler> = None;
+        for one in name.split(THEN) {
+            let step = Compiler::one(one.trim(), naga, limit)?;
+            all = Some(match all {
+                None => step,
+                Some(before) => before.then(step),
+            });
+        }
+        all.ok_or_else(|| "a compiler needs a name".into())
+    }
+
+    fn one(name: &str, naga: &Path, limit: Duration) -> Result<Compiler, String> {
+        let program = |words: &[&str]| [naga.display().to_string()].into_iter().chain(words.iter().map(|w| w.to_string())).collect();
+        let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
+        let of = |words: Vec<String>| Compiler::of_command(name, words, limit);
+        match kind {
+            "naga" if rest.is_empty() => Ok(Compiler::of_words(name, program(&["naga", IN, OUT]), limit)),
+            "naga-wgsl" if rest.is_empty() => Ok(Compiler::of_words(name, program(&["naga", NAGA_BY_WGSL, IN, OUT]), limit)),
+            "wgsl" if rest.is_empty() => Ok(Compiler::wgsl(wgsl::Options::default(), limit)),
+            "tint" if rest.is_empty() => of(["tint", IN, "-o", OUT].map(str::to_string).to_vec()),
+            "spirv-opt" => {
+                let passes = split(rest)?;
+                of(["spirv-opt".to_string()].into_iter().chain(passes).collect())
+            }
+            "cmd" => {
+                let words = split(rest)?;
+                for needed in [IN, OUT] {
+                    if !words.iter().any(|word| word.contains(needed)) {
+                        return Err(format!("the command \"{rest}\" has no {needed}, which stands for a file"));
+                    }
+                }
+                of(words)
+            }
+            _ => Err(format!(
+                "no compiler is called \"{name}\"; there are naga, naga-wgsl, wgsl, tint, spirv-opt:PASSES and cmd:'COMMAND {IN} -o {OUT}'"
+            )),
+        }
+    }
+
+    /// A command that names no files is given one, `-o`, and another.
+    fn of_command(name: &str, mut words: Vec<String>, limit: Duration) -> Result<Compiler, String> {
+        let program = words.first().cloned().ok_or("the compiler's command is empty")?;
+        if !words.iter().any(|word| word.contains(IN)) {
+            words.extend([IN, "-o", OUT].map(str::to_string));
+        }
+        let version = version(&program, limit)?;
+        Ok(Compiler { version, ..Compiler::of_words(name, words, limit) })
+    }
+
+    fn of_words(name: &str, words: Vec<String>, limit: Duration) -> Compiler {
+        Compiler { name: name.into(), steps: vec![Step::Command(words)], validator: Vec::new(), limit, version: String::new() }
+    }
+
+    /// This compiler, and then another one.
+    pub fn then(mut self, next: Compiler) -> Compiler {
+        self.name = format!("{}{THEN}{}", self.name, next.name);
+        self.steps.extend(next.steps);
+        self.validator.extend(next.validator);
+        self
+    }
+
+    /// The same, and then through WGSL.
+    pub fn through_wgsl(self, options: wgsl::Options) -> Compiler {
+        let limit = self.limit;
+        self.then(Compiler::wgsl(options, limit))
+    }
+
+    /// The same, where another command must accept the WGSL too.
+    pub fn validated_by(self, command: &str) -> Compiler {
+        Compiler { validator: command.split_whitespace().map(str::to_string).collect(), ..self }
+    }
+
+    /// What the first command says of its version: its beginning.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// How reports name it, and `--via` takes it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether modules become WGSL on the way.
+    pub fn is_by_wgsl(&self) -> bool {
+        self.steps.iter().any(|step| match step {
+            Step::Wgsl(_) => true,
+            Step::Command(words) => words.iter().any(|word| word == NAGA_BY_WGSL),
+        })
+    }
+
+    /// The words that it makes of these.
+    ///
+    /// # Errors
+    /// It gives none: why.
+    pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, NotCompiled> {
+        self.steps.iter().try_fold(words.to_vec(), |words, step| match step {
+            Step::Command(command) => self.by_command(command, &words),
+            Step::Wgsl(options) => self.by_wgsl(&words, options),
+        })
+    }
+
+    fn by_wgsl(&self, words: &[u32], options: &wgsl::Options) -> Result<Vec<u32>, NotCompiled> {
+        let converted = wgsl::convert(words, options).map_err(|e| match e {
+            wgsl::NotConverted::Refused(refused) => {
+                NotCompiled::NotRun(format!("no WGSL ({:?}): {}", refused.why, without_numbers(&refused.what)))
+            }
+            wgsl::NotConverted::Load(e) => NotCompiled::Refused(format!("the module is refused: {e}")),
+        })?;
+        if let Some((program, arguments)) = self.validator.split_first() {
+            let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{program}: {e}"));
+            let folder = tempfile::tempdir().map_err(not_run)?;
+            let file = folder.path().join("converted.wgsl");
+            std::fs::write(&file, &converted.text).map_err(not_run)?;
+            let mut command = Command::new(program);
+            command.args(arguments).arg(&file);
+            self.run_program("validator", &mut command, folder.path(), &file)?;
+        }
+        naga::words("converted.wgsl", &converted.text, naga::Space::Kept, self.limit).map_err(|e| match e {
+            naga::NotTranslated::Invalid(what) => NotCompiled::Refused(format!("naga refuses the WGSL: {what}")),
+            naga::NotTranslated::Unsupported(what) | naga::NotTranslated::Limit(what) => NotCompiled::NotRun(what),
+        })
+    }
+
+    fn by_command(&self, words: &[String], module: &[u32]) -> Result<Vec<u32>, NotCompiled> {
+        let program = &words[0];
+        let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{program}: {e}"));
+        let folder = tempfile::tempdir().map_err(not_run)?;
+        let path = |name: &str| folder.path().join(name);
+        let (read, written) = (path("before.spv"), path("after.spv"));
+        let bytes: Vec<u8> = module.iter().flat_map(|word| word.to_le_bytes()).collect();
+        std::fs::write(&read, bytes).map_err(not_run)?;
+        let mut command = Command::new(program);
+        for word in &words[1..] {
+            command.arg(word.replace(IN, &read.display().to_string()).replace(OUT, &written.display().to_string()));
+        }
+        self.run_program("compiler", &mut command, folder.path(), &read)?;
+        if !written.exists() {
+            return Err(NotCompiled::Invalid("the compiler writes no file".into()));
+        }
+        let no_words = |e: &dyn std::fmt::Display| NotCompiled::Invalid(format!("the compiler writes no words: {e}"));
+        let bytes = source::contents(&written, 4 * MAX_WORDS as u64).map_err(|e| no_words(&e))?;
+        words_of_bytes(&bytes).map_err(|e| no_words(&e))
+    }
+
+    /// Runs a command within the limit. `kind` names it in sentences; what it says goes to a file
+    /// in the folder; `read` is the file that it reads.
+    fn run_program(&self, kind: &str, command: &mut Command, folder: &Path, read: &Path) -> Result<(), NotCompiled> {
+        let program = PathBuf::from(command.get_program());
+        let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{}: {e}", program.display()));
+        let said = folder.join("said");
+        let output = File::create(&said).map_err(not_run)?;
+        let errors = output.try_clone().map_err(not_run)?;
+        let mut child = command.stdin(Stdio::null()).stdout(output).stderr(errors).spawn().map_err(not_run)?;
+        let status = ended(&mut child, self.limit).map_err(not_run)?;
+        let said = || {
+            let mut text = Vec::new();
+            let _ = File::open(&said).and_then(|file| file.take(SAID as u64).read_to_end(&mut text));
+            String::from_utf8_lossy(&text).trim().replace(&read.display().to_string(), "FILE")
+        };
+        match status.map(|status| (status, status.code())) {
+            None => Err(NotCompiled::TimedOut(format!("the {kind} has not ended after {} s", self.limit.as_secs()))),
+            Some((_, Some(0))) => Ok(()),
+            Some((_, Some(PANICKED))) => Err(NotCompiled::Crashed(format!("the {kind} crashes: {}", said()))),
+            Some((_, Some(_))) => Err(NotCompiled::Refused(format!("the {kind} refuses a valid module: {}", said()))),
+            Some((status, None)) => Err(NotCompiled::Crashed(format!("the {kind} crashes ({status}): {}", said()))),
+        }
+    }
+}
+
+/// Words, split by the rules of a shell.
+fn split(text: &str) -> Result<Vec<String>, String> {
+    shlex::split(text).ok_or_else(|| format!("a quote in \"{text}\" has no end"))
+}
+
+/// What a program says of its version; whatever it makes of that, it is there.
+fn version(program: &str, limit: Duration) -> Result<String, String> {
+    let cannot = |e: std::io::Error| format!("the compiler \"{program}\" cannot be run: {e}");
+    let mut said = tempfile::tempfile().map_err(cannot)?;
+    // spirv-opt says it as an error.
+    let (output, errors) = (said.try_clone().map_err(cannot)?, said.try_clone().map_err(cannot)?);
+    let started = Command::new(program).arg("--version").stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
+    let _ = ended(&mut started.map_err(cannot)?, limit);
+    let mut version = Vec::new();
+    let _ = said.rewind().and_then(|()| said.take(SAID as u64).read_to_end(&mut version));
+    Ok(String::from_utf8_lossy(&version).trim().to_string())
+}
+
+/// How a command ended; none where it was ended for taking longer than that.
+fn ended(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if begun.elapsed() >= limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,251 @@
+//! Modules through compilers under test ([`Compiler`]): whether what a compiler writes may stand
+//! for what it read ([`crate::theorem::refine`]), over generated inputs and for every entry point.
+
+use std::collections::BTreeMap;
+
+use smallstep_semantics::spirv::{LoadError, Module};
+
+use super::compiler::{Compiler, NotCompiled};
+use super::refine::{self, Disagreement, Input, Runnable, Settings, Summary, Unchecked, entries};
+use super::without_numbers;
+use crate::compile::split_samplers;
+use crate::dispatch::ComputeDispatch;
+
+/// What a compiler made of one module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Everything that was compared is allowed, and something was.
+    Agrees,
+    /// What it writes shows something that the module does not allow, or has another interface.
+    Miscompiles,
+    /// It refuses a valid module.
+    Refuses,
+    /// What it writes is no valid module.
+    Invalid,
+    /// It crashes.
+    Crashes,
+    /// It does not end within its limit.
+    TimesOut,
+    /// Nothing wrong was found, and some inputs stay undecided.
+    Undecided,
+    /// The module is undefined for all inputs, so that nothing was shown.
+    Vacuous,
+    /// It was not compared: an engine or the compiler could not be run, or has a limit.
+    Unchecked,
+}
+
+impl Verdict {
+    /// All of them, in the order of reports.
+    pub const ALL: [Verdict; 9] = [
+        Verdict::Agrees,
+        Verdict::Miscompiles,
+        Verdict::Refuses,
+        Verdict::Invalid,
+        Verdict::Crashes,
+        Verdict::TimesOut,
+        Verdict::Undecided,
+        Verdict::Vacuous,
+        Verdict::Unchecked,
+    ];
+
+    /// The words that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Agrees => "agrees",
+            Verdict::Miscompiles => "miscompiles",
+            Verdict::Refuses => "refuses",
+            Verdict::Invalid => "invalid",
+            Verdict::Crashes => "crashes",
+            Verdict::TimesOut => "times out",
+            Verdict::Undecided => "undecided",
+            Verdict::Vacuous => "vacuous",
+            Verdict::Unchecked => "unchecked",
+        }
+    }
+
+    /// Whether the compiler is wrong: what it writes is wrong, or it ends without an answer.
+    pub fn is_wrong(self) -> bool {
+        matches!(self, Verdict::Miscompiles | Verdict::Invalid | Verdict::Crashes | Verdict::TimesOut)
+    }
+
+    /// The one that says more of a module with several entry points.
+    fn weightier(self, other: Verdict) -> Verdict {
+        let order = [
+            Verdict::Miscompiles,
+            Verdict::Crashes,
+            Verdict::TimesOut,
+            Verdict::Invalid,
+            Verdict::Refuses,
+            Verdict::Unchecked,
+            Verdict::Undecided,
+            Verdict::Agrees,
+            Verdict::Vacuous,
+        ];
+        let rank = |verdict: Verdict| order.iter().position(|v| *v == verdict);
+        if rank(other) < rank(self) { other } else { self }
+    }
+}
+
+/// A module, one compiler, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why it is none of agreement: a sentence. Empty where all agree.
+    pub cause: String,
+    /// What the compiler wrote, if it wrote words.
+    pub words: Option<Vec<u32>>,
+    /// Inputs that were compared, all entry points together.
+    pub inputs: u64,
+    /// Those on which what the compiler wrote shows what the module allows.
+    pub agree: u64,
+    /// The disagreement: the entry point, the number of the input, and what is to say about it.
+    pub disagreement: Option<Box<Found>>,
+}
+
+/// A disagreement of one entry point.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The entry point, if there are several.
+    pub entry: Option<String>,
+    /// The number of the input.
+    pub index: u64,
+    /// The minimal input.
+    pub input: Input,
+    /// The same as text: arguments of `smallstep run`, and lines for what vertices hold.
+    pub arguments: Vec<String>,
+    /// What differs.
+    pub disagreement: Disagreement,
+}
+
+impl Judgement {
+    fn of(verdict: Verdict, cause: impl Into<String>) -> Judgement {
+        Judgement { verdict, cause: cause.into(), words: None, inputs: 0, agree: 0, disagreement: None }
+    }
+
+    /// The cause without what differs from module to module: reports count judgements by it.
+    pub fn group(&self) -> String {
+        without_numbers(self.cause.lines().next().unwrap_or_default())
+    }
+}
+
+/// WGSL has no combined image samplers: the words with their halves bound apart, if there are some.
+/// What comes back from WGSL is compared with these.
+///
+/// # Errors
+/// A combined image sampler cannot be split: a sentence.
+pub fn comparable(words: Vec<u32>) -> Result<Option<Vec<u32>>, String> {
+    match split_samplers::places([&words[..]], std::iter::empty()) {
+        Ok(places) if places.is_empty() => Ok(None),
+        _ => {
+            let apart = ComputeDispatch { words: words.into(), ..ComputeDispatch::default() };
+            split_samplers::adapt(&apart).map(|apart| Some(apart.words.to_vec())).map_err(|e| e.0)
+        }
+    }
+}
+
+/// Compiles the words of a valid module and compares, for every entry point or for the one that is
+/// named. `name` stands in messages.
+pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler, settings: &Settings) -> Judgement {
+    // What comes back from WGSL is compared with the words that went in.
+    let apart = match compiler.is_by_wgsl().then(|| comparable(words.to_vec())).transpose() {
+        Ok(apart) => apart.flatten(),
+        Err(what) => return Judgement::of(Verdict::Unchecked, what),
+    };
+    let words = apart.as_deref().unwrap_or(words);
+    let before = match Module::load(words) {
+        Ok(module) => module,
+        Err(e) => return Judgement::of(Verdict::Unchecked, refused(&e)),
+    };
+    let written = match compiler.run(words) {
+        Ok(written) => written,
+        Err(NotCompiled::Refused(what)) => return Judgement::of(Verdict::Refuses, what),
+        Err(NotCompiled::Invalid(what)) => return Judgement::of(Verdict::Invalid, what),
+        Err(NotCompiled::Crashed(what)) => return Judgement::of(Verdict::Crashes, what),
+        Err(NotCompiled::TimedOut(what)) => return Judgement::of(Verdict::TimesOut, what),
+        Err(NotCompiled::NotRun(what)) => return Judgement::of(Verdict::Unchecked, what),
+    };
+    match Module::load(&written) {
+        Ok(_) => {}
+        Err(e @ (LoadError::Unsupported { .. } | LoadError::Limit(_))) => {
+            return Judgement { words: Some(written), ..Judgement::of(Verdict::Unchecked, refused(&e)) };
+        }
+        Err(e) => return Judgement { words: Some(written), ..Judgement::of(Verdict::Invalid, refused(&e)) },
+    }
+    let all = match entry {
+        Some(entry) => vec![Some(entry.to_string())],
+        None => entries(&before),
+    };
+    let mut judgement = Judgement::of(Verdict::Vacuous, "");
+    for entry in all {
+        let one = one_entry(name, words, &written, entry.as_deref(), settings);
+        if judgement.verdict.weightier(one.verdict) != judgement.verdict || judgement.cause.is_empty() {
+            judgement.cause = one.cause;
+        }
+        judgement.verdict = judgement.verdict.weightier(one.verdict);
+        judgement.inputs += one.inputs;
+        judgement.agree += one.agree;
+        judgement.disagreement = judgement.disagreement.or(one.disagreement);
+    }
+    judgement.words = Some(written);
+    judgement
+}
+
+fn refused(error: &LoadError) -> String {
+    match error {
+        LoadError::Unsupported { what, .. } => format!("unsupported: {what}"),
+        other => other.to_string(),
+    }
+}
+
+fn one_entry(name: &str, words: &[u32], written: &[u32], entry: Option<&str>, settings: &Settings) -> Judgement {
+    let load = |words: &[u32]| Module::load(words).map_err(|e| refused(&e));
+    let runnable = |name: &str, words: &[u32]| load(words).and_then(|module| Runnable::new(name, module, None, entry));
+    let before = match runnable(name, words) {
+        Ok(before) => before,
+        Err(what) => return Judgement::of(Verdict::Unchecked, what),
+    };
+    let after = match runnable("what the compiler writes", written) {
+        Ok(after) => after,
+        Err(what) => return Judgement::of(Verdict::Miscompiles, format!("another interface: {what}")),
+    };
+    if let Err(what) = before.admits(&after) {
+        return Judgement::of(Verdict::Miscompiles, format!("another interface: {what}"));
+    }
+    match before.refined_by(&after, settings, |_| {}) {
+        Ok(summary) => of_summary(&before, entry, summary, settings),
+        Err(what) => Judgement::of(Verdict::Unchecked, what.0),
+    }
+}
+
+fn of_summary(before: &Runnable, entry: Option<&str>, summary: Summary, settings: &Settings) -> Judgement {
+    let first = |causes: &BTreeMap<String, u64>| {
+        let most = causes.iter().max_by_key(|(_, count)| **count);
+        most.map(|(why, _)| why.clone()).unwrap_or_default()
+    };
+    let (inputs, agree) = (summary.inputs, summary.agree);
+    let judgement = match summary.verdict() {
+        refine::Verdict::Agree => Judgement::of(Verdict::Agrees, ""),
+        refine::Verdict::Undecided => Judgement::of(Verdict::Undecided, first(&summary.undecided)),
+        refine::Verdict::Vacuous => Judgement::of(Verdict::Vacuous, format!("the module ends with {}", first(&summary.vacuous))),
+        refine::Verdict::Unchecked => match summary.unchecked {
+            Some((_, Unchecked::Unsupported(what))) => Judgement::of(Verdict::Unchecked, format!("unsupported: {what}")),
+            Some((_, Unchecked::Limit(what))) => Judgement::of(Verdict::Unchecked, what),
+            None => Judgement::of(Verdict::Unchecked, "nothing was compared"),
+        },
+        refine::Verdict::Disagree => {
+            let found = summary.disagreement.map(|found| {
+                let (index, input, disagreement) = *found;
+                let arguments = before.shape(settings).map(|shape| {
+                    let pairs = shape.arguments(&input);
+                    shape.vertices(&input).into_iter().chain(pairs.chunks(2).map(|pair| pair.join(" "))).collect()
+                });
+                let (entry, arguments) = (entry.map(str::to_string), arguments.unwrap_or_default());
+                Box::new(Found { entry, index, input, arguments, disagreement })
+            });
+            let what = found.as_ref().map_or(String::new(), |found| found.disagreement.what.clone());
+            Judgement { disagreement: found, ..Judgement::of(Verdict::Miscompiles, what) }
+        }
+    };
+    Judgement { inputs, agree, ..judgement }
+}

@@ -1,0 +1,91 @@
+//! Floats that differ where devices may differ: what BEFORE allows by a run over sets
+//! ([`grid::explore`]), under the float controls that it declares.
+//!
+//! | of BEFORE's word | AFTER's word is |
+//! |---|---|
+//! | the set is bounded | wrong outside of it, and where it is undefined |
+//! | the set is bounded | undecided inside of it |
+//! | nothing is known | undecided |
+//!
+//! A set may be wider than what the specification allows: hence undecided inside of it.
+//!
+//! AFTER's float is one that a conforming device may show of AFTER: each operation of it is rounded
+//! correctly. So one outside of BEFORE's set is no refinement, whatever else AFTER may show.
+
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::number::sets::{Exploration, Set};
+use smallstep_semantics::spirv::Relation;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::environment::Observation;
+use smallstep_semantics::spirv::grid::{self, Acceptance};
+
+use super::observe::{Byte, bytes_at};
+use super::{Input, Settings, Side};
+use crate::compute::given::Place;
+
+/// A word that is wrong whatever devices do.
+pub(super) struct Outside {
+    pub(super) place: Place,
+    /// The first byte of it that differs.
+    pub(super) byte: u64,
+    /// Whether AFTER's is any value.
+    pub(super) undefined: bool,
+    /// What BEFORE allows.
+    pub(super) allowed: Set,
+}
+
+/// What BEFORE allows.
+struct Allowed {
+    observation: Observation,
+    acceptance: Acceptance,
+}
+
+impl Allowed {
+    fn of(side: &Side, input: &Input, settings: &Settings) -> Option<Allowed> {
+        let report = side.report(input, settings, settings.fuel, &Schedule::default(), &mut ());
+        let dispatch = side.dispatch(input, settings, settings.fuel);
+        let exploration = Exploration::under(Profile::Strict);
+        let acceptance = grid::explore(&side.module.module, &dispatch, &report, &Relation::default(), exploration).ok()?;
+        let observation = report.outcome.observed()?.clone();
+        Some(Allowed { observation, acceptance })
+    }
+
+    /// The floats that a word may be, where a run over sets says more than the definite run.
+    fn word(&self, place: Place, offset: u64) -> Option<Set> {
+        let buffer = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (place.set, place.binding))?;
+        self.acceptance.words.iter().find(|word| (word.buffer, word.offset) == (buffer, offset))?.expected.set()
+    }
+}
+
+/// The words among bytes that differ, by place and offset, in which AFTER shows what no device may
+/// show of BEFORE.
+pub(super) fn outside(
+    before: &Side,
+    after: &Observation,
+    input: &Input,
+    settings: &Settings,
+    differing: &[(Place, u64, Byte, Byte)],
+) -> Vec<Outside> {
+    let Some(allowed) = Allowed::of(before, input, settings) else { return Vec::new() };
+    let mut found: Vec<Outside> = Vec::new();
+    let mut last = None;
+    for &(place, byte, ..) in differing {
+        let offset = byte & !3;
+        if last == Some((place, offset)) {
+            continue;
+        }
+        last = Some((place, offset));
+        let Some(set) = allowed.word(place, offset).filter(Set::is_bounded) else { continue };
+        let bytes = bytes_at(after, input, place);
+        let Some(word) = bytes.get(offset as usize..offset as usize + 4) else { continue };
+        let known: Option<Vec<u8>> = word.iter().copied().collect();
+        let admitted = known.as_deref().and_then(|word| word.try_into().ok()).is_some_and(|word| {
+            let float = f32::from_bits(u32::from_le_bytes(word));
+            if float.is_nan() { set.has_nan() } else { set.contains(float.into()) }
+        });
+        if !admitted {
+            found.push(Outside { place, byte, undefined: known.is_none(), allowed: set });
+        }
+    }
+    found
+}

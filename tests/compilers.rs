@@ -1,0 +1,150 @@
+//! Compilers under test: what `compare --via` says of compilers that are right, wrong, refuse,
+//! crash, hang, or write something else than a module.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::command;
+use serde_json::Value;
+
+fn smallstep(args: &[&str]) -> (i32, String, String) {
+    let shown = command::smallstep(args, "");
+    (shown.code, shown.out, shown.err)
+}
+
+/// A folder with two modules, and a script for each compiler.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = Folder(tempfile::tempdir().expect("a folder"));
+        for (name, file) in [("average", "average"), ("hoisted", "average-hoisted")] {
+            let (code, _, err) = smallstep(&["asm", &format!("examples/spirv/{file}.spvasm"), "-o", &folder.path(&format!("{name}.spv"))]);
+            assert_eq!(code, 0, "{err}");
+        }
+        folder
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    /// A compiler that runs these commands of a shell with $1 the file it reads and $2 the one it
+    /// writes.
+    fn compiler(&self, name: &str, commands: &str) -> String {
+        std::fs::write(self.0.path().join(name), commands).expect("written");
+        format!("cmd:sh '{}' {{in}} {{out}}", self.path(name))
+    }
+}
+
+/// What is said of one module and one compiler: the verdict, its cause, and the code.
+fn judged(module: &str, compiler: &str, more: &[&str]) -> (String, String, i32) {
+    let arguments = [&["compare", module, "--via", compiler, "--json", "--inputs", "30"], more].concat();
+    let (code, out, err) = smallstep(&arguments);
+    let line = out.lines().find(|line| line.contains("\"kind\":\"module\"")).unwrap_or_else(|| panic!("{out}{err}"));
+    let line: Value = serde_json::from_str(line).expect("JSON");
+    (line["verdict"].as_str().expect("a verdict").into(), line["cause"].as_str().expect("a cause").into(), code)
+}
+
+#[cfg(unix)]
+#[test]
+fn every_way_to_be_wrong_has_its_verdict() {
+    let folder = Folder::new();
+    let module = folder.path("average.spv");
+    let hoisted = folder.path("hoisted.spv");
+    for (name, commands, verdict, cause, code) in [
+        ("copies", "cp \"$1\" \"$2\"".to_string(), "agrees", "", 0),
+        ("hoists", format!("cp '{hoisted}' \"$2\""), "miscompiles", "undefined behaviour that BEFORE has not: spirv/division-by-zero", 1),
+        ("refuses", "echo no such capability >&2; exit 1".into(), "refuses", "no such capability", 3),
+        ("crashes", "kill -SEGV $$".into(), "crashes", "SIGSEGV", 4),
+        ("panics", "echo panicked at a line >&2; exit 101".into(), "crashes", "panicked at a line", 4),
+        ("hangs", "exec sleep 600".into(), "times out", "not ended after 1 s", 4),
+        ("writes nothing", "exit 0".into(), "invalid", "writes no file", 1),
+        ("writes text", "echo hello world > \"$2\"".into(), "invalid", "", 1),
+        ("cuts", "head -c 200 \"$1\" > \"$2\"".into(), "invalid", "", 1),
+    ] {
+        let compiler = folder.compiler(&name.replace(' ', "-"), &commands);
+        let limit = if name == "hangs" { "1" } else { "60" };
+        let (found, why, ended) = judged(&module, &compiler, &["--compiler-limit", limit]);
+        assert_eq!((found.as_str(), ended), (verdict, code), "{name}: {why}");
+        assert!(why.contains(cause), "{name}: {why:?} lacks {cause:?}");
+    }
+}
+
+/// What a module declares of its interface must stay: another workgroup size is a finding.
+#[cfg(unix)]
+#[test]
+fn another_interface_is_a_miscompilation() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string("examples/spirv/average.spvasm").expect("read");
+    let at = text.lines().find(|line| line.contains("LocalSize")).expect("a size");
+    let wider = at.replace("LocalSize ", "LocalSize 2").to_string();
+    std::fs::write(folder.path("wider.spvasm"), text.replace(at, &wider)).expect("written");
+    let (code, _, err) = smallstep(&["asm", &folder.path("wider.spvasm"), "-o", &folder.path("wider.spv")]);
+    assert_eq!(code, 0, "{err}");
+    let compiler = folder.compiler("widens", &format!("cp '{}' \"$2\"", folder.path("wider.spv")));
+    let (verdict, cause, code) = judged(&folder.path("average.spv"), &compiler, &[]);
+    assert_eq!((verdict.as_str(), code), ("miscompiles", 1));
+    assert!(cause.contains("another interface: a workgroup has"), "{cause}");
+}
+
+/// Folders are searched, every compiler gets every module, and what is wrong is written to a
+/// folder.
+#[cfg(unix)]
+#[test]
+fn folders_are_compared_and_wrong_modules_are_saved() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.0.path().join("in")).expect("made");
+    for name in ["a.spv", "b.spv"] {
+        std::fs::copy(folder.path("average.spv"), folder.0.path().join("in").join(name)).expect("copied");
+    }
+    let (copies, hoists) =
+        (folder.compiler("copies", "cp \"$1\" \"$2\""), folder.compiler("hoists", &format!("cp '{}' \"$2\"", folder.path("hoisted.spv"))));
+    let saved = folder.path("saved");
+    let (code, out, err) =
+        smallstep(&["compare", &folder.path("in"), "--via", &copies, "--via", &hoists, "--save", &saved, "--inputs", "30"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains("2 modules, ") && out.contains(": agrees 2\n") && out.contains(": miscompiles 2\n"), "{out}");
+    assert!(out.contains("  miscompiles: 2: AFTER has undefined behaviour that BEFORE has not"), "{out}");
+    assert!(out.contains("minimal input: --set"), "{out}");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&saved).expect("there").map(|file| file.expect("an entry").path()).collect();
+    files.sort();
+    assert_eq!(files.len(), 2, "{files:?}");
+    let words = std::fs::read(&files[0]).expect("read");
+    assert_eq!(words, std::fs::read(folder.path("hoisted.spv")).expect("read"));
+}
+
+/// naga runs in a process of its own, and one compiler may stand behind another.
+#[test]
+fn naga_is_a_compiler() {
+    let module = "examples/spirv/average.spvasm";
+    for compiler in ["naga", "naga-wgsl", "wgsl", "wgsl then naga"] {
+        let (verdict, cause, code) = judged(module, compiler, &[]);
+        assert_eq!((verdict.as_str(), code), ("agrees", 0), "{compiler}: {cause}");
+    }
+    // naga 30 takes the greater of two signed integers where SPIR-V says unsigned.
+    let module = "spec-tests/quirks-spirv-opt/umax-of-signed.spvasm";
+    let (verdict, cause, _) = judged(module, "naga", &[]);
+    assert_eq!(verdict, "miscompiles", "{cause}");
+}
+
+#[test]
+fn what_is_no_compiler_is_said() {
+    let module = "examples/spirv/average.spvasm";
+    for (name, code, said) in [
+        ("gcc", 3, "no compiler is called \"gcc\"; there are naga, naga-wgsl, wgsl, tint, spirv-opt:PASSES and cmd:"),
+        ("cmd:no-such-program {in} {out}", 3, "no-such-program"),
+        ("cmd:cp {in}", 3, "has no {out}"),
+        ("cmd:cp '{in} {out}", 3, "a quote in"),
+    ] {
+        let (found, _, err) = smallstep(&["compare", module, "--via", name]);
+        assert!(found == code && err.contains(said), "{name}: {found}: {err}");
+    }
+    let (code, _, err) = smallstep(&["compare", module]);
+    assert!(code == 2 && err.contains("1 files are given; name BEFORE and AFTER, or compilers by --via"), "{err}");
+    let empty = tempfile::tempdir().expect("a folder");
+    let (code, _, err) = smallstep(&["compare", &empty.path().display().to_string(), "--via", "naga"]);
+    assert!(code == 2 && err.contains("hold no module"), "{err}");
+    assert!(Path::new(module).exists());
+}
