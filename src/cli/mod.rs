@@ -61,6 +61,7 @@ mod naga;
 mod output;
 mod planted;
 mod precision;
+mod reduce;
 mod replay;
 mod run;
 mod trace;
@@ -84,6 +85,7 @@ struct Cli {
 enum Command {
     Check(check::Check),
     Compare(compare::Compare),
+    Reduce(reduce::Reduce),
     #[command(name = "type")]
     TypeOf(type_of::TypeOf),
     Desugar(desugar::Desugar),
@@ -147,6 +149,7 @@ fn dispatch(command: Command) -> (Lines, exit::Ended) {
     match command {
         Command::Check(command) => (to_stdout(command.json), command.run()),
         Command::Compare(command) => (to_stdout(command.json), command.run()),
+        Command::Reduce(command) => (to_stdout(command.json), command.run()),
         Command::TypeOf(command) => (to_stdout(command.json), command.run()),
         Command::Uniformity(command) => (to_stdout(command.json), command.run()),
         Command::Desugar(command) => (to_stdout(command.json), command.run()),

@@ -237,6 +237,8 @@ impl Compiler {
     /// Runs a command within the limit. `kind` names it in sentences; what it says goes to a file
     /// in the folder; `read` is the file that it reads.
     fn run_program(&self, kind: &str, command: &mut Command, folder: &Path, read: &Path) -> Result<(), NotCompiled> {
+        // The stack of a program that panics is different on each machine.
+        command.env("RUST_BACKTRACE", "0");
         let program = PathBuf::from(command.get_program());
         let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{}: {e}", program.display()));
         let said = folder.join("said");
@@ -257,6 +259,27 @@ impl Compiler {
             Some((status, None)) => Err(NotCompiled::Crashed(format!("the {kind} crashes ({status}): {}", said()))),
         }
     }
+}
+
+/// Whether a command, whose words are split by the rules of a shell, ends with 0 for these words in
+/// a file, within a limit. `{}` stands for the file; without it, the file is named last.
+///
+/// # Errors
+/// The command cannot be run: a sentence.
+pub fn accepts(command: &str, words: &[u32], limit: Duration) -> Result<bool, String> {
+    let mut parts = split(command)?;
+    if !parts.iter().any(|part| part.contains("{}")) {
+        parts.push("{}".into());
+    }
+    let cannot = |e: std::io::Error| format!("the command \"{command}\" cannot be run: {e}");
+    let folder = tempfile::tempdir().map_err(cannot)?;
+    let file = folder.path().join("module.spv");
+    std::fs::write(&file, words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()).map_err(cannot)?;
+    let words: Vec<String> = parts.iter().map(|part| part.replace("{}", &file.display().to_string())).collect();
+    let (program, arguments) = words.split_first().ok_or("the command is empty")?;
+    let started = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let status = ended(&mut started.map_err(cannot)?, limit).map_err(cannot)?;
+    Ok(status.is_some_and(|status| status.success()))
 }
 
 /// Words, split by the rules of a shell.

@@ -123,6 +123,17 @@ impl Judgement {
         Judgement { verdict, cause: cause.into(), words: None, inputs: 0, agree: 0, disagreement: None }
     }
 
+    /// Whether another module shows the same: the same verdict, of a miscompilation the same kind of
+    /// difference, and otherwise the same cause.
+    pub fn is_like(&self, other: &Judgement) -> bool {
+        let kind = |judgement: &Judgement| judgement.disagreement.as_ref().map(|found| found.disagreement.difference.how.kind());
+        self.verdict == other.verdict
+            && match (kind(self), kind(other)) {
+                (None, None) => self.group() == other.group(),
+                (own, others) => own == others,
+            }
+    }
+
     /// The cause without what differs from module to module: reports count judgements by it.
     pub fn group(&self) -> String {
         without_numbers(self.cause.lines().next().unwrap_or_default())

@@ -21,6 +21,7 @@ pub mod planted;
 pub mod probe;
 pub mod quirk;
 pub mod reduce;
+pub mod reducer;
 pub mod refine;
 pub mod second;
 mod shape;

@@ -1,0 +1,482 @@
+//! Making a SPIR-V module small while it stays valid and interesting.
+//!
+//! A pass makes smaller candidates of the smallest module so far. A candidate that the loader
+//! accepts and the caller finds interesting takes its place. Passes take turns until none of them
+//! finds a smaller module:
+//!
+//! | pass | candidates |
+//! |---|---|
+//! | stretches | without a stretch of names, decorations, types and globals, entry points, or instructions of bodies: half of them, a quarter, and so on to single ones |
+//! | functions | without a function |
+//! | branches | a branch that always goes one way, or a return in its place, without the blocks that are not reached then |
+//! | straight | a block behind its only predecessor as one block with it |
+//! | values | an operand or a constant in the place of a result |
+//! | capabilities | without a capability that nothing asks for; extensions stay |
+//! | constants | a smaller constant; one invocation in a workgroup |
+//!
+//! Smaller is: fewer instructions in bodies, and of as many, fewer words. Constants do not count.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::time::Instant;
+
+use rspirv::binary::Assemble;
+use rspirv::dr::{self, Block, Instruction, Operand};
+use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
+use smallstep_semantics::spirv::Module;
+
+/// The most constants that are tried for one result.
+const CONSTANTS: usize = 3;
+
+/// What is left of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduced {
+    /// The words.
+    pub words: Vec<u32>,
+    /// How many valid candidates were asked about.
+    pub questions: u64,
+    /// Whether the time ended before the passes did.
+    pub cut_short: bool,
+}
+
+/// Makes a module smaller while `interesting` says so of its words, until a time. Every candidate
+/// that it is asked about loads.
+///
+/// # Errors
+/// The words are no module that can be taken apart, or are not interesting themselves: a sentence.
+pub fn reduced(words: &[u32], until: Instant, interesting: &mut dyn FnMut(&[u32]) -> bool) -> Result<Reduced, String> {
+    let best = dr::load_words(words).map_err(|e| format!("the module cannot be taken apart: {e}"))?;
+    let again = best.assemble();
+    Module::load(&again).map_err(|e| format!("the module is not valid: {e}"))?;
+    if !interesting(&again) {
+        return Err("the module is not interesting itself".into());
+    }
+    let mut reducer = Reducer { size: size(&best), best, until, interesting, questions: 1 };
+    loop {
+        let before = reducer.size;
+        reducer.functions();
+        reducer.bodies();
+        reducer.branches();
+        reducer.straight();
+        reducer.values();
+        reducer.globals();
+        reducer.capabilities();
+        if reducer.size == before || reducer.is_over() {
+            break;
+        }
+    }
+    reducer.constants();
+    let cut_short = reducer.is_over();
+    Ok(Reduced { words: reducer.best.assemble(), questions: reducer.questions, cut_short })
+}
+
+/// Instructions in bodies, and words.
+type Size = (usize, usize);
+
+fn size(module: &dr::Module) -> Size {
+    let bodies = module.functions.iter().flat_map(|f| &f.blocks).map(|b| b.instructions.len() + 1).sum();
+    (bodies, module.assemble().len())
+}
+
+struct Reducer<'i> {
+    best: dr::Module,
+    size: Size,
+    until: Instant,
+    interesting: &'i mut dyn FnMut(&[u32]) -> bool,
+    questions: u64,
+}
+
+/// The instructions of a module outside of functions, list by list.
+const LISTS: [fn(&mut dr::Module) -> &mut Vec<Instruction>; 8] = [
+    |m| &mut m.debug_module_processed,
+    |m| &mut m.debug_names,
+    |m| &mut m.debug_string_source,
+    |m| &mut m.entry_points,
+    |m| &mut m.execution_modes,
+    |m| &mut m.annotations,
+    |m| &mut m.types_global_values,
+    |m| &mut m.ext_inst_imports,
+];
+
+fn is_terminator(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch
+            | Op::BranchConditional
+            | Op::Switch
+            | Op::Return
+            | Op::ReturnValue
+            | Op::Kill
+            | Op::Unreachable
+            | Op::TerminateInvocation
+    )
+}
+
+fn is_merge(op: Op) -> bool {
+    matches!(op, Op::SelectionMerge | Op::LoopMerge)
+}
+
+impl Reducer<'_> {
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.until
+    }
+
+    /// Takes a candidate that is smaller, valid and interesting.
+    fn takes(&mut self, candidate: dr::Module) -> bool {
+        let size = size(&candidate);
+        if size >= self.size || !self.asks(&candidate) {
+            return false;
+        }
+        (self.best, self.size) = (candidate, size);
+        true
+    }
+
+    fn asks(&mut self, candidate: &dr::Module) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        let words = candidate.assemble();
+        if Module::load(&words).is_err() {
+            return false;
+        }
+        self.questions += 1;
+        (self.interesting)(&words)
+    }
+
+    /// Leaves stretches out, ever shorter ones, from the end on: what is used comes before its uses.
+    fn stretches(&mut self, count: &dyn Fn(&dr::Module) -> usize, without: &dyn Fn(&dr::Module, Range<usize>) -> dr::Module) {
+        let mut stretch = count(&self.best);
+        while stretch > 0 && !self.is_over() {
+            let mut end = count(&self.best);
+            while end > 0 {
+                let start = end.saturating_sub(stretch);
+                self.takes(without(&self.best, start..end));
+                end = start;
+            }
+            stretch /= 2;
+        }
+    }
+
+    fn globals(&mut self) {
+        for list in LISTS {
+            let count = |module: &dr::Module| list(&mut module.clone()).len();
+            let without = |module: &dr::Module, range: Range<usize>| {
+                let mut module = module.clone();
+                list(&mut module).drain(range);
+                module
+            };
+            self.stretches(&count, &without);
+        }
+    }
+
+    /// Leaves capabilities out that nothing asks for.
+    fn capabilities(&mut self) {
+        let needed = needed(&self.best);
+        let declared = |i: &Instruction| match i.operands.first() {
+            Some(Operand::Capability(capability)) => Some(*capability),
+            _ => None,
+        };
+        let unneeded: Vec<Capability> = self.best.capabilities.iter().filter_map(declared).filter(|c| !needed.contains(c)).collect();
+        for capability in unneeded {
+            let mut candidate = self.best.clone();
+            candidate.capabilities.retain(|i| declared(i) != Some(capability));
+            self.takes(candidate);
+        }
+    }
+
+    fn functions(&mut self) {
+        for at in (0..self.best.functions.len()).rev() {
+            let mut candidate = self.best.clone();
+            let id = candidate.functions[at].def_id();
+            candidate.functions.remove(at);
+            forget(&mut candidate, &id.into_iter().collect());
+            self.takes(candidate);
+        }
+    }
+
+    /// Leaves instructions of bodies out that are neither merge instructions nor end a block, with
+    /// the names and decorations of their results.
+    fn bodies(&mut self) {
+        let plain = |i: &Instruction| !is_terminator(i.class.opcode) && !is_merge(i.class.opcode);
+        let count = |module: &dr::Module| {
+            module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.instructions).filter(|i| plain(i)).count()
+        };
+        let without = |module: &dr::Module, range: Range<usize>| {
+            let mut module = module.clone();
+            let (mut at, mut gone) = (0, BTreeSet::new());
+            for block in module.functions.iter_mut().flat_map(|f| &mut f.blocks) {
+                block.instructions.retain(|i| {
+                    if !plain(i) {
+                        return true;
+                    }
+                    at += 1;
+                    let leaves = range.contains(&(at - 1));
+                    if leaves {
+                        gone.extend(i.result_id);
+                    }
+                    !leaves
+                });
+            }
+            forget(&mut module, &gone);
+            module
+        };
+        self.stretches(&count, &without);
+    }
+
+    fn branches(&mut self) {
+        let mut function = 0;
+        while function < self.best.functions.len() {
+            let mut block = 0;
+            while self.best.functions[function].blocks.get(block).is_some() && !self.is_over() {
+                let found = &self.best.functions[function].blocks[block];
+                let end = found.instructions.last();
+                let mut ways: Vec<Option<Word>> = end.map(targets).unwrap_or_default().into_iter().map(Some).collect();
+                ways.dedup();
+                if end.is_some_and(|end| !matches!(end.class.opcode, Op::Return | Op::Unreachable)) {
+                    ways.push(None);
+                }
+                for way in ways {
+                    if self.takes(one_way(&self.best, function, block, way)) {
+                        break;
+                    }
+                }
+                block += 1;
+            }
+            function += 1;
+        }
+    }
+
+    fn straight(&mut self) {
+        for function in 0..self.best.functions.len() {
+            let mut block = 0;
+            while block < self.best.functions[function].blocks.len() {
+                let taken = joined(&self.best, function, block).is_some_and(|candidate| self.takes(candidate));
+                block += usize::from(!taken);
+            }
+        }
+    }
+
+    /// Puts an operand of the same type, or a constant, in the place of a result.
+    fn values(&mut self) {
+        let results = |module: &dr::Module| -> Vec<(Word, Word)> {
+            let bodies = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.instructions);
+            bodies.filter_map(|i| Some((i.result_id?, i.result_type?))).collect()
+        };
+        for (result, type_) in results(&self.best).into_iter().rev() {
+            if self.is_over() {
+                return;
+            }
+            let Some(instruction) = body_of(&self.best).find(|i| i.result_id == Some(result)) else { continue };
+            let typed = |id: Word| self.best.all_inst_iter().any(|i| i.result_id == Some(id) && i.result_type == Some(type_));
+            let operands = instruction.operands.iter().filter_map(Operand::id_ref_any).filter(|&id| id != result && typed(id));
+            let globals = self.best.types_global_values.iter().filter(|i| i.result_type == Some(type_) && i.class.opcode != Op::Variable);
+            let constants: Vec<Word> = globals.filter_map(|i| i.result_id).collect();
+            let mut others: Vec<Option<Word>> = operands.chain(constants.iter().copied().take(CONSTANTS)).map(Some).collect();
+            if constants.is_empty() {
+                others.push(None);
+            }
+            for other in others {
+                let mut candidate = self.best.clone();
+                let other = other.unwrap_or_else(|| null(&mut candidate, type_));
+                for block in candidate.functions.iter_mut().flat_map(|f| &mut f.blocks) {
+                    block.instructions.retain(|i| i.result_id != Some(result));
+                }
+                candidate.functions.iter_mut().flat_map(|f| f.all_inst_iter_mut()).for_each(|i| replace(i, result, other));
+                forget(&mut candidate, &BTreeSet::from([result]));
+                if self.takes(candidate) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Smaller constants, which are no smaller module: each is tried once.
+    fn constants(&mut self) {
+        for at in 0..self.best.types_global_values.len() {
+            let constant = &self.best.types_global_values[at];
+            let held = match (constant.class.opcode, constant.operands.first()) {
+                (Op::Constant, Some(&Operand::LiteralBit32(bits))) => bits,
+                _ => continue,
+            };
+            for smaller in [0, 1, held / 2].into_iter().filter(|&smaller| smaller < held) {
+                let mut candidate = self.best.clone();
+                candidate.types_global_values[at].operands[0] = Operand::LiteralBit32(smaller);
+                if self.asks(&candidate) {
+                    self.best = candidate;
+                    break;
+                }
+            }
+        }
+        for at in 0..self.best.execution_modes.len() {
+            let mut candidate = self.best.clone();
+            let operands = &mut candidate.execution_modes[at].operands;
+            if operands.get(1) != Some(&Operand::ExecutionMode(ExecutionMode::LocalSize)) {
+                continue;
+            }
+            operands[2..].fill(Operand::LiteralBit32(1));
+            if self.asks(&candidate) {
+                self.best = candidate;
+            }
+        }
+    }
+}
+
+/// The capabilities that something in a module may ask for: Shader, those that the grammar lists for
+/// an instruction or an operand, those of widths, and those of accesses to small types.
+fn needed(module: &dr::Module) -> BTreeSet<Capability> {
+    let mut needed = BTreeSet::from([
+        Capability::Shader,
+        Capability::StorageBuffer8BitAccess,
+        Capability::StorageBuffer16BitAccess,
+        Capability::UniformAndStorageBuffer8BitAccess,
+        Capability::UniformAndStorageBuffer16BitAccess,
+        Capability::StoragePushConstant8,
+        Capability::StoragePushConstant16,
+        Capability::StorageInputOutput16,
+        Capability::VulkanMemoryModel,
+    ]);
+    for i in module.all_inst_iter().filter(|i| i.class.opcode != Op::Capability) {
+        needed.extend(i.class.capabilities.iter().copied());
+        needed.extend(i.operands.iter().flat_map(Operand::required_capabilities));
+        let of_width = match (i.class.opcode, i.operands.first()) {
+            (Op::TypeInt, Some(Operand::LiteralBit32(8))) => Some(Capability::Int8),
+            (Op::TypeInt, Some(Operand::LiteralBit32(16))) => Some(Capability::Int16),
+            (Op::TypeInt, Some(Operand::LiteralBit32(64))) => Some(Capability::Int64),
+            (Op::TypeFloat, Some(Operand::LiteralBit32(16))) => Some(Capability::Float16),
+            (Op::TypeFloat, Some(Operand::LiteralBit32(64))) => Some(Capability::Float64),
+            _ => None,
+        };
+        needed.extend(of_width);
+    }
+    needed
+}
+
+fn body_of(module: &dr::Module) -> impl Iterator<Item = &Instruction> {
+    module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.instructions)
+}
+
+/// A null constant of a type.
+fn null(module: &mut dr::Module, type_: Word) -> Word {
+    let header = module.header.get_or_insert_with(|| dr::ModuleHeader::new(1));
+    let id = header.bound;
+    header.bound += 1;
+    module.types_global_values.push(Instruction::new(Op::ConstantNull, Some(type_), Some(id), Vec::new()));
+    id
+}
+
+/// Names, decorations and execution modes of ids that are gone, and these ids in interfaces.
+fn forget(module: &mut dr::Module, gone: &BTreeSet<Word>) {
+    let is_gone = |i: &Instruction| matches!(i.operands.first(), Some(Operand::IdRef(id)) if gone.contains(id));
+    for list in [&mut module.debug_names, &mut module.annotations, &mut module.execution_modes] {
+        list.retain(|i| !is_gone(i));
+    }
+    module.entry_points.retain(|i| !matches!(i.operands.get(1), Some(Operand::IdRef(id)) if gone.contains(id)));
+}
+
+fn replace(instruction: &mut Instruction, from: Word, to: Word) {
+    for operand in instruction.operands.iter_mut().filter_map(Operand::id_ref_any_mut) {
+        if *operand == from {
+            *operand = to;
+        }
+    }
+}
+
+/// The blocks that a block's last instruction may go to.
+fn targets(end: &Instruction) -> Vec<Word> {
+    let ids = |operands: &[Operand]| operands.iter().filter_map(Operand::id_ref_any).collect();
+    match end.class.opcode {
+        Op::Branch => ids(&end.operands),
+        Op::BranchConditional | Op::Switch => ids(&end.operands[1..]),
+        _ => Vec::new(),
+    }
+}
+
+/// The blocks that an instruction of a block names: where it goes, and its merge and continue
+/// blocks.
+fn named(block: &Block) -> impl Iterator<Item = Word> + '_ {
+    let merges = block.instructions.iter().filter(|i| is_merge(i.class.opcode));
+    let of_merges = merges.flat_map(|i| i.operands.iter().filter_map(Operand::id_ref_any).collect::<Vec<_>>());
+    block.instructions.last().map(targets).unwrap_or_default().into_iter().chain(of_merges)
+}
+
+/// A block that always goes one way, or returns, without the blocks that are not reached then.
+fn one_way(module: &dr::Module, function: usize, block: usize, way: Option<Word>) -> dr::Module {
+    let mut module = module.clone();
+    let blocks = &mut module.functions[function].blocks;
+    let instructions = &mut blocks[block].instructions;
+    let leaves_loop = instructions
+        .iter()
+        .find(|i| i.class.opcode == Op::LoopMerge)
+        .is_some_and(|merge| way.is_none() || matches!(merge.operands.first(), Some(Operand::IdRef(id)) if Some(*id) == way));
+    instructions.retain(|i| i.class.opcode != Op::SelectionMerge && !(leaves_loop && i.class.opcode == Op::LoopMerge));
+    if let Some(end) = instructions.last_mut() {
+        *end = match way {
+            Some(way) => Instruction::new(Op::Branch, None, None, vec![Operand::IdRef(way)]),
+            None => Instruction::new(Op::Return, None, None, Vec::new()),
+        };
+    }
+    let mut reached: BTreeSet<Word> = BTreeSet::new();
+    let mut next: Vec<Word> = blocks.first().and_then(Block::label_id).into_iter().collect();
+    while let Some(label) = next.pop() {
+        if reached.insert(label)
+            && let Some(block) = blocks.iter().find(|b| b.label_id() == Some(label))
+        {
+            next.extend(named(block));
+        }
+    }
+    let gone: BTreeSet<Word> = {
+        let unreached = blocks.iter().filter(|b| b.label_id().is_none_or(|label| !reached.contains(&label)));
+        unreached.flat_map(|b| b.instructions.iter().filter_map(|i| i.result_id).chain(b.label_id())).collect()
+    };
+    blocks.retain(|b| b.label_id().is_some_and(|label| reached.contains(&label)));
+    let edges: BTreeSet<(Word, Word)> = blocks
+        .iter()
+        .flat_map(|b| {
+            let from = b.label_id().unwrap_or(0);
+            b.instructions.last().map(targets).unwrap_or_default().into_iter().map(move |to| (from, to))
+        })
+        .collect();
+    for block in blocks.iter_mut() {
+        let own = block.label_id().unwrap_or(0);
+        for phi in block.instructions.iter_mut().filter(|i| i.class.opcode == Op::Phi) {
+            let pairs = phi
+                .operands
+                .chunks(2)
+                .filter(|pair| pair.get(1).and_then(Operand::id_ref_any).is_some_and(|parent| edges.contains(&(parent, own))));
+            phi.operands = pairs.flatten().cloned().collect();
+        }
+    }
+    forget(&mut module, &gone);
+    module
+}
+
+/// A block and the one that it goes to as one, where nothing else goes there or names it.
+fn joined(module: &dr::Module, function: usize, block: usize) -> Option<dr::Module> {
+    let blocks = &module.functions[function].blocks;
+    let (first, end) = (&blocks[block], blocks[block].instructions.last()?);
+    if end.class.opcode != Op::Branch || first.instructions.iter().any(|i| is_merge(i.class.opcode)) {
+        return None;
+    }
+    let (own, label) = (first.label_id()?, targets(end).first().copied()?);
+    let second = blocks.iter().position(|b| b.label_id() == Some(label))?;
+    if second == block || blocks.iter().flat_map(named).filter(|&id| id == label).count() != 1 {
+        return None;
+    }
+    let mut module = module.clone();
+    let blocks = &mut module.functions[function].blocks;
+    let tail = blocks[second].instructions.clone();
+    let mut same: Vec<(Word, Word)> = Vec::new();
+    blocks[block].instructions.pop();
+    for i in tail {
+        match (i.class.opcode, i.result_id, i.operands.first().and_then(Operand::id_ref_any)) {
+            (Op::Phi, Some(result), Some(value)) => same.push((result, value)),
+            _ => blocks[block].instructions.push(i),
+        }
+    }
+    blocks.remove(second);
+    for (from, to) in same.into_iter().chain([(label, own)]) {
+        module.functions[function].all_inst_iter_mut().for_each(|i| replace(i, from, to));
+        forget(&mut module, &BTreeSet::from([from]));
+    }
+    Some(module)
+}

@@ -1,0 +1,109 @@
+//! `smallstep reduce`: modules become small, stay valid, and keep what they are reduced for.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::command;
+use smallstep::generate::spirv::{Limits, case};
+use smallstep::theorem::reducer::reduced;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::{Module, Options, assemble, words_of_bytes};
+
+fn smallstep(args: &[&str]) -> (i32, String, String) {
+    let shown = command::smallstep(args, "");
+    (shown.code, shown.out, shown.err)
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(300)
+}
+
+fn has(words: &[u32], op: Op) -> bool {
+    Module::load(words).is_ok_and(|module| module.instructions().iter().any(|i| i.op == op))
+}
+
+/// Of a generated module that has a certain instruction a few are left beside it, and every module
+/// that is asked about is valid.
+#[test]
+fn generated_modules_are_reduced_to_what_is_interesting() {
+    let mut tried = 0;
+    for (seed, op) in (0..40).flat_map(|seed| [Op::IMul, Op::Switch, Op::LoopMerge, Op::UDiv].map(|op| (seed, op))) {
+        let case = case(seed, &Limits { executed: 60, ..Limits::default() });
+        if !has(&case.words, op) || tried >= 12 {
+            continue;
+        }
+        tried += 1;
+        let small = reduced(&case.words, soon(), &mut |words| {
+            Module::load(words).unwrap_or_else(|e| panic!("seed {seed}: a candidate is not valid: {e}"));
+            has(words, op)
+        });
+        let small = small.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let module = Module::load(&small.words).expect("valid");
+        let left = module.instructions().len();
+        assert!(has(&small.words, op) && !small.cut_short, "seed {seed}, {op:?}");
+        assert!(
+            left <= 28,
+            "seed {seed}, {op:?}: {left} instructions are left of {}",
+            Module::load(&case.words).expect("valid").instructions().len()
+        );
+    }
+    assert_eq!(tried, 12);
+}
+
+/// A time that is over leaves the module as it is, and says so.
+#[test]
+fn the_time_bounds_the_search() {
+    let case = case(3, &Limits { executed: 60, ..Limits::default() });
+    let none = reduced(&case.words, Instant::now(), &mut |_| true).expect("it is interesting");
+    assert!(none.cut_short && none.questions == 1);
+    assert!(reduced(&case.words, soon(), &mut |_| false).expect_err("not interesting").contains("not interesting itself"));
+    assert!(reduced(&[1, 2, 3], soon(), &mut |_| true).expect_err("no module").contains("cannot be taken apart"));
+}
+
+/// A miscompilation of naga is kept by its kind. Candidates that naga treats in another way are
+/// none: the one that is left is still miscompiled, and is valid for spirv-val where that is there.
+#[test]
+fn a_miscompilation_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("small.spv").display().to_string();
+    let file = "spec-tests/quirks-spirv-opt/umax-of-signed.spvasm";
+    let (code, _, err) = smallstep(&["reduce", file, "--via", "naga", "-o", &out]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("kept: via naga: miscompiles: "), "{err}");
+    let words = words_of_bytes(&std::fs::read(&out).expect("written")).expect("words");
+    let text = std::fs::read_to_string(file).expect("read");
+    let before = assemble(&text, Options::default()).expect("assembled");
+    assert!(words.len() < before.len() && has(&words, Op::ExtInst), "{} of {} words", words.len(), before.len());
+    let (code, out, _) = smallstep(&["compare", &out, "--via", "naga", "--inputs", "20"]);
+    assert!(code == 1 && out.contains("naga: miscompiles 1"), "{out}");
+    if smallstep_spec_tests::tools::is_there("spirv-val") {
+        let path = folder.path().join("small.spv");
+        let valid = std::process::Command::new("spirv-val").args(["--target-env", "vulkan1.2"]).arg(path).output().expect("run");
+        assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn any_command_says_what_is_interesting() {
+    let file = "examples/spirv/average.spvasm";
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("divides");
+    // OpUDiv is 134, and takes 5 words.
+    std::fs::write(&script, "od -An -v -tx4 -w4 \"$1\" | grep -q 00050086\n").expect("written");
+    let (code, out, err) = smallstep(&["reduce", file, "--interesting", &format!("sh '{}' {{}}", script.display()), "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let summary: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let text = summary["assembly"].as_str().expect("a text");
+    assert!(text.contains("OpUDiv") && !text.contains("OpStore"), "{text}");
+    for (arguments, code, said) in [
+        (&["--interesting", "false"][..], 3, "is not interesting itself"),
+        (&["--interesting", "no-such-command"], 3, "cannot be run"),
+        (&["--via", "wgsl"], 3, "there is nothing to keep, since the verdict via wgsl is agrees"),
+        (&[], 2, "--via"),
+    ] {
+        let (found, _, err) = smallstep(&[&["reduce", file], arguments].concat());
+        assert!(found == code && err.contains(said), "{arguments:?}: {found}: {err}");
+    }
+}
