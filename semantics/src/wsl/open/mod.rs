@@ -368,7 +368,8 @@ impl Opens {
 
     /// An operation one of whose operands is open.
     fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
-        if let Some(known) = self.canonical(op, operands).or_else(|| possible::identity(op, operands)) {
+        let identity = |opens: &Opens| possible::identity(op, operands).filter(|_| !opens.may_vary(op, operands));
+        if let Some(known) = self.canonical(op, operands).or_else(|| identity(self)) {
             return known;
         }
         let operands = &self.ordered(op, operands)[..];
