@@ -12,7 +12,7 @@ use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, Counts, Extent, Finding, Report};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::known::Explained;
-use smallstep::theorem::wsl::{Known, MIX, Minimal, Plan, Programs, Quirk, Tally, blame, minimal};
+use smallstep::theorem::wsl::{Known, MAX_NAMED, MIX, Minimal, Plan, Programs, Quirk, Tally, blame, minimal};
 use smallstep_semantics::number::Profile;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -223,7 +223,8 @@ impl Through {
         say!("WSL's relation beside the machine: {} programs", tally.referenced);
         for (list, word) in [(&tally.refused, "refused"), (&tally.unchecked, "unchecked")] {
             for (why, n) in list {
-                say!("  {word}: {n} for {why}");
+                let named = tally.named.get(why).into_iter().flatten().map(u64::to_string).collect::<Vec<_>>().join(", ");
+                say!("  {word}: {n} for {why}: {}{named}", if *n > MAX_NAMED as u64 { "the first are " } else { "" });
             }
         }
         for (list, word) in [(&tally.vacuous, "left out: dispatches and calls"), (&tally.passed, "passed over: seeds")] {

@@ -204,6 +204,9 @@ impl GridArgs {
             Dispatched::Stopped { thread, ending } => Err(match ending {
                 machine::Ending::OutOfFuel { place: at } => out_of_fuel(settings.fuel, thread, at, place),
                 machine::Ending::Open { place: at } => on_reference(&carried(thread, at, place)),
+                machine::Ending::NoGroup { place: at } => {
+                    (exit::UNSUPPORTED, format!("unsupported: a barrier of a thread that is in no group (at {})", place(at)))
+                }
                 machine::Ending::NoQuad { place: at } => (exit::UNSUPPORTED, format!("unsupported: {} (at {})", NO_QUAD, place(at))),
                 machine::Ending::Stuck { why, place: at } => (exit::DISAGREE, stuck(&Stuck { why: why.into(), at: place(at) })),
                 machine::Ending::Discarded | machine::Ending::Returned(_) => (exit::FAILED, format!("thread {thread} ended")),

@@ -95,7 +95,8 @@ fn of_image(image: &ImageBinding, handle: Option<Handle>, filterable: bool) -> w
                 () if format.is_depth() && handle != Some(Handle::Sampled) => wgpu::TextureSampleType::Depth,
                 () if Texels::Uint.are_of(format) => wgpu::TextureSampleType::Uint,
                 () if Texels::Sint.are_of(format) => wgpu::TextureSampleType::Sint,
-                () => wgpu::TextureSampleType::Float { filterable },
+                // What is no depth texture in WGSL takes depths as floats that nothing filters.
+                () => wgpu::TextureSampleType::Float { filterable: filterable && !format.is_depth() },
             };
             wgpu::BindingType::Texture { sample_type, view_dimension, multisampled: false }
         }
@@ -478,5 +479,28 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
         }
         (Behind::Opaque, ..) => Err(format!("{place} is neither a buffer, a sampler nor an image of one sample that is modeled")),
         (Behind::Array, ..) => Err(format!("{place} is an array of descriptors, of which none are made")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallstep_semantics::image::{Format, Image};
+
+    /// A texture that WGSL declares as one of floats takes depths unfiltered, whatever the adapter
+    /// says of the format: wgpu binds them to nothing that may be filtered.
+    #[test]
+    fn depths_that_are_bound_to_a_texture_of_floats_are_not_filtered() {
+        let sample_type = |format: Format, handle: Handle| {
+            let image = Image::new(format, 2, 2, 1).expect("an image");
+            match of_image(&ImageBinding { set: 0, binding: 1, kind: ImageKind::Sampled, image }, Some(handle), true) {
+                wgpu::BindingType::Texture { sample_type, .. } => sample_type,
+                other => panic!("{other:?}"),
+            }
+        };
+        let float = |filterable| wgpu::TextureSampleType::Float { filterable };
+        assert_eq!(sample_type(Format::D32Sfloat, Handle::Sampled), float(false));
+        assert_eq!(sample_type(Format::D32Sfloat, Handle::Depth), wgpu::TextureSampleType::Depth);
+        assert_eq!(sample_type(Format::R32Sfloat, Handle::Sampled), float(true));
     }
 }

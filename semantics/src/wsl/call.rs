@@ -205,7 +205,8 @@ pub struct Settings {
     /// Under which profile of precision floats are sets; without one they are
     /// the correctly rounded results.
     pub precision: Option<Profile>,
-    /// The most steps of a way.
+    /// The most steps, on all ways; what it takes to find out what terms may be counts too. Where
+    /// the first way has ended, further ones are left out for want of it.
     pub fuel: u64,
     /// The most ways that are followed.
     pub ways: usize,
@@ -293,7 +294,7 @@ impl Prepared {
             Ending::Returned(words) => Some((shown(words.into_iter().map(|w| Possible::Values(vec![w])).collect(), 0), None)),
             Ending::Discarded => Some((shown(Vec::new(), 1), None)),
             Ending::OutOfFuel { place } => Some((Outcome::OutOfFuel, Some(place))),
-            Ending::Open { .. } | Ending::Stuck { .. } | Ending::NoQuad { .. } => None,
+            Ending::Open { .. } | Ending::Stuck { .. } | Ending::NoGroup { .. } | Ending::NoQuad { .. } => None,
         }
     }
 }
@@ -329,15 +330,20 @@ impl Evaluation<'_> {
         };
         let ty = self.start.ty;
         let mut shown = Shown { ty, words: Vec::new(), unspecified: false, complete: true, ways: 0, discarded: 0, steps: 0 };
-        let mut other = None;
-        shown.complete = explore(settings.ways, |ways| {
-            if other.is_some() {
+        let (mut other, mut fuel, mut spent) = (None, settings.fuel, false);
+        let complete = explore(settings.ways, |ways| {
+            if other.is_some() || spent {
                 return Vec::new();
             }
             let mut opens = Opens::new(settings.strategy, ways);
             opens.precision = settings.precision;
             let way = shown.ways;
-            let (ended, steps) = self.way(&shared, &mut opens, settings, &mut |step, thread| on(way, step, thread));
+            let (ended, steps) = self.way(&shared, &mut opens, fuel, &mut |step, thread| on(way, step, thread));
+            fuel = fuel.saturating_sub(steps + opens.steps_of_work());
+            if matches!(ended, Ended::Other(Outcome::OutOfFuel)) && shown.ways > 0 {
+                spent = true;
+                return Vec::new();
+            }
             shown.ways += 1;
             shown.steps += steps;
             shown.unspecified |= opens.met();
@@ -353,17 +359,18 @@ impl Evaluation<'_> {
             }
             vec![opens.ways]
         });
+        shown.complete = complete && !spent;
         other.unwrap_or(Outcome::Observed(shown))
     }
 
-    fn way(&self, shared: &Shared, opens: &mut Opens, settings: &Settings, on: &mut dyn FnMut(&Step, &Thread)) -> (Ended, u64) {
+    fn way(&self, shared: &Shared, opens: &mut Opens, fuel: u64, on: &mut dyn FnMut(&Step, &Thread)) -> (Ended, u64) {
         let mut memory = Memory::default();
         let words = vec![Word::Bits(0); shared.group_words];
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
         let mut thread = Thread::new(shared, &mut memory, 0, group, self.start.clone());
         let mut steps = 0;
         while thread.value().is_none() {
-            if steps == settings.fuel {
+            if steps + opens.steps_of_work() >= fuel {
                 return (Ended::Other(Outcome::OutOfFuel), steps);
             }
             steps += 1;

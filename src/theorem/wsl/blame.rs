@@ -344,12 +344,11 @@ mod tests {
     use super::super::case::Case;
     use super::super::programs::{Programs, subjects};
     use super::super::source::Asks;
+    use super::super::subject::tests::simulated;
     use super::*;
     use crate::compile::wsl::planted::BUGS;
-    use crate::dispatch::ComputeResult;
     use crate::theorem::{Engine, Verdict};
-    use smallstep_semantics::number::{Arithmetic, Lanes, Op, Planted};
-    use smallstep_semantics::spirv::Rules;
+    use smallstep_semantics::number::{Lanes, Op, Planted};
     use smallstep_semantics::wsl::group::{Dispatch, Held, Resource};
     use smallstep_semantics::wsl::validate::validate;
 
@@ -429,16 +428,7 @@ mod tests {
         let subject = Subject::Dispatch(&dispatch);
         let options = Options::default();
         let blamed = |planted: Option<Planted>| {
-            let relation = Relation::new(Rules::standard(), Arithmetic { planted });
-            on_device(&subject, &options, Route::Passthrough, &mut |dispatch: ComputeDispatch| {
-                let (contents, module) = (dispatch.contents(), spirv::Module::load(&dispatch.words).expect("loads"));
-                let (resources, limits) = (Resources::of_buffers(&contents), Limits::default());
-                let target = environment::Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits };
-                let ran = grid::run(&module, &target, &Schedule::default(), &relation, &mut ()).expect("runs");
-                let shown = ran.observed().expect("ends");
-                let buffers = shown.buffers.iter().map(|b| spirv::Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() });
-                DeviceOutcome::Computed(ComputeResult { words_hash: dispatch.words_hash(), buffers: buffers.collect(), images: Vec::new() })
-            })
+            on_device(&subject, &options, Route::Passthrough, &mut |dispatch: ComputeDispatch| simulated(&dispatch, planted))
         };
         let wrong = |wanted: Op| -> Planted {
             match wanted {

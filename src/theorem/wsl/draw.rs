@@ -10,7 +10,7 @@
 use super::beside::draw_differs;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
-use super::source::{Asks, FUEL, MUCH, WAYS, asked};
+use super::source::{Asks, FUEL, MUCH, WAYS, asked, shows_nothing};
 use super::subject::{BOTH_OUT, RACES, agreed};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Binding, Module, Options, StageVariable, translate_draw};
@@ -244,23 +244,23 @@ enum Source {
     Shown(Box<Shown>),
     /// It does not end within its fuel.
     Endless,
-    /// Nothing is known.
-    Unknown(String),
+    /// It shows nothing: the verdict, if nothing else says what it allows.
+    Unknown(Verdict),
 }
 
 impl Source {
-    /// Why nothing is known.
-    fn unknown(self) -> String {
+    /// The verdict where nothing is shown.
+    fn unknown(self) -> Verdict {
         match self {
-            Source::Unknown(why) => why,
-            _ => "the relation is out of fuel".into(),
+            Source::Unknown(verdict) => verdict,
+            _ => unchecked("the relation is out of fuel".into()),
         }
     }
 }
 
 /// The program on its machine, up to the first unspecified value.
 fn machine(draw: &Draw) -> Source {
-    let unknown = |why: &str| Source::Unknown(why.into());
+    let unknown = |why: &str| Source::Unknown(unchecked(why.into()));
     let compile = |entry: &EntryPoint| Compiled::new(draw.program, entry.function).ok();
     let Some(fragment) = compile(draw.fragment) else { return unknown("the machine refuses the fragment stage") };
     let vertex = match draw.vertex().map(compile) {
@@ -272,6 +272,7 @@ fn machine(draw: &Draw) -> Source {
     match draw.run_fast((vertex.as_ref(), &fragment), &settings) {
         Ending::Shown(shown) => Source::Shown(shown),
         Ending::OutOfFuel(_) => Source::Endless,
+        Ending::Other(other @ Outcome::Stuck(_)) => Source::Unknown(shows_nothing(other, Engine::WslMachine)),
         _ => unknown("the machine stopped"),
     }
 }
@@ -282,9 +283,9 @@ fn relation(draw: &Draw, precision: Option<Profile>, ways: usize) -> Source {
     match draw.run(&settings) {
         Ending::Shown(shown) => Source::Shown(shown),
         Ending::OutOfFuel(_) => Source::Endless,
-        Ending::Refused(error) => Source::Unknown(error.message.clone()),
-        Ending::Open(_) => Source::Unknown("the relation met something unspecified".into()),
-        Ending::Other(other) => Source::Unknown(format!("the relation: {}", other.name())),
+        Ending::Refused(error) => Source::Unknown(unchecked(error.message.clone())),
+        Ending::Open(_) => Source::Unknown(unchecked("the relation met something unspecified".into())),
+        Ending::Other(other) => Source::Unknown(shows_nothing(other, Engine::WslRelation)),
     }
 }
 
@@ -358,7 +359,8 @@ impl Judge<'_> {
         let none = Compared::default();
         let by_machine = match source {
             Source::Shown(shown) => self.compared(&shown, seen).ok(),
-            _ => None,
+            Source::Unknown(stuck @ Verdict::Disagree(_)) => return (stuck, none),
+            Source::Endless | Source::Unknown(_) => None,
         };
         if let (Some(compared), Asks::Open) = (by_machine, self.relation) {
             return agreed(compared);
@@ -378,9 +380,9 @@ impl Judge<'_> {
                         Err(wrong) => return (unchecked(format!("not every way was followed, and {}", wrong.what)), ran),
                     }
                 }
-                other => match by_machine {
-                    Some(compared) => return agreed(compared),
-                    None => return (unchecked(other.unknown()), none),
+                other => match (other.unknown(), by_machine) {
+                    (Verdict::Unchecked(..), Some(compared)) => return agreed(compared),
+                    (verdict, _) => return (verdict, none),
                 },
             }
         }
@@ -407,7 +409,8 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: Asks) -
             let what = format!("{}: {}", undefined.ub.id(), undefined.what);
             let verdict = match (undefined.ub, relation(draw, None, WAYS)) {
                 (Ub::DataRace, Source::Shown(shown)) if !shown.races.is_empty() => Verdict::Undefined(what),
-                (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless)) => unchecked(other.unknown()),
+                (_, Source::Unknown(stuck @ Verdict::Disagree(_))) => stuck,
+                (Ub::DataRace, other @ (Source::Unknown(_) | Source::Endless)) => other.unknown(),
                 // A derivative that not all threads of a quad come to decides it.
                 (Ub::BranchOnUndefined | Ub::AddressOnUndefined | Ub::UndefinedOperand, Source::Shown(shown))
                     if !shown.apart.is_empty() =>
@@ -421,6 +424,10 @@ fn judged_of(draw: &Draw, given: &Given, options: &Options, by_relation: Asks) -
         Ok(Outcome::OutOfFuel) if matches!(source, Source::Endless) => return (Verdict::Vacuous(BOTH_OUT.into()), none),
         Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
         Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => return (wrong(format!("the modules: {why}")), none),
+        Ok(Outcome::Stuck(stuck)) => {
+            let what = format!("a module is stuck at {}: {}", stuck.at, stuck.why);
+            return (disagree(Engine::Module, engine, what), none);
+        }
         Ok(other) => return (unchecked(format!("the target: {}", other.name())), none),
     };
     let mut seen = Seen { targets: Vec::new(), depth: None, buffers: Vec::new() };
@@ -462,7 +469,7 @@ fn shows_undefined(draw: &Draw, kind: &str, wrong: impl FnOnce(String) -> Verdic
     match relation(draw, None, WAYS) {
         Source::Shown(shown) if !shown.apart.is_empty() => Verdict::Undefined(what),
         Source::Shown(_) => wrong(what),
-        other => unchecked(other.unknown()),
+        other => other.unknown(),
     }
 }
 

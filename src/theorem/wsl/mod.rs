@@ -37,7 +37,7 @@ pub use compare::{Compared, is_allowed, leaves};
 pub use known::{Known, Quirk};
 pub use programs::Programs;
 pub use reduce::{Minimal, blame, minimal};
-pub use tally::{CEILING_EXCLUDED, Tally};
+pub use tally::{CEILING_EXCLUDED, MAX_NAMED, Tally};
 
 use super::{Difference, Engine, Lack, Verdict};
 use crate::compile::wsl::{Options, Refusal};

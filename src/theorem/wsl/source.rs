@@ -1,13 +1,19 @@
 //! What a program allows: by its machine where everything is definite, else by its relation.
 
+use super::{disagree, unchecked};
+use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::{Outcome, Stuck};
+use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::group::{self, Dispatch};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
 use smallstep_semantics::wsl::open::Possible;
 
-/// The fuel of WSL's machine, of its relation, and of SPIR-V's machine.
+/// The fuel of WSL's machine, of the relations, and of SPIR-V's machine.
 pub(super) const FUEL: (u64, u64, u64) = (1 << 16, 1 << 18, 1 << 20);
+/// The fuel of WSL's relation on all ways of a dispatch or call.
+pub(super) const ALL_WAYS: u64 = 1 << 21;
 /// The fuel of SPIR-V's machine where the source ends.
 pub(super) const MUCH: u64 = 1 << 28;
 /// The most ways of the relation.
@@ -42,46 +48,73 @@ pub(super) enum Source {
     Diverged,
     /// It does not end within its fuel.
     Endless,
-    /// Nothing is known.
-    Unknown(String),
+    /// It shows nothing: the verdict, if nothing else says what it allows.
+    Unknown(Verdict),
+}
+
+/// The verdict on an engine of WSL that shows nothing. A valid program is never stuck, so that is a
+/// disagreement: progress fails.
+pub(super) fn shows_nothing<O>(ended: Outcome<O>, engine: Engine) -> Verdict {
+    match ended {
+        Outcome::Stuck(Stuck { why, at }) => disagree(Engine::Typing, engine, format!("the program is stuck at {at}: {why}")),
+        other => unchecked(format!("{engine}: {}", other.name())),
+    }
+}
+
+/// Likewise of a machine that stopped; its `place` is one of `text`.
+pub(super) fn stopped(ending: &Ending, text: &str) -> Verdict {
+    match ending {
+        Ending::Stuck { why, place } => {
+            let at = line_column(text, place.start);
+            let stuck = Stuck { why: (*why).into(), at: format!("{}:{}", at.0, at.1) };
+            shows_nothing(Outcome::<()>::Stuck(stuck), Engine::WslMachine)
+        }
+        _ => unchecked("the machine stopped".into()),
+    }
 }
 
 impl Source {
-    /// Why nothing is known.
-    pub(super) fn unknown(self) -> String {
+    /// The verdict where nothing is shown.
+    pub(super) fn unknown(self) -> Verdict {
         match self {
-            Source::Unknown(why) => why,
-            _ => "the relation is out of fuel".into(),
+            Source::Unknown(verdict) => verdict,
+            _ => unchecked("the relation is out of fuel".into()),
+        }
+    }
+
+    /// What a dispatch by the relation shows.
+    fn of(ending: group::Ending) -> Source {
+        match ending {
+            group::Ending::Shown(shown) => {
+                Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }
+            }
+            group::Ending::Diverged(_) => Source::Diverged,
+            group::Ending::OutOfFuel(_) => Source::Endless,
+            group::Ending::Other(other) => Source::Unknown(shows_nothing(other, Engine::WslRelation)),
         }
     }
 }
 
 /// The source by its machine, up to the first unspecified value.
 pub(super) fn machine(dispatch: &Dispatch) -> Source {
-    let unknown = |why: &str| Source::Unknown(why.into());
-    let Ok(compiled) = Compiled::new(dispatch.program, dispatch.entry.function) else { return unknown("the machine refuses") };
+    let Ok(compiled) = Compiled::new(dispatch.program, dispatch.entry.function) else {
+        return Source::Unknown(unchecked("the machine refuses".into()));
+    };
     let settings = machine::Settings { strategy: Strategy::Carry, fuel: FUEL.0, ..machine::Settings::default() };
     match dispatch.run_fast(&compiled, &settings) {
         Ok(fast) => match fast.ended {
             Dispatched::Done => Source::Shown { words: fast.possible(), open: false, complete: true, races: false },
             Dispatched::Diverged(..) => Source::Diverged,
             Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => Source::Endless,
-            Dispatched::Stopped { .. } => unknown("the machine stopped"),
+            Dispatched::Stopped { ending, .. } => Source::Unknown(stopped(&ending, dispatch.text)),
         },
-        Err(why) => Source::Unknown(why),
+        Err(why) => Source::Unknown(unchecked(why)),
     }
 }
 
 /// The source by its relation, along so many ways, or up to its first race.
 pub(super) fn relation(dispatch: &Dispatch, precision: Option<Profile>, ways: usize) -> Source {
     let settings =
-        group::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, until_race: true, ..group::Settings::default() };
-    match dispatch.run(&settings) {
-        group::Ending::Shown(shown) => {
-            Source::Shown { words: shown.buffers, open: shown.unspecified, complete: shown.complete, races: !shown.races.is_empty() }
-        }
-        group::Ending::Diverged(_) => Source::Diverged,
-        group::Ending::OutOfFuel(_) => Source::Endless,
-        group::Ending::Other(other) => Source::Unknown(format!("the relation: {other:?}")),
-    }
+        group::Settings { strategy: Strategy::Carry, precision, fuel: ALL_WAYS, ways, until_race: true, ..group::Settings::default() };
+    Source::of(dispatch.run(&settings))
 }

@@ -5,7 +5,7 @@ use super::beside::dispatch_differs;
 use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed, leaves, result_leaves};
-use super::source::{Asks, FUEL, MUCH, Source, WAYS, asked, machine, relation};
+use super::source::{ALL_WAYS, Asks, FUEL, MUCH, Source, WAYS, asked, machine, relation, shows_nothing, stopped};
 use super::{disagree, refused, unchecked};
 use crate::compile::wsl::{Module, Options, translate, translate_function};
 use crate::dispatch::{ComputeDispatch, words_hash};
@@ -128,7 +128,7 @@ impl Subject<'_, '_> {
             Subject::Dispatch(dispatch) => machine(dispatch),
             // Where a pointer points is seen by the relation.
             Subject::Call { program, f, .. } if program.env.types.is_reference(program.env.function(*f).result) => {
-                Source::Unknown("the machine gives an address".into())
+                Source::Unknown(unchecked("the machine gives an address".into()))
             }
             Subject::Call { program, f, arguments, .. } => {
                 let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
@@ -140,7 +140,8 @@ impl Subject<'_, '_> {
                         Source::Shown { words, open: false, complete: true, races: false }
                     }
                     Some(Ok((Ending::OutOfFuel { .. }, _))) => Source::Endless,
-                    _ => Source::Unknown("the machine stopped".into()),
+                    Some(Ok((ending, _))) => Source::Unknown(stopped(&ending, self.text())),
+                    Some(Err(_)) | None => Source::Unknown(unchecked("the machine refuses".into())),
                 }
             }
         }
@@ -196,14 +197,14 @@ impl Subject<'_, '_> {
         match self {
             Subject::Dispatch(dispatch) => relation(dispatch, precision, ways),
             Subject::Call { .. } => {
-                let settings = call::Settings { strategy: Strategy::Carry, precision, fuel: FUEL.1, ways, ..call::Settings::default() };
-                let Some(evaluation) = self.evaluation() else { return Source::Unknown("no call".into()) };
+                let settings = call::Settings { strategy: Strategy::Carry, precision, fuel: ALL_WAYS, ways, ..call::Settings::default() };
+                let Some(evaluation) = self.evaluation() else { return Source::Unknown(unchecked("no call".into())) };
                 match evaluation.run(&settings, &mut |_, _| {}) {
-                    Outcome::Observed(shown) if shown.discarded > 0 => Source::Unknown("the source discards".into()),
+                    Outcome::Observed(shown) if shown.discarded > 0 => Source::Unknown(unchecked("the source discards".into())),
                     Outcome::Observed(shown) => {
                         Source::Shown { words: vec![shown.words], open: shown.unspecified, complete: shown.complete, races: false }
                     }
-                    other => Source::Unknown(format!("the relation: {}", other.name())),
+                    other => Source::Unknown(shows_nothing(other, Engine::WslRelation)),
                 }
             }
         }
@@ -247,6 +248,7 @@ impl Subject<'_, '_> {
         let by_machine = match source {
             Source::Shown { words, .. } => self.compare(module, &words, shown).ok(),
             Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
+            Source::Unknown(stuck @ Verdict::Disagree(_)) => return (stuck, none),
             Source::Endless | Source::Unknown(_) => None,
         };
         if let (Some(compared), Asks::Open) = (by_machine, relation) {
@@ -266,9 +268,9 @@ impl Subject<'_, '_> {
                     }
                 }
                 Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
-                other => match by_machine {
-                    Some(compared) => return agreed(compared),
-                    None => return (unchecked(other.unknown()), none),
+                other => match (other.unknown(), by_machine) {
+                    (Verdict::Unchecked(..), Some(compared)) => return agreed(compared),
+                    (verdict, _) => return (verdict, none),
                 },
             }
         }
@@ -316,7 +318,7 @@ impl Subject<'_, '_> {
                     // The way on which the source races may be one of the others.
                     Source::Shown { complete: false, .. } => unchecked(format!("not every way was followed, and the module has {what}")),
                     Source::Shown { .. } => disagree(),
-                    other => unchecked(other.unknown()),
+                    other => other.unknown(),
                 };
                 return (verdict, Compared { by_relation: true, ..none });
             }
@@ -324,6 +326,10 @@ impl Subject<'_, '_> {
             Ok(Outcome::OutOfFuel) => return (unchecked("the target does not end within its fuel".into()), none),
             Ok(Outcome::Diverges(why) | Outcome::Unsupported(why)) => {
                 return (disagree(Engine::WslRelation, engine, format!("the module: {why}")), none);
+            }
+            Ok(Outcome::Stuck(stuck)) => {
+                let what = format!("the module is stuck at {}: {}", stuck.at, stuck.why);
+                return (disagree(Engine::Module, engine, what), none);
             }
             Ok(other) => return (unchecked(format!("the target: {other:?}")), none),
         };
@@ -458,9 +464,16 @@ fn target_with(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::case::Case;
+    use super::super::programs::{Programs, subjects};
     use super::*;
     use crate::dispatch::{ComputeResult, words_hash};
+    use smallstep_semantics::number::{self, Arithmetic, Lane, Lanes, Op, Tuple};
+    use smallstep_semantics::spirv::Rules;
+    use smallstep_semantics::spirv::concurrency::Schedule;
+    use smallstep_semantics::spirv::environment::Resources;
+    use smallstep_semantics::wsl::execution::{Planted, Replacement};
     use smallstep_semantics::wsl::validate::validate;
 
     /// What a device shows is judged: another word than the source allows disagrees, and what
@@ -515,5 +528,153 @@ mod tests {
             assert_eq!(on_device(right), Verdict::Agree);
             assert!(matches!(on_device(right + 1), Verdict::Disagree(_)));
         }
+    }
+
+    /// A relation that lacks a rule is stuck, and that is a disagreement: progress fails. What is
+    /// out of fuel stays unchecked.
+    #[test]
+    fn a_relation_without_a_rule_disagrees() {
+        let text = "enum E { A, B }\nint f() { return E.B.value; }";
+        let program = validate(text).program.expect("valid");
+        let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: Vec::new() };
+        let verdict = |settings: &call::Settings| {
+            let ended = subject.evaluation().expect("a call").run(settings, &mut |_, _| {});
+            shows_nothing(ended, Engine::WslRelation)
+        };
+        let rule = Some((Rule::WslEDotGetter, Replacement::Expr(|_, _| None)));
+        let lacking = call::Settings { planted: Planted { rule, ..Planted::default() }, ..call::Settings::default() };
+        let Verdict::Disagree(difference) = verdict(&lacking) else { panic!("{:?}", verdict(&lacking)) };
+        assert_eq!(difference.between, (Engine::Typing, Engine::WslRelation));
+        assert_eq!(difference.what, "the program is stuck at 2:18: no rule applies to a field");
+        assert!(matches!(verdict(&call::Settings { fuel: 1, ..call::Settings::default() }), Verdict::Unchecked(..)));
+    }
+
+    /// Ways and the work on unspecified values take from one fuel, so that a program costs no more
+    /// than that. Where the first way has ended, what the others allow is left out.
+    #[test]
+    fn the_work_of_a_program_is_bounded() {
+        // 2^16 ways; each goes some hundred steps.
+        let many_ways = "int f(int a) { int z = 7 / a; int s = 0;
+            for (int i = 0; i < 16; i++) { if (((z >> uint(i)) & 1) == 1) { s += i; } } return s; }";
+        // Few steps and two ways, and much to find out of what each product may be.
+        let much_work = "int f(int a) { uint[256] v; for (uint i = 0u; i < 256u; i++) { v[i] = i * i; }
+            uint s = 1u; for (uint i = 0u; i < 40u; i++) { s = s * v[1000u] + v[1000u + i]; if (s == 5u) { s = 3u; } } return int(s); }";
+        let fuel = 1 << 15;
+        for (text, least_ways, most_steps) in [(many_ways, 2, fuel), (much_work, 1, fuel / 2)] {
+            let program = validate(text).program.expect("valid");
+            let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![0]] };
+            let run = |fuel| {
+                let settings = call::Settings { fuel, ways: 1 << 20, ..call::Settings::default() };
+                subject.evaluation().expect("a call").run(&settings, &mut |_, _| {})
+            };
+            let Outcome::Observed(shown) = run(fuel) else { panic!("the first way takes more: {text}") };
+            let (ways, steps) = (shown.ways, shown.steps);
+            assert!(!shown.complete && ways >= least_ways && steps <= most_steps, "{ways} ways, {steps} steps: {text}");
+            assert!(matches!(run(64), Outcome::OutOfFuel), "{text}");
+        }
+    }
+
+    /// A device that computes with this arithmetic.
+    pub(in crate::theorem::wsl) fn simulated(dispatch: &ComputeDispatch, planted: Option<number::Planted>) -> DeviceOutcome {
+        let relation = Relation::new(Rules::standard(), Arithmetic { planted });
+        let (contents, module) = (dispatch.contents(), spirv::Module::load(&dispatch.words).expect("loads"));
+        let (resources, limits) = (Resources::of_buffers(&contents), Limits::default());
+        let target = environment::Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits };
+        let ran = spirv::grid::run(&module, &target, &Schedule::default(), &relation, &mut ()).expect("runs");
+        let shown = ran.observed().expect("ends");
+        let buffers = shown.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() }).collect();
+        DeviceOutcome::Computed(ComputeResult { words_hash: dispatch.words_hash(), buffers, images: Vec::new() })
+    }
+
+    /// Arithmetic that takes floats below a magnitude for zero, as operands and as results. The
+    /// bits of `true` are no float.
+    fn flushing(op: Op, operands: &[Tuple], lanes: Lanes, below: f32) -> Lanes {
+        if matches!(op, Op::Select | Op::Any | Op::All) {
+            return lanes;
+        }
+        let flushed = |lane: &Lane| match lane.bits > 1 && lane.float().abs() < below {
+            true => Lane { bits: lane.bits & 0x8000_0000, ..*lane },
+            false => *lane,
+        };
+        let flushed_operands: Vec<Lanes> = operands.iter().map(|operand| operand.lanes.iter().map(flushed).collect()).collect();
+        let tuples: Vec<Tuple> = operands.iter().zip(&flushed_operands).map(|(o, lanes)| Tuple { lanes, columns: o.columns }).collect();
+        number::apply(op, &tuples).iter().map(flushed).collect()
+    }
+
+    /// What reads a float, of one value or of one of several.
+    const READERS: &[&str] = &[
+        "bool f(float x) { return any(x); }",
+        "bool f(float x) { return all(float2(1., x)); }",
+        "bool f(float x) { return bool(x); }",
+        "bool f(float x) { return x > 0.; }",
+        "bool f(float x) { return 0. >= x; }",
+        "bool f(float x) { return x == 0.; }",
+        "bool f(float x) { return x != 0.; }",
+        "bool f(float x) { return !(x != 0.); }",
+        "int f(float x) { return x < 0.0001 && x > 0. ? 1 : 2; }",
+        "float f(float x) { return sign(x); }",
+        "float f(float x) { return ceil(x); }",
+        "float f(float x) { return floor(-x); }",
+        "float f(float x) { return x + x; }",
+        "float f(float x) { return x * 1000000.; }",
+        "float f(float x) { return step(0.00000000000000000000000000000000000000001, x); }",
+        "bool f(float x) { float[2] v; v[0] = x; v[1] = asfloat(3u); return any(v[9]); }",
+        "bool f(float x) { float[2] v; v[0] = x; v[1] = asfloat(3u); return v[9] > 0.; }",
+        "bool f(float x) { float[2] v; v[0] = x; v[1] = asfloat(3u); return bool(v[9]); }",
+        "float f(float x) { float[2] v; v[0] = x; v[1] = asfloat(3u); return sign(v[9]); }",
+        "int f(float x) { float[2] v; v[0] = x; v[1] = asfloat(3u); if (v[9] == 0.) { return 1; } return 2; }",
+    ];
+
+    /// A device may take zero for subnormal floats wherever it reads them, and for no others.
+    #[test]
+    fn a_device_may_flush_subnormal_floats_and_no_others() {
+        let flushes: number::Planted = |op, operands, lanes| flushing(op, operands, lanes, f32::MIN_POSITIVE);
+        let wrong: number::Planted = |op, operands, lanes| flushing(op, operands, lanes, 1e-30);
+        let mut unseen = 0;
+        for text in READERS {
+            let program = validate(text).program.unwrap_or_else(|| panic!("{text}"));
+            let (mut flushed, mut found) = (false, false);
+            for (x, is_wrong) in [(0x0020_0000, false), (0x8000_0007, false), (1e-35f32.to_bits(), true), (0x3fc0_0000, false)] {
+                let subject = Subject::Call { program: &program, text, f: FunctionId(0), arguments: vec![vec![x]] };
+                for profile in [Profile::Strict, Profile::Wgsl] {
+                    let options = Options { profile, ..Options::default() };
+                    let (verdict, _, given) = subject.judged(&options, Asks::Open);
+                    assert!(matches!(verdict, Verdict::Agree | Verdict::Undecided(_)), "{text}: {verdict:?}");
+                    let dispatch = given.expect("it ran").dispatch();
+                    let outcome = simulated(&dispatch, Some(if is_wrong { wrong } else { flushes }));
+                    flushed |= !is_wrong && outcome != simulated(&dispatch, None);
+                    let verdict = subject.on_device(&outcome, &options, "a device", Route::Passthrough).0;
+                    match is_wrong {
+                        true => found |= matches!(verdict, Verdict::Disagree(_)),
+                        false => assert!(matches!(verdict, Verdict::Agree | Verdict::Undecided(_)), "{text} of {x:#x}: {verdict:?}"),
+                    }
+                }
+            }
+            unseen += u32::from(!flushed);
+            // Where the other value that may be read is subnormal, it excuses the device.
+            let excused = text.contains("v[9]");
+            assert_eq!(found, !excused, "whether the wrong device is caught by {text}");
+        }
+        assert!(unseen <= 1, "{unseen} programs show nothing of flushing");
+    }
+
+    /// A generated program of which a device once was said to be wrong, for it had taken an element
+    /// out of bounds that is subnormal for zero.
+    #[test]
+    fn a_generated_program_allows_flushing() {
+        let flushes: number::Planted = |op, operands, lanes| flushing(op, operands, lanes, f32::MIN_POSITIVE);
+        let options = Options::default();
+        let mut judged = 0;
+        let _ = subjects(Programs::EntryPoints, 69902655220909324, &mut |_, _, case| {
+            let Ok(Case::Computed(subject)) = case else { return };
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(given)) = subject.judged(&options, Asks::Open) else { return };
+            let dispatch = given.dispatch();
+            if dispatch.images.is_empty() {
+                judged += 1;
+                let verdict = subject.on_device(&simulated(&dispatch, Some(flushes)), &options, "a device", Route::Passthrough).0;
+                assert!(matches!(verdict, Verdict::Agree | Verdict::Undecided(_)), "{verdict:?}");
+            }
+        });
+        assert!(judged > 0);
     }
 }

@@ -10,11 +10,13 @@ use crate::theorem::campaign::{Counts, Finding, Totals};
 use serde_json::{Map, Value, json};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::group::Held;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Of a hundred programs, so many may be vacuous, undecided, unchecked, refused or undefined where
 /// no race was planted.
 pub const CEILING_EXCLUDED: f64 = 0.05;
+/// So many programs of each reason are named by their index: the first ones.
+pub const MAX_NAMED: usize = 8;
 /// The most letters of a reason that programs are counted by.
 const MAX_REASON: usize = 80;
 
@@ -46,6 +48,9 @@ pub struct Tally {
     pub refused: BTreeMap<String, u64>,
     /// Programs by why they were not compared.
     pub unchecked: BTreeMap<String, u64>,
+    /// The first programs that were refused or not compared, at most [`MAX_NAMED`], by the same
+    /// reasons.
+    pub named: BTreeMap<String, BTreeSet<u64>>,
     /// How many programs used each rule of the mapping.
     pub rows: BTreeMap<Rule, u64>,
     /// How many programs were given a texture of each type.
@@ -142,10 +147,21 @@ impl Tally {
 
     fn note(&mut self, index: u64, verdict: &Verdict, device: bool) {
         let reason = |why: &str| why.split(", and ").next().unwrap_or_default().chars().take(MAX_REASON).collect();
-        match verdict {
-            Verdict::Refused(what) => *self.refused.entry(what.clone()).or_default() += 1,
-            Verdict::Unchecked(_, why) => *self.unchecked.entry(reason(why)).or_default() += 1,
-            _ => self.findings.extend(Finding::of(index, verdict, device)),
+        let (reasons, why) = match verdict {
+            Verdict::Refused(what) => (&mut self.refused, what.clone()),
+            Verdict::Unchecked(_, why) => (&mut self.unchecked, reason(why)),
+            _ => return self.findings.extend(Finding::of(index, verdict, device)),
+        };
+        *reasons.entry(why.clone()).or_default() += 1;
+        self.name(why, [index]);
+    }
+
+    /// Names programs by a reason, if they are among the first.
+    fn name(&mut self, reason: String, programs: impl IntoIterator<Item = u64>) {
+        let named = self.named.entry(reason).or_default();
+        named.extend(programs);
+        while named.len() > MAX_NAMED {
+            named.pop_last();
         }
     }
 
@@ -220,6 +236,7 @@ impl Totals for Tally {
         add_all(&mut self.restricted, other.restricted);
         add_all(&mut self.refused, other.refused);
         add_all(&mut self.unchecked, other.unchecked);
+        other.named.into_iter().for_each(|(reason, programs)| self.name(reason, programs));
         add_all(&mut self.rows, other.rows);
         add_all(&mut self.textures, other.textures);
         add_all(&mut self.stages, other.stages);
@@ -244,13 +261,17 @@ impl Totals for Tally {
             "semantics": kinds_json(&self.semantics), "device": kinds_json(&self.device), "sets": self.sets, "open": self.open,
             "referenced": self.referenced, "subjects": self.subjects, "vacuous": self.vacuous, "passed": self.passed, "restricted": self.restricted,
             "statements": self.statements, "refused": self.refused,
-            "unchecked": self.unchecked, "rows": rows, "textures": self.textures, "stages": self.stages,
+            "unchecked": self.unchecked, "named": self.named, "rows": rows, "textures": self.textures, "stages": self.stages,
             "findings": self.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
         })
     }
 
     fn from_json(value: &Value) -> Option<Tally> {
         let number = |key: &str| value.get(key)?.as_u64();
+        let named = |(reason, programs): (&String, &Value)| {
+            let programs: Option<BTreeSet<u64>> = programs.as_array()?.iter().map(Value::as_u64).collect();
+            Some((reason.clone(), programs?))
+        };
         let row = |(name, n): (String, u64)| Some((Rule::from_name(&name)?, n));
         Some(Tally {
             semantics: kinds(value.get("semantics")?)?,
@@ -265,10 +286,41 @@ impl Totals for Tally {
             statements: number("statements")?,
             refused: numbers(value.get("refused")?)?,
             unchecked: numbers(value.get("unchecked")?)?,
+            named: value.get("named")?.as_object()?.iter().map(named).collect::<Option<_>>()?,
             rows: numbers(value.get("rows")?)?.into_iter().map(row).collect::<Option<_>>()?,
             textures: numbers(value.get("textures")?)?,
             stages: numbers(value.get("stages")?)?,
             findings: value.get("findings")?.as_array()?.iter().map(Finding::from_json).collect::<Option<_>>()?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theorem::Lack;
+
+    /// Programs that were not compared are named, the first of each reason, whichever thread or
+    /// shard has judged them.
+    #[test]
+    fn the_first_programs_of_each_reason_are_named() {
+        let tally = |programs: &mut dyn Iterator<Item = u64>| {
+            let mut tally = Tally::default();
+            for index in programs {
+                let why = if index.is_multiple_of(2) { "no room, and more" } else { "another" };
+                let verdict = Verdict::Unchecked(Lack::Room, why.into());
+                tally.count(Programs::Dispatches, index, OfOne { verdict: Some(verdict), ..OfOne::default() });
+            }
+            tally
+        };
+        let (mut low, high) = (tally(&mut (0..15)), tally(&mut (15..40).rev()));
+        let mut both = high.clone();
+        both.add(low.clone());
+        low.add(high);
+        assert_eq!(low, both);
+        assert_eq!(low.unchecked, BTreeMap::from([("no room".into(), 20), ("another".into(), 20)]));
+        assert_eq!(low.named["no room"], (0..MAX_NAMED as u64).map(|k| 2 * k).collect());
+        assert_eq!(low.named["another"], (0..MAX_NAMED as u64).map(|k| 2 * k + 1).collect());
+        assert_eq!(Tally::from_json(&low.to_json()), Some(low));
     }
 }

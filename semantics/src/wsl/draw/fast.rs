@@ -34,7 +34,7 @@ impl Machine<'_, '_> {
                 "an operation over a quad of a thread that is in none (at {})",
                 self.common.place(at)
             ))),
-            E::Returned(_) | E::Discarded => Ending::Other(Outcome::Deadlock),
+            E::Returned(_) | E::Discarded | E::NoGroup { .. } => Ending::Other(Outcome::Deadlock),
         }
     }
 }

@@ -200,8 +200,9 @@ pub struct Settings {
     /// In which order the threads take their steps: a quad after the other, or all of a stage side
     /// by side. Not every order.
     pub schedule: Schedule,
-    /// The most steps of all threads together, and places that rasterisation looks at, on all ways.
-    /// Where the first way has ended, further ones are left out for want of it.
+    /// The most steps of all threads together, and places that rasterisation looks at, on all ways;
+    /// what it takes to find out what terms may be counts too. Where the first way has ended,
+    /// further ones are left out for want of it.
     pub fuel: u64,
     /// The most ways that are followed, through branches on unspecified values.
     pub ways: usize,
@@ -466,7 +467,7 @@ impl<'p> Draw<'p> {
         let mut fragments = Fragments { engine: &mut world, draw: self, shared: fragment, interface, rows: &rows };
         let attachments = fragments.all()?;
         end(&mut world, 1);
-        *fuel = world.common.fuel;
+        *fuel = world.common.fuel.saturating_sub(world.common.opens.steps_of_work());
         Ok((Way { world, attachments, races }, found))
     }
 }

@@ -107,7 +107,7 @@ impl<'a> Common<'a> {
     /// # Errors
     /// There is not so much of it. The thread is the one that was to go on.
     pub(super) fn spend(&mut self, work: u64, thread: u32) -> Result<(), Ending> {
-        match self.fuel.checked_sub(work) {
+        match self.fuel.checked_sub(work).filter(|&left| left >= self.opens.steps_of_work()) {
             Some(left) => self.fuel = left,
             None => return Err(Ending::OutOfFuel(At { thread, at: self.last })),
         }

@@ -51,7 +51,7 @@ fn sides(e: &Expr) -> Option<&[Expr; 2]> {
 /// Assignment 2]
 pub fn e_assign_right_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let [target, value] = sides(e)?;
-    if !is_abstract(target) {
+    if !is_abstract(cx.program(), target) {
         return None;
     }
     cx.expr(value)?.inside(Rule::WslEAssignRightReduce, 1)
@@ -68,7 +68,7 @@ pub fn e_assign_execute(_: &mut Cx, e: &Expr) -> Option<Next> {
 pub fn e_assign_setter(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let [target, value] = sides(e)?;
     let Form::Dot(whole, Access::Setter(setter, _)) = &target.form else { return None };
-    if value.words().is_none() || !is_abstract(target) {
+    if value.words().is_none() || !is_abstract(cx.program(), target) {
         return None;
     }
     let (whole, value) = (Expr::clone(whole), value.clone());
@@ -81,7 +81,7 @@ pub fn e_assign_setter(cx: &mut Cx, e: &Expr) -> Option<Next> {
 pub fn e_assign_indexed_setter(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let [target, value] = sides(e)?;
     let Form::Index(indexed, Access::Setter(setter, _)) = &target.form else { return None };
-    if value.words().is_none() || !is_abstract(target) {
+    if value.words().is_none() || !is_abstract(cx.program(), target) {
         return None;
     }
     let [whole, index] = *Box::clone(indexed);
@@ -94,7 +94,7 @@ pub fn e_assign_indexed_setter(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// [wsl/e-postfix-incr-elim, 004 Read-modify-write expressions; WSL-C18, WSL-D8]
 pub fn e_postfix_incr_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Step(target, callee, Some(store)) = &e.form else { return None };
-    if !is_abstract(target) {
+    if !is_abstract(cx.program(), target) {
         return None;
     }
     let (at, ty) = (e.at, e.ty);
@@ -110,7 +110,7 @@ pub fn e_postfix_incr_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
 /// [wsl/e-prefix-incr-elim, 004 Read-modify-write expressions]
 pub fn e_prefix_incr_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::Step(target, callee, None) = &e.form else { return None };
-    if !is_abstract(target) {
+    if !is_abstract(cx.program(), target) {
         return None;
     }
     let call = cx.operator(*callee, target, vec![cx.right(Expr::clone(target))]);
@@ -122,7 +122,7 @@ pub fn e_prefix_incr_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
 pub fn e_plus_equal_elim(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let Form::CompoundAssign(callee, parts) = &e.form else { return None };
     let [target, operand] = &**parts;
-    if !is_abstract(target) {
+    if !is_abstract(cx.program(), target) {
         return None;
     }
     let call = cx.operator(*callee, target, vec![cx.right(target.clone()), operand.clone()]);

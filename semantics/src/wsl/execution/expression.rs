@@ -222,7 +222,7 @@ fn got(e: &Expr) -> Option<&Expr> {
 pub fn e_dot_getter(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let accessed = got(e)?;
     let Form::Dot(whole, Access::Getter(getter) | Access::Setter(_, getter)) = &accessed.form else { return None };
-    if !reduced(accessed) {
+    if !reduced(cx.program(), accessed) {
         return None;
     }
     Some(Next::form(accessed, Form::Call(*getter, vec![cx.right(Expr::clone(whole))])))
@@ -233,7 +233,7 @@ pub fn e_dot_getter(cx: &mut Cx, e: &Expr) -> Option<Next> {
 pub fn e_array_deref_getter(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let accessed = got(e)?;
     let Form::Index(parts, Access::Getter(getter) | Access::Setter(_, getter)) = &accessed.form else { return None };
-    if !reduced(accessed) {
+    if !reduced(cx.program(), accessed) {
         return None;
     }
     let [whole, index] = *Box::clone(parts);
@@ -247,7 +247,7 @@ pub fn e_array_length(cx: &mut Cx, e: &Expr) -> Option<Next> {
     if inner.words().is_some() || inner.left().is_some() {
         return Some(Next::value(e, Words::from_slice(&[Word::Bits(*n)])));
     }
-    let next = match reduced(inner) {
+    let next = match reduced(cx.program(), inner) {
         false => cx.left(inner)?,
         // What can only be assigned to is got: its getter may do more than that.
         true => {

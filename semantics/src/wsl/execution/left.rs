@@ -11,7 +11,7 @@ use crate::wsl::meaning::Lanes;
 use crate::wsl::memory::Words;
 use crate::wsl::open::{Possible, Word};
 use crate::wsl::types::{Type, TypeId};
-use crate::wsl::typing::program::{Access, Coercion};
+use crate::wsl::typing::program::{Access, Coercion, ExprId, Form as Typed, Program};
 
 /// The rules of this section.
 pub(super) const RULES: &[Row] = &[
@@ -59,20 +59,32 @@ pub(super) const RULES: &[Row] = &[
 
 /// Whether nothing reduces an expression further to an abstract left-value: it is one, or a value,
 /// or what a getter gives of one of them.
-pub(super) fn reduced(e: &Expr) -> bool {
+pub(super) fn reduced(program: &Program, e: &Expr) -> bool {
     match &e.form {
         Form::Left(_) | Form::Value(_) => true,
-        Form::Dot(whole, Access::Setter(..) | Access::Getter(_)) => deep(|| reduced(whole)),
-        Form::Index(parts, Access::Setter(..) | Access::Getter(_)) => parts[1].words().is_some() && deep(|| reduced(&parts[0])),
+        Form::Source(id) => reduced_source(program, *id),
+        Form::Dot(whole, Access::Setter(..) | Access::Getter(_)) => deep(|| reduced(program, whole)),
+        Form::Index(parts, Access::Setter(..) | Access::Getter(_)) => parts[1].words().is_some() && deep(|| reduced(program, &parts[0])),
+        _ => false,
+    }
+}
+
+/// Likewise of an expression of the source that no step has reached: a literal is a value.
+fn reduced_source(program: &Program, id: ExprId) -> bool {
+    let literal = |id: ExprId| matches!(program.expr(id).form, Typed::Constant(_));
+    match program.expr(id).form {
+        Typed::Constant(_) => true,
+        Typed::Dot(whole, _, Access::Getter(_)) => deep(|| reduced_source(program, whole)),
+        Typed::Index(whole, index, Access::Getter(_)) => literal(index) && deep(|| reduced_source(program, whole)),
         _ => false,
     }
 }
 
 /// Whether an expression is an abstract left-value.
-pub(super) fn is_abstract(e: &Expr) -> bool {
+pub(super) fn is_abstract(program: &Program, e: &Expr) -> bool {
     match &e.form {
         Form::Left(_) => true,
-        Form::Dot(_, Access::Setter(..)) | Form::Index(_, Access::Setter(..)) => reduced(e),
+        Form::Dot(_, Access::Setter(..)) | Form::Index(_, Access::Setter(..)) => reduced(program, e),
         _ => false,
     }
 }
@@ -133,7 +145,7 @@ pub fn e_alval_array_ref_reduce(cx: &mut Cx, e: &Expr) -> Option<Next> {
 pub fn e_alval_array_reduce_right(cx: &mut Cx, e: &Expr) -> Option<Next> {
     let parts = match &e.form {
         Form::Element(parts) if parts[0].words().is_some() => parts,
-        Form::Index(parts, _) if reduced(&parts[0]) => parts,
+        Form::Index(parts, _) if reduced(cx.program(), &parts[0]) => parts,
         _ => return None,
     };
     cx.expr(&parts[1])?.inside(Rule::WslEAlvalArrayReduceRight, 1)

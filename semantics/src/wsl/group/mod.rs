@@ -48,7 +48,8 @@ pub struct Settings {
     pub precision: Option<Profile>,
     /// In which order the threads take their steps.
     pub schedule: Schedule,
-    /// The most steps of all threads together, in one way.
+    /// The most steps of all threads together, on all ways; what it takes to find out what terms
+    /// may be counts too. Where the first way has ended, further ones are left out for want of it.
     pub fuel: u64,
     /// The most ways that are followed, through branches on unspecified values and schedules.
     pub ways: usize,
@@ -158,16 +159,17 @@ impl Dispatch<'_> {
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
         shared.tells_contexts = false;
-        let mut known = Known::default();
+        let (mut known, mut fuel) = (Known::default(), settings.fuel);
         for _ in 0..MAX_PASSES {
-            let (learnt, fired) = (Known::default(), vec![false; Rule::ALL.len()]);
-            let mut pass = Pass { shown: Shown::default(), known: &known, learnt, fired, every_order: true, halted: None };
-            pass.shown.complete = explore(settings.ways, |ways| match pass.halted.is_some() || pass.raced(settings) {
+            let mut pass = Pass::new(&known, fuel);
+            let complete = explore(settings.ways, |ways| match pass.halted.is_some() || pass.spent || pass.raced(settings) {
                 false => pass.way(self, &shared, settings, ways),
                 true => Vec::new(),
             });
+            pass.shown.complete = complete && !pass.spent;
             let raced = pass.raced(settings);
-            let Pass { mut shown, learnt, fired, every_order, halted, .. } = pass;
+            let Pass { mut shown, learnt, fired, every_order, halted, fuel: left, .. } = pass;
+            fuel = left;
             if let Some(ending) = halted {
                 return ending;
             }
@@ -187,9 +189,9 @@ impl Dispatch<'_> {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
-        let (known, learnt, fired) = (Known::default(), Known::default(), vec![false; Rule::ALL.len()]);
-        let mut pass = Pass { shown: Shown::default(), known: &known, learnt, fired, every_order: true, halted: None };
-        let mut run = Run::new(self, &shared, settings, Ways::default(), &known);
+        let known = Known::default();
+        let mut pass = Pass::new(&known, settings.fuel);
+        let mut run = Run::new(self, &shared, settings, (Ways::default(), pass.fuel), &known);
         run.on = Some(on);
         run.finish();
         pass.add(&run);
@@ -242,9 +244,16 @@ struct Pass<'k> {
     fired: Vec<bool>,
     every_order: bool,
     halted: Option<Ending>,
+    /// What is left of the fuel, and whether ways were left out for want of it.
+    fuel: u64,
+    spent: bool,
 }
 
-impl Pass<'_> {
+impl<'k> Pass<'k> {
+    fn new(known: &'k Known, fuel: u64) -> Pass<'k> {
+        let (learnt, fired) = (Known::default(), vec![false; Rule::ALL.len()]);
+        Pass { shown: Shown::default(), known, learnt, fired, every_order: true, halted: None, fuel, spent: false }
+    }
     /// Whether a race has ended it.
     fn raced(&self, settings: &Settings) -> bool {
         settings.until_race && !self.shown.races.is_empty()
@@ -253,19 +262,19 @@ impl Pass<'_> {
     /// A way, in the order of the schedule or in every order: the ways that these are.
     fn way(&mut self, dispatch: &Dispatch, shared: &Shared, settings: &Settings, ways: Ways) -> Vec<Ways> {
         if settings.schedule != Schedule::All {
-            let mut run = Run::new(dispatch, shared, settings, ways, self.known);
+            let mut run = Run::new(dispatch, shared, settings, (ways, self.fuel), self.known);
             run.finish();
             self.add(&run);
             return vec![run.world.opens.ways];
         }
-        let known = self.known;
-        let begin = || Run::new(dispatch, shared, settings, ways.again(), known).gated();
+        let (known, fuel) = (self.known, self.fuel);
+        let begin = || Run::new(dispatch, shared, settings, (ways.again(), fuel), known).gated();
         let budget = Budget { executions: settings.ways.saturating_sub(self.shown.ways).max(1) as u64, ..Budget::default() };
         let mut gone = Vec::new();
         let done = interleavings::explore(begin, budget, |run: &Run, _| {
             self.add(run);
             gone.push(run.world.opens.ways.clone());
-            if self.halted.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if self.halted.is_some() || self.spent { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         self.every_order &= done.complete;
         gone
@@ -273,6 +282,13 @@ impl Pass<'_> {
 
     /// Adds what a run shows that has ended.
     fn add(&mut self, run: &Run) {
+        let given = self.fuel;
+        let left = || given.saturating_sub(run.steps + run.world.opens.steps_of_work());
+        self.fuel = left();
+        if matches!(run.halted, Some(Ending::OutOfFuel(_))) && self.shown.ways > 0 {
+            self.spent = true;
+            return;
+        }
         self.shown.ways += 1;
         self.shown.steps += run.steps;
         self.shown.unspecified |= run.world.opens.met();
@@ -282,6 +298,7 @@ impl Pass<'_> {
             return;
         }
         let buffers = run.buffers();
+        self.fuel = left();
         match self.shown.buffers.is_empty() {
             true => self.shown.buffers = buffers,
             false => {

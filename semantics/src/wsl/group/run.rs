@@ -23,6 +23,8 @@ pub(super) struct Run<'a, 'p> {
     next: Vec<Footprint>,
     /// Of each thread by its number: where its last step was.
     last: Vec<Span>,
+    /// The most steps that it may take.
+    fuel: u64,
     pub(super) steps: u64,
     /// Of each rule, by its number: whether it was applied.
     pub(super) fired: Vec<bool>,
@@ -43,7 +45,7 @@ impl<'a, 'p> Run<'a, 'p> {
         dispatch: &'a Dispatch<'p>,
         shared: &'a Shared<'p>,
         settings: &'a Settings,
-        ways: Ways,
+        (ways, fuel): (Ways, u64),
         known: &Known,
     ) -> Run<'a, 'p> {
         let mut memory = Memory::default();
@@ -74,7 +76,7 @@ impl<'a, 'p> Run<'a, 'p> {
         let world = World { shared, memory, opens };
         let next = vec![Footprint::Local; number as usize];
         let last = vec![dispatch.program.env.function(dispatch.entry.function).name.span; number as usize];
-        Run { world, groups, dispatch, settings, next, last, steps: 0, fired: vec![false; Rule::ALL.len()], halted: None, on: None }
+        Run { world, groups, dispatch, settings, next, last, fuel, steps: 0, fired: vec![false; Rule::ALL.len()], halted: None, on: None }
     }
 
     /// What the words of the resources may be.
@@ -97,7 +99,7 @@ impl<'a, 'p> Run<'a, 'p> {
             *state = State::Ended;
             return None;
         }
-        if self.steps == self.settings.fuel {
+        if self.steps + self.world.opens.steps_of_work() >= self.fuel {
             let thread = thread.number;
             self.halted = Some(Ending::OutOfFuel(OutOfFuel { thread, at: self.last[thread as usize] }));
             return None;

@@ -159,6 +159,11 @@ pub enum Ending {
         /// Where.
         place: Span,
     },
+    /// At a barrier, and the thread is in no group.
+    NoGroup {
+        /// The barrier.
+        place: Span,
+    },
     /// At an operation over a quad, and the thread is in none.
     NoQuad {
         /// The operation.
@@ -292,7 +297,7 @@ impl Compiled {
             Stop::Discarded => Ending::Discarded,
             Stop::Open => Ending::Open { place },
             Stop::OutOfFuel => Ending::OutOfFuel { place },
-            Stop::Barrier => Ending::Stuck { why: "a barrier without a group", place },
+            Stop::Barrier => Ending::NoGroup { place },
             Stop::Quad => Ending::NoQuad { place },
             Stop::Stuck(why) => Ending::Stuck { why, place },
         }

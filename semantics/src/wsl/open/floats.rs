@@ -11,6 +11,13 @@ use crate::wsl::types::Scalar;
 use smallvec::SmallVec;
 
 impl Opens {
+    /// Whether an operation may give something else of the same operands: a comparison of floats
+    /// that a device may answer otherwise.
+    pub(super) fn may_vary(&self, op: Op, operands: &[Word]) -> bool {
+        let (Some(profile), Scalar::Float, Scalar::Bool) = (self.precision, op.of, op.to) else { return false };
+        varies(op, &operands.iter().map(|&w| self.possible(w).floats()).collect::<SmallVec<[Set; 3]>>(), profile)
+    }
+
     /// An operation on floats under a profile of precision, or with an operand that is within
     /// bounds; none if it is none of these.
     pub(super) fn over_sets(&mut self, op: Op, operands: &[Word]) -> Option<Word> {
@@ -51,14 +58,17 @@ impl Opens {
                     None => exactly(op, &sets).unwrap_or(Truth::BOTH),
                     Some(_) => truth(op, &sets, profile)?,
                 };
+                let varies = self.precision.is_some_and(|profile| varies(op, &sets, profile));
                 if let ([a, b], Some(reflexive)) = (operands, possible::reflexive(op))
                     && a == b
                     && !sets[0].has_nan()
+                    && !varies
                 {
                     return Some(Word::Bits(u32::from(reflexive)));
                 }
                 match certain(truth) {
-                    None if operands.iter().any(|w| w.definite().is_none()) => {
+                    // The same for the same operands.
+                    None if !varies && operands.iter().any(|w| w.definite().is_none()) => {
                         Some(self.push(Term::Apply(op, SmallVec::from_slice(operands))))
                     }
                     None => Some(self.leaf(None, Scalar::Bool, 0)),
@@ -95,6 +105,18 @@ impl Opens {
             _ => set,
         }
     }
+}
+
+/// Whether a device under a profile may answer otherwise for the same numbers of these sets: it may
+/// take zero for a subnormal, each time that it reads it, nothing keeps infinities and NaN, and
+/// some profiles say nothing of any comparison.
+fn varies(op: Op, operands: &[Set], profile: Profile) -> bool {
+    let (least, most) = (f64::from(f32::from_bits(1)), f64::from(f32::MIN_POSITIVE.next_down()));
+    let subnormal = |x: &Set| [(least, most), (-most, -least)].iter().any(|&(low, high)| !x.meet(Set::of(Span { low, high })).is_none());
+    let special = |x: &Set| x.has_nan() || x.contains(f64::INFINITY) || x.contains(f64::NEG_INFINITY);
+    let one = [Set::point(1.0), Set::point(2.0)];
+    operands.iter().any(|x| subnormal(x) || special(x))
+        || one.get(..operands.len()).and_then(|one| truth(op, one, profile)).and_then(certain).is_none()
 }
 
 /// What it comes out as, if that is one.

@@ -86,6 +86,8 @@ const MAX_LISTED: usize = 1 << 24;
 /// The most terms of a run that are looked at to find out what others may be, each as
 /// often as it is.
 const MAX_WORK: u64 = 1 << 28;
+/// To look at so many terms takes as long as a step of a thread.
+const WORK_PER_STEP: u64 = 64;
 /// The most values that a leaf or an index is given one by one.
 pub const MAX_VALUES: usize = 4096;
 
@@ -168,6 +170,11 @@ impl Opens {
     /// they may be; what is computed then means nothing.
     pub fn full(&self) -> bool {
         self.full || self.work.get() > MAX_WORK
+    }
+
+    /// What was done to find out what terms may be, in steps of threads: fuel bounds it too.
+    pub fn steps_of_work(&self) -> u64 {
+        self.work.get() / WORK_PER_STEP
     }
 
     fn worked(&self, terms: usize) {
@@ -368,7 +375,8 @@ impl Opens {
 
     /// An operation one of whose operands is open.
     fn over_open(&mut self, op: Op, operands: &[Word]) -> Word {
-        if let Some(known) = self.canonical(op, operands).or_else(|| possible::identity(op, operands)) {
+        let identity = |opens: &Opens| possible::identity(op, operands).filter(|_| !opens.may_vary(op, operands));
+        if let Some(known) = self.canonical(op, operands).or_else(|| identity(self)) {
             return known;
         }
         let operands = &self.ordered(op, operands)[..];

@@ -103,6 +103,8 @@ struct Variables {
     order: Vec<OpenId>,
     /// How many terms were followed.
     followed: usize,
+    /// How many values were copied.
+    copied: usize,
 }
 
 fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
@@ -118,6 +120,11 @@ fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
 }
 
 impl Variables {
+    /// How much was done, in terms that were looked at.
+    fn work(&self) -> usize {
+        self.followed + self.copied / 16
+    }
+
     /// Adds those of a term; false if one of them may have any value.
     fn add(&mut self, opens: &Opens, id: OpenId) -> bool {
         if opens.decided.contains_key(&id) || self.seen.contains(&id) {
@@ -133,6 +140,7 @@ impl Variables {
         if let Term::Leaf(values, ..) = opens.term(id) {
             let all = values.as_ref().map_or(Possible::Any, |values| Possible::Values(values.to_vec()));
             let Possible::Values(values) = opens.left_of(id, all) else { return false };
+            self.copied += values.len();
             self.seen.insert(id);
             self.all.push((id, values));
             self.order.push(id);
@@ -152,6 +160,7 @@ impl Variables {
         }
         match by_parts(opens, Word::Open(id)) {
             Possible::Values(values) => {
+                self.copied += values.len();
                 self.seen.insert(id);
                 self.order.push(id);
                 self.all.push((id, values));
@@ -164,7 +173,9 @@ impl Variables {
 
 fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
     let mut variables = Variables::default();
-    if !variables.add(opens, id) {
+    let bounded = variables.add(opens, id);
+    opens.worked(variables.work());
+    if !bounded {
         return None;
     }
     // What was decided of terms over the same variables leaves fewer assignments.
@@ -174,12 +185,11 @@ fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
         let mut own = Variables::default();
         let below = parts(opens.term(term));
         let bounded = below.into_iter().all(|part| own.add(opens, part));
-        opens.worked(own.followed);
+        opens.worked(own.work());
         if bounded && !own.all.is_empty() && own.all.iter().all(|v| variables.all.iter().any(|w| w.0 == v.0)) {
             decided.push((term, bits));
         }
     }
-    opens.worked(variables.followed);
     let (mut all, followed) = (variables.all, variables.followed);
     all.sort_unstable();
     let mut count = 1usize;
