@@ -140,9 +140,11 @@ impl FuzzSpirv {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
+        // What is drawn are triangles.
+        let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, ..wgsl::Options::default() };
         let optimiser = match (optimiser, self.through_wgsl) {
-            (None, true) => Some(Optimiser::wgsl(wgsl::Options::default(), limit)),
-            (optimiser, true) => optimiser.map(|o| o.through_wgsl(wgsl::Options::default())),
+            (None, true) => Some(Optimiser::wgsl(options, limit)),
+            (optimiser, true) => optimiser.map(|o| o.through_wgsl(options)),
             (optimiser, false) => optimiser,
         };
         let optimiser = match &self.validator {

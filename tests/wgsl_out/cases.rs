@@ -12,7 +12,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("compute-conversion", "float64"),
     ("ext-inst-pack", "PackDouble2x32"),
     ("image-shapes", "textures of floats only"),
-    ("return-to-caller", "part of a variable at module scope"),
 ];
 
 #[test]

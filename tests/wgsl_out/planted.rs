@@ -8,7 +8,7 @@ use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::dispatches::optimised::{Optimised, Optimiser, optimised};
 
 /// What tests of its own catch, in `breadth`.
-const ELSEWHERE: &[Change] = &[Change::Descriptors, Change::Killed, Change::Components];
+const ELSEWHERE: &[Change] = &[Change::Descriptors, Change::Killed, Change::Components, Change::Targets, Change::Indices, Change::Elements];
 
 /// The most modules that are tried for one mistake.
 const TRIES: u64 = 100;

@@ -27,6 +27,7 @@ pub const MODULES: &[(&str, &str)] = &[
     ("selector", include_str!("modules/selector.spvasm")),
     ("lengths", include_str!("modules/lengths.spvasm")),
     ("inputs", include_str!("modules/inputs.spvasm")),
+    ("parts", include_str!("modules/parts.spvasm")),
 ];
 
 /// Whether one of the modules shows a mistake.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rspirv::spirv::{Decoration as Decorate, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallstep_semantics::spirv::module::{EntryPoint, Function, WHOLE};
+use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::{MatrixLayout, Type};
 use smallstep_semantics::spirv::words::string_at;
@@ -18,9 +18,10 @@ use super::interface::Ports;
 use super::layout::{Atomics, Key, PLAIN, Rep, Stored};
 use super::names::Names;
 use super::planted::Plan;
+use super::pointer::Target;
 use super::specialization::Specialized;
 use super::words::Words;
-use super::{Converted, Refused, Why};
+use super::{Access, Converted, Options, Refused, Why};
 use crate::compile::bindings::Place;
 
 /// The most bytes of a converted module.
@@ -58,12 +59,22 @@ pub(super) enum Element {
     Given,
 }
 
+/// What a parameter is that is no parameter in WGSL.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Passed {
+    /// A variable, an image or a sampler.
+    Variable(Bound),
+    /// A pointer to one of these, of which the number and the indices are parameters.
+    Pointer(Rc<[Target]>),
+}
+
 /// A function, and what its pointer parameters are.
-type Instance = (u32, Vec<Option<Bound>>);
+type Instance = (u32, Vec<Option<Passed>>);
 
 /// The conversion of a module.
 pub(super) struct Convert<'m> {
     pub(super) module: &'m Module,
+    pub(super) options: &'m Options,
     pub(super) plan: Plan,
     pub(super) names: Names,
     pub(super) specialized: Specialized,
@@ -113,6 +124,10 @@ pub(super) struct Convert<'m> {
     taken: FxHashSet<(u32, u32)>,
     /// The variables at module scope that functions name.
     used: FxHashSet<u32>,
+    /// The variables that functions write which are reached.
+    written: FxHashSet<u32>,
+    /// The groups and bindings of the storage buffers that are `read`.
+    read: Vec<(u32, u32)>,
     /// What OpMemoryBarrier where only some invocations come orders: bits of MemorySemantics.
     pub(super) everywhere: u32,
     /// The functions that OpKill may end, they or what they call.
@@ -127,7 +142,7 @@ pub(super) struct Convert<'m> {
 
 impl<'m> Convert<'m> {
     /// A conversion that has not begun.
-    pub(super) fn new(module: &'m Module, words: &[u32], plan: Plan) -> Convert<'m> {
+    pub(super) fn new(module: &'m Module, words: &[u32], options: &'m Options) -> Convert<'m> {
         let (mut op_names, mut op_member_names) = (FxHashMap::default(), FxHashMap::default());
         for i in module.instructions() {
             let operands = i.operands(module.words());
@@ -153,7 +168,8 @@ impl<'m> Convert<'m> {
         Convert {
             module,
             specialized: Specialized::of(words, &mut notes),
-            plan,
+            options,
+            plan: Plan(options.planted),
             names: Names::new(),
             structs: String::new(),
             globals: String::new(),
@@ -187,6 +203,8 @@ impl<'m> Convert<'m> {
             enabled: BTreeSet::new(),
             taken: FxHashSet::default(),
             used: FxHashSet::default(),
+            written: FxHashSet::default(),
+            read: Vec::new(),
             everywhere: 0,
             kills: FxHashSet::default(),
             carried: FxHashMap::default(),
@@ -195,8 +213,9 @@ impl<'m> Convert<'m> {
         }
     }
 
-    /// Converts the entry points, or the one of that name.
-    pub(super) fn all(mut self, entry: Option<&str>) -> Result<Converted, Refused> {
+    /// Converts the entry points, or the one that is asked for.
+    pub(super) fn all(mut self) -> Result<Converted, Refused> {
+        let entry = self.options.entry.as_deref();
         let entries: Vec<EntryPoint> =
             self.module.entry_points().iter().filter(|e| entry.is_none_or(|name| e.name == name)).cloned().collect();
         if entries.is_empty() {
@@ -214,6 +233,7 @@ impl<'m> Convert<'m> {
         }
         self.find_notes();
         self.find_used();
+        self.find_written(&entries);
         self.find_kills();
         self.find_atomics()?;
         self.find_barriers();
@@ -263,7 +283,7 @@ impl<'m> Convert<'m> {
         }
         text.push_str(self.functions.trim_end());
         text.push('\n');
-        Ok(Converted { text, notes: self.notes })
+        Ok(Converted { text, notes: self.notes, read: self.read })
     }
 
     /// Finds the variables at module scope that functions name.
@@ -274,6 +294,30 @@ impl<'m> Convert<'m> {
                 self.used.extend(super::usage::value_operands(module, i).into_iter().filter(|&id| module.variable(id).is_some()));
             }
         }
+    }
+
+    /// Finds the variables that functions write which those entry points reach.
+    fn find_written(&mut self, entries: &[EntryPoint]) {
+        let module = self.module;
+        let (mut reached, mut work) = (FxHashSet::default(), entries.iter().map(|entry| entry.function).collect::<Vec<u32>>());
+        let mut pointers = Vec::new();
+        while let Some(function) = work.pop().filter(|_| !self.plan.takes_all_as_read()) {
+            let Some(function) = module.function(function).filter(|function| reached.insert(function.id)) else { continue };
+            work.extend(module.callees(function));
+            for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
+                let operands = i.operands(module.words());
+                match i.op {
+                    Op::Store | Op::CopyMemory => pointers.push(operands[0]),
+                    // GLSL.std.450's Modf and Frexp write through their last operand.
+                    Op::ExtInst => pointers.extend(operands.get(2..).unwrap_or(&[])),
+                    // An atomic load of WGSL asks for an access to write, too.
+                    op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => pointers.push(operands[0]),
+                    _ => {}
+                }
+            }
+        }
+        pointers.retain(|id| module.type_of(*id).is_some_and(|t| module.pointer_type(t).is_some()));
+        self.written = self.pointed_into(pointers);
     }
 
     /// Finds the functions that OpKill may end.
@@ -474,6 +518,17 @@ impl<'m> Convert<'m> {
         Some((count, type_))
     }
 
+    /// How many levels of arrays of descriptors a variable has that holds buffers.
+    pub(super) fn descriptor_levels(&self, id: u32) -> usize {
+        let buffers = |v: &&Variable| matches!(v.class, StorageClass::Uniform | StorageClass::StorageBuffer);
+        let Some(mut type_) = self.module.variable(id).filter(buffers).map(|v| v.type_) else { return 0 };
+        let mut levels = 0;
+        while let Some(Type::Array { element, .. }) = self.module.types().get(type_) {
+            (levels, type_) = (levels + 1, element);
+        }
+        levels
+    }
+
     /// A variable at module scope, or an element of an array of descriptors, each of which is a
     /// variable in WGSL: the first at the binding of the array, the others at free ones.
     pub(super) fn element(&mut self, id: u32, element: u64) -> Result<Global, Refused> {
@@ -552,6 +607,9 @@ impl<'m> Convert<'m> {
                     (true, false) => "storage, read_write",
                 };
                 let line = format!("@group({set}) @binding({binding}) var<{space}> {name}: {};\n", stored.text);
+                if storage && read_only {
+                    self.read.push((set, binding));
+                }
                 place = Some((set, binding));
                 (Global { name, stored }, line)
             }
@@ -680,8 +738,12 @@ impl<'m> Convert<'m> {
         free
     }
 
-    /// Whether nothing may write a buffer: it or all of its members are NonWritable.
+    /// Whether nothing writes a buffer: no function does, or it or all of its members are
+    /// NonWritable.
     fn is_read_only(&self, id: u32, type_: u32) -> bool {
+        if self.options.access == Access::Used && !self.written.contains(&id) {
+            return true;
+        }
         let is = |target, member| self.module.decoration(target, member, Decorate::NonWritable).is_some();
         let members = self.module.types().members(type_).len() as u32;
         is(id, WHOLE) || members > 0 && (0..members).all(|m| is(type_, m))
@@ -690,7 +752,7 @@ impl<'m> Convert<'m> {
     // Functions.
 
     /// The name of a function whose pointer parameters are these variables; it is written later.
-    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Bound>>) -> Result<String, Refused> {
+    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Passed>>) -> Result<String, Refused> {
         let instance = (function.id, bindings);
         if let Some(name) = self.instances.get(&instance) {
             return Ok(name.clone());

@@ -18,7 +18,7 @@ use smallstep_semantics::text::deep;
 
 use super::convert::Convert;
 use super::function::Body;
-use super::{Refused, Why};
+use super::{PointSize, Refused, Why};
 
 /// The most parts that the variables of an interface have together.
 const MAX_SLOTS: usize = 256;
@@ -160,6 +160,8 @@ impl Convert<'_> {
         }
         for (at, i) in module.instructions().iter().enumerate().skip(first) {
             for id in super::usage::value_operands(module, i) {
+                // A function may be given a part of it.
+                let id = if i.is(Op::FunctionCall) { super::pointer::base(module, id) } else { id };
                 if let Some((used, elsewhere, passed)) = named.get_mut(&id) {
                     *used = true;
                     *elsewhere |= !range.contains(&at);
@@ -303,43 +305,59 @@ impl Convert<'_> {
     }
 
     /// Checks what is stored to outputs that WGSL has not. Whether there are clip distances.
-    fn ignored_outputs(&self, variable: &Variable) -> Result<bool, Refused> {
+    fn ignored_outputs(&mut self, variable: &Variable) -> Result<bool, Refused> {
         let module = self.module;
+        let members = module.types().members(variable.type_).len() as u32;
+        let of_member = |member: u32| module.built_in(variable.type_, member).filter(|b| is_ignored(*b));
         let whole = module.built_in(variable.id, WHOLE).filter(|b| is_ignored(*b));
-        let member = |index: u32| {
-            let at = module.integer(index)?;
-            module.built_in(variable.type_, u32::try_from(at).ok()?).filter(|b| is_ignored(*b))
-        };
+        if whole.is_none() && !(0..members).any(|member| of_member(member).is_some()) {
+            return Ok(false);
+        }
         let mut pointers: FxHashMap<u32, BuiltIn> = FxHashMap::default();
         pointers.extend(whole.map(|b| (variable.id, b)));
-        let mut clips = false;
+        let (mut clips, mut sized) = (false, false);
         for i in module.instructions() {
             let operands = i.operands(module.words());
             match i.op {
-                Op::AccessChain | Op::InBoundsAccessChain => {
+                Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => {
+                    let member = || operands.get(1).and_then(|&index| module.integer(index)).and_then(|at| u32::try_from(at).ok());
                     let found = match pointers.get(&operands[0]) {
                         Some(&built_in) => Some(built_in),
-                        None if operands[0] == variable.id => operands.get(1).and_then(|&index| member(index)),
+                        None if operands[0] == variable.id => member().and_then(of_member),
                         None => None,
                     };
                     pointers.extend(found.map(|b| (i.result, b)));
                 }
-                Op::Store if pointers.contains_key(&operands[0]) => {
-                    let one = module.constant_value(operands[1]) == Some(u64::from(1.0f32.to_bits()));
-                    match pointers.get(&operands[0]) {
-                        Some(BuiltIn::PointSize) => {}
-                        Some(BuiltIn::ClipDistance) => {
-                            clips = true;
-                            continue;
+                Op::Store | Op::CopyMemory | Op::FunctionCall => {
+                    for (at, pointer) in operands.iter().enumerate().take(if i.is(Op::FunctionCall) { operands.len() } else { 1 }) {
+                        let value = if i.is(Op::Store) { operands.get(1).copied() } else { None };
+                        let known = pointers.get(pointer).map(|&built_in| (built_in, value));
+                        // All of gl_PerVertex.
+                        let all = (0..members).filter(|_| *pointer == variable.id && (at > 0 || !i.is(Op::FunctionCall)));
+                        let part = |member: u32| {
+                            let composite = module.instruction(value?).filter(|i| i.is(Op::ConstantComposite))?;
+                            composite.operands(module.words()).get(member as usize).copied()
+                        };
+                        let members = all.filter_map(|member| of_member(member).map(|built_in| (built_in, part(member))));
+                        for (built_in, value) in known.into_iter().chain(members) {
+                            let is_one = value.and_then(|value| module.constant_value(value)) == Some(u64::from(1.0f32.to_bits()));
+                            match built_in {
+                                BuiltIn::ClipDistance => clips = true,
+                                BuiltIn::PointSize if is_one => {}
+                                BuiltIn::PointSize if self.options.point_size == PointSize::Ignore => sized = true,
+                                BuiltIn::PointSize => {
+                                    return Err(self.refused_at(i, Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
+                                }
+                                _ => return Err(self.refused_at(i, Why::BuiltIn, "WGSL has no cull distances")),
+                            }
                         }
-                        _ => return Err(self.refused_at(i, Why::BuiltIn, "WGSL has no cull distances")),
-                    }
-                    if !one {
-                        return Err(self.refused_at(i, Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
                     }
                 }
                 _ => {}
             }
+        }
+        if sized {
+            self.notes.push("the size of points is left out: in WGSL it is always 1.0".into());
         }
         Ok(clips)
     }

@@ -7,6 +7,7 @@
 //! | all of whose uses see its definition | in a `let` |
 //! | else, and a phi | in a `var` of the innermost list that holds its definition and all uses |
 //! | a pointer | nowhere: its uses spell it, and so its indices are used where it is |
+//! | a phi, a selection of pointers | as other values, by what is saved of it ([`super::pointer`]) |
 //!
 //! So nothing moves across an access, a barrier or a call, and nothing moves into a loop.
 
@@ -65,6 +66,8 @@ pub(super) fn is_combinatorial(module: &Module, i: &Instruction) -> bool {
         | Op::Undef
         | Op::AccessChain
         | Op::InBoundsAccessChain
+        | Op::PtrAccessChain
+        | Op::InBoundsPtrAccessChain
         | Op::SampledImage
         | Op::Image
         | Op::Phi
@@ -407,7 +410,7 @@ impl Finder<'_> {
                 let (block, root) = uses.root;
                 block == self.node_of[at] && self.accesses.get(root as usize) == Some(&(self.accesses[at] + 1))
             }
-            Op::CompositeInsert | Op::VectorInsertDynamic | Op::Phi => false,
+            Op::CompositeInsert | Op::VectorInsertDynamic | Op::Phi | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => false,
             Op::Select => self.module.shape(i.result).is_data() && self.module.shape(i.result).columns == 1,
             Op::ExtInst => {
                 let number = i.operands(self.module.words())[1];
