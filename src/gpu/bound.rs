@@ -299,7 +299,8 @@ impl OpenDevice {
     }
 
     /// The layout of what is bound, each thing for the stages that use it, and where naga knows the
-    /// modules, as what it takes them for. Storage buffers in `read` are only read, whatever is bound.
+    /// modules, as what it takes them for. Storage buffers in `read` are only read, whatever is
+    /// bound.
     pub(super) fn layout(
         &self,
         bound: Bound<'_>,

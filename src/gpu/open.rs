@@ -209,6 +209,7 @@ impl OpenDevice {
                     let options = wgsl::Options {
                         point_size: wgsl::PointSize::Ignore,
                         access: wgsl::Access::Declared,
+                        vertex_writes: true,
                         ..wgsl::Options::default()
                     };
                     let code = self.code(&stage.words, &stage.entry, bound, options)?;

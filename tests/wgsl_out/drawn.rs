@@ -12,7 +12,7 @@ use smallstep::theorem::wsl::Programs;
 use super::{assembled, compared, there_and_back};
 
 fn plan(sources: &[Source], count: u64, planted: Option<Change>) -> Plan {
-    let options = wgsl::Options { planted, point_size: wgsl::PointSize::Ignore, ..wgsl::Options::default() };
+    let options = wgsl::Options { planted, point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
     let optimiser = Optimiser::wgsl(options, Duration::from_secs(60));
     Plan { sources: sources.to_vec(), seed: 1, count, threads: 1, executed: 60, optimiser }
 }

@@ -26,31 +26,27 @@ impl Convert<'_> {
     /// see each other's memory, so that it is enough if each of them orders all of that.
     pub(super) fn find_barriers(&mut self) {
         let module = self.module;
-        if module.instructions().iter().any(|i| Op::AtomicLoad as u32 <= i.op as u32 && i.op as u32 <= Op::AtomicXor as u32) {
+        if !self.scan.atomics.is_empty() || self.scan.barriers.is_empty() {
             return;
         }
-        if self.plan.forgets_orders() && module.instructions().iter().any(|i| i.is(Op::MemoryBarrier)) {
-            self.everywhere = MemorySemantics::ACQUIRE_RELEASE.bits();
-            return;
-        }
-        for i in module.instructions().iter().filter(|i| i.is(Op::MemoryBarrier)) {
-            let semantics = i.operands(module.words())[1];
-            self.everywhere |= module.constant_value(semantics).unwrap_or(0) as u32 | MemorySemantics::ACQUIRE_RELEASE.bits();
+        self.everywhere = MemorySemantics::ACQUIRE_RELEASE.bits();
+        for &at in self.scan.barriers.iter().filter(|_| !self.plan.forgets_orders()) {
+            let semantics = module.instructions()[at as usize].operands(module.words())[1];
+            self.everywhere |= module.constant_value(semantics).unwrap_or(0) as u32;
         }
     }
 
     /// Finds what atomics reach.
     pub(super) fn find_atomics(&mut self) -> Result<(), Refused> {
         let module = self.module;
-        let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
-        if !module.instructions().iter().any(|i| is_atomic(i.op)) {
+        if self.scan.atomics.is_empty() {
             return Ok(());
         }
-        let arguments = Self::arguments(module);
+        let arguments = self.arguments();
         let mut seen: FxHashSet<(u32, Vec<u32>)> = FxHashSet::default();
         let mut work: Vec<(u32, Vec<u32>)> = Vec::new();
-        for i in module.instructions().iter().filter(|i| is_atomic(i.op)) {
-            work.push((i.operands(module.words())[0], Vec::new()));
+        for &at in &self.scan.atomics {
+            work.push((module.instructions()[at as usize].operands(module.words())[0], Vec::new()));
         }
         while let Some((id, path)) = work.pop() {
             if !seen.insert((id, path.clone())) {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use rspirv::spirv::{Decoration as Decorate, Op, StorageClass};
+use rspirv::spirv::{Decoration as Decorate, ExecutionModel, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
@@ -19,7 +19,9 @@ use super::layout::{Atomics, Key, PLAIN, Rep, Stored};
 use super::names::Names;
 use super::planted::Plan;
 use super::pointer::Target;
+use super::scan::Scan;
 use super::specialization::Specialized;
+use super::text::Expr;
 use super::words::Words;
 use super::{Access, Converted, Options, Refused, Why};
 use crate::compile::bindings::Place;
@@ -80,14 +82,16 @@ pub(super) struct Convert<'m> {
     pub(super) specialized: Specialized,
     pub(super) structs: String,
     pub(super) globals: String,
-    functions: String,
+    pub(super) functions: String,
     pub(super) stored_types: FxHashMap<Key, Rc<Stored>>,
     pub(super) wrappers: FxHashMap<String, String>,
     value_types: FxHashMap<u32, String>,
     value_structs: FxHashMap<u32, String>,
-    members: FxHashMap<u32, Vec<String>>,
+    members: FxHashMap<u32, Rc<[String]>>,
     pub(super) atomics: Atomics,
     pub(super) constants: FxHashMap<u32, String>,
+    /// How scalar constants are spelled, by id and the sign that they are to have.
+    pub(super) scalars: FxHashMap<(u32, Option<bool>), Expr>,
     /// By variable and element of an array of descriptors.
     variables: FxHashMap<(u32, u64), Global>,
     /// By descriptor set and binding: the buffer that is declared there.
@@ -122,8 +126,8 @@ pub(super) struct Convert<'m> {
     pub(super) enabled: BTreeSet<&'static str>,
     /// The descriptor sets and bindings of the module.
     taken: FxHashSet<(u32, u32)>,
-    /// The variables at module scope that functions name.
-    used: FxHashSet<u32>,
+    /// What the functions do.
+    pub(super) scan: Scan,
     /// The variables that functions write which are reached.
     written: FxHashSet<u32>,
     /// The groups and bindings of the storage buffers that are `read`.
@@ -181,6 +185,7 @@ impl<'m> Convert<'m> {
             members: FxHashMap::default(),
             atomics: Atomics::default(),
             constants: FxHashMap::default(),
+            scalars: FxHashMap::default(),
             variables: FxHashMap::default(),
             bound: FxHashMap::default(),
             handles_at: FxHashMap::default(),
@@ -202,7 +207,7 @@ impl<'m> Convert<'m> {
             derivatives: false,
             enabled: BTreeSet::new(),
             taken: FxHashSet::default(),
-            used: FxHashSet::default(),
+            scan: Scan::of(module),
             written: FxHashSet::default(),
             read: Vec::new(),
             everywhere: 0,
@@ -232,7 +237,6 @@ impl<'m> Convert<'m> {
             }
         }
         self.find_notes();
-        self.find_used();
         self.find_written(&entries);
         self.find_kills();
         self.find_atomics()?;
@@ -243,24 +247,25 @@ impl<'m> Convert<'m> {
             let Some(function) = module.function(entry.function) else {
                 return Err(self.refused(Why::EntryPoint, format!("%{} is no function", entry.function)));
             };
+            if entry.model == ExecutionModel::Vertex && !self.options.vertex_writes {
+                self.refuse_vertex_writes(&entry)?;
+            }
             self.entry = Some(entry.clone());
             self.find_ports(&entry, function)?;
-            let text = Body::write(&mut self, function, &entry.name, &[], Some(&entry))?;
-            self.functions.push_str(&text);
+            Body::write(&mut self, function, &entry.name, &[], Some(&entry))?;
             while let Some((instance, name)) = self.queue.pop() {
                 let Some(function) = module.function(instance.0) else {
                     return Err(self.refused(Why::Instruction, format!("%{} is no function", instance.0)));
                 };
-                let text = Body::write(&mut self, function, &name, &instance.1, None)?;
                 self.functions.push('\n');
-                self.functions.push_str(&text);
+                Body::write(&mut self, function, &name, &instance.1, None)?;
                 if self.functions.len() > MAX_TEXT {
                     return Err(self.refused(Why::Limit, format!("the text would have more than {MAX_TEXT} bytes")));
                 }
             }
             self.functions.push('\n');
         }
-        let mut text = String::new();
+        let mut text = String::with_capacity(self.structs.len() + self.globals.len() + self.functions.len() + 256);
         if self.half {
             self.enabled.insert("f16");
         }
@@ -286,52 +291,62 @@ impl<'m> Convert<'m> {
         Ok(Converted { text, notes: self.notes, read: self.read })
     }
 
-    /// Finds the variables at module scope that functions name.
-    fn find_used(&mut self) {
-        let module = self.module;
-        for block in module.blocks() {
-            for i in module.code(block) {
-                self.used.extend(super::usage::value_operands(module, i).into_iter().filter(|&id| module.variable(id).is_some()));
-            }
+    /// By index of the function: whether those entry points reach it.
+    fn reached(&self, entries: &[EntryPoint]) -> Vec<bool> {
+        let functions = self.module.functions();
+        let number: FxHashMap<u32, usize> = functions.iter().zip(0..).map(|(function, at)| (function.id, at)).collect();
+        let mut reached = vec![false; functions.len()];
+        let mut work: Vec<u32> = entries.iter().map(|entry| entry.function).collect();
+        while let Some(function) = work.pop() {
+            let Some(&at) = number.get(&function).filter(|at| !reached[**at]) else { continue };
+            reached[at] = true;
+            work.extend(&self.scan.functions[at].callees);
         }
+        reached
     }
 
     /// Finds the variables that functions write which those entry points reach.
     fn find_written(&mut self, entries: &[EntryPoint]) {
+        if self.plan.takes_all_as_read() {
+            return;
+        }
+        let does = self.reached(entries).into_iter().zip(&self.scan.functions).filter(|(reached, _)| *reached);
+        self.written = self.pointed_into(does.flat_map(|(_, does)| does.writes.iter().copied()).collect());
+    }
+
+    /// Refuses a vertex stage that uses what is declared to be written.
+    fn refuse_vertex_writes(&self, entry: &EntryPoint) -> Result<(), Refused> {
         let module = self.module;
-        let (mut reached, mut work) = (FxHashSet::default(), entries.iter().map(|entry| entry.function).collect::<Vec<u32>>());
-        let mut pointers = Vec::new();
-        while let Some(function) = work.pop().filter(|_| !self.plan.takes_all_as_read()) {
-            let Some(function) = module.function(function).filter(|function| reached.insert(function.id)) else { continue };
-            work.extend(module.callees(function));
-            for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
-                let operands = i.operands(module.words());
-                match i.op {
-                    Op::Store | Op::CopyMemory => pointers.push(operands[0]),
-                    // GLSL.std.450's Modf and Frexp write through their last operand.
-                    Op::ExtInst => pointers.extend(operands.get(2..).unwrap_or(&[])),
-                    // An atomic load of WGSL asks for an access to write, too.
-                    op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => pointers.push(operands[0]),
-                    _ => {}
+        let reached = self.reached(std::slice::from_ref(entry));
+        let reaches = |id: &u32| module.functions().iter().zip(&reached).any(|(function, reached)| *reached && function.id == *id);
+        for variable in module.globals() {
+            let type_ = self.descriptors(variable.id).map_or(variable.type_, |(_, type_)| type_);
+            let is_written = match variable.class {
+                StorageClass::StorageBuffer => !self.is_read_only(variable.id, type_),
+                StorageClass::Uniform => {
+                    module.decoration(type_, WHOLE, Decorate::BufferBlock).is_some() && !self.is_read_only(variable.id, type_)
                 }
+                StorageClass::UniformConstant => self.is_written_image(variable.id),
+                _ => false,
+            };
+            if is_written && self.scan.named(variable.id).is_some_and(|named| named.by.iter().any(reaches)) {
+                let declaration = &module.instructions()[variable.instruction as usize];
+                let what = format!("the vertex stage {:?} uses %{}, which is written; WGSL's rules refuse that", entry.name, variable.id);
+                return Err(self.refused_at(declaration, Why::Pointer, what));
             }
         }
-        pointers.retain(|id| module.type_of(*id).is_some_and(|t| module.pointer_type(t).is_some()));
-        self.written = self.pointed_into(pointers);
+        Ok(())
     }
 
     /// Finds the functions that OpKill may end.
     fn find_kills(&mut self) {
         let module = self.module;
-        let ends = |i: &Instruction| matches!(i.op, Op::Kill | Op::TerminateInvocation);
-        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        let mut work = Vec::new();
-        for function in module.functions() {
-            module.callees(function).for_each(|callee| callers.entry(callee).or_default().push(function.id));
-            if module.function_blocks(function).iter().flat_map(|b| module.code(b)).any(ends) {
-                work.push(function.id);
-            }
+        let functions = module.functions().iter().zip(&self.scan.functions);
+        let mut work: Vec<u32> = functions.filter(|(_, does)| does.kills).map(|(function, _)| function.id).collect();
+        if work.is_empty() {
+            return;
         }
+        let callers = self.scan.callers(module);
         while let Some(id) = work.pop() {
             if self.kills.insert(id) {
                 work.extend(callers.get(&id).into_iter().flatten());
@@ -369,7 +384,7 @@ impl<'m> Convert<'m> {
     fn find_notes(&mut self) {
         let decorated = |decoration: Decorate| {
             let is = |i: &&Instruction| i.is(Op::Decorate) && i.operands(self.module.words()).get(1) == Some(&(decoration as u32));
-            self.module.instructions().iter().any(|i| is(&i))
+            self.module.instructions().iter().take_while(|i| !i.is(Op::Function)).any(|i| is(&i))
         };
         if decorated(Decorate::NoContraction) {
             self.notes.push("NoContraction is left out: WGSL lets a multiplication and an addition become one operation".into());
@@ -401,8 +416,7 @@ impl<'m> Convert<'m> {
                 self.half = true;
                 "f16".into()
             }
-            Some(Type::Int { width, .. }) => return Err(self.refused(Why::Width, format!("WGSL has no integers of {width} bits"))),
-            Some(Type::Float { width }) => return Err(self.refused(Why::Width, format!("WGSL has no floats of {width} bits"))),
+            Some(Type::Int { .. } | Type::Float { .. }) => return Err(self.no_scalar(self.module.shape(type_).scalar)),
             Some(Type::Vector { component, count }) => format!("vec{count}<{}>", self.value_type(component)?),
             Some(Type::Matrix { column, count }) => {
                 let Some(Type::Vector { component, count: rows }) = types.get(column) else {
@@ -426,7 +440,7 @@ impl<'m> Convert<'m> {
                     let parts: Vec<u32> = types.members(type_).iter().map(|m| m.type_).collect();
                     let names = self.member_names(type_);
                     let mut lines = Vec::new();
-                    for (part, name) in parts.into_iter().zip(names) {
+                    for (part, name) in parts.into_iter().zip(&*names) {
                         let text = smallstep_semantics::text::deep(|| self.value_type(part))?;
                         lines.push(format!("    {name}: {text},"));
                     }
@@ -440,6 +454,16 @@ impl<'m> Convert<'m> {
         Ok(text)
     }
 
+    /// The refusal of numbers that WGSL has not: of another width.
+    pub(super) fn no_scalar(&self, scalar: Scalar) -> Refused {
+        let what = match scalar {
+            Scalar::Int { width, .. } => format!("WGSL has no integers of {width} bits"),
+            Scalar::Float { width } => format!("WGSL has no floats of {width} bits"),
+            _ => format!("WGSL has no values of type {scalar}"),
+        };
+        self.refused(Why::Width, what)
+    }
+
     /// The WGSL type of values of a shape.
     pub(super) fn shape_type(&mut self, shape: Shape) -> Result<String, Refused> {
         let scalar = match shape.scalar {
@@ -451,7 +475,7 @@ impl<'m> Convert<'m> {
                 self.half = true;
                 "f16"
             }
-            other => return Err(self.refused(Why::Width, format!("WGSL has no values of type {other}"))),
+            other => return Err(self.no_scalar(other)),
         };
         Ok(match (shape.rows, shape.columns) {
             (1, 1) => scalar.into(),
@@ -461,13 +485,13 @@ impl<'m> Convert<'m> {
     }
 
     /// The names of the members of a structure.
-    pub(super) fn member_names(&mut self, type_: u32) -> Vec<String> {
+    pub(super) fn member_names(&mut self, type_: u32) -> Rc<[String]> {
         if let Some(names) = self.members.get(&type_) {
             return names.clone();
         }
         let mut scope = Names::new();
         let count = self.module.types().members(type_).len() as u32;
-        let names: Vec<String> = (0..count)
+        let names: Rc<[String]> = (0..count)
             .map(|at| match self.op_member_names.get(&(type_, at)) {
                 Some(name) => scope.fresh(name),
                 None => scope.fresh(&format!("field{at}")),
@@ -679,7 +703,7 @@ impl<'m> Convert<'m> {
         let module = self.module;
         let Some(place) = place else { return Vec::new() };
         let same = module.globals().iter().filter(|v| v.id != id && module.descriptor(v.id) == Some(place));
-        same.filter(|v| self.used.contains(&v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
+        same.filter(|v| self.scan.uses(v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
     }
 
     /// How a buffer is stored: by its own layout, or as words where WGSL does not have that, or

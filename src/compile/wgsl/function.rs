@@ -1,10 +1,11 @@
 //! Functions: the statements of the tree, in order, with what stands in each.
 
 use rspirv::spirv::{Op, StorageClass};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::cfg::Node;
 use smallstep_semantics::spirv::module::{EntryPoint, Function};
+use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 use smallvec::SmallVec;
@@ -17,11 +18,17 @@ use super::text::{Expr, Level};
 use super::usage::{Stand, Usage, usage};
 use super::{Refused, Why};
 
+/// How many bytes an instruction becomes, about.
+const BYTES_OF_INSTRUCTION: usize = 24;
+
 /// How deep an expression is nested before part of it gets a name.
 const MAX_DEPTH: u8 = 12;
 
 /// The index of an instruction that stands in no block.
 const CAPTURED: usize = usize::MAX;
+
+/// How far lines are indented at most.
+const SPACES: &str = "                                                                                                ";
 
 /// The most columns of an expression before it gets a name.
 const MAX_WIDTH: usize = 160;
@@ -65,18 +72,19 @@ pub(super) struct Body<'c, 'm> {
 }
 
 impl<'c, 'm> Body<'c, 'm> {
-    /// The text of a function whose pointer parameters are those variables.
+    /// Writes a function whose pointer parameters are those variables.
     pub(super) fn write(
         convert: &'c mut Convert<'m>,
         function: &'m Function,
         name: &str,
         passed: &[Option<Passed>],
         entry: Option<&EntryPoint>,
-    ) -> Result<String, Refused> {
+    ) -> Result<(), Refused> {
         let module = convert.module;
         let tree = structure(module, function, &convert.plan)?;
         let usage = usage(module, function, &tree);
         convert.names.enter();
+        let instructions = module.function_blocks(function).iter().map(|block| module.code(block).len()).sum::<usize>();
         let parameters = module.parameters(function).iter().map(|parameter| parameter.id);
         let variable = |(id, passed): (u32, &Option<Passed>)| match passed {
             Some(Passed::Variable(bound)) => Some((id, *bound)),
@@ -89,11 +97,11 @@ impl<'c, 'm> Body<'c, 'm> {
             flags: Vec::new(),
             tree,
             usage,
-            out: String::new(),
+            out: String::with_capacity(BYTES_OF_INSTRUCTION * instructions),
             indent: 1,
-            values: FxHashMap::default(),
+            values: FxHashMap::with_capacity_and_hasher(instructions, FxBuildHasher),
             selectors: FxHashMap::default(),
-            places: FxHashMap::default(),
+            places: FxHashMap::with_capacity_and_hasher(instructions / 4, FxBuildHasher),
             pointers: FxHashMap::default(),
             bindings,
             given: FxHashMap::default(),
@@ -114,8 +122,10 @@ impl<'c, 'm> Body<'c, 'm> {
             body.end_of_function()?;
         }
         let out = std::mem::take(&mut body.out);
-        body.convert.names.leave();
-        Ok(format!("{head} {{\n{out}}}\n"))
+        let functions = &mut body.convert.functions;
+        functions.reserve(head.len() + out.len() + 8);
+        [&*head, " {\n", &*out, "}\n"].into_iter().for_each(|text| functions.push_str(text));
+        Ok(())
     }
 
     fn head(&mut self, name: &str, passed: &[Option<Passed>], entry: Option<&EntryPoint>) -> Result<String, Refused> {
@@ -224,10 +234,22 @@ impl<'c, 'm> Body<'c, 'm> {
 
     /// Writes a line.
     pub(super) fn line(&mut self, text: String) {
-        for _ in 0..self.indent.min(24) {
-            self.out.push_str("    ");
-        }
+        self.begin_line();
         self.out.push_str(&self.convert.plan.line(text));
+        self.out.push('\n');
+    }
+
+    fn begin_line(&mut self) {
+        self.out.push_str(&SPACES[..SPACES.len().min(4 * self.indent)]);
+    }
+
+    /// Writes the line that some texts are together.
+    pub(super) fn line_of(&mut self, texts: &[&str]) {
+        if self.convert.plan.changes_lines() {
+            return self.line(texts.concat());
+        }
+        self.begin_line();
+        texts.iter().for_each(|text| self.out.push_str(text));
         self.out.push('\n');
     }
 
@@ -333,7 +355,7 @@ impl<'c, 'm> Body<'c, 'm> {
             let name = self.convert.names.local(&wanted);
             let type_ = self.convert.module.type_of(id).unwrap_or(0);
             let text = self.convert.value_type(type_)?;
-            self.line(format!("var {name}: {text};"));
+            self.line_of(&["var ", &name, ": ", &text, ";"]);
             self.values.insert(id, Expr::name(name));
         }
         let items = std::mem::take(&mut self.tree.lists[list as usize].items);
@@ -569,7 +591,7 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         for Copy { name, value, .. } in &copies {
             if value.text != *name {
-                self.line(format!("{name} = {};", value.text));
+                self.line_of(&[name, " = ", &value.text, ";"]);
             }
         }
         Ok(())
@@ -671,6 +693,9 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         let module = self.convert.module;
         let shape = module.shape(id);
+        if (shape.rows, shape.columns) == (1, 1) {
+            return self.scalar_constant(id, as_signed);
+        }
         if !shape.is_data() || shape.columns > 1 {
             let large = module.instruction(id).is_some_and(|i| i.is(Op::ConstantComposite));
             if !large {
@@ -690,6 +715,20 @@ impl<'c, 'm> Body<'c, 'm> {
         }
     }
 
+    /// How a scalar constant is spelled: many instructions use the same one.
+    fn scalar_constant(&mut self, id: u32, as_signed: Option<bool>) -> Result<Expr, Refused> {
+        if let Some(spelled) = self.convert.scalars.get(&(id, as_signed)) {
+            return Ok(spelled.clone());
+        }
+        match self.convert.finite_constant(id, as_signed)? {
+            Some(spelled) => {
+                self.convert.scalars.insert((id, as_signed), spelled.clone());
+                Ok(spelled)
+            }
+            None => self.infinite(id),
+        }
+    }
+
     /// A constant with NaN or an infinity in it.
     pub(super) fn infinite(&mut self, id: u32) -> Result<Expr, Refused> {
         let module = self.convert.module;
@@ -697,14 +736,12 @@ impl<'c, 'm> Body<'c, 'm> {
         let shape = module.shape(id);
         if (shape.rows, shape.columns) == (1, 1) {
             let bits = module.constant_value(id).unwrap_or(0);
-            let wide = matches!(shape.scalar, smallstep_semantics::spirv::operation::Scalar::Float { width: 32 });
-            if !wide {
-                return Err(self
-                    .convert
-                    .refused(Why::Type, format!("constant %{id} is a 16-bit NaN or infinity, which WGSL has no form for")));
-            }
             let bits = self.bound(&Expr::literal(format!("{bits:#x}u")))?;
-            return Ok(Expr::call("bitcast<f32>", &[bits]));
+            return Ok(match shape.scalar {
+                // naga has no bitcast to two halves.
+                Scalar::Float { width: 16 } => Expr::call("f16", &[Expr::call("unpack2x16float", &[bits]).member("x")]),
+                _ => Expr::call("bitcast<f32>", &[bits]),
+            });
         }
         let mut parts = Vec::new();
         for part in constant.operands(module.words()).to_vec() {
@@ -719,7 +756,7 @@ impl<'c, 'm> Body<'c, 'm> {
         let name = self.convert.names.local("t");
         // Some front ends look for constants through `let`.
         let declares = if value.constant { "var" } else { "let" };
-        self.line(format!("{declares} {name} = {};", value.text));
+        self.line_of(&[declares, " ", &name, " = ", &value.text, ";"]);
         Ok(Expr::name(name))
     }
 
@@ -761,14 +798,13 @@ impl<'c, 'm> Body<'c, 'm> {
             Stand::Inline | Stand::Let => {
                 let wanted = self.wanted(i.result);
                 let name = self.convert.names.local(&wanted);
-                self.line(format!("let {name} = {};", value.text));
+                self.line_of(&["let ", &name, " = ", &value.text, ";"]);
                 self.values.insert(i.result, Expr::name(name));
                 Ok(())
             }
             Stand::Var(_) => {
-                let value = value.text;
                 let name = self.values.get(&i.result).map_or_else(String::new, |v| v.text.clone());
-                self.line(format!("{name} = {value};"));
+                self.line_of(&[&name, " = ", &value.text, ";"]);
                 Ok(())
             }
         }

@@ -150,28 +150,10 @@ impl Convert<'_> {
         if modes.depth.is_some() {
             self.notes.push("what is said of how FragDepth compares is left out".into());
         }
-        let blocks = module.function_blocks(function);
-        let range = blocks.first().map_or(0, |b| b.start as usize)..blocks.last().map_or(0, |b| b.end as usize);
-        let first = module.functions().first().and_then(|f| module.definition(f.id)).unwrap_or(0);
-        // Whether it is used, by another function, and as an argument.
-        let mut named: FxHashMap<u32, (bool, bool, bool)> = FxHashMap::default();
-        for &id in module.interface_of(entry) {
-            named.insert(id, (false, false, false));
-        }
-        for (at, i) in module.instructions().iter().enumerate().skip(first) {
-            for id in super::usage::value_operands(module, i) {
-                // A function may be given a part of it.
-                let id = if i.is(Op::FunctionCall) { super::pointer::base(module, id) } else { id };
-                if let Some((used, elsewhere, passed)) = named.get_mut(&id) {
-                    *used = true;
-                    *elsewhere |= !range.contains(&at);
-                    *passed |= i.is(Op::FunctionCall);
-                }
-            }
-        }
         for &id in module.interface_of(entry) {
             let Some(variable) = module.variable(id).copied() else { continue };
-            let (used, elsewhere, passed) = named.get(&id).copied().unwrap_or_default();
+            let named = self.scan.named(id).cloned().unwrap_or_default();
+            let (used, elsewhere) = (!named.by.is_empty(), named.by.iter().any(|by| *by != function.id));
             let input = match variable.class {
                 StorageClass::Input => true,
                 StorageClass::Output => false,
@@ -190,7 +172,7 @@ impl Convert<'_> {
             let plain = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none() && whole(slot));
             // Functions of several entry points are written once.
             let is_of_one = module.entry_points().iter().filter(|e| module.interface_of(e).contains(&id)).count() == 1;
-            let kept = !input || !plain || passed || elsewhere && !is_of_one;
+            let kept = !input || !plain || named.passed || elsewhere && !is_of_one;
             let names = match input {
                 true => slots.iter().map(|slot| self.names.fresh(&slot.wanted)).collect(),
                 false => Vec::new(),
@@ -211,15 +193,14 @@ impl Convert<'_> {
     fn find_carried(&mut self) {
         let module = self.module;
         let inputs: Vec<u32> = self.ports.inputs.iter().filter(|port| !port.kept).map(|port| port.id).collect();
-        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let mut work = Vec::new();
-        for function in module.functions() {
-            module.callees(function).for_each(|callee| callers.entry(callee).or_default().push(function.id));
-            for i in module.function_blocks(function).iter().flat_map(|b| module.code(b)) {
-                let named = super::usage::value_operands(module, i).into_iter().filter(|id| inputs.contains(id));
-                work.extend(named.map(|id| (function.id, id)));
-            }
+        for &input in &inputs {
+            work.extend(self.scan.named(input).into_iter().flat_map(|named| &named.by).map(|&function| (function, input)));
         }
+        if work.is_empty() {
+            return;
+        }
+        let callers = self.scan.callers(module);
         while let Some((function, input)) = work.pop() {
             let carried = self.carried.entry(function).or_default();
             if !carried.contains(&input) {
@@ -432,6 +413,9 @@ impl Convert<'_> {
         slots: &mut Vec<Slot>,
     ) -> Result<(), Refused> {
         let Some((name, text)) = built_in(is, model, input) else {
+            if format!("{is:?}").contains("Subgroup") {
+                return Err(self.refused(Why::Subgroups, format!("%{id} is the built-in {is:?}: {}", super::arithmetic::NO_SUBGROUPS)));
+            }
             let what = format!(
                 "%{id} is the built-in {is:?}, which WGSL has not as an {} of a {model:?} stage",
                 if input { "input" } else { "output" }
@@ -506,8 +490,8 @@ impl Convert<'_> {
             Some(Type::Struct { .. }) => {
                 let parts: Vec<u32> = types.members(type_).iter().map(|m| m.type_).collect();
                 let names = self.member_names(type_);
-                for (part, name) in parts.into_iter().zip(names) {
-                    deep(|| self.located(part, at, format!("{path}.{name}"), &name, slots))?;
+                for (part, name) in parts.into_iter().zip(&*names) {
+                    deep(|| self.located(part, at, format!("{path}.{name}"), name, slots))?;
                 }
             }
             _ => {

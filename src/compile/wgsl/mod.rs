@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | `structure` | constructs, exits, flags | Reconstructing structured control flow |
 //! | `usage` | where values stand | Preserving execution order; Hoisting and phis |
+//! | `scan` | what functions do | |
 //! | `convert` | declarations, functions reached from entry points | Overall flow |
 //! | `function` | statements | |
 //! | `arithmetic`, `glsl` | computations | Integer signedness |
@@ -37,6 +38,7 @@ mod names;
 mod place;
 pub mod planted;
 mod pointer;
+mod scan;
 mod specialization;
 mod structure;
 mod text;
@@ -60,6 +62,9 @@ pub struct Options {
     pub point_size: PointSize,
     /// Which storage buffers are declared `read`.
     pub access: Access,
+    /// Whether a vertex stage may write storage buffers and storage images: naga reads that, and
+    /// some devices do it, but WGSL's rules refuse it.
+    pub vertex_writes: bool,
     /// A mistake that is made on purpose.
     pub planted: Option<Change>,
 }
@@ -146,6 +151,8 @@ pub enum Why {
     Instruction,
     /// WGSL's layout rules cannot place something.
     Layout,
+    /// Subgroups: no text of them is read by naga and Tint alike.
+    Subgroups,
     /// WGSL has no such atomic.
     Atomics,
     /// WGSL has no such barrier.

@@ -21,9 +21,6 @@ use super::text::Expr;
 use super::words::Spot;
 use super::{Refused, Why};
 
-/// The most levels of an array of descriptors.
-const MAX_LEVELS: usize = 16;
-
 /// The most parts that one load or store is made of.
 pub(super) const MAX_PARTS: u64 = 1024;
 
@@ -163,8 +160,10 @@ impl Body<'_, '_> {
 
     /// Which element of an array of descriptors indices mean, and how many of them say so.
     pub(super) fn which(&mut self, type_: u32, indices: &[u32]) -> Result<(Which, usize), Refused> {
-        let mut spelled = Vec::new();
-        for &index in &indices[..indices.len().min(MAX_LEVELS)] {
+        let (mut spelled, mut level) = (Vec::new(), type_);
+        for &index in indices {
+            let Some(Type::Array { element, .. }) = self.convert.module.types().get(level) else { break };
+            level = element;
             spelled.push(match self.convert.module.integer(index).filter(|_| !self.convert.specialized.has(index)) {
                 Some(at) => Expr::literal(format!("{}u", at.max(0))),
                 None => self.integer(index, false)?,
@@ -276,7 +275,7 @@ impl Body<'_, '_> {
             None if bad => self.bound(&Expr::literal(format!("{}u", number as u32)))?,
             None => Expr::literal(format!("{number}")),
         };
-        let subscript = |text: &str| format!("{text}[{}]", index.text);
+        let subscript = |text: &str| [text, "[", &index.text, "]"].concat();
         let element = types.part(type_, 0).map(|(part, _)| part);
         let no_part = |this: &Self| this.convert.refused_at(i, Why::Pointer, format!("%{type_} has no part {number}"));
         let (text, kind) = match (&place.kind, stored.as_deref().map(|s| &s.rep)) {
@@ -288,7 +287,7 @@ impl Body<'_, '_> {
             }
             (_, Some(Rep::Struct { members, .. })) => {
                 let (name, stored) = members.get(number as usize).ok_or_else(|| no_part(self))?;
-                (format!("{}.{name}", place.text), Kind::of(stored))
+                ([&place.text, ".", name].concat(), Kind::of(stored))
             }
             (_, Some(Rep::Array { element, wrapped, .. })) => {
                 let text = subscript(&place.text);
@@ -307,10 +306,10 @@ impl Body<'_, '_> {
                 Some(Type::Struct { .. }) => {
                     let member = types.members(type_).get(number as usize).ok_or_else(|| no_part(self))?.type_;
                     let names = self.convert.member_names(type_);
-                    (format!("{}.{}", place.text, names[number as usize]), Kind::Value(member))
+                    ([&place.text, ".", &names[number as usize]].concat(), Kind::Value(member))
                 }
                 Some(Type::Vector { .. }) if !bad && index.constant && number >= 0 => {
-                    (format!("{}.{}", place.text, COMPONENTS[number as usize & 3]), Kind::Value(element.ok_or_else(|| no_part(self))?))
+                    ([&place.text, ".", COMPONENTS[number as usize & 3]].concat(), Kind::Value(element.ok_or_else(|| no_part(self))?))
                 }
                 _ => (subscript(&place.text), Kind::Value(element.ok_or_else(|| no_part(self))?)),
             },
@@ -407,7 +406,7 @@ impl Body<'_, '_> {
         }
         match &place.kind {
             Kind::Words(spot) => return self.store_words(place, spot, value, i),
-            Kind::Value(_) => self.line(format!("{} = {};", place.text, value.text)),
+            Kind::Value(_) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
             Kind::Column { type_, .. } => {
                 let value = self.named(value)?;
                 for row in 0..self.convert.module.types().parts(*type_).unwrap_or(0) {
@@ -418,7 +417,7 @@ impl Body<'_, '_> {
             Kind::Stored(stored) => {
                 let stored = stored.clone();
                 match &stored.rep {
-                    Rep::Value(_) | Rep::Words(..) => self.line(format!("{} = {};", place.text, value.text)),
+                    Rep::Value(_) | Rep::Words(..) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
                     Rep::Atomic(_) => self.line(format!("atomicStore(&{}, {});", place.text, value.argument())),
                     Rep::Matrix { row_major: true, native: true, .. } => {
                         self.line(format!("{} = transpose({});", place.text, value.argument()))

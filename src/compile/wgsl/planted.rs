@@ -174,6 +174,11 @@ impl Plan {
         }
     }
 
+    /// Whether lines are written otherwise.
+    pub(super) fn changes_lines(&self) -> bool {
+        matches!(self.0, Some(Change::Text(..)))
+    }
+
     /// A line as it is written.
     pub(super) fn line(&self, text: String) -> String {
         match self.0 {

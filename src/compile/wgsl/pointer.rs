@@ -96,12 +96,16 @@ pub(super) fn steps(module: &Module, pointer: u32, indices: &[u32]) -> Vec<Step>
 
 /// The variable that a pointer points into, where access chains alone lead there.
 pub(super) fn base(module: &Module, mut pointer: u32) -> u32 {
-    // An access chain stands behind what it is made of, so this ends.
     while let Some(i) = module.instruction(pointer) {
-        match i.op {
-            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => pointer = i.operands(module.words())[0],
+        let from = match i.op {
+            Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => i.operands(module.words())[0],
             _ => break,
+        };
+        // What a pointer is made of stands before it, so this ends.
+        if module.definition(from) >= module.definition(pointer) {
+            break;
         }
+        pointer = from;
     }
     pointer
 }
@@ -117,7 +121,7 @@ impl Convert<'_> {
     pub(super) fn pointed_into(&self, pointers: Vec<u32>) -> FxHashSet<u32> {
         let module = self.module;
         let (mut seen, mut work) = (FxHashSet::default(), pointers);
-        let arguments = Self::arguments(module);
+        let arguments = self.arguments();
         while let Some(id) = work.pop() {
             if !seen.insert(id) {
                 continue;
