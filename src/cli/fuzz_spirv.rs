@@ -145,9 +145,12 @@ impl FuzzSpirv {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
+        // What is drawn are triangles. naga reads vertex stages that write; other validators do not.
+        let vertex_writes = self.validator.is_none();
+        let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes, ..wgsl::Options::default() };
         let optimiser = match (optimiser, self.through_wgsl) {
-            (None, true) => Some(Compiler::wgsl(wgsl::Options::default(), limit)),
-            (optimiser, true) => optimiser.map(|o| o.through_wgsl(wgsl::Options::default())),
+            (None, true) => Some(Compiler::wgsl(options, limit)),
+            (optimiser, true) => optimiser.map(|o| o.through_wgsl(options)),
             (optimiser, false) => optimiser,
         };
         let optimiser = match &self.via {

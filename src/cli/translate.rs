@@ -52,6 +52,15 @@ pub(crate) struct Translate {
     /// Write WGSL that executes as the module does. A name that ends in .wgsl says so too.
     #[arg(long, conflicts_with_all = ["asm", "witness", "buffer"])]
     wgsl: bool,
+    /// With --wgsl: what becomes of a size of points that is not 1.0, which WGSL has not. refuse:
+    /// the module is refused; ignore: the size is left out, and a note says so. No triangle shows
+    /// it.
+    #[arg(long, value_name = "WHAT", value_parser = point_size, default_value = "refuse")]
+    point_size: wgsl::PointSize,
+    /// With --wgsl: let vertex stages write storage buffers and storage images. naga reads that;
+    /// WGSL's rules refuse it, and so does Tint.
+    #[arg(long)]
+    vertex_writes: bool,
     /// With -o: write assembly. A name that ends in .spvasm says so too.
     #[arg(long)]
     asm: bool,
@@ -205,7 +214,12 @@ impl Translate {
 
     /// Writes the WGSL of a module.
     fn write_wgsl(&self, name: &str, words: &[u32], entry: Option<&str>) -> Result<(), (u8, String)> {
-        let options = wgsl::Options { entry: entry.map(str::to_string), ..wgsl::Options::default() };
+        let options = wgsl::Options {
+            entry: entry.map(str::to_string),
+            point_size: self.point_size,
+            vertex_writes: self.vertex_writes,
+            ..wgsl::Options::default()
+        };
         let converted = wgsl::convert(words, &options).map_err(|e| match e {
             wgsl::NotConverted::Load(e) => (exit::INVALID, format!("error: {name}: {e}")),
             wgsl::NotConverted::Refused(refused) => (exit::UNSUPPORTED, format!("{name}: WGSL cannot express it: {refused}")),
@@ -330,4 +344,13 @@ fn no_function(program: &Program, wanted: &str) -> String {
 
 fn ends_in(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|e| e == extension)
+}
+
+/// What --point-size says.
+fn point_size(text: &str) -> Result<wgsl::PointSize, String> {
+    match text {
+        "refuse" => Ok(wgsl::PointSize::Refuse),
+        "ignore" => Ok(wgsl::PointSize::Ignore),
+        _ => Err("it is refuse or ignore".into()),
+    }
 }

@@ -300,18 +300,24 @@ impl OpenDevice {
     }
 
     /// The layout of what is bound, each thing for the stages that use it, and where naga knows the
-    /// modules, as what it takes them for.
+    /// modules, as what it takes them for. Storage buffers in `read` are only read, whatever is
+    /// bound.
     pub(super) fn layout(
         &self,
         bound: Bound<'_>,
         stages: impl Fn((u32, u32)) -> wgpu::ShaderStages,
         handles: &[((u32, u32), Handle)],
+        read: &[(u32, u32)],
     ) -> Arc<Layout> {
         let handle = |place| handles.iter().find(|(at, _)| *at == place).map(|(_, handle)| *handle);
         // To Vulkan it means nothing.
         let filterable = |image: &ImageBinding| self.route.re_emits() && self.can_filter(image.image.format());
+        let kind = |b: &BufferBinding| match b.kind {
+            BufferKind::ReadWrite if read.contains(&(b.set, b.binding)) => BufferKind::ReadOnly,
+            kind => kind,
+        };
         let slot = |set, binding, ty| Slot { set, binding, stages: stages((set, binding)), ty };
-        let mut slots: Vec<Slot> = bound.buffers.iter().map(|b| slot(b.set, b.binding, of_buffer(b.kind))).collect();
+        let mut slots: Vec<Slot> = bound.buffers.iter().map(|b| slot(b.set, b.binding, of_buffer(kind(b)))).collect();
         slots.extend(bound.images.iter().map(|i| slot(i.set, i.binding, of_image(i, handle((i.set, i.binding)), filterable(i)))));
         slots.extend(bound.samplers.iter().map(|s| slot(s.set, s.binding, of_sampler(&s.sampler))));
         slots.sort_unstable_by_key(|slot| (slot.set, slot.binding));

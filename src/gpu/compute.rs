@@ -79,7 +79,7 @@ impl OpenDevice {
     }
 
     pub(super) fn computation(&self, dispatch: &Arc<ComputeDispatch>, code: &Code) -> Computation {
-        let layout = self.layout(dispatch.bound(), |_| wgpu::ShaderStages::COMPUTE, &code.handles);
+        let layout = self.layout(dispatch.bound(), |_| wgpu::ShaderStages::COMPUTE, &code.handles, &code.read);
         let module = self.module(&dispatch.words, &dispatch.entry, code);
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: None,

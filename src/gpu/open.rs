@@ -54,6 +54,8 @@ impl fmt::Display for BatchError {
 pub(super) struct Code {
     /// What the converter made of them, on the route through it.
     wgsl: Option<String>,
+    /// The storage buffers that the WGSL only reads, by set and binding.
+    pub(super) read: Vec<(u32, u32)>,
     /// What naga takes textures and samplers for, by set and binding.
     pub(super) handles: Vec<((u32, u32), Handle)>,
 }
@@ -175,7 +177,7 @@ impl OpenDevice {
                     self.can_draw(dispatch, &needs)?;
                 }
                 let nothing = Bound { buffers: &[], images: &[], samplers: &[], push_constants: &[] };
-                let code = self.code(&dispatch.words, &dispatch.entry, nothing)?;
+                let code = self.code(&dispatch.words, &dispatch.entry, nothing, wgsl::Options::default())?;
                 Ok(Program::Draw(self.drawable(dispatch, &code)))
             }
             Dispatch::Compute(dispatch) => {
@@ -189,7 +191,7 @@ impl OpenDevice {
                     let needs = self.needs(&dispatch.words, ExecutionModel::GLCompute, &dispatch.entry)?;
                     self.has_all(bound, &needs.unwrap_or_default())?;
                 }
-                let code = self.code(&dispatch.words, &dispatch.entry, bound)?;
+                let code = self.code(&dispatch.words, &dispatch.entry, bound, wgsl::Options::default())?;
                 fits(bound, &code.handles)?;
                 Ok(Program::Compute(self.computation(dispatch, &code)))
             }
@@ -203,7 +205,14 @@ impl OpenDevice {
                 self.can_render(dispatch, &needs)?;
                 let bound = dispatch.bound();
                 let code = |stage: &Stage| {
-                    let code = self.code(&stage.words, &stage.entry, bound)?;
+                    // Triangles are drawn, and the stages share a layout.
+                    let options = wgsl::Options {
+                        point_size: wgsl::PointSize::Ignore,
+                        access: wgsl::Access::Declared,
+                        vertex_writes: true,
+                        ..wgsl::Options::default()
+                    };
+                    let code = self.code(&stage.words, &stage.entry, bound, options)?;
                     fits(bound, &code.handles)?;
                     Ok::<Code, String>(code)
                 };
@@ -216,18 +225,19 @@ impl OpenDevice {
     /// What the words of a stage are to wgpu on the device's route.
     ///
     /// Errors: the converter refuses them.
-    fn code(&self, words: &[u32], entry: &str, bound: Bound<'_>) -> Result<Code, String> {
+    fn code(&self, words: &[u32], entry: &str, bound: Bound<'_>, options: wgsl::Options) -> Result<Code, String> {
         let wgsl = match self.route {
             Route::Passthrough | Route::Naga => None,
             Route::Wgsl => {
-                let options = wgsl::Options { entry: Some(entry.into()), planted: None };
+                let options = wgsl::Options { entry: Some(entry.into()), ..options };
                 Some(wgsl::convert(words, &options).map_err(|e| match e {
                     wgsl::NotConverted::Refused(refused) => format!("WGSL has no form for it ({:?}): {}", refused.why, refused.what),
                     wgsl::NotConverted::Load(e) => format!("the converter does not read it: {e}"),
                 })?)
             }
         };
-        let mut code = Code { wgsl: wgsl.map(|converted| converted.text), handles: Vec::new() };
+        let (wgsl, read) = wgsl.map(|converted| (converted.text, converted.read)).unzip();
+        let mut code = Code { wgsl, read: read.unwrap_or_default(), handles: Vec::new() };
         if self.route.re_emits() && !(bound.images.is_empty() && bound.samplers.is_empty()) {
             let program = code.wgsl.as_deref().map_or(naga::Program::Words(words), naga::Program::Wgsl);
             // What naga does not read, wgpu refuses and says why.

@@ -299,7 +299,7 @@ impl OpenDevice {
             stage(&needs[0], wgpu::ShaderStages::VERTEX) | stage(&needs[1], wgpu::ShaderStages::FRAGMENT)
         };
         let handles = bound::of_both(&codes[0].handles, &codes[1].handles);
-        let layout = self.layout(dispatch.bound(), stages, &handles);
+        let layout = self.layout(dispatch.bound(), stages, &handles, &[]);
         let assembled = Arc::new(Assembled::of(&dispatch.geometry)?);
         let scratch_depth = self.route.re_emits() && writes_lost_depth(dispatch);
         let pipeline = self.render_pipeline(dispatch, &layout, &assembled, codes, scratch_depth);

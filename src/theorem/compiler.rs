@@ -108,7 +108,11 @@ impl Compiler {
         match kind {
             "naga" if rest.is_empty() => Ok(Compiler::of_words(name, program(&["naga", IN, OUT]), limit)),
             "naga-wgsl" if rest.is_empty() => Ok(Compiler::of_words(name, program(&["naga", NAGA_BY_WGSL, IN, OUT]), limit)),
-            "wgsl" if rest.is_empty() => Ok(Compiler::wgsl(wgsl::Options::default(), limit)),
+            "wgsl" if rest.is_empty() => {
+                // Comparisons draw triangles, and naga reads vertex stages that write.
+                let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
+                Ok(Compiler::wgsl(options, limit))
+            }
             "tint" if rest.is_empty() => of(["tint", IN, "-o", OUT].map(str::to_string).to_vec()),
             "spirv-opt" => {
                 let passes = split(rest)?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smallstep::compile::naga;
 use smallstep::compile::wgsl::planted::Change;
-use smallstep::compile::wgsl::{Options, convert};
+use smallstep::compile::wgsl::{Access, Options, convert};
 use smallstep::compute::Given;
 use smallstep::run::screen::{Input, Screen};
 use smallstep::theorem::refine::Verdict;
@@ -125,4 +125,93 @@ fn the_length_of_a_workgroup_variable_may_be_an_override() {
 fn a_layout_that_uniform_buffers_lack_is_words() {
     let (wgsl, _) = there_and_back(&assembled(include_str!("modules/words.spvasm")), &Options::default());
     assert!(wgsl.contains("var<uniform> u: array<vec4<u32>, "), "{wgsl}");
+}
+
+/// What `modules/variable_pointers.spvasm` does, without pointers.
+const VARIABLE_POINTERS: &str = "
+    struct A { words: array<u32, 16> }
+    struct Pair { x: u32, y: u32 }
+    struct B { first: Pair, pairs: array<Pair, 16> }
+    @group(0) @binding(0) var<storage, read_write> a: A;
+    @group(0) @binding(1) var<storage, read_write> b: B;
+    @group(0) @binding(2) var<storage, read_write> c: A;
+    var<workgroup> cells: array<u32, 4>;
+    fn read(which: u32, i: u32) -> u32 {
+        if which == 0u { return a.words[i + 4u]; }
+        if which == 1u { return b.pairs[i].y; }
+        return b.pairs[i + 4u].x;
+    }
+    fn write(which: u32, i: u32, value: u32) {
+        if which == 0u { a.words[i + 4u] = value; }
+        else if which == 1u { b.pairs[i].y = value; }
+        else { b.pairs[i + 4u].x = value; }
+    }
+    @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) {
+        let av = a.words[i];
+        let is_odd = (av & 1u) != 0u;
+        let p = select(1u, 0u, is_odd);
+        let old = read(p, i);
+        write(p, i, old + 5u);
+        let q = select(2u, p, i < 2u);
+        let r1 = read(q, i);
+        write(q, i, r1 + i);
+        var r2 = read(q, i);
+        if is_odd { r2 = b.first.x; }
+        var at = i;
+        var x = q;
+        var y = 2u;
+        var sum = 0u;
+        for (var k = 0u; k < av % 4u; k++) {
+            let seen = a.words[at];
+            let other = read(x, i);
+            write(x, i, other + 1u);
+            sum = sum * 3u + seen + other;
+            let swapped = x;
+            x = y;
+            y = swapped;
+            at += 4u;
+        }
+        let t = sum + a.words[at] * 3u + read(x, i) * 7u;
+        cells[i] = av;
+        workgroupBarrier();
+        c.words[i] = old;
+        c.words[i + 4u] = r1 + r2 * 3u;
+        c.words[i + 8u] = t;
+        c.words[i + 12u] = cells[select(i, i ^ 1u, i < 2u)];
+    }";
+
+#[test]
+fn pointers_that_are_values_are_made_again_from_what_is_saved() {
+    let words = assembled(include_str!("modules/variable_pointers.spvasm"));
+    let reference = naga::words("reference.wgsl", VARIABLE_POINTERS, naga::Space::Kept, Duration::from_secs(60)).expect("valid");
+    let (wgsl, back) = there_and_back(&words, &Options::default());
+    let summary = compared(&reference, &back, 40);
+    assert!(summary.verdict() == Verdict::Agree && summary.agree >= 20, "{summary:?}\n{wgsl}");
+    for planted in [Change::Targets, Change::Indices, Change::Elements, Change::Descriptors, Change::Sequential] {
+        let planted_back = there_and_back(&words, &Options { planted: Some(planted), ..Options::default() }).1;
+        assert_eq!(compared(&reference, &planted_back, 40).verdict(), Verdict::Disagree, "{planted:?}");
+    }
+}
+
+#[test]
+fn buffers_that_nothing_writes_are_read() {
+    let text = include_str!("modules/parts.spvasm").replace("OpDecorate %in NonWritable\n", "");
+    let words = assembled(&text);
+    let of = |access| convert(&words, &Options { access, ..Options::default() }).expect("it is converted");
+    let used = of(Access::Used);
+    assert_eq!(used.read, [(0, 0)]);
+    assert!(used.text.contains("@binding(0) var<storage, read> ") && used.text.contains("@binding(1) var<storage, read_write> "));
+    let declared = of(Access::Declared);
+    assert_eq!(declared.read, []);
+    assert!(!declared.text.contains("var<storage, read> "), "{}", declared.text);
+    // What is written through a parameter, or a pointer that is a value, is written.
+    let variable = assembled(include_str!("modules/variable_pointers.spvasm"));
+    assert_eq!(convert(&variable, &Options::default()).expect("it is converted").read, []);
+    // A function that no entry point reaches writes nothing.
+    let written = "OpStore %o0 %r1\n";
+    let unreached = "%unreached = OpFunction %void None %fn\n%ue = OpLabel\n%up = OpAccessChain %pW %in %u0 %u0\nOpStore %up %u1\n\
+                     OpReturn\nOpFunctionEnd\n";
+    assert_eq!(convert(&assembled(&format!("{text}{unreached}")), &Options::default()).expect("it is converted").read, [(0, 0)]);
+    let also = text.replace(written, &format!("{written}OpStore %a_p %r1\n"));
+    assert_eq!(convert(&assembled(&also), &Options::default()).expect("it is converted").read, []);
 }

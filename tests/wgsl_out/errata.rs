@@ -1,7 +1,7 @@
 //! The exhibits of the errata of seed 002.
 
 use smallstep::compile::wgsl::planted::Change;
-use smallstep::compile::wgsl::{Options, Why};
+use smallstep::compile::wgsl::{Options, PointSize, Why, convert};
 use smallstep_semantics::spirv::{self, Module};
 
 use super::{assembled, refusal, there_and_back};
@@ -28,6 +28,11 @@ fn w_4_clip_distances() {
     let refused = refusal(&assembled(&text.replace("OpStore %point_size %one", "OpStore %point_size %two")));
     assert_eq!((refused.why, refused.what.as_str()), (Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
     there_and_back(&assembled(text), &Options::default());
+    let sized = assembled(&text.replace("OpStore %point_size %one", "OpStore %point_size %two"));
+    let ignores = Options { point_size: PointSize::Ignore, ..Options::default() };
+    let converted = convert(&sized, &ignores).expect("it is converted");
+    assert_eq!(converted.notes, ["the size of points is left out: in WGSL it is always 1.0"]);
+    there_and_back(&sized, &ignores);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use smallstep::theorem::compiler::Compiler;
 use smallstep::theorem::dispatches::optimised::{Optimised, optimised};
 
 /// What tests of its own catch, in `breadth`.
-const ELSEWHERE: &[Change] = &[Change::Descriptors, Change::Killed, Change::Components];
+const ELSEWHERE: &[Change] = &[Change::Descriptors, Change::Killed, Change::Components, Change::Targets, Change::Indices, Change::Elements];
 
 /// The most modules that are tried for one mistake.
 const TRIES: u64 = 100;

@@ -1,8 +1,8 @@
 //! Vertex and fragment stages, textures and samplers: what is declared, and what is refused.
 
-use smallstep::compile::wgsl::{Options, convert};
+use smallstep::compile::wgsl::{Options, Why, convert};
 
-use super::{assembled, there_and_back};
+use super::{assembled, refusal, there_and_back};
 
 const TEXTURES: &str = include_str!("modules/textures.spvasm");
 
@@ -59,4 +59,20 @@ fn an_entry_point_is_selected_by_name() {
     assert!(of("main").is_ok());
     let said = of("other").expect_err("there is no such entry point").to_string();
     assert_eq!(said, "the module has no entry point called \"other\"");
+}
+
+#[test]
+fn a_vertex_stage_writes_no_buffer_unless_that_is_asked_for() {
+    let text = include_str!("modules/vertex.spvasm")
+        .replace("OpDecorate %index", "OpDecorate %Buf Block\nOpMemberDecorate %Buf 0 Offset 0\nOpDecorate %buf DescriptorSet 0\nOpDecorate %buf Binding 0\nOpDecorate %index")
+        .replace("%main = OpFunction", "%Buf = OpTypeStruct %float\n%pBuf = OpTypePointer StorageBuffer %Buf\n%pB = OpTypePointer StorageBuffer %float\n%buf = OpVariable %pBuf StorageBuffer\n%main = OpFunction")
+        .replace("OpStore %color %p\n", "OpStore %color %p\n%bp = OpAccessChain %pB %buf %int_0\nBODY\n");
+    let reads = text.replace("BODY", "%read = OpLoad %float %bp\nOpStore %clip %read");
+    let (wgsl, _) = there_and_back(&assembled(&reads), &Options::default());
+    assert!(wgsl.contains("var<storage, read> "), "{wgsl}");
+    let writes = assembled(&text.replace("BODY", "OpStore %bp %f"));
+    let refused = refusal(&writes);
+    assert!(refused.why == Why::Pointer && refused.what.contains("WGSL's rules refuse"), "{refused}");
+    let (wgsl, _) = there_and_back(&writes, &Options { vertex_writes: true, ..Options::default() });
+    assert!(wgsl.contains("var<storage, read_write> "), "{wgsl}");
 }

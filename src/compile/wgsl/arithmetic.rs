@@ -26,6 +26,19 @@ pub(super) const HIGH_PRODUCT: &str = "fn high_product(a: u32, b: u32) -> u32 {
 }
 ";
 
+/// Why subgroups are refused.
+pub(super) const NO_SUBGROUPS: &str = "WGSL's subgroups ask for `enable subgroups`, which naga does not read";
+
+/// Why an instruction has no form.
+fn why_not(op: Op, name: &str) -> (Why, &'static str) {
+    match op {
+        Op::ImageTexelPointer => (Why::Atomics, "WGSL has no atomics on texels: those that naga reads are its own"),
+        Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => (Why::Pointer, "WGSL compares no pointers"),
+        _ if name.starts_with("OpGroup") || name.starts_with("OpSubgroup") => (Why::Subgroups, NO_SUBGROUPS),
+        _ => (Why::Instruction, "WGSL has no such instruction"),
+    }
+}
+
 /// The most parts that a value is rebuilt from.
 const MAX_PARTS: u64 = 1024;
 
@@ -369,7 +382,10 @@ impl Body<'_, '_> {
                 let value = self.value(operands[0])?;
                 self.call_of(function, vec![value])?
             }
-            _ => return Err(self.convert.refused_at(i, Why::Instruction, "WGSL has no such instruction")),
+            op => {
+                let (why, what) = why_not(op, &i.name());
+                return Err(self.convert.refused_at(i, why, what));
+            }
         };
         self.define(index, i, value)
     }

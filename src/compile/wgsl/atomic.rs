@@ -8,12 +8,12 @@ use rspirv::spirv::{ExecutionModel, MemorySemantics, Op, Scope};
 use rustc_hash::FxHashSet;
 use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::operation::Scalar;
-use smallstep_semantics::spirv::types::Type;
 
 use super::convert::Convert;
 use super::function::Body;
 use super::layout::Rep;
 use super::place::{Kind, Place};
+use super::pointer::{Step, steps};
 use super::text::Expr;
 use super::usage::{Stand, is_combinatorial};
 use super::{Refused, Why};
@@ -26,31 +26,27 @@ impl Convert<'_> {
     /// see each other's memory, so that it is enough if each of them orders all of that.
     pub(super) fn find_barriers(&mut self) {
         let module = self.module;
-        if module.instructions().iter().any(|i| Op::AtomicLoad as u32 <= i.op as u32 && i.op as u32 <= Op::AtomicXor as u32) {
+        if !self.scan.atomics.is_empty() || self.scan.barriers.is_empty() {
             return;
         }
-        if self.plan.forgets_orders() && module.instructions().iter().any(|i| i.is(Op::MemoryBarrier)) {
-            self.everywhere = MemorySemantics::ACQUIRE_RELEASE.bits();
-            return;
-        }
-        for i in module.instructions().iter().filter(|i| i.is(Op::MemoryBarrier)) {
-            let semantics = i.operands(module.words())[1];
-            self.everywhere |= module.constant_value(semantics).unwrap_or(0) as u32 | MemorySemantics::ACQUIRE_RELEASE.bits();
+        self.everywhere = MemorySemantics::ACQUIRE_RELEASE.bits();
+        for &at in self.scan.barriers.iter().filter(|_| !self.plan.forgets_orders()) {
+            let semantics = module.instructions()[at as usize].operands(module.words())[1];
+            self.everywhere |= module.constant_value(semantics).unwrap_or(0) as u32;
         }
     }
 
     /// Finds what atomics reach.
     pub(super) fn find_atomics(&mut self) -> Result<(), Refused> {
         let module = self.module;
-        let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
-        if !module.instructions().iter().any(|i| is_atomic(i.op)) {
+        if self.scan.atomics.is_empty() {
             return Ok(());
         }
-        let arguments = Self::arguments(module);
+        let arguments = self.arguments();
         let mut seen: FxHashSet<(u32, Vec<u32>)> = FxHashSet::default();
         let mut work: Vec<(u32, Vec<u32>)> = Vec::new();
-        for i in module.instructions().iter().filter(|i| is_atomic(i.op)) {
-            work.push((i.operands(module.words())[0], Vec::new()));
+        for &at in &self.scan.atomics {
+            work.push((module.instructions()[at as usize].operands(module.words())[0], Vec::new()));
         }
         while let Some((id, path)) = work.pop() {
             if !seen.insert((id, path.clone())) {
@@ -67,17 +63,14 @@ impl Convert<'_> {
             let operands = i.operands(module.words());
             match i.op {
                 Op::CopyObject => work.push((operands[0], path)),
-                Op::AccessChain | Op::InBoundsAccessChain => {
-                    let mut type_ = module.type_of(operands[0]).and_then(|t| module.pointer_type(t)).map_or(0, |(_, t)| t);
-                    let mut steps = Vec::new();
-                    for &index in &operands[1..] {
-                        let number = module.integer(index).unwrap_or(0);
-                        let is_struct = matches!(module.types().get(type_), Some(Type::Struct { .. }));
-                        steps.push(if is_struct { number as u32 } else { 0 });
-                        type_ = module.types().part(type_, if is_struct { number as u64 } else { 0 }).map_or(0, |(t, _)| t);
-                    }
-                    steps.extend(path);
-                    work.push((operands[0], steps));
+                Op::Phi => work.extend(operands.iter().step_by(2).map(|&id| (id, path.clone()))),
+                Op::Select => work.extend(operands[1..].iter().map(|&id| (id, path.clone()))),
+                Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
+                    let first = if matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain) { 1 } else { 2 };
+                    let steps = steps(module, operands[0], operands.get(first..).unwrap_or(&[]));
+                    let number = |step: &Step| if let Step::Member(member) = step { *member } else { 0 };
+                    let path = steps.iter().map(number).chain(path).collect();
+                    work.push((operands[0], path));
                 }
                 Op::FunctionParameter => {
                     for &argument in arguments.get(&id).into_iter().flatten() {
@@ -167,7 +160,7 @@ impl Body<'_, '_> {
             let text = self.convert.value_type(i.result_type)?;
             self.line(format!("var {name}: {text};"));
         }
-        self.for_each_choice(&place, &choice, &mut |this, place| {
+        self.for_each_choice(&choice, &mut |this, place| {
             if let Some(Old { value, signed, .. }) = this.atomic_at(place, i, operands)? {
                 let value = this.as_result(value, signed, i)?;
                 this.line(format!("{name} = {};", value.text));

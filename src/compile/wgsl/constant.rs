@@ -43,7 +43,7 @@ impl Convert<'_> {
                 let value = half(bits as u16);
                 value.is_finite().then(|| format!("{value:?}h"))
             }
-            other => return Err(self.refused(Why::Width, format!("WGSL has no constants of type {other}"))),
+            other => return Err(self.no_scalar(other)),
         })
     }
 

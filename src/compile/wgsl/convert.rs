@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use rspirv::spirv::{Decoration as Decorate, Op, StorageClass};
+use rspirv::spirv::{Decoration as Decorate, ExecutionModel, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallstep_semantics::spirv::module::{EntryPoint, Function, WHOLE};
+use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::{MatrixLayout, Type};
 use smallstep_semantics::spirv::words::string_at;
@@ -18,9 +18,12 @@ use super::interface::Ports;
 use super::layout::{Atomics, Key, PLAIN, Rep, Stored};
 use super::names::Names;
 use super::planted::Plan;
+use super::pointer::Target;
+use super::scan::Scan;
 use super::specialization::Specialized;
+use super::text::Expr;
 use super::words::Words;
-use super::{Converted, Refused, Why};
+use super::{Access, Converted, Options, Refused, Why};
 use crate::compile::bindings::Place;
 
 /// The most bytes of a converted module.
@@ -58,25 +61,37 @@ pub(super) enum Element {
     Given,
 }
 
+/// What a parameter is that is no parameter in WGSL.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Passed {
+    /// A variable, an image or a sampler.
+    Variable(Bound),
+    /// A pointer to one of these, of which the number and the indices are parameters.
+    Pointer(Rc<[Target]>),
+}
+
 /// A function, and what its pointer parameters are.
-type Instance = (u32, Vec<Option<Bound>>);
+type Instance = (u32, Vec<Option<Passed>>);
 
 /// The conversion of a module.
 pub(super) struct Convert<'m> {
     pub(super) module: &'m Module,
+    pub(super) options: &'m Options,
     pub(super) plan: Plan,
     pub(super) names: Names,
     pub(super) specialized: Specialized,
     pub(super) structs: String,
     pub(super) globals: String,
-    functions: String,
+    pub(super) functions: String,
     pub(super) stored_types: FxHashMap<Key, Rc<Stored>>,
     pub(super) wrappers: FxHashMap<String, String>,
     value_types: FxHashMap<u32, String>,
     value_structs: FxHashMap<u32, String>,
-    members: FxHashMap<u32, Vec<String>>,
+    members: FxHashMap<u32, Rc<[String]>>,
     pub(super) atomics: Atomics,
     pub(super) constants: FxHashMap<u32, String>,
+    /// How scalar constants are spelled, by id and the sign that they are to have.
+    pub(super) scalars: FxHashMap<(u32, Option<bool>), Expr>,
     /// By variable and element of an array of descriptors.
     variables: FxHashMap<(u32, u64), Global>,
     /// By descriptor set and binding: the buffer that is declared there.
@@ -111,8 +126,12 @@ pub(super) struct Convert<'m> {
     pub(super) enabled: BTreeSet<&'static str>,
     /// The descriptor sets and bindings of the module.
     taken: FxHashSet<(u32, u32)>,
-    /// The variables at module scope that functions name.
-    used: FxHashSet<u32>,
+    /// What the functions do.
+    pub(super) scan: Scan,
+    /// The variables that functions write which are reached.
+    written: FxHashSet<u32>,
+    /// The groups and bindings of the storage buffers that are `read`.
+    read: Vec<(u32, u32)>,
     /// What OpMemoryBarrier where only some invocations come orders: bits of MemorySemantics.
     pub(super) everywhere: u32,
     /// The functions that OpKill may end, they or what they call.
@@ -127,7 +146,7 @@ pub(super) struct Convert<'m> {
 
 impl<'m> Convert<'m> {
     /// A conversion that has not begun.
-    pub(super) fn new(module: &'m Module, words: &[u32], plan: Plan) -> Convert<'m> {
+    pub(super) fn new(module: &'m Module, words: &[u32], options: &'m Options) -> Convert<'m> {
         let (mut op_names, mut op_member_names) = (FxHashMap::default(), FxHashMap::default());
         for i in module.instructions() {
             let operands = i.operands(module.words());
@@ -153,7 +172,8 @@ impl<'m> Convert<'m> {
         Convert {
             module,
             specialized: Specialized::of(words, &mut notes),
-            plan,
+            options,
+            plan: Plan(options.planted),
             names: Names::new(),
             structs: String::new(),
             globals: String::new(),
@@ -165,6 +185,7 @@ impl<'m> Convert<'m> {
             members: FxHashMap::default(),
             atomics: Atomics::default(),
             constants: FxHashMap::default(),
+            scalars: FxHashMap::default(),
             variables: FxHashMap::default(),
             bound: FxHashMap::default(),
             handles_at: FxHashMap::default(),
@@ -186,7 +207,9 @@ impl<'m> Convert<'m> {
             derivatives: false,
             enabled: BTreeSet::new(),
             taken: FxHashSet::default(),
-            used: FxHashSet::default(),
+            scan: Scan::of(module),
+            written: FxHashSet::default(),
+            read: Vec::new(),
             everywhere: 0,
             kills: FxHashSet::default(),
             carried: FxHashMap::default(),
@@ -195,8 +218,9 @@ impl<'m> Convert<'m> {
         }
     }
 
-    /// Converts the entry points, or the one of that name.
-    pub(super) fn all(mut self, entry: Option<&str>) -> Result<Converted, Refused> {
+    /// Converts the entry points, or the one that is asked for.
+    pub(super) fn all(mut self) -> Result<Converted, Refused> {
+        let entry = self.options.entry.as_deref();
         let entries: Vec<EntryPoint> =
             self.module.entry_points().iter().filter(|e| entry.is_none_or(|name| e.name == name)).cloned().collect();
         if entries.is_empty() {
@@ -213,7 +237,7 @@ impl<'m> Convert<'m> {
             }
         }
         self.find_notes();
-        self.find_used();
+        self.find_written(&entries);
         self.find_kills();
         self.find_atomics()?;
         self.find_barriers();
@@ -223,24 +247,25 @@ impl<'m> Convert<'m> {
             let Some(function) = module.function(entry.function) else {
                 return Err(self.refused(Why::EntryPoint, format!("%{} is no function", entry.function)));
             };
+            if entry.model == ExecutionModel::Vertex && !self.options.vertex_writes {
+                self.refuse_vertex_writes(&entry)?;
+            }
             self.entry = Some(entry.clone());
             self.find_ports(&entry, function)?;
-            let text = Body::write(&mut self, function, &entry.name, &[], Some(&entry))?;
-            self.functions.push_str(&text);
+            Body::write(&mut self, function, &entry.name, &[], Some(&entry))?;
             while let Some((instance, name)) = self.queue.pop() {
                 let Some(function) = module.function(instance.0) else {
                     return Err(self.refused(Why::Instruction, format!("%{} is no function", instance.0)));
                 };
-                let text = Body::write(&mut self, function, &name, &instance.1, None)?;
                 self.functions.push('\n');
-                self.functions.push_str(&text);
+                Body::write(&mut self, function, &name, &instance.1, None)?;
                 if self.functions.len() > MAX_TEXT {
                     return Err(self.refused(Why::Limit, format!("the text would have more than {MAX_TEXT} bytes")));
                 }
             }
             self.functions.push('\n');
         }
-        let mut text = String::new();
+        let mut text = String::with_capacity(self.structs.len() + self.globals.len() + self.functions.len() + 256);
         if self.half {
             self.enabled.insert("f16");
         }
@@ -263,31 +288,65 @@ impl<'m> Convert<'m> {
         }
         text.push_str(self.functions.trim_end());
         text.push('\n');
-        Ok(Converted { text, notes: self.notes })
+        Ok(Converted { text, notes: self.notes, read: self.read })
     }
 
-    /// Finds the variables at module scope that functions name.
-    fn find_used(&mut self) {
+    /// By index of the function: whether those entry points reach it.
+    fn reached(&self, entries: &[EntryPoint]) -> Vec<bool> {
+        let functions = self.module.functions();
+        let number: FxHashMap<u32, usize> = functions.iter().zip(0..).map(|(function, at)| (function.id, at)).collect();
+        let mut reached = vec![false; functions.len()];
+        let mut work: Vec<u32> = entries.iter().map(|entry| entry.function).collect();
+        while let Some(function) = work.pop() {
+            let Some(&at) = number.get(&function).filter(|at| !reached[**at]) else { continue };
+            reached[at] = true;
+            work.extend(&self.scan.functions[at].callees);
+        }
+        reached
+    }
+
+    /// Finds the variables that functions write which those entry points reach.
+    fn find_written(&mut self, entries: &[EntryPoint]) {
+        if self.plan.takes_all_as_read() {
+            return;
+        }
+        let does = self.reached(entries).into_iter().zip(&self.scan.functions).filter(|(reached, _)| *reached);
+        self.written = self.pointed_into(does.flat_map(|(_, does)| does.writes.iter().copied()).collect());
+    }
+
+    /// Refuses a vertex stage that uses what is declared to be written.
+    fn refuse_vertex_writes(&self, entry: &EntryPoint) -> Result<(), Refused> {
         let module = self.module;
-        for block in module.blocks() {
-            for i in module.code(block) {
-                self.used.extend(super::usage::value_operands(module, i).into_iter().filter(|&id| module.variable(id).is_some()));
+        let reached = self.reached(std::slice::from_ref(entry));
+        let reaches = |id: &u32| module.functions().iter().zip(&reached).any(|(function, reached)| *reached && function.id == *id);
+        for variable in module.globals() {
+            let type_ = self.descriptors(variable.id).map_or(variable.type_, |(_, type_)| type_);
+            let is_written = match variable.class {
+                StorageClass::StorageBuffer => !self.is_read_only(variable.id, type_),
+                StorageClass::Uniform => {
+                    module.decoration(type_, WHOLE, Decorate::BufferBlock).is_some() && !self.is_read_only(variable.id, type_)
+                }
+                StorageClass::UniformConstant => self.is_written_image(variable.id),
+                _ => false,
+            };
+            if is_written && self.scan.named(variable.id).is_some_and(|named| named.by.iter().any(reaches)) {
+                let declaration = &module.instructions()[variable.instruction as usize];
+                let what = format!("the vertex stage {:?} uses %{}, which is written; WGSL's rules refuse that", entry.name, variable.id);
+                return Err(self.refused_at(declaration, Why::Pointer, what));
             }
         }
+        Ok(())
     }
 
     /// Finds the functions that OpKill may end.
     fn find_kills(&mut self) {
         let module = self.module;
-        let ends = |i: &Instruction| matches!(i.op, Op::Kill | Op::TerminateInvocation);
-        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        let mut work = Vec::new();
-        for function in module.functions() {
-            module.callees(function).for_each(|callee| callers.entry(callee).or_default().push(function.id));
-            if module.function_blocks(function).iter().flat_map(|b| module.code(b)).any(ends) {
-                work.push(function.id);
-            }
+        let functions = module.functions().iter().zip(&self.scan.functions);
+        let mut work: Vec<u32> = functions.filter(|(_, does)| does.kills).map(|(function, _)| function.id).collect();
+        if work.is_empty() {
+            return;
         }
+        let callers = self.scan.callers(module);
         while let Some(id) = work.pop() {
             if self.kills.insert(id) {
                 work.extend(callers.get(&id).into_iter().flatten());
@@ -325,7 +384,7 @@ impl<'m> Convert<'m> {
     fn find_notes(&mut self) {
         let decorated = |decoration: Decorate| {
             let is = |i: &&Instruction| i.is(Op::Decorate) && i.operands(self.module.words()).get(1) == Some(&(decoration as u32));
-            self.module.instructions().iter().any(|i| is(&i))
+            self.module.instructions().iter().take_while(|i| !i.is(Op::Function)).any(|i| is(&i))
         };
         if decorated(Decorate::NoContraction) {
             self.notes.push("NoContraction is left out: WGSL lets a multiplication and an addition become one operation".into());
@@ -357,8 +416,7 @@ impl<'m> Convert<'m> {
                 self.half = true;
                 "f16".into()
             }
-            Some(Type::Int { width, .. }) => return Err(self.refused(Why::Width, format!("WGSL has no integers of {width} bits"))),
-            Some(Type::Float { width }) => return Err(self.refused(Why::Width, format!("WGSL has no floats of {width} bits"))),
+            Some(Type::Int { .. } | Type::Float { .. }) => return Err(self.no_scalar(self.module.shape(type_).scalar)),
             Some(Type::Vector { component, count }) => format!("vec{count}<{}>", self.value_type(component)?),
             Some(Type::Matrix { column, count }) => {
                 let Some(Type::Vector { component, count: rows }) = types.get(column) else {
@@ -382,7 +440,7 @@ impl<'m> Convert<'m> {
                     let parts: Vec<u32> = types.members(type_).iter().map(|m| m.type_).collect();
                     let names = self.member_names(type_);
                     let mut lines = Vec::new();
-                    for (part, name) in parts.into_iter().zip(names) {
+                    for (part, name) in parts.into_iter().zip(&*names) {
                         let text = smallstep_semantics::text::deep(|| self.value_type(part))?;
                         lines.push(format!("    {name}: {text},"));
                     }
@@ -396,6 +454,16 @@ impl<'m> Convert<'m> {
         Ok(text)
     }
 
+    /// The refusal of numbers that WGSL has not: of another width.
+    pub(super) fn no_scalar(&self, scalar: Scalar) -> Refused {
+        let what = match scalar {
+            Scalar::Int { width, .. } => format!("WGSL has no integers of {width} bits"),
+            Scalar::Float { width } => format!("WGSL has no floats of {width} bits"),
+            _ => format!("WGSL has no values of type {scalar}"),
+        };
+        self.refused(Why::Width, what)
+    }
+
     /// The WGSL type of values of a shape.
     pub(super) fn shape_type(&mut self, shape: Shape) -> Result<String, Refused> {
         let scalar = match shape.scalar {
@@ -407,7 +475,7 @@ impl<'m> Convert<'m> {
                 self.half = true;
                 "f16"
             }
-            other => return Err(self.refused(Why::Width, format!("WGSL has no values of type {other}"))),
+            other => return Err(self.no_scalar(other)),
         };
         Ok(match (shape.rows, shape.columns) {
             (1, 1) => scalar.into(),
@@ -417,13 +485,13 @@ impl<'m> Convert<'m> {
     }
 
     /// The names of the members of a structure.
-    pub(super) fn member_names(&mut self, type_: u32) -> Vec<String> {
+    pub(super) fn member_names(&mut self, type_: u32) -> Rc<[String]> {
         if let Some(names) = self.members.get(&type_) {
             return names.clone();
         }
         let mut scope = Names::new();
         let count = self.module.types().members(type_).len() as u32;
-        let names: Vec<String> = (0..count)
+        let names: Rc<[String]> = (0..count)
             .map(|at| match self.op_member_names.get(&(type_, at)) {
                 Some(name) => scope.fresh(name),
                 None => scope.fresh(&format!("field{at}")),
@@ -472,6 +540,17 @@ impl<'m> Convert<'m> {
             (count, type_) = (count.saturating_mul(length), element);
         }
         Some((count, type_))
+    }
+
+    /// How many levels of arrays of descriptors a variable has that holds buffers.
+    pub(super) fn descriptor_levels(&self, id: u32) -> usize {
+        let buffers = |v: &&Variable| matches!(v.class, StorageClass::Uniform | StorageClass::StorageBuffer);
+        let Some(mut type_) = self.module.variable(id).filter(buffers).map(|v| v.type_) else { return 0 };
+        let mut levels = 0;
+        while let Some(Type::Array { element, .. }) = self.module.types().get(type_) {
+            (levels, type_) = (levels + 1, element);
+        }
+        levels
     }
 
     /// A variable at module scope, or an element of an array of descriptors, each of which is a
@@ -552,6 +631,9 @@ impl<'m> Convert<'m> {
                     (true, false) => "storage, read_write",
                 };
                 let line = format!("@group({set}) @binding({binding}) var<{space}> {name}: {};\n", stored.text);
+                if storage && read_only {
+                    self.read.push((set, binding));
+                }
                 place = Some((set, binding));
                 (Global { name, stored }, line)
             }
@@ -621,7 +703,7 @@ impl<'m> Convert<'m> {
         let module = self.module;
         let Some(place) = place else { return Vec::new() };
         let same = module.globals().iter().filter(|v| v.id != id && module.descriptor(v.id) == Some(place));
-        same.filter(|v| self.used.contains(&v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
+        same.filter(|v| self.scan.uses(v.id)).map(|v| (v.id, self.descriptors(v.id).map_or(v.type_, |(_, type_)| type_))).collect()
     }
 
     /// How a buffer is stored: by its own layout, or as words where WGSL does not have that, or
@@ -680,8 +762,12 @@ impl<'m> Convert<'m> {
         free
     }
 
-    /// Whether nothing may write a buffer: it or all of its members are NonWritable.
+    /// Whether nothing writes a buffer: no function does, or it or all of its members are
+    /// NonWritable.
     fn is_read_only(&self, id: u32, type_: u32) -> bool {
+        if self.options.access == Access::Used && !self.written.contains(&id) {
+            return true;
+        }
         let is = |target, member| self.module.decoration(target, member, Decorate::NonWritable).is_some();
         let members = self.module.types().members(type_).len() as u32;
         is(id, WHOLE) || members > 0 && (0..members).all(|m| is(type_, m))
@@ -690,7 +776,7 @@ impl<'m> Convert<'m> {
     // Functions.
 
     /// The name of a function whose pointer parameters are these variables; it is written later.
-    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Bound>>) -> Result<String, Refused> {
+    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Passed>>) -> Result<String, Refused> {
         let instance = (function.id, bindings);
         if let Some(name) = self.instances.get(&instance) {
             return Ok(name.clone());

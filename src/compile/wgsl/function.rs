@@ -1,20 +1,25 @@
 //! Functions: the statements of the tree, in order, with what stands in each.
 
 use rspirv::spirv::{Op, StorageClass};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::cfg::Node;
 use smallstep_semantics::spirv::module::{EntryPoint, Function};
+use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 use smallvec::SmallVec;
 
-use super::convert::{Bound, Convert, Element, MAX_TEXT};
+use super::convert::{Bound, Convert, Element, MAX_TEXT, Passed};
 use super::place::{Place, Which};
+use super::pointer::{Pointer, is_saved};
 use super::structure::{Item, ListId, Tree, structure};
 use super::text::{Expr, Level};
 use super::usage::{Stand, Usage, usage};
 use super::{Refused, Why};
+
+/// How many bytes an instruction becomes, about.
+const BYTES_OF_INSTRUCTION: usize = 24;
 
 /// How deep an expression is nested before part of it gets a name.
 const MAX_DEPTH: u8 = 12;
@@ -22,8 +27,19 @@ const MAX_DEPTH: u8 = 12;
 /// The index of an instruction that stands in no block.
 const CAPTURED: usize = usize::MAX;
 
+/// How far lines are indented at most.
+const SPACES: &str = "                                                                                                ";
+
 /// The most columns of an expression before it gets a name.
 const MAX_WIDTH: usize = 160;
+
+/// What a phi, or what is saved of one that is a pointer, is assigned on an edge.
+struct Copy {
+    phi: u32,
+    /// The variable, and what it becomes.
+    name: String,
+    value: Expr,
+}
 
 /// A function that is being written.
 pub(super) struct Body<'c, 'm> {
@@ -38,6 +54,8 @@ pub(super) struct Body<'c, 'm> {
     /// By block: the selector of the switch that ends it, in its clauses.
     selectors: FxHashMap<Node, Expr>,
     pub(super) places: FxHashMap<u32, Place>,
+    /// By id: pointers that are values.
+    pub(super) pointers: FxHashMap<u32, Pointer>,
     /// By parameter: the variable or the descriptor that it is.
     pub(super) bindings: FxHashMap<u32, Bound>,
     /// By parameter that is one descriptor of an array: its number.
@@ -54,30 +72,37 @@ pub(super) struct Body<'c, 'm> {
 }
 
 impl<'c, 'm> Body<'c, 'm> {
-    /// The text of a function whose pointer parameters are those variables.
+    /// Writes a function whose pointer parameters are those variables.
     pub(super) fn write(
         convert: &'c mut Convert<'m>,
         function: &'m Function,
         name: &str,
-        bindings: &[Option<Bound>],
+        passed: &[Option<Passed>],
         entry: Option<&EntryPoint>,
-    ) -> Result<String, Refused> {
+    ) -> Result<(), Refused> {
         let module = convert.module;
         let tree = structure(module, function, &convert.plan)?;
         let usage = usage(module, function, &tree);
         convert.names.enter();
-        let bindings = module.parameters(function).iter().zip(bindings).filter_map(|(p, b)| b.map(|b| (p.id, b))).collect();
+        let instructions = module.function_blocks(function).iter().map(|block| module.code(block).len()).sum::<usize>();
+        let parameters = module.parameters(function).iter().map(|parameter| parameter.id);
+        let variable = |(id, passed): (u32, &Option<Passed>)| match passed {
+            Some(Passed::Variable(bound)) => Some((id, *bound)),
+            _ => None,
+        };
+        let bindings = parameters.zip(passed).filter_map(variable).collect();
         let mut body = Body {
             convert,
             function,
             flags: Vec::new(),
             tree,
             usage,
-            out: String::new(),
+            out: String::with_capacity(BYTES_OF_INSTRUCTION * instructions),
             indent: 1,
-            values: FxHashMap::default(),
+            values: FxHashMap::with_capacity_and_hasher(instructions, FxBuildHasher),
             selectors: FxHashMap::default(),
-            places: FxHashMap::default(),
+            places: FxHashMap::with_capacity_and_hasher(instructions / 4, FxBuildHasher),
+            pointers: FxHashMap::default(),
             bindings,
             given: FxHashMap::default(),
             is_entry: entry.is_some(),
@@ -86,7 +111,7 @@ impl<'c, 'm> Body<'c, 'm> {
             current: 0,
             left: false,
         };
-        let head = body.head(name, entry)?;
+        let head = body.head(name, passed, entry)?;
         body.flags = (0..body.tree.flags).map(|_| body.convert.names.local("leave")).collect();
         if entry.is_some() {
             body.begin_entry()?;
@@ -97,17 +122,25 @@ impl<'c, 'm> Body<'c, 'm> {
             body.end_of_function()?;
         }
         let out = std::mem::take(&mut body.out);
-        body.convert.names.leave();
-        Ok(format!("{head} {{\n{out}}}\n"))
+        let functions = &mut body.convert.functions;
+        functions.reserve(head.len() + out.len() + 8);
+        [&*head, " {\n", &*out, "}\n"].into_iter().for_each(|text| functions.push_str(text));
+        Ok(())
     }
 
-    fn head(&mut self, name: &str, entry: Option<&EntryPoint>) -> Result<String, Refused> {
+    fn head(&mut self, name: &str, passed: &[Option<Passed>], entry: Option<&EntryPoint>) -> Result<String, Refused> {
         let module = self.convert.module;
         if let Some(entry) = entry {
             return self.convert.entry_head(name, entry);
         }
         let mut parameters = Vec::new();
-        for parameter in module.parameters(self.function) {
+        for (at, parameter) in module.parameters(self.function).iter().enumerate() {
+            if let Some(Some(Passed::Pointer(targets))) = passed.get(at) {
+                let (names, pointer) = self.saved_names(parameter.id, targets.clone());
+                parameters.extend(names.iter().map(|name| format!("{name}: u32")));
+                self.keep_pointer(parameter.id, pointer)?;
+                continue;
+            }
             if let Some(bound) = self.bindings.get(&parameter.id) {
                 if bound.element == Element::Given {
                     let name = self.convert.names.local("which");
@@ -149,7 +182,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(format!("fn {name}({}){result}", parameters.join(", ")))
     }
 
-    fn wanted(&self, id: u32) -> String {
+    pub(super) fn wanted(&self, id: u32) -> String {
         self.convert.op_name(id).map_or_else(|| format!("x_{id}"), str::to_string)
     }
 
@@ -201,10 +234,22 @@ impl<'c, 'm> Body<'c, 'm> {
 
     /// Writes a line.
     pub(super) fn line(&mut self, text: String) {
-        for _ in 0..self.indent.min(24) {
-            self.out.push_str("    ");
-        }
+        self.begin_line();
         self.out.push_str(&self.convert.plan.line(text));
+        self.out.push('\n');
+    }
+
+    fn begin_line(&mut self) {
+        self.out.push_str(&SPACES[..SPACES.len().min(4 * self.indent)]);
+    }
+
+    /// Writes the line that some texts are together.
+    pub(super) fn line_of(&mut self, texts: &[&str]) {
+        if self.convert.plan.changes_lines() {
+            return self.line(texts.concat());
+        }
+        self.begin_line();
+        texts.iter().for_each(|text| self.out.push_str(text));
         self.out.push('\n');
     }
 
@@ -302,11 +347,15 @@ impl<'c, 'm> Body<'c, 'm> {
             self.line(format!("var {} = false;", self.flags[flag as usize]));
         }
         for id in std::mem::take(&mut self.usage.hoisted[list as usize]) {
+            if self.convert.module.type_of(id).is_some_and(|t| self.convert.module.pointer_type(t).is_some()) {
+                self.declare_pointer(id)?;
+                continue;
+            }
             let wanted = self.wanted(id);
             let name = self.convert.names.local(&wanted);
             let type_ = self.convert.module.type_of(id).unwrap_or(0);
             let text = self.convert.value_type(type_)?;
-            self.line(format!("var {name}: {text};"));
+            self.line_of(&["var ", &name, ": ", &text, ";"]);
             self.values.insert(id, Expr::name(name));
         }
         let items = std::mem::take(&mut self.tree.lists[list as usize].items);
@@ -495,7 +544,7 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// The phis that an edge assigns, and their values.
-    fn copies(&mut self, from: Node, to: Node) -> Result<Vec<(u32, Expr)>, Refused> {
+    fn copies(&mut self, from: Node, to: Node) -> Result<Vec<Copy>, Refused> {
         let module = self.convert.module;
         let label = module.function_blocks(self.function)[from as usize].label;
         let mut copies = Vec::new();
@@ -514,8 +563,16 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             for pair in i.operands(module.words()).chunks_exact(2) {
                 if pair[1] == label && !module.instruction(pair[0]).is_some_and(|i| i.is(Op::Undef)) {
+                    let phi = i.result;
+                    if is_saved(module, i) {
+                        let pointer = self.pointer(pair[0])?;
+                        let assigned = self.assign_pointer(phi, &pointer)?;
+                        copies.extend(assigned.into_iter().map(|(name, value)| Copy { phi, name, value }));
+                        break;
+                    }
                     let value = self.value(pair[0])?;
-                    copies.push((i.result, value));
+                    let name = self.values.get(&phi).map_or_else(String::new, |v| v.text.clone());
+                    copies.push(Copy { phi, name, value });
                     break;
                 }
             }
@@ -524,18 +581,17 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// Assigns phis together: none sees what another becomes.
-    fn assign(&mut self, mut copies: Vec<(u32, Expr)>) -> Result<(), Refused> {
-        let names: Vec<String> = copies.iter().map(|(id, _)| self.values.get(id).map_or_else(String::new, |v| v.text.clone())).collect();
+    fn assign(&mut self, mut copies: Vec<Copy>) -> Result<(), Refused> {
         if !self.convert.plan.copies_in_turn() {
             for at in 1..copies.len() {
-                if names[..at].iter().any(|name| mentions(&copies[at].1.text, name)) {
-                    copies[at].1 = self.bound(&copies[at].1.clone())?;
+                if copies[..at].iter().any(|before| mentions(&copies[at].value.text, &before.name)) {
+                    copies[at].value = self.bound(&copies[at].value.clone())?;
                 }
             }
         }
-        for ((_, value), name) in copies.iter().zip(&names) {
+        for Copy { name, value, .. } in &copies {
             if value.text != *name {
-                self.line(format!("{name} = {};", value.text));
+                self.line_of(&[name, " = ", &value.text, ";"]);
             }
         }
         Ok(())
@@ -549,10 +605,9 @@ impl<'c, 'm> Body<'c, 'm> {
         let negated = negated != self.convert.plan.negates_latch();
         // Where nothing behind the loop reads the phis of its header, they may change in any case.
         let body = self.tree.list_of[header as usize];
-        let alone = leaves.is_empty() && again.iter().all(|(id, _)| self.usage.stays_within(self.convert.module, *id, body, &self.tree));
+        let alone = leaves.is_empty() && again.iter().all(|copy| self.usage.stays_within(self.convert.module, copy.phi, body, &self.tree));
         if (alone || self.convert.plan.copies_on_every_edge()) && !again.is_empty() {
-            let names: Vec<String> = again.iter().map(|(id, _)| self.values.get(id).map_or_else(String::new, |v| v.text.clone())).collect();
-            if names.iter().any(|name| mentions(&condition.text, name)) {
+            if again.iter().any(|copy| mentions(&condition.text, &copy.name)) {
                 condition = self.bound(&condition)?;
             }
             self.assign(again)?;
@@ -638,6 +693,9 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         let module = self.convert.module;
         let shape = module.shape(id);
+        if (shape.rows, shape.columns) == (1, 1) {
+            return self.scalar_constant(id, as_signed);
+        }
         if !shape.is_data() || shape.columns > 1 {
             let large = module.instruction(id).is_some_and(|i| i.is(Op::ConstantComposite));
             if !large {
@@ -657,6 +715,20 @@ impl<'c, 'm> Body<'c, 'm> {
         }
     }
 
+    /// How a scalar constant is spelled: many instructions use the same one.
+    fn scalar_constant(&mut self, id: u32, as_signed: Option<bool>) -> Result<Expr, Refused> {
+        if let Some(spelled) = self.convert.scalars.get(&(id, as_signed)) {
+            return Ok(spelled.clone());
+        }
+        match self.convert.finite_constant(id, as_signed)? {
+            Some(spelled) => {
+                self.convert.scalars.insert((id, as_signed), spelled.clone());
+                Ok(spelled)
+            }
+            None => self.infinite(id),
+        }
+    }
+
     /// A constant with NaN or an infinity in it.
     pub(super) fn infinite(&mut self, id: u32) -> Result<Expr, Refused> {
         let module = self.convert.module;
@@ -664,14 +736,12 @@ impl<'c, 'm> Body<'c, 'm> {
         let shape = module.shape(id);
         if (shape.rows, shape.columns) == (1, 1) {
             let bits = module.constant_value(id).unwrap_or(0);
-            let wide = matches!(shape.scalar, smallstep_semantics::spirv::operation::Scalar::Float { width: 32 });
-            if !wide {
-                return Err(self
-                    .convert
-                    .refused(Why::Type, format!("constant %{id} is a 16-bit NaN or infinity, which WGSL has no form for")));
-            }
             let bits = self.bound(&Expr::literal(format!("{bits:#x}u")))?;
-            return Ok(Expr::call("bitcast<f32>", &[bits]));
+            return Ok(match shape.scalar {
+                // naga has no bitcast to two halves.
+                Scalar::Float { width: 16 } => Expr::call("f16", &[Expr::call("unpack2x16float", &[bits]).member("x")]),
+                _ => Expr::call("bitcast<f32>", &[bits]),
+            });
         }
         let mut parts = Vec::new();
         for part in constant.operands(module.words()).to_vec() {
@@ -686,7 +756,7 @@ impl<'c, 'm> Body<'c, 'm> {
         let name = self.convert.names.local("t");
         // Some front ends look for constants through `let`.
         let declares = if value.constant { "var" } else { "let" };
-        self.line(format!("{declares} {name} = {};", value.text));
+        self.line_of(&[declares, " ", &name, " = ", &value.text, ";"]);
         Ok(Expr::name(name))
     }
 
@@ -728,14 +798,13 @@ impl<'c, 'm> Body<'c, 'm> {
             Stand::Inline | Stand::Let => {
                 let wanted = self.wanted(i.result);
                 let name = self.convert.names.local(&wanted);
-                self.line(format!("let {name} = {};", value.text));
+                self.line_of(&["let ", &name, " = ", &value.text, ";"]);
                 self.values.insert(i.result, Expr::name(name));
                 Ok(())
             }
             Stand::Var(_) => {
-                let value = value.text;
                 let name = self.values.get(&i.result).map_or_else(String::new, |v| v.text.clone());
-                self.line(format!("{name} = {value};"));
+                self.line_of(&[&name, " = ", &value.text, ";"]);
                 Ok(())
             }
         }
@@ -785,6 +854,9 @@ impl<'c, 'm> Body<'c, 'm> {
         if matches!(module.pointer_type(i.result_type), Some((StorageClass::UniformConstant, _))) {
             // Images and samplers are named where they are used.
             return Ok(());
+        }
+        if is_saved(module, i) {
+            return self.save_pointer(index, i, operands);
         }
         if self.makes_pointer(i) {
             let place = if i.is(Op::CopyObject) { self.place(operands[0])? } else { self.chain(i)? };
@@ -837,23 +909,24 @@ impl<'c, 'm> Body<'c, 'm> {
             if is_opaque || matches!(module.pointer_type(type_), Some((StorageClass::UniformConstant, _))) {
                 let (argument, bound) = self.handle_argument(id)?;
                 arguments.extend(argument);
-                bindings.push(Some(bound));
+                bindings.push(Some(Passed::Variable(bound)));
                 continue;
             }
             let is_pointer = module.pointer_type(type_).is_some();
             if is_pointer {
-                let (argument, binding) = match self.part_of_local(id) {
+                let (given, passed) = match self.part_of_local(id) {
                     // WGSL passes no pointer to a part: a copy is passed, and copied back.
                     Some(part) => {
                         let name = self.convert.names.local("part");
-                        self.line(format!("var {name} = {};", part.text));
+                        let value = self.load(&part, i)?;
+                        self.line(format!("var {name} = {};", value.text));
                         copied.push((part, name.clone()));
-                        (Some(Expr::name(format!("&{name}"))), None)
+                        (vec![Expr::name(format!("&{name}"))], None)
                     }
                     None => self.pointer_argument(id, i)?,
                 };
-                arguments.extend(argument);
-                bindings.push(binding);
+                arguments.extend(given);
+                bindings.push(passed);
             } else {
                 arguments.push(self.value(id)?);
                 bindings.push(None);
@@ -876,7 +949,7 @@ impl<'c, 'm> Body<'c, 'm> {
             self.return_if_killed()?;
         }
         for (part, name) in copied {
-            self.line(format!("{} = {name};", part.text));
+            self.store(&part, &Expr::name(name), i)?;
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ use smallstep_semantics::spirv::{self, Instruction, Module};
 use super::convert::{Convert, Element, MAX_DESCRIPTORS};
 use super::function::Body;
 use super::place::Which;
+use super::scan::Scan;
 use super::text::Expr;
 use super::{Refused, Why};
 use crate::compile::split_samplers;
@@ -66,10 +67,13 @@ fn sources(module: &Module, arguments: &FxHashMap<u32, Vec<u32>>, id: u32, sampl
 }
 
 /// How the textures of a module are used, and its samplers, by variable.
-fn handles(module: &Module) -> [FxHashMap<u32, Handle>; 2] {
+fn handles(module: &Module, scan: &Scan) -> [FxHashMap<u32, Handle>; 2] {
     let mut handles = [FxHashMap::default(), FxHashMap::default()];
-    let arguments = Convert::arguments(module);
-    for i in module.instructions() {
+    if scan.images.is_empty() {
+        return handles;
+    }
+    let arguments = arguments(module, scan);
+    for i in scan.images.iter().map(|&at| &module.instructions()[at as usize]) {
         let samples = is_sample(i.op) || matches!(i.op, Op::ImageGather | Op::ImageDrefGather | Op::ImageFetch);
         if !samples && !matches!(i.op, Op::ImageRead | Op::ImageWrite) {
             continue;
@@ -91,7 +95,7 @@ fn handles(module: &Module) -> [FxHashMap<u32, Handle>; 2] {
 /// The textures and samplers of a module that are used with a depth reference, by variable.
 pub fn comparing(module: &Module) -> FxHashSet<u32> {
     let compares = |(id, handle): (u32, Handle)| handle.compares.then_some(id);
-    handles(module).into_iter().flatten().filter_map(compares).collect()
+    handles(module, &Scan::of(module)).into_iter().flatten().filter_map(compares).collect()
 }
 
 fn is_sample(op: Op) -> bool {
@@ -153,23 +157,28 @@ fn dimensions(image: &Image) -> usize {
     }
 }
 
+/// By parameter: the arguments that it has anywhere.
+fn arguments(module: &Module, scan: &Scan) -> FxHashMap<u32, Vec<u32>> {
+    let mut arguments: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for i in scan.calls.iter().map(|&at| &module.instructions()[at as usize]) {
+        let operands = i.operands(module.words());
+        let Some(function) = module.function(operands[0]) else { continue };
+        for (parameter, &argument) in module.parameters(function).iter().zip(&operands[1..]) {
+            arguments.entry(parameter.id).or_default().push(argument);
+        }
+    }
+    arguments
+}
+
 impl Convert<'_> {
     /// By parameter: the arguments that it has anywhere.
-    pub(super) fn arguments(module: &Module) -> FxHashMap<u32, Vec<u32>> {
-        let mut arguments: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for i in module.instructions().iter().filter(|i| i.is(Op::FunctionCall)) {
-            let operands = i.operands(module.words());
-            let Some(function) = module.function(operands[0]) else { continue };
-            for (parameter, &argument) in module.parameters(function).iter().zip(&operands[1..]) {
-                arguments.entry(parameter.id).or_default().push(argument);
-            }
-        }
-        arguments
+    pub(super) fn arguments(&self) -> FxHashMap<u32, Vec<u32>> {
+        arguments(self.module, &self.scan)
     }
 
     /// Finds how textures and samplers are used.
     pub(super) fn find_handles(&mut self) {
-        [self.textures, self.samplers] = handles(self.module);
+        [self.textures, self.samplers] = handles(self.module, &self.scan);
         let is_combined = |i: &Instruction| i.is(Op::TypeSampledImage);
         if self.module.instructions().iter().take_while(|i| !i.is(Op::Function)).any(is_combined) {
             // Where hosts of devices bind the samplers; of arrays it says nothing.
@@ -288,6 +297,11 @@ impl Convert<'_> {
     /// Whether two variables are used in the same ways.
     pub(super) fn is_used_alike(&self, a: u32, b: u32) -> bool {
         self.textures.get(&a) == self.textures.get(&b) && self.samplers.get(&a) == self.samplers.get(&b)
+    }
+
+    /// Whether a variable is a storage image that is written anywhere.
+    pub(super) fn is_written_image(&self, id: u32) -> bool {
+        self.textures.get(&id).is_some_and(|t| t.writes)
     }
 
     /// Whether a texture is compared with a depth reference anywhere.

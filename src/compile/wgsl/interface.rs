@@ -18,7 +18,7 @@ use smallstep_semantics::text::deep;
 
 use super::convert::Convert;
 use super::function::Body;
-use super::{Refused, Why};
+use super::{PointSize, Refused, Why};
 
 /// The most parts that the variables of an interface have together.
 const MAX_SLOTS: usize = 256;
@@ -150,26 +150,10 @@ impl Convert<'_> {
         if modes.depth.is_some() {
             self.notes.push("what is said of how FragDepth compares is left out".into());
         }
-        let blocks = module.function_blocks(function);
-        let range = blocks.first().map_or(0, |b| b.start as usize)..blocks.last().map_or(0, |b| b.end as usize);
-        let first = module.functions().first().and_then(|f| module.definition(f.id)).unwrap_or(0);
-        // Whether it is used, by another function, and as an argument.
-        let mut named: FxHashMap<u32, (bool, bool, bool)> = FxHashMap::default();
-        for &id in module.interface_of(entry) {
-            named.insert(id, (false, false, false));
-        }
-        for (at, i) in module.instructions().iter().enumerate().skip(first) {
-            for id in super::usage::value_operands(module, i) {
-                if let Some((used, elsewhere, passed)) = named.get_mut(&id) {
-                    *used = true;
-                    *elsewhere |= !range.contains(&at);
-                    *passed |= i.is(Op::FunctionCall);
-                }
-            }
-        }
         for &id in module.interface_of(entry) {
             let Some(variable) = module.variable(id).copied() else { continue };
-            let (used, elsewhere, passed) = named.get(&id).copied().unwrap_or_default();
+            let named = self.scan.named(id).cloned().unwrap_or_default();
+            let (used, elsewhere) = (!named.by.is_empty(), named.by.iter().any(|by| *by != function.id));
             let input = match variable.class {
                 StorageClass::Input => true,
                 StorageClass::Output => false,
@@ -188,7 +172,7 @@ impl Convert<'_> {
             let plain = matches!(&slots[..], [slot] if slot.path.is_empty() && slot.cast.is_none() && whole(slot));
             // Functions of several entry points are written once.
             let is_of_one = module.entry_points().iter().filter(|e| module.interface_of(e).contains(&id)).count() == 1;
-            let kept = !input || !plain || passed || elsewhere && !is_of_one;
+            let kept = !input || !plain || named.passed || elsewhere && !is_of_one;
             let names = match input {
                 true => slots.iter().map(|slot| self.names.fresh(&slot.wanted)).collect(),
                 false => Vec::new(),
@@ -209,15 +193,14 @@ impl Convert<'_> {
     fn find_carried(&mut self) {
         let module = self.module;
         let inputs: Vec<u32> = self.ports.inputs.iter().filter(|port| !port.kept).map(|port| port.id).collect();
-        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let mut work = Vec::new();
-        for function in module.functions() {
-            module.callees(function).for_each(|callee| callers.entry(callee).or_default().push(function.id));
-            for i in module.function_blocks(function).iter().flat_map(|b| module.code(b)) {
-                let named = super::usage::value_operands(module, i).into_iter().filter(|id| inputs.contains(id));
-                work.extend(named.map(|id| (function.id, id)));
-            }
+        for &input in &inputs {
+            work.extend(self.scan.named(input).into_iter().flat_map(|named| &named.by).map(|&function| (function, input)));
         }
+        if work.is_empty() {
+            return;
+        }
+        let callers = self.scan.callers(module);
         while let Some((function, input)) = work.pop() {
             let carried = self.carried.entry(function).or_default();
             if !carried.contains(&input) {
@@ -303,43 +286,59 @@ impl Convert<'_> {
     }
 
     /// Checks what is stored to outputs that WGSL has not. Whether there are clip distances.
-    fn ignored_outputs(&self, variable: &Variable) -> Result<bool, Refused> {
+    fn ignored_outputs(&mut self, variable: &Variable) -> Result<bool, Refused> {
         let module = self.module;
+        let members = module.types().members(variable.type_).len() as u32;
+        let of_member = |member: u32| module.built_in(variable.type_, member).filter(|b| is_ignored(*b));
         let whole = module.built_in(variable.id, WHOLE).filter(|b| is_ignored(*b));
-        let member = |index: u32| {
-            let at = module.integer(index)?;
-            module.built_in(variable.type_, u32::try_from(at).ok()?).filter(|b| is_ignored(*b))
-        };
+        if whole.is_none() && !(0..members).any(|member| of_member(member).is_some()) {
+            return Ok(false);
+        }
         let mut pointers: FxHashMap<u32, BuiltIn> = FxHashMap::default();
         pointers.extend(whole.map(|b| (variable.id, b)));
-        let mut clips = false;
+        let (mut clips, mut sized) = (false, false);
         for i in module.instructions() {
             let operands = i.operands(module.words());
             match i.op {
-                Op::AccessChain | Op::InBoundsAccessChain => {
+                Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject => {
+                    let member = || operands.get(1).and_then(|&index| module.integer(index)).and_then(|at| u32::try_from(at).ok());
                     let found = match pointers.get(&operands[0]) {
                         Some(&built_in) => Some(built_in),
-                        None if operands[0] == variable.id => operands.get(1).and_then(|&index| member(index)),
+                        None if operands[0] == variable.id => member().and_then(of_member),
                         None => None,
                     };
                     pointers.extend(found.map(|b| (i.result, b)));
                 }
-                Op::Store if pointers.contains_key(&operands[0]) => {
-                    let one = module.constant_value(operands[1]) == Some(u64::from(1.0f32.to_bits()));
-                    match pointers.get(&operands[0]) {
-                        Some(BuiltIn::PointSize) => {}
-                        Some(BuiltIn::ClipDistance) => {
-                            clips = true;
-                            continue;
+                Op::Store | Op::CopyMemory | Op::FunctionCall => {
+                    for (at, pointer) in operands.iter().enumerate().take(if i.is(Op::FunctionCall) { operands.len() } else { 1 }) {
+                        let value = if i.is(Op::Store) { operands.get(1).copied() } else { None };
+                        let known = pointers.get(pointer).map(|&built_in| (built_in, value));
+                        // All of gl_PerVertex.
+                        let all = (0..members).filter(|_| *pointer == variable.id && (at > 0 || !i.is(Op::FunctionCall)));
+                        let part = |member: u32| {
+                            let composite = module.instruction(value?).filter(|i| i.is(Op::ConstantComposite))?;
+                            composite.operands(module.words()).get(member as usize).copied()
+                        };
+                        let members = all.filter_map(|member| of_member(member).map(|built_in| (built_in, part(member))));
+                        for (built_in, value) in known.into_iter().chain(members) {
+                            let is_one = value.and_then(|value| module.constant_value(value)) == Some(u64::from(1.0f32.to_bits()));
+                            match built_in {
+                                BuiltIn::ClipDistance => clips = true,
+                                BuiltIn::PointSize if is_one => {}
+                                BuiltIn::PointSize if self.options.point_size == PointSize::Ignore => sized = true,
+                                BuiltIn::PointSize => {
+                                    return Err(self.refused_at(i, Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
+                                }
+                                _ => return Err(self.refused_at(i, Why::BuiltIn, "WGSL has no cull distances")),
+                            }
                         }
-                        _ => return Err(self.refused_at(i, Why::BuiltIn, "WGSL has no cull distances")),
-                    }
-                    if !one {
-                        return Err(self.refused_at(i, Why::BuiltIn, "the size of points is always 1.0 in WGSL"));
                     }
                 }
                 _ => {}
             }
+        }
+        if sized {
+            self.notes.push("the size of points is left out: in WGSL it is always 1.0".into());
         }
         Ok(clips)
     }
@@ -414,6 +413,9 @@ impl Convert<'_> {
         slots: &mut Vec<Slot>,
     ) -> Result<(), Refused> {
         let Some((name, text)) = built_in(is, model, input) else {
+            if format!("{is:?}").contains("Subgroup") {
+                return Err(self.refused(Why::Subgroups, format!("%{id} is the built-in {is:?}: {}", super::arithmetic::NO_SUBGROUPS)));
+            }
             let what = format!(
                 "%{id} is the built-in {is:?}, which WGSL has not as an {} of a {model:?} stage",
                 if input { "input" } else { "output" }
@@ -488,8 +490,8 @@ impl Convert<'_> {
             Some(Type::Struct { .. }) => {
                 let parts: Vec<u32> = types.members(type_).iter().map(|m| m.type_).collect();
                 let names = self.member_names(type_);
-                for (part, name) in parts.into_iter().zip(names) {
-                    deep(|| self.located(part, at, format!("{path}.{name}"), &name, slots))?;
+                for (part, name) in parts.into_iter().zip(&*names) {
+                    deep(|| self.located(part, at, format!("{path}.{name}"), name, slots))?;
                 }
             }
             _ => {

@@ -135,7 +135,7 @@ impl Convert<'_> {
                 let names = self.member_names(type_);
                 let mut members = Vec::new();
                 let mut lines = Vec::new();
-                for (at, (&part, name)) in types.iter().zip(&names).enumerate() {
+                for (at, (&part, name)) in types.iter().zip(&*names).enumerate() {
                     let stored = self.unlaid(part, self.atomics.part(node, at as u32))?;
                     lines.push(format!("    {name}: {},", stored.text));
                     members.push((name.clone(), stored));

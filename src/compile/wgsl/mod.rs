@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | `structure` | constructs, exits, flags | Reconstructing structured control flow |
 //! | `usage` | where values stand | Preserving execution order; Hoisting and phis |
+//! | `scan` | what functions do | |
 //! | `convert` | declarations, functions reached from entry points | Overall flow |
 //! | `function` | statements | |
 //! | `arithmetic`, `glsl` | computations | Integer signedness |
@@ -17,6 +18,7 @@
 //! | `layout` | types in memory | Mapping types, Mapping buffer types |
 //! | `words` | buffers whose layout no type has | Mapping buffer types |
 //! | `place` | pointers, loads, stores, lengths | References and pointers, Mapping OpArrayLength |
+//! | `pointer` | pointers that are values | Hoisting and phis |
 //! | `atomic` | atomics and barriers | Post-process: atomic functions |
 //! | `interface` | built-ins, entry points | Remapping builtin inputs and outputs |
 //! | `image` | textures and samplers | Translating textures and samplers |
@@ -35,6 +37,8 @@ mod layout;
 mod names;
 mod place;
 pub mod planted;
+mod pointer;
+mod scan;
 mod specialization;
 mod structure;
 mod text;
@@ -47,15 +51,42 @@ use smallstep_semantics::spirv::{LoadError, LoadOptions, Module};
 
 use convert::Convert;
 pub use image::comparing;
-use planted::{Change, Plan};
+use planted::Change;
 
 /// How a module is converted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The entry point, if it is to be only one.
     pub entry: Option<String>,
+    /// What becomes of a size of points that is not 1.0.
+    pub point_size: PointSize,
+    /// Which storage buffers are declared `read`.
+    pub access: Access,
+    /// Whether a vertex stage may write storage buffers and storage images: naga reads that, and
+    /// some devices do it, but WGSL's rules refuse it.
+    pub vertex_writes: bool,
     /// A mistake that is made on purpose.
     pub planted: Option<Change>,
+}
+
+/// What becomes of a size of points that is not 1.0, which WGSL has not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PointSize {
+    /// The module is refused.
+    #[default]
+    Refuse,
+    /// The size is left out, and a note says so. Nothing shows it where no points are drawn.
+    Ignore,
+}
+
+/// Which storage buffers are declared `read`, others being `read_write`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Those that no function writes that is reached.
+    #[default]
+    Used,
+    /// Those that are NonWritable: the stages of a draw then agree on the buffers that they share.
+    Declared,
 }
 
 /// A converted module.
@@ -65,6 +96,8 @@ pub struct Converted {
     pub text: String,
     /// What the module says that WGSL has no word for, a sentence each.
     pub notes: Vec<String>,
+    /// The groups and bindings of the storage buffers that are declared `read`.
+    pub read: Vec<(u32, u32)>,
 }
 
 /// Why there is no WGSL.
@@ -118,6 +151,8 @@ pub enum Why {
     Instruction,
     /// WGSL's layout rules cannot place something.
     Layout,
+    /// Subgroups: no text of them is read by naga and Tint alike.
+    Subgroups,
     /// WGSL has no such atomic.
     Atomics,
     /// WGSL has no such barrier.
@@ -151,5 +186,5 @@ pub fn convert(words: &[u32], options: &Options) -> Result<Converted, NotConvert
     // What older tools wrote is read too, and what no engine runs; few modules need it.
     let lenient = || Module::load_with(words, &LoadOptions { lenient: true, unmodeled: true, ..LoadOptions::default() });
     let module = Module::load(words).or_else(|_| lenient()).map_err(NotConverted::Load)?;
-    Convert::new(&module, words, Plan(options.planted)).all(options.entry.as_deref()).map_err(NotConverted::Refused)
+    Convert::new(&module, words, options).all().map_err(NotConverted::Refused)
 }

@@ -1,5 +1,6 @@
 //! Names: those of OpName, made legal and unique (WGSL §3.8, §16; seed 002 keeps them).
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,17 +43,20 @@ const RESERVED: &str = "alias break case const const_assert continue continuing 
 /// The same, one by one.
 static RESERVED_WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| RESERVED.split_whitespace().collect());
 
-/// The names of one scope, and of those around it.
+/// The names of a module, and of the function that is being written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    taken: FxHashSet<String>,
-    /// By name: the number that its next namesake tries first.
-    next: FxHashMap<String, u32>,
-    /// The names of the function that is being written.
-    locals: Vec<String>,
-    /// All names that any function has had: what is declared later for all must not be hidden.
-    hidden: FxHashSet<String>,
+    /// By name: the number of the function whose it is, or [`MODULE`].
+    taken: FxHashMap<String, u32>,
+    /// By name, for names of the module and of functions: the number that its next namesake tries
+    /// first, and the function in which it does.
+    next: [FxHashMap<String, (u32, u32)>; 2],
+    /// The number of the function that is being written.
+    function: u32,
 }
+
+/// The names of a module, which every function sees.
+const MODULE: u32 = 0;
 
 impl Names {
     /// The names of a module, none taken yet.
@@ -60,67 +64,73 @@ impl Names {
         Names::default()
     }
 
-    /// Takes a name, unless it is reserved or something has it.
-    fn takes(&mut self, name: &str) -> bool {
-        !RESERVED_WORDS.contains(name) && self.taken.insert(name.to_string())
+    /// Takes a name for a function or the module, unless it is reserved or something has it. A
+    /// function may have a name that an earlier one had. The module may not: what is declared later
+    /// for all must not be hidden.
+    fn takes(&mut self, name: &str, function: u32) -> bool {
+        // Most names are those of ids, and no reserved word is like them.
+        if !name.starts_with("x_") && RESERVED_WORDS.contains(name) {
+            return false;
+        }
+        match self.taken.get_mut(name) {
+            Some(by) if function != MODULE && *by != MODULE && *by != function => *by = function,
+            Some(_) => return false,
+            None => _ = self.taken.insert(name.to_string(), function),
+        }
+        true
     }
 
     /// A legal name that nothing has yet, as like the wanted one as can be.
     pub(super) fn fresh(&mut self, wanted: &str) -> String {
-        let base = legal(wanted);
-        self.numbered(base, |this, name| !this.hidden.contains(name))
+        self.numbered(&legal(wanted), MODULE)
     }
 
-    fn numbered(&mut self, base: String, fits: impl Fn(&Names, &str) -> bool) -> String {
-        if fits(self, &base) && self.takes(&base) {
-            return base;
+    fn numbered(&mut self, base: &str, function: u32) -> String {
+        if self.takes(base, function) {
+            return base.into();
         }
-        let mut next = self.next.get(&base).copied().unwrap_or(1);
+        let kind = usize::from(function != MODULE);
+        let mut next = self.next[kind].get(base).filter(|(of, _)| *of == function).map_or(1, |(_, next)| *next);
         loop {
             let name = format!("{base}_{next}");
             next += 1;
-            if fits(self, &name) && self.takes(&name) {
-                self.next.insert(base, next);
+            if self.takes(&name, function) {
+                match self.next[kind].get_mut(base) {
+                    Some(tried) => *tried = (function, next),
+                    None => _ = self.next[kind].insert(base.into(), (function, next)),
+                }
                 return name;
             }
         }
     }
 
-    /// Begins the names of a function.
+    /// Begins the names of a function: it may have those of the functions before.
     pub(super) fn enter(&mut self) {
-        self.locals.clear();
+        self.function += 1;
     }
 
     /// A name within the function.
     pub(super) fn local(&mut self, wanted: &str) -> String {
-        let name = self.numbered(legal(wanted), |_, _| true);
-        self.locals.push(name.clone());
-        name
+        self.numbered(&legal(wanted), self.function)
     }
 
-    /// Ends the names of the function: another may have them again.
-    pub(super) fn leave(&mut self) {
-        for name in self.locals.drain(..) {
-            self.taken.remove(&name);
-            if let Some((base, _)) = name.rsplit_once('_') {
-                self.next.remove(base);
-            }
-            self.hidden.insert(name);
-        }
-    }
-
-    /// Takes a name as it is; whether nothing has it yet.
+    /// Takes a name for the module as it is; whether nothing has it yet.
     pub(super) fn take(&mut self, name: &str) -> bool {
-        is_legal(name) && self.takes(name)
+        is_legal(name) && self.takes(name, MODULE)
     }
 }
 
 /// The most characters of a name.
 const LONGEST: usize = 64;
 
-fn legal(wanted: &str) -> String {
+fn legal(wanted: &str) -> Cow<'_, str> {
     // glslang writes the types of parameters behind the name of a function.
     let wanted = wanted.split('(').next().unwrap_or(wanted);
+    let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
+    let begins = wanted.bytes().next().is_some_and(|c| c.is_ascii_alphabetic());
+    if begins && wanted.len() <= LONGEST && wanted.bytes().all(plain) && !wanted.contains("__") && !wanted.ends_with('_') {
+        return Cow::Borrowed(wanted);
+    }
     let mut name = String::new();
     for c in wanted.chars().take(LONGEST) {
         let c = if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -131,9 +141,9 @@ fn legal(wanted: &str) -> String {
     let name = name.trim_end_matches('_');
     match name.chars().next() {
         None => "x".into(),
-        Some(first) if first.is_ascii_digit() => format!("x{name}"),
-        Some('_') => format!("x{name}"),
-        _ => name.into(),
+        Some(first) if first.is_ascii_digit() => format!("x{name}").into(),
+        Some('_') => format!("x{name}").into(),
+        _ => name.to_string().into(),
     }
 }
 
@@ -169,5 +179,11 @@ mod tests {
         ] {
             assert_eq!(names.fresh(wanted), expected, "{wanted}");
         }
+        // Functions may share a name; what is declared behind them for all may not have it.
+        names.enter();
+        assert_eq!([names.local("t"), names.local("t"), names.local("color")], ["t", "t_1", "color_2"]);
+        names.enter();
+        assert_eq!([names.local("t"), names.local("t")], ["t", "t_1"]);
+        assert_eq!([names.fresh("t"), names.fresh("x")], ["t_2", "x_2"]);
     }
 }

@@ -4,7 +4,7 @@
 //! SPIR-V has pointers, WGSL has references and pointers. A pointer that an access chain makes has
 //! no value in WGSL: each use spells the reference. A pointer parameter into the Function class is
 //! a pointer in WGSL, one that is a variable at module scope is that variable: the function is
-//! written for it.
+//! written for it. [`super::pointer`] has the pointers that are values.
 
 use std::rc::Rc;
 
@@ -13,9 +13,10 @@ use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 
-use super::convert::{Bound, Element, MAX_TEXT};
+use super::convert::{Bound, Element, MAX_TEXT, Passed};
 use super::function::Body;
 use super::layout::{Rep, Stored};
+use super::pointer::number;
 use super::text::Expr;
 use super::words::Spot;
 use super::{Refused, Why};
@@ -44,25 +45,34 @@ pub(super) struct Place {
     pub(super) kind: Kind,
     /// Whether it is all of a variable or of what a parameter points to.
     pub(super) whole: bool,
-    /// Of which descriptor of an array it is; [`CHOSEN`] stands for its name in the text.
-    pub(super) choice: Option<Choice>,
+    /// Which of several references it is, where that is known only when the program runs.
+    pub(super) choice: Option<Rc<Choice>>,
 }
 
-/// An element of an array of descriptors whose number is no constant.
+/// References one of which is meant: elements of an array of descriptors, or targets of a pointer.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
-    /// Its number.
+    /// The number of the one.
     pub(super) index: Expr,
-    /// The names of all.
-    pub(super) names: Rc<Vec<String>>,
+    pub(super) places: Vec<Place>,
 }
-
-/// What stands for the name of the chosen descriptor.
-const CHOSEN: &str = "\u{1}";
 
 impl Default for Place {
     fn default() -> Place {
         Place { text: String::new(), kind: Kind::Value(0), whole: true, choice: None }
+    }
+}
+
+impl Place {
+    /// One of several references of one type.
+    pub(super) fn chosen(index: Expr, places: Vec<Place>) -> Place {
+        let kind = places.first().map_or(Kind::Value(0), |place| place.kind.clone());
+        Place { text: String::new(), kind, whole: false, choice: Some(Rc::new(Choice { index, places })) }
+    }
+
+    /// How many bytes it is spelled with.
+    fn bytes(&self) -> usize {
+        self.text.len() + self.choice.as_ref().map_or(0, |choice| choice.places.iter().map(Place::bytes).sum())
     }
 }
 
@@ -124,37 +134,57 @@ impl Body<'_, '_> {
             return Ok(None);
         }
         let (which, used) = self.which(variable.type_, indices)?;
-        let place = |global: super::convert::Global| Place { kind: Kind::of(&global.stored), text: global.name, ..Place::default() };
-        let found = match which {
-            Which::Only(at) => place(self.convert.element(id, at)?),
-            Which::Any(index) => {
-                let count = self.convert.descriptors(id).map_or(1, |(count, _)| count);
-                let first = self.convert.element(id, 0)?;
-                let mut names = vec![first.name.clone()];
-                for at in 1..count {
-                    names.push(self.convert.element(id, at)?.name);
-                }
-                let choice = Choice { index, names: Rc::new(names) };
-                Place { text: CHOSEN.into(), choice: Some(choice), ..place(first) }
-            }
+        Ok(Some((self.descriptor(id, which)?, used)))
+    }
+
+    /// A descriptor of an array of buffers.
+    pub(super) fn descriptor(&mut self, id: u32, which: Which) -> Result<Place, Refused> {
+        let mut place = |at: u64| {
+            let global = self.convert.element(id, at)?;
+            Ok(Place { kind: Kind::of(&global.stored), text: global.name, ..Place::default() })
         };
-        Ok(Some((found, used)))
+        match which {
+            Which::Only(at) => place(at),
+            Which::Any(index) => {
+                let first = place(0)?;
+                let count = self.convert.descriptors(id).map_or(1, |(count, _)| count);
+                let mut places = vec![first];
+                for at in 1..count {
+                    let global = self.convert.element(id, at)?;
+                    places.push(Place { kind: Kind::of(&global.stored), text: global.name, ..Place::default() });
+                }
+                Ok(Place::chosen(index, places))
+            }
+        }
     }
 
     /// Which element of an array of descriptors indices mean, and how many of them say so.
-    pub(super) fn which(&mut self, mut type_: u32, indices: &[u32]) -> Result<(Which, usize), Refused> {
+    pub(super) fn which(&mut self, type_: u32, indices: &[u32]) -> Result<(Which, usize), Refused> {
+        let (mut spelled, mut level) = (Vec::new(), type_);
+        for &index in indices {
+            let Some(Type::Array { element, .. }) = self.convert.module.types().get(level) else { break };
+            level = element;
+            spelled.push(match self.convert.module.integer(index).filter(|_| !self.convert.specialized.has(index)) {
+                Some(at) => Expr::literal(format!("{}u", at.max(0))),
+                None => self.integer(index, false)?,
+            });
+        }
+        Ok(self.which_of(type_, &spelled))
+    }
+
+    /// The same of indices that are spelled.
+    pub(super) fn which_of(&self, mut type_: u32, indices: &[Expr]) -> (Which, usize) {
         let (mut known, mut sum, mut used) = (0u64, None::<Expr>, 0);
         while let Some(Type::Array { element, length, .. }) = self.convert.module.types().get(type_) {
-            let Some(&id) = indices.get(used) else { break };
+            let Some(index) = indices.get(used) else { break };
             known = known.saturating_mul(length);
             sum = sum.map(|sum| Expr::binary("*", &sum, &Expr::literal(format!("{length}u"))));
-            match self.convert.module.integer(id).filter(|_| !self.convert.specialized.has(id)) {
+            match number(index) {
                 Some(at) => known = known.saturating_add((at.max(0) as u64).min(length.saturating_sub(1))),
                 None => {
-                    let index = self.integer(id, false)?;
                     sum = Some(match sum {
-                        Some(sum) => Expr::binary("+", &sum, &index),
-                        None => index,
+                        Some(sum) => Expr::binary("+", &sum, index),
+                        None => index.clone(),
                     });
                 }
             }
@@ -165,20 +195,16 @@ impl Body<'_, '_> {
             Some(sum) if known == 0 => Which::Any(sum),
             Some(sum) => Which::Any(Expr::binary("+", &sum, &Expr::literal(format!("{known}u")))),
         };
-        Ok((which, used))
+        (which, used)
     }
 
-    /// Does something with each descriptor that a place may be of, in the clauses of a switch.
+    /// Does something with each reference that may be meant, in the clauses of a switch.
     pub(super) fn for_each_choice(
         &mut self,
-        place: &Place,
         choice: &Choice,
         each: &mut dyn FnMut(&mut Self, &Place) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
-        let names = choice.names.clone();
-        self.clauses(&choice.index, names.len(), &mut |this, at| {
-            each(this, &Place { text: place.text.replace(CHOSEN, &names[at]), choice: None, ..place.clone() })
-        })
+        self.clauses(&choice.index, choice.places.len(), &mut |this, at| each(this, &choice.places[at]))
     }
 
     /// The type of what is at a place.
@@ -202,23 +228,36 @@ impl Body<'_, '_> {
             place = match constant {
                 Some(value) => self.part(place, value.max(-1), None, i)?,
                 None => {
+                    // The references that may be meant are stored in different ways.
                     let index = match place.kind {
                         Kind::Words(_) => self.integer(index, false)?,
+                        _ if place.choice.is_some() => self.integer(index, false)?,
                         _ => self.value(index)?,
                     };
                     self.part(place, -1, Some(index), i)?
                 }
             };
         }
-        self.convert.spelled += place.text.len();
+        self.spell(&place)?;
+        Ok(place)
+    }
+
+    /// Counts the bytes of a reference: each access chain spells its own.
+    pub(super) fn spell(&mut self, place: &Place) -> Result<(), Refused> {
+        self.convert.spelled += place.bytes();
         if self.convert.spelled > MAX_TEXT {
             return Err(self.convert.refused(Why::Limit, format!("the references of the module have more than {MAX_TEXT} bytes")));
         }
-        Ok(place)
+        Ok(())
     }
 
     /// A part of what is at a place: by a number, or by an expression.
     pub(super) fn part(&mut self, place: Place, number: i64, index: Option<Expr>, i: &Instruction) -> Result<Place, Refused> {
+        if let Some(choice) = &place.choice {
+            let part = |place: &Place| deep(|| self.part(place.clone(), number, index.clone(), i));
+            let places = choice.places.iter().map(part).collect::<Result<Vec<Place>, Refused>>()?;
+            return Ok(Place::chosen(choice.index.clone(), places));
+        }
         if let Kind::Words(spot) = &place.kind {
             return self.part_of_words(&place, spot, number, index, i);
         }
@@ -236,7 +275,7 @@ impl Body<'_, '_> {
             None if bad => self.bound(&Expr::literal(format!("{}u", number as u32)))?,
             None => Expr::literal(format!("{number}")),
         };
-        let subscript = |text: &str| format!("{text}[{}]", index.text);
+        let subscript = |text: &str| [text, "[", &index.text, "]"].concat();
         let element = types.part(type_, 0).map(|(part, _)| part);
         let no_part = |this: &Self| this.convert.refused_at(i, Why::Pointer, format!("%{type_} has no part {number}"));
         let (text, kind) = match (&place.kind, stored.as_deref().map(|s| &s.rep)) {
@@ -248,7 +287,7 @@ impl Body<'_, '_> {
             }
             (_, Some(Rep::Struct { members, .. })) => {
                 let (name, stored) = members.get(number as usize).ok_or_else(|| no_part(self))?;
-                (format!("{}.{name}", place.text), Kind::of(stored))
+                ([&place.text, ".", name].concat(), Kind::of(stored))
             }
             (_, Some(Rep::Array { element, wrapped, .. })) => {
                 let text = subscript(&place.text);
@@ -267,10 +306,10 @@ impl Body<'_, '_> {
                 Some(Type::Struct { .. }) => {
                     let member = types.members(type_).get(number as usize).ok_or_else(|| no_part(self))?.type_;
                     let names = self.convert.member_names(type_);
-                    (format!("{}.{}", place.text, names[number as usize]), Kind::Value(member))
+                    ([&place.text, ".", &names[number as usize]].concat(), Kind::Value(member))
                 }
                 Some(Type::Vector { .. }) if !bad && index.constant && number >= 0 => {
-                    (format!("{}.{}", place.text, COMPONENTS[number as usize & 3]), Kind::Value(element.ok_or_else(|| no_part(self))?))
+                    ([&place.text, ".", COMPONENTS[number as usize & 3]].concat(), Kind::Value(element.ok_or_else(|| no_part(self))?))
                 }
                 _ => (subscript(&place.text), Kind::Value(element.ok_or_else(|| no_part(self))?)),
             },
@@ -284,7 +323,7 @@ impl Body<'_, '_> {
             let text = self.convert.value_type(self.type_at(place))?;
             let name = self.convert.names.local("chosen");
             self.line(format!("var {name}: {text};"));
-            self.for_each_choice(place, &choice, &mut |this, place| {
+            self.for_each_choice(&choice, &mut |this, place| {
                 let value = this.load(place, i)?;
                 this.line(format!("{name} = {};", value.text));
                 Ok(())
@@ -363,11 +402,11 @@ impl Body<'_, '_> {
     pub(super) fn store(&mut self, place: &Place, value: &Expr, i: &Instruction) -> Result<(), Refused> {
         if let Some(choice) = place.choice.clone() {
             let value = self.named(value)?;
-            return self.for_each_choice(place, &choice, &mut |this, place| this.store(place, &value, i));
+            return self.for_each_choice(&choice, &mut |this, place| this.store(place, &value, i));
         }
         match &place.kind {
             Kind::Words(spot) => return self.store_words(place, spot, value, i),
-            Kind::Value(_) => self.line(format!("{} = {};", place.text, value.text)),
+            Kind::Value(_) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
             Kind::Column { type_, .. } => {
                 let value = self.named(value)?;
                 for row in 0..self.convert.module.types().parts(*type_).unwrap_or(0) {
@@ -378,7 +417,7 @@ impl Body<'_, '_> {
             Kind::Stored(stored) => {
                 let stored = stored.clone();
                 match &stored.rep {
-                    Rep::Value(_) | Rep::Words(..) => self.line(format!("{} = {};", place.text, value.text)),
+                    Rep::Value(_) | Rep::Words(..) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
                     Rep::Atomic(_) => self.line(format!("atomicStore(&{}, {});", place.text, value.argument())),
                     Rep::Matrix { row_major: true, native: true, .. } => {
                         self.line(format!("{} = transpose({});", place.text, value.argument()))
@@ -422,7 +461,7 @@ impl Body<'_, '_> {
         if let Some(choice) = member.choice.clone() {
             let name = self.convert.names.local("chosen");
             self.line(format!("var {name}: u32;"));
-            self.for_each_choice(&member, &choice, &mut |this, member| {
+            self.for_each_choice(&choice, &mut |this, member| {
                 let value = this.length_at(member, i)?;
                 this.line(format!("{name} = {};", value.text));
                 Ok(())
@@ -439,18 +478,19 @@ impl Body<'_, '_> {
         }
     }
 
-    /// An argument for a pointer parameter, and the variable that the parameter is instead.
-    pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Option<Expr>, Option<Bound>), Refused> {
+    /// What a function is given for a pointer, and what the parameter is instead of a pointer.
+    pub(super) fn pointer_argument(&mut self, id: u32, i: &Instruction) -> Result<(Vec<Expr>, Option<Passed>), Refused> {
         let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
         let module = self.convert.module;
         let class = module.type_of(id).and_then(|t| module.pointer_type(t)).map(|(class, _)| class);
-        if module.variable(id).is_some_and(|v| v.function.is_none()) {
-            return Ok((None, Some(Bound { variable: id, element: Element::All })));
+        if class != Some(StorageClass::Function) {
+            let pointer = self.pointer(id)?;
+            return Ok(match pointer.variable() {
+                Some(variable) => (Vec::new(), Some(Passed::Variable(Bound { variable, element: Element::All }))),
+                None => (pointer.saved().cloned().collect(), Some(Passed::Pointer(pointer.targets.clone()))),
+            });
         }
         let place = self.place(id)?;
-        if class != Some(StorageClass::Function) {
-            return Err(self.convert.refused_at(i, Why::Pointer, "WGSL passes no pointer to a part of a variable at module scope"));
-        }
         if !place.whole {
             return Err(self.convert.refused_at(i, Why::Pointer, "WGSL passes no pointer to a part of a variable"));
         }
@@ -458,7 +498,7 @@ impl Body<'_, '_> {
             Some(parameter) => parameter.to_string(),
             None => format!("&{}", place.text),
         };
-        Ok((Some(Expr::name(text)), None))
+        Ok((vec![Expr::name(text)], None))
     }
 
     /// The part of a local variable, or of what a parameter points to, that an argument points to.

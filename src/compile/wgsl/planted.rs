@@ -46,6 +46,14 @@ pub enum Change {
     Orders,
     /// A function is given the inputs that it reads in another order.
     Inputs,
+    /// A pointer that is saved keeps the target that it had.
+    Targets,
+    /// A pointer that is saved keeps the indices that it had.
+    Indices,
+    /// Elements that are counted from a pointer are not.
+    Elements,
+    /// Storage buffers that are written are declared `read`.
+    Read,
 }
 
 /// A mistake.
@@ -121,6 +129,10 @@ pub const BUGS: &[Planted] = &[
     bug("the selector of a switch is what it was", Change::Selector),
     bug("what a memory barrier orders is left out", Change::Orders),
     bug("inputs are given in another order", Change::Inputs),
+    bug("a saved pointer keeps the target that it had", Change::Targets),
+    bug("a saved pointer keeps the indices that it had", Change::Indices),
+    bug("elements that are counted from a pointer are not", Change::Elements),
+    bug("storage buffers that are written are declared `read`", Change::Read),
 ];
 
 /// Mistakes that only images, stages and draws show.
@@ -160,6 +172,11 @@ impl Plan {
         {
             operands.swap(a, b);
         }
+    }
+
+    /// Whether lines are written otherwise.
+    pub(super) fn changes_lines(&self) -> bool {
+        matches!(self.0, Some(Change::Text(..)))
     }
 
     /// A line as it is written.
@@ -243,6 +260,26 @@ impl Plan {
     /// Whether inputs are given in another order.
     pub(super) fn mixes_inputs(&self) -> bool {
         self.0 == Some(Change::Inputs)
+    }
+
+    /// Whether saved pointers keep their targets.
+    pub(super) fn forgets_targets(&self) -> bool {
+        self.0 == Some(Change::Targets)
+    }
+
+    /// Whether saved pointers keep their indices.
+    pub(super) fn forgets_indices(&self) -> bool {
+        self.0 == Some(Change::Indices)
+    }
+
+    /// Whether elements are not counted from a pointer.
+    pub(super) fn counts_no_elements(&self) -> bool {
+        self.0 == Some(Change::Elements)
+    }
+
+    /// Whether no storage buffer is taken as written.
+    pub(super) fn takes_all_as_read(&self) -> bool {
+        self.0 == Some(Change::Read)
     }
 
     /// Whether memory barriers are left out.

@@ -7,6 +7,7 @@
 //! | all of whose uses see its definition | in a `let` |
 //! | else, and a phi | in a `var` of the innermost list that holds its definition and all uses |
 //! | a pointer | nowhere: its uses spell it, and so its indices are used where it is |
+//! | a phi, a selection of pointers | as other values: what is saved of it ([`super::pointer`]) |
 //!
 //! So nothing moves across an access, a barrier or a call, and nothing moves into a loop.
 
@@ -16,35 +17,35 @@ use smallstep_semantics::spirv::module::{Function, WHOLE};
 use smallstep_semantics::spirv::operation;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{self, Instruction, Module};
-use smallvec::SmallVec;
 
 use super::structure::{ListId, Tree};
 
 /// The ids of values among the operands of an instruction, as often as it uses them.
-pub(super) fn value_operands(module: &Module, i: &Instruction) -> SmallVec<[u32; 8]> {
+pub(super) fn value_operands<'m>(module: &'m Module, i: &Instruction) -> impl Iterator<Item = u32> + use<'m> {
     let operands = i.operands(module.words());
-    let some = |range: &[usize]| range.iter().filter_map(|&at| operands.get(at).copied()).collect();
-    match i.op {
-        Op::Load | Op::CompositeExtract | Op::ArrayLength | Op::BranchConditional | Op::Switch | Op::ReturnValue => some(&[0]),
-        Op::Store | Op::CompositeInsert | Op::VectorShuffle | Op::CopyMemory => some(&[0, 1]),
-        Op::FunctionCall => operands.iter().skip(1).copied().collect(),
-        Op::ExtInst => operands.iter().skip(2).copied().collect(),
-        Op::Phi => operands.iter().step_by(2).copied().collect(),
-        Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod | Op::ImageFetch | Op::ImageRead => masked(operands, 2),
-        Op::ImageGather | Op::ImageWrite => masked(operands, 3),
-        op if spirv::compares(op) => masked(operands, 3),
-        Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod => masked(operands, 2),
+    // The first one, the end, how many from one to the next, and which is a mask.
+    let (first, end, step, mask) = match i.op {
+        Op::Load | Op::CompositeExtract | Op::ArrayLength | Op::BranchConditional | Op::Switch | Op::ReturnValue => (0, 1, 1, NO_MASK),
+        Op::Store | Op::CompositeInsert | Op::VectorShuffle | Op::CopyMemory => (0, 2, 1, NO_MASK),
+        Op::FunctionCall => (1, usize::MAX, 1, NO_MASK),
+        Op::ExtInst => (2, usize::MAX, 1, NO_MASK),
+        Op::Phi => (0, usize::MAX, 2, NO_MASK),
+        Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod | Op::ImageFetch | Op::ImageRead => (0, usize::MAX, 1, 2),
+        Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod => (0, usize::MAX, 1, 2),
+        Op::ImageGather | Op::ImageWrite => (0, usize::MAX, 1, 3),
         Op::Line | Op::NoLine | Op::Nop | Op::Branch | Op::SelectionMerge | Op::LoopMerge | Op::Label | Op::Variable | Op::Undef => {
-            SmallVec::new()
+            (0, 0, 1, NO_MASK)
         }
-        _ => operands.iter().copied().collect(),
-    }
+        op if spirv::compares(op) => (0, usize::MAX, 1, 3),
+        _ => (0, usize::MAX, 1, NO_MASK),
+    };
+    let end = end.min(operands.len());
+    let (before, behind) = operands[first.min(end)..end].split_at(mask.min(end - first.min(end)));
+    before.iter().step_by(step).chain(behind.iter().skip(1)).copied()
 }
 
-/// All operands but the mask of image operands at that place.
-fn masked(operands: &[u32], mask: usize) -> SmallVec<[u32; 8]> {
-    operands.iter().enumerate().filter(|(at, _)| *at != mask).map(|(_, id)| *id).collect()
-}
+/// No operand is a mask of image operands.
+const NO_MASK: usize = usize::MAX;
 
 /// Whether an instruction only computes: its value follows from its operands, and it does nothing
 /// else.
@@ -65,6 +66,8 @@ pub(super) fn is_combinatorial(module: &Module, i: &Instruction) -> bool {
         | Op::Undef
         | Op::AccessChain
         | Op::InBoundsAccessChain
+        | Op::PtrAccessChain
+        | Op::InBoundsPtrAccessChain
         | Op::SampledImage
         | Op::Image
         | Op::Phi
@@ -268,7 +271,8 @@ impl Finder<'_> {
             }
         }
         while let Some(at) = work.pop() {
-            for id in value_operands(self.module, &self.instruction(at).clone()) {
+            let module = self.module;
+            for id in value_operands(module, self.instruction(at)) {
                 if let Some(definition) = self.local(id)
                     && !std::mem::replace(&mut self.usage.live[definition], true)
                 {
@@ -376,6 +380,11 @@ impl Finder<'_> {
         if list == NONE || own == NONE {
             return;
         }
+        let holds = &mut self.usage.uses[at].holds;
+        if list == own && (*holds == NONE || *holds == own) {
+            *holds = own;
+            return;
+        }
         let lists = &self.tree.lists;
         let (a, b) = (if self.usage.uses[at].holds == NONE { own } else { self.usage.uses[at].holds }, list);
         let mut seen = true;
@@ -407,7 +416,7 @@ impl Finder<'_> {
                 let (block, root) = uses.root;
                 block == self.node_of[at] && self.accesses.get(root as usize) == Some(&(self.accesses[at] + 1))
             }
-            Op::CompositeInsert | Op::VectorInsertDynamic | Op::Phi => false,
+            Op::CompositeInsert | Op::VectorInsertDynamic | Op::Phi | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => false,
             Op::Select => self.module.shape(i.result).is_data() && self.module.shape(i.result).columns == 1,
             Op::ExtInst => {
                 let number = i.operands(self.module.words())[1];

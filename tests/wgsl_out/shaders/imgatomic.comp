@@ -1,5 +1,5 @@
 #version 450
-// refused: OpImageTexelPointer
+// refused: atomics on texels
 layout(local_size_x=1) in;
 layout(binding=0, r32ui) uniform uimage2D b;
 layout(std430, binding=1) buffer O {

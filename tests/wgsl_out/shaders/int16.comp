@@ -1,5 +1,5 @@
 #version 450
-// refused: 16
+// refused: no integers of 16 bits
 #extension GL_EXT_shader_explicit_arithmetic_types : enable
 layout(local_size_x=1) in;
 layout(std430, binding=0) buffer B {

@@ -1,5 +1,5 @@
 #version 450
-// refused: SubgroupLocalInvocationId
+// refused: enable subgroups
 #extension GL_KHR_shader_subgroup_arithmetic : enable
 #extension GL_KHR_shader_subgroup_ballot : enable
 layout(local_size_x=32) in;

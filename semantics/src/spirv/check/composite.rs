@@ -157,6 +157,9 @@ impl Pass<'_> {
         let condition = self.value(operands[0])?;
         self.value_of(i, operands[1], i.result_type, "an object")?;
         self.value_of(i, operands[2], i.result_type, "an object")?;
+        if self.module.unmodeled && self.module.pointer_type(i.result_type).is_some() {
+            return Ok(());
+        }
         let contents = self.module.types.contents(i.result_type);
         if contents.pointer || contents.opaque || self.module.types.scalars(i.result_type) == 0 {
             let what = format!("%{} = OpSelect is {}; it may not be a pointer, an image or void", i.result, self.text(i.result_type));

@@ -161,7 +161,8 @@ impl Pass<'_> {
     pub(super) fn phi(&mut self, i: &Instruction) -> Checked {
         let types = &self.module.types;
         let contents = types.contents(i.result_type);
-        if contents.pointer || contents.opaque || types.scalars(i.result_type) == 0 {
+        let variable_pointer = self.module.unmodeled && self.module.pointer_type(i.result_type).is_some();
+        if !variable_pointer && (contents.pointer || contents.opaque || types.scalars(i.result_type) == 0) {
             let what = format!("%{} = OpPhi is {}; it may not be a pointer, an image or void", i.result, self.text(i.result_type));
             return self.fail(Check::Pointer, what);
         }

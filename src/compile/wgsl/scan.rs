@@ -1,0 +1,131 @@
+//! What the functions of a module do, found in one walk over their instructions.
+
+use rspirv::spirv::{GlslStd450Op as Glsl, Op};
+use rustc_hash::FxHashMap;
+use smallstep_semantics::spirv::Module;
+use smallvec::SmallVec;
+
+use super::pointer::base;
+use super::usage::value_operands;
+
+/// Who names a variable at module scope.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Named {
+    /// The functions, by id, in order.
+    pub(super) by: SmallVec<[u32; 2]>,
+    /// Whether a function is given a pointer to it or to a part of it.
+    pub(super) passed: bool,
+}
+
+/// What a function does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Does {
+    /// The functions that it calls, by id.
+    pub(super) callees: Vec<u32>,
+    /// The pointers that it writes through, or through which it does an atomic.
+    pub(super) writes: Vec<u32>,
+    /// Whether it ends its invocation.
+    pub(super) kills: bool,
+}
+
+/// What the functions of a module do.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scan {
+    /// By index in [`Module::globals`].
+    named: Vec<Named>,
+    /// By index of the OpVariable: the index in [`Module::globals`].
+    globals: FxHashMap<u32, u32>,
+    /// By index in [`Module::functions`].
+    pub(super) functions: Vec<Does>,
+    /// The indices of atomics, of OpMemoryBarrier and of calls.
+    pub(super) atomics: Vec<u32>,
+    pub(super) barriers: Vec<u32>,
+    pub(super) calls: Vec<u32>,
+    /// The indices of what samples, reads or writes images.
+    pub(super) images: Vec<u32>,
+}
+
+/// No variable.
+const NONE: u32 = u32::MAX;
+
+/// Whether an instruction is atomic.
+pub(super) fn is_atomic(op: Op) -> bool {
+    Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32
+}
+
+impl Scan {
+    /// Walks over a module.
+    pub(super) fn of(module: &Module) -> Scan {
+        let globals = module.globals();
+        let mut scan = Scan { named: vec![Named::default(); globals.len()], ..Scan::default() };
+        scan.globals = globals.iter().zip(0..).map(|(variable, at)| (variable.id, at)).collect();
+        // What is defined behind the last variable at module scope is none.
+        let end = globals.last().map_or(0, |variable| variable.instruction as usize + 1);
+        let mut at = vec![NONE; end];
+        for (variable, number) in globals.iter().zip(0..) {
+            at[variable.instruction as usize] = number;
+        }
+        let global = |id: u32| at.get(module.definition(id)?).copied().filter(|&number| number != NONE);
+        for function in module.functions() {
+            let mut does = Does::default();
+            for block in module.function_blocks(function) {
+                for (i, index) in module.code(block).iter().zip(block.start..) {
+                    let is_call = i.is(Op::FunctionCall);
+                    for id in value_operands(module, i) {
+                        // A function may be given a part of it.
+                        let id = if is_call { base(module, id) } else { id };
+                        if let Some(number) = global(id) {
+                            let named = &mut scan.named[number as usize];
+                            if named.by.last() != Some(&function.id) {
+                                named.by.push(function.id);
+                            }
+                            named.passed |= is_call;
+                        }
+                    }
+                    let operands = i.operands(module.words());
+                    match i.op {
+                        Op::Store | Op::CopyMemory => does.writes.push(operands[0]),
+                        Op::FunctionCall => {
+                            does.callees.push(operands[0]);
+                            scan.calls.push(index);
+                        }
+                        Op::ExtInst if operands[1] == Glsl::Modf as u32 || operands[1] == Glsl::Frexp as u32 => {
+                            does.writes.extend(operands.last());
+                        }
+                        Op::Kill | Op::TerminateInvocation => does.kills = true,
+                        Op::MemoryBarrier => scan.barriers.push(index),
+                        op if is_atomic(op) => {
+                            scan.atomics.push(index);
+                            does.writes.push(operands[0]);
+                        }
+                        op if Op::ImageSampleImplicitLod as u32 <= op as u32 && op as u32 <= Op::ImageWrite as u32 => {
+                            scan.images.push(index);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            scan.functions.push(does);
+        }
+        scan
+    }
+
+    /// Who names a variable at module scope.
+    pub(super) fn named(&self, id: u32) -> Option<&Named> {
+        self.named.get(*self.globals.get(&id)? as usize)
+    }
+
+    /// Whether a function names a variable.
+    pub(super) fn uses(&self, id: u32) -> bool {
+        self.named(id).is_some_and(|named| !named.by.is_empty())
+    }
+
+    /// By function: those that call it.
+    pub(super) fn callers(&self, module: &Module) -> FxHashMap<u32, Vec<u32>> {
+        let mut callers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (function, does) in module.functions().iter().zip(&self.functions) {
+            does.callees.iter().for_each(|&callee| callers.entry(callee).or_default().push(function.id));
+        }
+        callers
+    }
+}
