@@ -489,6 +489,28 @@ fn a_constant_outside_decides_and_one_inside_does_not() {
     }
 }
 
+/// The same of matrices: of 2·4 - 1·3, and of its first cofactor over that.
+#[test]
+fn comparisons_of_determinants_and_inverses() {
+    let m: Lanes = [2.0, 1.0, 3.0, 4.0].iter().map(|&x| Lane::exact(x)).collect();
+    let truths = |op: Op, constant: f32| {
+        let explored = explore(Profile::VulkanDefault, Budget::default(), |sets| {
+            let value = sets.apply(&Arithmetic::default(), op, &[Tuple::matrix(&m, 2)])?;
+            let constant = Lanes::from_slice(&[Lane::exact(constant)]);
+            let holds = sets.apply(&Arithmetic::default(), Op::LessThan, &[Tuple::vector(&value[..1]), Tuple::vector(&constant)])?;
+            Ok(sets.truth(holds[0]))
+        });
+        explored.ways[0]
+    };
+    for (op, [below, within, above]) in [(Op::Determinant, [4.999, 5.0, 5.001]), (Op::MatrixInverse, [0.7999, 0.8, 0.8001])] {
+        assert_eq!(
+            [truths(op, below), truths(op, within), truths(op, above)],
+            [Truth::from(false), Truth::BOTH, Truth::from(true)],
+            "{op:?}"
+        );
+    }
+}
+
 /// A quotient of constants is decided by the next float outside of its set, and open at its ends.
 #[test]
 fn the_ends_of_a_set_are_inside() {

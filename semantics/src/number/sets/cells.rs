@@ -457,8 +457,8 @@ impl Sets {
 
     /// What a comparison may move of what a function gives of leaves.
     fn moved_alone(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize, set: &Set) -> Option<Moved> {
-        let magnitudes = |lanes: &[Lane]| lanes.iter().map(|lane| f64::from(lane.float().abs())).collect();
-        let operands: SmallVec<[SmallVec<[f64; 4]>; 3]> = args.iter().map(|(lanes, _)| magnitudes(lanes)).collect();
+        let values = |lanes: &[Lane]| lanes.iter().map(|lane| f64::from(lane.float())).collect();
+        let operands: SmallVec<[SmallVec<[f64; 4]>; 3]> = args.iter().map(|(lanes, _)| values(lanes)).collect();
         let operands: SmallVec<[&[f64]; 3]> = operands.iter().map(|operand| operand.as_slice()).collect();
         (self.rules.moved)(instruction, &operands, i, set)
     }

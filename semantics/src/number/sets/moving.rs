@@ -26,6 +26,7 @@ use super::rules::{self, Truth};
 use super::{Set, Span};
 use crate::number::Instruction;
 use rspirv::spirv::{self, GlslStd450Op as Glsl};
+use smallvec::SmallVec;
 
 /// What may be moved of a value in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,16 +113,16 @@ impl Moved {
     }
 
     /// Those of component i of what a function gives of leaves, by itself within that set;
-    /// `operands` are their magnitudes. None if it is not known here.
+    /// `operands` are their values. None if it is not known here.
     pub fn of_leaves(instruction: Instruction, operands: &[&[f64]], i: usize, set: &Set) -> Option<Moved> {
         use spirv::Op;
-        let most = |k: usize| operands.get(k).map_or(0.0, |x: &&[f64]| x.iter().copied().fold(0.0, f64::max));
+        let most = |k: usize| operands.get(k).map_or(0.0, |x: &&[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
         let n = operands.first().map_or(0, |x| x.len()) as u16;
         let of_root = || set.hull().filter(|hull| hull.low >= SQUARES.0 && hull.high <= SQUARES.1);
         let of_length = |degree: u8| Some(sum(of_root()?.high, n, degree));
         match instruction {
             Instruction::Core(opcode) => match Op::from_u32(opcode.into())? {
-                Op::FDiv => Some(Moved::Nothing(*operands.get(1)?.get(i)?)),
+                Op::FDiv => Some(Moved::Nothing(operands.get(1)?.get(i)?.abs())),
                 Op::QuantizeToF16 => Some(Moved::NOTHING),
                 // x - y·n.
                 Op::FRem | Op::FMod => Some(sum(2.0 * most(0) + most(1), 2, 3)),
@@ -144,17 +145,51 @@ impl Moved {
                 Glsl::Distance => of_length(6),
                 // x/√(x0·x0 + …): relative to it each square passes as much.
                 Glsl::Normalize => Some(sum(magnitude(set), n + 1, 10)),
+                Glsl::Determinant | Glsl::MatrixInverse => {
+                    let m: SmallVec<[Polynomial; 16]> = operands.first()?.iter().map(|&x| Polynomial::leaf(x as f32)).collect();
+                    match operands.first()?.len() {
+                        4 | 9 | 16 if number == Glsl::Determinant as u32 => determinant(&m, m.len().isqrt()).map(Moved::polynomial),
+                        4 | 9 | 16 => of_inverse(&m, i),
+                        _ => None,
+                    }
+                }
                 Glsl::SmoothStep => {
                     let (edges, x) = (most(0) + most(1), most(2));
                     // t is a quotient by edge1 - edge0, which is no less than a unit of its edges.
                     let apart = operands.get(1)?.iter().zip(*operands.first()?).map(|(b, a)| (b - a).abs()).fold(f64::INFINITY, f64::min);
-                    let t = (x + edges) / apart;
+                    let t = (x + most(0)) / apart;
                     (apart > edges / 16.0).then(|| sum(3.0 * t * t + 2.0 * t * t * t, 16, 16))
                 }
                 _ => None,
             },
         }
     }
+}
+
+/// The determinant of a matrix of n columns, as a polynomial of its components; none for no columns.
+fn determinant(m: &[Polynomial], n: usize) -> Option<Polynomial> {
+    if n == 1 {
+        return m.first().copied();
+    }
+    let term = |r: usize| {
+        let term = m[r] * determinant(&minor(m, n, 0, r), n - 1)?;
+        Some(if r % 2 == 1 { -term } else { term })
+    };
+    (0..n).map(term).reduce(|sum, term| Some(sum? + term?))?
+}
+
+/// The matrix of n columns without column c and row r.
+fn minor(m: &[Polynomial], n: usize, c: usize, r: usize) -> SmallVec<[Polynomial; 16]> {
+    (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
+}
+
+/// Those of component i of the inverse of a matrix: a cofactor over the determinant.
+fn of_inverse(m: &[Polynomial], i: usize) -> Option<Moved> {
+    let n = m.len().isqrt();
+    let divisor = determinant(m, n)?;
+    let rho = divisor.error()? / divisor.value.abs();
+    (rho <= 0.25).then_some(())?;
+    Some(Moved::quotient(&determinant(&minor(m, n, i % n, i / n), n - 1)?, &divisor, rho))
 }
 
 /// What the other side is multiplied by where there is no divisor.
