@@ -363,10 +363,13 @@ impl Check {
     }
 }
 
+/// Where what a script came to goes, until some thread has taken it, and where it is taken from.
+type Ends = (Mutex<Option<Sender<amber::Checked>>>, Mutex<Receiver<amber::Checked>>);
+
 /// Amber scripts that are played by other threads, each as soon as one is free.
 struct Ahead {
-    /// By file: where what it came to goes, and where it is taken from.
-    scripts: Vec<Option<(Mutex<Option<Sender<amber::Checked>>>, Mutex<Receiver<amber::Checked>>)>>,
+    /// By file; none where it is played in its turn.
+    scripts: Vec<Option<Ends>>,
     /// The next file.
     next: AtomicUsize,
 }

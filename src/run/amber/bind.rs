@@ -255,7 +255,7 @@ fn allow_open(image: &mut Image, held: &Contents) {
     let component = |first: usize, channel: &Channel| {
         let (from, to) = (first + usize::from(channel.offset) / 8, first + usize::from(channel.offset + channel.width).div_ceil(8));
         let (_, known) = held.open(from, to - from)?;
-        let is_aligned = channel.offset % 8 == 0 && channel.width % 8 == 0;
+        let is_aligned = channel.offset.is_multiple_of(8) && channel.width.is_multiple_of(8);
         let anything = Some(Interval::ANY);
         match known {
             _ if !is_aligned => anything,

@@ -26,6 +26,9 @@ type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
 /// The polynomials of an instruction's components, for those of its operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
 
+/// What a comparison may move of a component of what a function gives of these values.
+type OfLeaves = fn(Instruction, &[&[f64]], usize, &Set) -> Option<Moved>;
+
 /// What the instructions may give, as functions: tests plant others.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -42,7 +45,7 @@ pub struct Rules {
     /// What may come out of instructions that compute none of them.
     pub passed: Passing,
     /// What a comparison may move of a function of leaves: [`Moved::of_leaves`].
-    pub moved: fn(Instruction, &[&[f64]], usize, &Set) -> Option<Moved>,
+    pub moved: OfLeaves,
     /// What a comparison of such values may come out as.
     pub compared_moved: fn(Instruction, &Side, &Side) -> Truth,
 }
