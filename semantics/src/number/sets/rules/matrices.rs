@@ -12,7 +12,8 @@
 //! a rewriting of that polynomial. By `rewriting` each monomial passes at most
 //! R = 2·(n! - 1) + (n - 1) operations: 3, 12 and 49 for n = 2, 3 and 4. So the result is within
 //! γ·P + lost of det M, where u = 2^-23, γ = R·u/(1 - R·u), and P is the permanent of the
-//! components' magnitudes: the sum of the monomials' magnitudes. `lost` is what subnormal results may lose, as there.
+//! components' magnitudes: the sum of the monomials' magnitudes. `lost` is what
+//! subnormal results may lose, as there.
 //!
 //! # MatrixInverse
 //! Component [c][r] is C/D, where C is ± the determinant without column r and row c, and D = det M.
