@@ -17,6 +17,8 @@ mod halves;
 #[path = "reference/inputs.rs"]
 #[allow(dead_code)]
 mod inputs;
+#[path = "acceptance/matrices.rs"]
+mod matrices;
 #[path = "acceptance/open.rs"]
 mod open;
 #[path = "acceptance/pairs.rs"]

@@ -1,6 +1,7 @@
 //! What `smallstep run` and `smallstep check` do with an Amber script.
 
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
@@ -13,9 +14,8 @@ use smallstep::run::amber::{
     self as playing, Compared, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show,
 };
 use smallstep::source::ReadError;
-use smallstep::theorem::check::Checker;
 use smallstep_semantics::spirv::concurrency::Schedule;
-use smallstep_semantics::spirv::environment::Limits;
+use smallstep_semantics::spirv::environment::{Limits, TimeLimit};
 
 use super::compute::{no_meaning, not_known, undefined_json};
 use super::exit;
@@ -35,6 +35,10 @@ pub(crate) struct ScriptArgs {
     /// shaders in GLSL are unsupported.
     #[arg(long, value_name = "CMD")]
     glsl_compiler: Option<CompilerCommand>,
+    /// How long a script may take on the interpreter, as 90s, 10m or 2h. A script that takes longer
+    /// ends with a limit. Where it ends by that is not the same each time.
+    #[arg(long, value_name = "TIME", value_parser = super::device::time)]
+    time_limit: Option<Duration>,
 }
 
 /// A script with its modules, or a message and the code to end with.
@@ -43,7 +47,15 @@ type Prepared = Result<(Script, Modules), (u8, String)>;
 impl ScriptArgs {
     /// The option that only scripts have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        self.glsl_compiler.as_ref().map(|_| "--glsl-compiler")
+        let given = [(self.glsl_compiler.is_some(), "--glsl-compiler"), (self.time_limit.is_some(), "--time-limit")];
+        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    /// What one script may take from now on; `fuel` is how many instructions each RUN executes at
+    /// most.
+    fn limits(&self, fuel: Option<u64>) -> Limits {
+        let limits = fuel.map_or(Interpreter::default().limits, Limits::of_fuel);
+        Limits { time: self.time_limit.and_then(TimeLimit::from_now), ..limits }
     }
 
     /// Reads a script, and loads the modules that it runs.
@@ -134,8 +146,7 @@ impl Running<'_> {
             (None, None) => compute::Interpreter::Any,
             (Some(_), None) => return Ok(None),
         };
-        let default = Interpreter::default();
-        Ok(Some(Interpreter { by, limits: self.fuel.map_or(default.limits, Limits::of_fuel), ..default }))
+        Ok(Some(Interpreter { by, limits: self.args.limits(self.fuel), ..Interpreter::default() }))
     }
 
     /// Plays the script, prints expectations and buffers, and gives the code.
@@ -144,7 +155,7 @@ impl Running<'_> {
         let (script, modules) = self.args.prepare(name, text, self.lenient)?;
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
-        let beside = interpreter.is_none().then(Interpreter::default);
+        let beside = interpreter.is_none().then(|| Interpreter { limits: self.args.limits(None), ..Interpreter::default() });
         let mut device;
         let (mut engine, engine_name) = match interpreter {
             Some(interpreter) => (Engine::Interpreter(Box::new(interpreter)), "interpreter".to_string()),
@@ -402,9 +413,12 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
 }
 
 /// Checks a script on the interpreter and on the devices.
-pub(crate) fn check(args: &ScriptArgs, name: &str, text: &str, checker: &mut Checker) -> Checked {
+pub(crate) fn check(args: &ScriptArgs, fuel: Option<u64>, name: &str, text: &str, devices: Vec<&mut Device>) -> Checked {
     match args.prepare(name, text, false) {
         Err((code, text)) => Checked::Refused(code, text),
-        Ok((script, modules)) => Checked::Legs(playing::check(&script, &modules, &Interpreter::default(), checker.devices_mut().collect())),
+        Ok((script, modules)) => {
+            let interpreter = Interpreter { limits: args.limits(fuel), ..Interpreter::default() };
+            Checked::Legs(playing::check(&script, &modules, &interpreter, devices))
+        }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct CampaignArgs {
     pub(crate) save: Option<PathBuf>,
 }
 
-fn shard(text: &str) -> Result<(u64, u64), String> {
+pub(super) fn shard(text: &str) -> Result<(u64, u64), String> {
     let wrong = || format!("\"{text}\" is no shard; write it as 0/4, the first below the second");
     let (i, n) = text.split_once('/').ok_or_else(wrong)?;
     match (i.parse(), n.parse()) {

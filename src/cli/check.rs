@@ -22,6 +22,9 @@ use smallstep_semantics::lambda_v::parse::CODES;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::rule::Rule;
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices,
 /// and compare. Of Amber scripts: play them on the interpreter and on devices, judge their
@@ -46,9 +49,17 @@ pub(crate) struct Check {
     judged: Judged,
     #[command(flatten)]
     uniformity: super::uniformity::Strictness,
-    /// The most steps of the source on one pixel.
-    #[arg(long, default_value_t = 200_000)]
-    fuel: u64,
+    /// The most steps of the source on one pixel, 200000 if not given; of Amber scripts, the most
+    /// instructions of a RUN.
+    #[arg(long)]
+    fuel: Option<u64>,
+    /// I/N: only every Nth file, from file I (from 0) on.
+    #[arg(long, value_parser = super::campaign::shard, default_value = "0/1")]
+    shard: (u64, u64),
+    /// On how many threads Amber scripts are played where no device takes part; 0 is one for each
+    /// core. The output is in the order of the files.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
     /// The verdict that every program must have: agree, disagree, vacuous, undecided, unchecked,
     /// failed, of scripts also undefined and unsupported, or an error's code as 'invalid[lv/t-if]'.
     #[arg(long, value_parser = expected)]
@@ -195,11 +206,13 @@ impl Check {
             Ok(collected) => collected,
             Err(e) => return input::fail(exit::INVALID, &e),
         };
+        let (shard, shards) = self.shard;
+        let files: Vec<PathBuf> = files.into_iter().zip(0u64..).filter(|(_, n)| n % shards == shard).map(|(file, _)| file).collect();
         let settings = Settings {
             size: self.judged.size,
             theorem: self.judged.theorem,
             constants: self.judged.constants,
-            fuel: self.fuel,
+            fuel: self.fuel.unwrap_or(200_000),
             ..Settings::default()
         };
         let known = match self.known.as_deref().map(Quirk::read_folder).transpose() {
@@ -230,81 +243,89 @@ impl Check {
             ["semantics".to_string(), "interpreter".into()].into_iter().chain(checker.devices()).map(|n| (n, Counts::default())).collect();
         let mut validation = Counts::default();
         let mut unexpected = 0u64;
-        for path in &files {
-            let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
-            let read =
-                input::bytes(path).map_err(|e| (exit::INVALID, format!("error: {e}"))).and_then(|bytes| self.reading.read(&name, &bytes));
-            let program = read.as_ref().ok();
-            let written_in = |language: Language| program.filter(|program| program.language == language).map(Program::text);
-            if let Some(text) = written_in(Language::Amber) {
-                let checked = amber::check(&self.script, &name, text, &mut checker);
-                let word = checked.word();
-                all.count(word, Lanes::default(), None);
-                if let amber::Checked::Legs(judged) = &checked {
+        let ahead = Ahead::of(&files, checker.devices().is_empty());
+        std::thread::scope(|scope| {
+            for _ in 0..ahead.threads(self.threads) {
+                scope.spawn(|| ahead.work(&self, &files));
+            }
+            for (place, path) in files.iter().enumerate() {
+                let name = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
+                let read = input::bytes(path)
+                    .map_err(|e| (exit::INVALID, format!("error: {e}")))
+                    .and_then(|bytes| self.reading.read(&name, &bytes));
+                let program = read.as_ref().ok();
+                let written_in = |language: Language| program.filter(|program| program.language == language).map(Program::text);
+                if let Some(text) = written_in(Language::Amber) {
+                    let by_now = || amber::check(&self.script, self.fuel, &name, text, checker.devices_mut().collect());
+                    let checked = ahead.take(place).unwrap_or_else(by_now);
+                    let word = checked.word();
+                    all.count(word, Lanes::default(), None);
+                    if let amber::Checked::Legs(judged) = &checked {
+                        for leg in judged {
+                            if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
+                                counts.count_script(leg);
+                            }
+                        }
+                    }
+                    unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != word));
+                    code = exit::worse(code, checked.code(asked_for));
+                    if self.json {
+                        say!("{}", checked.json(&name));
+                    } else {
+                        checked.print(&name);
+                    }
+                    continue;
+                }
+                if let Some(text) = written_in(Language::Wsl) {
+                    let checked = wsl::check(&name, text, &self.uniformity);
+                    all.count(checked.word(), Lanes::default(), None);
+                    validation.count(checked.word(), Lanes::default(), None);
+                    let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));
+                    unexpected += u64::from(self.expect.as_ref().is_some_and(|e| !matches(e)));
+                    code = exit::worse(code, checked.code());
+                    if self.json {
+                        say!("{}", checked.json(&name));
+                    } else {
+                        checked.print(&name);
+                    }
+                    continue;
+                }
+                let checked = match &read {
+                    Ok(program) if program.is_module() => {
+                        let what = "this is a SPIR-V module, and the theorem is about λV programs";
+                        Checked::Invalid { diagnostic: None, text: format!("error: {name}: {what}; `smallstep run {name}` runs it\n") }
+                    }
+                    Ok(program) => checker.check(&name, program.text()),
+                    Err((_, text)) => Checked::Invalid { diagnostic: None, text: format!("{text}\n") },
+                };
+                let verdict = checked.verdict();
+                let word = verdict.as_ref().map_or("invalid", Verdict::name);
+                let known = checked.known();
+                all.count(word, Lanes::default(), known.clone());
+                if let Checked::Judged { legs: judged, .. } = &checked {
                     for leg in judged {
                         if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
-                            counts.count_script(leg);
+                            counts.count(leg.verdict.name(), leg.lanes, leg.known.clone());
                         }
                     }
                 }
-                unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != word));
-                code = exit::worse(code, checked.code(asked_for));
+                let found = match (checked.code(), &known) {
+                    (Some(code), _) => format!("invalid[{code}]"),
+                    (None, Some(name)) => format!("disagree (known: {name})"),
+                    (None, None) => word.to_string(),
+                };
+                unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != found && *e != word));
+                code = exit::worse(code, file_code(&checked, asked_for));
                 if self.json {
-                    say!("{}", checked.json(&name));
+                    say!("{}", file_json(&name, &found, &checked));
                 } else {
-                    checked.print(&name);
-                }
-                continue;
-            }
-            if let Some(text) = written_in(Language::Wsl) {
-                let checked = wsl::check(&name, text, &self.uniformity);
-                all.count(checked.word(), Lanes::default(), None);
-                validation.count(checked.word(), Lanes::default(), None);
-                let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));
-                unexpected += u64::from(self.expect.as_ref().is_some_and(|e| !matches(e)));
-                code = exit::worse(code, checked.code());
-                if self.json {
-                    say!("{}", checked.json(&name));
-                } else {
-                    checked.print(&name);
-                }
-                continue;
-            }
-            let checked = match &read {
-                Ok(program) if program.is_module() => {
-                    let what = "this is a SPIR-V module, and the theorem is about λV programs";
-                    Checked::Invalid { diagnostic: None, text: format!("error: {name}: {what}; `smallstep run {name}` runs it\n") }
-                }
-                Ok(program) => checker.check(&name, program.text()),
-                Err((_, text)) => Checked::Invalid { diagnostic: None, text: format!("{text}\n") },
-            };
-            let verdict = checked.verdict();
-            let word = verdict.as_ref().map_or("invalid", Verdict::name);
-            let known = checked.known();
-            all.count(word, Lanes::default(), known.clone());
-            if let Checked::Judged { legs: judged, .. } = &checked {
-                for leg in judged {
-                    if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
-                        counts.count(leg.verdict.name(), leg.lanes, leg.known.clone());
-                    }
+                    print_file(&name, &found, &checked);
                 }
             }
-            let found = match (checked.code(), &known) {
-                (Some(code), _) => format!("invalid[{code}]"),
-                (None, Some(name)) => format!("disagree (known: {name})"),
-                (None, None) => word.to_string(),
-            };
-            unexpected += u64::from(self.expect.as_ref().is_some_and(|e| *e != found && *e != word));
-            code = exit::worse(code, file_code(&checked, asked_for));
-            if self.json {
-                say!("{}", file_json(&name, &found, &checked));
-            } else {
-                print_file(&name, &found, &checked);
-            }
-        }
+        });
         legs.push(("validation".into(), validation));
         let unrepeated: u64 = checker.devices_mut().map(|device| device.unrepeated()).sum();
-        let vacuous = all.programs[2] as usize == files.len();
+        let vacuous = !files.is_empty() && all.programs[2] as usize == files.len();
         if vacuous {
             code = exit::worse(code, exit::UNCHECKED);
         }
@@ -339,6 +360,63 @@ impl Check {
             tell!("{unexpected} of {} programs did not end as \"{expected}\"", files.len());
         }
         Ok(code)
+    }
+}
+
+/// Where what a script came to goes, until some thread has taken it, and where it is taken from.
+type Ends = (Mutex<Option<Sender<amber::Checked>>>, Mutex<Receiver<amber::Checked>>);
+
+/// Amber scripts that are played by other threads, each as soon as one is free.
+struct Ahead {
+    /// By file; none where it is played in its turn.
+    scripts: Vec<Option<Ends>>,
+    /// The next file.
+    next: AtomicUsize,
+}
+
+impl Ahead {
+    /// Of the files that are scripts by their names; of none where devices take part, which play
+    /// one at a time.
+    fn of(files: &[PathBuf], ahead: bool) -> Ahead {
+        let is_script = |file: &PathBuf| file.to_str().is_some_and(|name| Language::of_name(name) == Some(Language::Amber));
+        let script = |file: &PathBuf| {
+            (ahead && is_script(file)).then(|| {
+                let (sender, receiver) = channel();
+                (Mutex::new(Some(sender)), Mutex::new(receiver))
+            })
+        };
+        Ahead { scripts: files.iter().map(script).collect(), next: AtomicUsize::new(0) }
+    }
+
+    /// How many more threads there is work for, if so many are asked for.
+    fn threads(&self, asked_for: usize) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let scripts = self.scripts.iter().flatten().count();
+        scripts.min(if asked_for == 0 { cores } else { asked_for }).saturating_sub(1)
+    }
+
+    /// Plays scripts until there is none left.
+    fn work(&self, check: &Check, files: &[PathBuf]) {
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(script) = self.scripts.get(place) else { return };
+            let Some((sender, _)) = script else { continue };
+            let Some(sender) = sender.lock().ok().and_then(|mut sender| sender.take()) else { continue };
+            let name = files[place].display().to_string();
+            let read = input::bytes(&files[place]).ok().and_then(|bytes| check.reading.read(&name, &bytes).ok());
+            if let Some(program) = read.filter(|program| program.language == Language::Amber) {
+                // Whoever waited has gone only with the whole command.
+                let _ = sender.send(amber::check(&check.script, check.fuel, &name, program.text(), Vec::new()));
+            }
+        }
+    }
+
+    /// What the script of a file came to, once it has; none if no thread plays it.
+    fn take(&self, place: usize) -> Option<amber::Checked> {
+        let (sender, receiver) = self.scripts[place].as_ref()?;
+        // One that no thread has begun is played by who asks.
+        drop(sender.lock().ok()?.take());
+        receiver.lock().ok()?.recv().ok()
     }
 }
 

@@ -426,7 +426,7 @@ impl Run {
         if let Some(option) = own.or_else(|| self.compute.given_beside_script()) {
             return Err((exit::INVALID, format!("error: {name}: {option} is for modules; this is an Amber script")));
         }
-        self.only("an Amber script", &[&["image", "alpha", "output", "route", "schedule", "lenient", "glsl-compiler"]])?;
+        self.only("an Amber script", &[&["image", "alpha", "output", "route", "schedule", "lenient", "glsl-compiler", "time-limit"]])?;
         let running = amber::Running {
             args: &self.script,
             engine: self.engine.as_deref(),

@@ -12,7 +12,7 @@ use crate::theorem::dispatches::same;
 
 /// What a run may take.
 pub(super) const LIMITS: Limits =
-    Limits { instructions: 50_000, by_relation: 50_000, turns: 50_000, invocations: 1 << 10, memory: 1 << 22 };
+    Limits { instructions: 50_000, by_relation: 50_000, turns: 50_000, invocations: 1 << 10, memory: 1 << 22, time: None };
 
 /// A generated dispatch, by its seed in the first two bytes, with the edits of the others in its
 /// module. Whether both engines ran it to a definite end.

@@ -141,3 +141,58 @@ fn vectors_are_written_as_scripts_and_checked() {
     assert!(shown.code == 2 && shown.err.contains("--size is for"), "{}", shown.err);
     assert_eq!(smallstep(&["vectors", "--format", "amber", "--count", "2", "-o", "-"], "").code, 2);
 }
+
+/// Adds 3 for ever.
+const ENDLESS: &str = "OpBranch %head\n%head = OpLabel\nOpLoopMerge %after %next None\nOpBranch %next\n%next = OpLabel\n\
+                       %a = OpLoad %item %p0\n%n = OpFAdd %item %a %three\nOpStore %p0 %n\nOpBranch %head\n%after = OpLabel";
+
+#[test]
+fn a_script_ends_by_its_time_and_by_its_fuel() {
+    let endless = script_of(FLOATS, ENDLESS, "DATA_TYPE float DATA 1 0 0 0 END", "RUN p 1 1 1");
+    for command in [&["run"][..], &["check", "--device", "none"]] {
+        let begun = std::time::Instant::now();
+        let shown = smallstep(&[command, &["--time-limit", "1s", "-"]].concat(), &endless);
+        let told = format!("{}{}", shown.out, shown.err);
+        assert!(shown.code == 7 && told.contains("more than 1000 milliseconds"), "{}: {told}", shown.code);
+        assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
+        let shown = smallstep(&[command, &["--fuel", "1000", "-"]].concat(), &endless);
+        let told = format!("{}{}", shown.out, shown.err);
+        assert!(shown.code == 7 && told.contains("out of fuel after 1000 instructions"), "{}: {told}", shown.code);
+    }
+    // What is enough changes nothing.
+    assert_eq!(smallstep(&["run", "--time-limit", "10m", "-"], SUM).code, 0);
+    let shown = smallstep(&["run", "--time-limit", "1s", "examples/circle.lv"], "");
+    assert!(shown.code == 2 && shown.err.contains("--time-limit is for Amber scripts"), "{}", shown.err);
+}
+
+#[test]
+fn scripts_of_a_folder_are_played_side_by_side_and_told_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    for n in 0..7 {
+        // The first takes the longest.
+        let turns = if n == 0 { 200 } else { 1 };
+        write(&format!("{n}.amber"), &format!("{SUM}\nREPEAT {turns}\nRUN sum 1 1 1\nEND\n"));
+    }
+    write("3.amber", &SUM.replace("EQ 36", "EQ 37"));
+    write("5.lv", "(vec4 1 0 0 1)");
+    let path = folder.path().display().to_string();
+    let check = |args: &[&str]| smallstep(&[&["check", "--device", "none", &path], args].concat(), "");
+    let one = check(&["--threads", "1"]);
+    assert_eq!(one.code, 1, "{}", one.out);
+    let names = |text: &str| -> Vec<String> {
+        let first =
+            |line: &str| line.split_once(path.as_str()).map(|(_, rest)| rest[1..].split(':').next().unwrap_or_default().to_string());
+        text.lines().filter_map(first).collect()
+    };
+    assert_eq!(names(&one.out), ["0.amber", "1.amber", "2.amber", "3.amber", "4.amber", "5.amber", "5.lv", "6.amber"]);
+    for threads in ["0", "2", "5"] {
+        assert_eq!(check(&["--threads", threads]).out, one.out);
+    }
+    // Two shards together are all.
+    let shards = ["0/2", "1/2"].map(|shard| check(&["--shard", shard]));
+    let shown: Vec<Vec<String>> = shards.iter().map(|shard| names(&shard.out)).collect();
+    assert_eq!(shown, [["0.amber", "2.amber", "4.amber", "5.lv"], ["1.amber", "3.amber", "5.amber", "6.amber"]]);
+    assert_eq!(shards.map(|shard| shard.code), [0, 1]);
+    assert_eq!(check(&["--shard", "8/9"]).code, 0);
+}

@@ -587,3 +587,133 @@ fn images_of_compute_pipelines() {
     let (_, end) = played(&text.replace("BIND BUFFER to AS storage_image", "BIND BUFFER to AS sampled_image"));
     assert!(matches!(&end, Some(End::Invalid(why)) if why.contains("is a storage image, and what line")), "{end:?}");
 }
+
+/// A fragment stage that computes `%v` of 2.5 and 1.5, and is red where `%c` holds, otherwise
+/// yellow. No float controls are declared.
+fn chosen_by(value: &str, condition: &str, limit: &str) -> String {
+    let variables = format!(
+        "%a = OpConstant %float 2.5\n%b = OpConstant %float 1.5\n%three = OpConstant %float 3\n%limit = OpConstant %float {limit}\n\
+         %i2 = OpConstant %int 2\n%ab = OpConstantComposite %vec2 %a %b\n%origin = OpConstantComposite %vec2 %f0 %f0"
+    );
+    let body = format!(
+        "{value}\n{condition}\nOpSelectionMerge %done None\nOpBranchConditional %c %is %is_not\n%is = OpLabel\nOpStore %colour %red\n\
+         OpBranch %done\n%is_not = OpLabel\nOpStore %colour %yellow\nOpBranch %done\n%done = OpLabel"
+    );
+    let fragment = Stage { variables: &variables, body: &body, ..PLAIN };
+    let commands = format!("{DRAW_ALL}\nEXPECT target IDX 0 0 SIZE 8 8 EQ_RGBA 255 0 0 255");
+    let text = script_of([PLAIN, fragment], "R8G8B8A8_UNORM", "", OF_ALL, &commands);
+    text.replace("OpCapability Shader\n", "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\n")
+}
+
+#[test]
+fn a_comparison_with_a_constant_outside_of_what_a_value_may_be_is_decided() {
+    let greater = "%c = OpFOrdGreaterThan %bool %v %limit";
+    let function = |call: &str| format!("%v = OpExtInst %float %glsl {call}");
+    for (value, outside, inside) in [
+        ("%v = OpFDiv %float %a %b".to_string(), "1.0", "1.6666666"),
+        (function("Sqrt %a"), "1.0", "1.5811388"),
+        (function("Exp2 %a"), "5.0", "5.656854"),
+        ("%v = OpFMod %float %a %b".to_string(), "0.9", "1.0"),
+        (function("Length %ab"), "2.9", "2.9154758"),
+        (function("Distance %ab %origin"), "2.9", "2.9154758"),
+    ] {
+        assert_eq!(decisions(&chosen_by(&value, greater, outside)), [Decision::Holds], "{value}");
+        assert_eq!(decisions(&chosen_by(&value, greater, inside)), [Decision::Undecided], "{value}");
+    }
+}
+
+#[test]
+fn a_whole_part_is_decided_where_all_that_a_value_may_be_has_the_same() {
+    let is_two = "%c = OpIEqual %bool %n %i2";
+    for (value, decision) in [
+        ("%v = OpFDiv %float %a %f1\n%n = OpConvertFToS %int %v", Decision::Holds),
+        ("%v = OpFDiv %float %a %b\n%n = OpConvertFToS %int %v", Decision::Fails),
+        ("%v = OpFDiv %float %three %b\n%n = OpConvertFToS %int %v", Decision::Undecided),
+        ("%v = OpFDiv %float %three %b\n%f = OpExtInst %float %glsl Floor %v\n%n = OpConvertFToS %int %f", Decision::Undecided),
+        ("%v = OpExtInst %float %glsl Exp2 %b\n%f = OpExtInst %float %glsl Floor %v\n%n = OpConvertFToS %int %f", Decision::Holds),
+    ] {
+        assert_eq!(decisions(&chosen_by(value, is_two, "1")), [decision], "{value}");
+    }
+}
+
+#[test]
+fn choices_and_selections_by_what_is_decided_are_decided() {
+    let root = "%w = OpExtInst %float %glsl Sqrt %a\n";
+    let glsl = |call: &str| format!("{root}%v = OpExtInst %float %glsl {call}");
+    let equal = "%c = OpFOrdEqual %bool %v %limit";
+    for (value, limit, decision) in [
+        (glsl("FMin %w %f1"), "1", Decision::Holds),
+        (glsl("FMax %w %a"), "2.5", Decision::Holds),
+        (glsl("FMax %w %f1"), "1", Decision::Fails),
+        (glsl("FMin %w %limit"), "1.5811388", Decision::Undecided),
+        (glsl("FClamp %w %f0 %f1"), "1", Decision::Holds),
+        (glsl("Step %w %f1"), "0", Decision::Holds),
+        (glsl("Step %f1 %w"), "1", Decision::Holds),
+        (format!("{root}%is = OpFOrdGreaterThan %bool %w %f1\n%v = OpSelect %float %is %a %b"), "2.5", Decision::Holds),
+        (format!("{root}%is = OpIsNan %bool %w\n%v = OpSelect %float %is %a %b"), "1.5", Decision::Holds),
+    ] {
+        // The label of the branch has the name of the selection's condition.
+        let value = value.replace("%is ", "%greater ");
+        assert_eq!(decisions(&chosen_by(&value, equal, limit)), [decision], "{value}");
+    }
+}
+
+/// A script that draws `middle` by one fragment stage, and `target` by one that fetches each texel
+/// of it. `%x` is the column.
+fn drawn_and_fetched(format: &str, body: &str, commands: &str) -> String {
+    let first = Stage {
+        interface: "%coordinate",
+        decorations: "OpDecorate %coordinate BuiltIn FragCoord",
+        variables: "%coordinate = OpVariable %p_in_vec4 Input\n%big = OpConstant %float 1e9\n%three = OpConstant %float 3",
+        body: &format!("%place = OpLoad %vec4 %coordinate\n%x = OpCompositeExtract %float %place 0\n{body}"),
+    };
+    let second = Stage {
+        interface: "%coordinate",
+        decorations: "OpDecorate %texture DescriptorSet 0\nOpDecorate %texture Binding 0\nOpDecorate %coordinate BuiltIn FragCoord",
+        variables: "%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n%p_image = OpTypePointer UniformConstant %image\n\
+                    %texture = OpVariable %p_image UniformConstant\n%coordinate = OpVariable %p_in_vec4 Input",
+        body: "%place = OpLoad %vec4 %coordinate\n%xy = OpVectorShuffle %vec2 %place %place 0 1\n%at = OpConvertFToS %ivec2 %xy\n\
+               %loaded = OpLoad %image %texture\n%c = OpImageFetch %vec4 %loaded %at Lod %u0\nOpStore %colour %c",
+    };
+    let others = shaders(PLAIN, second).replace("#!amber\n", "").replace("SHADER vertex v ", "SHADER vertex w ");
+    let others = others.replace("SHADER fragment f ", "SHADER fragment e ");
+    let glsl = "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\n";
+    format!(
+        "{}{others}BUFFER middle FORMAT {format}\nBUFFER target FORMAT R32G32B32A32_SFLOAT\n{ALL}\
+         PIPELINE graphics g\n  ATTACH v\n  ATTACH f\n  FRAMEBUFFER_SIZE 8 8\n  BIND BUFFER middle AS color LOCATION 0\n{OF_ALL}END\n\
+         PIPELINE graphics h\n  ATTACH w\n  ATTACH e\n  FRAMEBUFFER_SIZE 8 8\n  BIND BUFFER target AS color LOCATION 0\n{OF_ALL}\
+         \x20 BIND BUFFER middle AS sampled_image DESCRIPTOR_SET 0 BINDING 0\nEND\n\
+         {DRAW_ALL}\nRUN h DRAW_ARRAY AS TRIANGLE_LIST\n{commands}\n",
+        shaders(PLAIN, first).replace("OpCapability Shader\n", glsl)
+    )
+}
+
+#[test]
+fn a_doubtful_texel_makes_doubtful_what_it_is_read_for() {
+    // Of tan 1e9 nothing is known, and it is in column 0 alone.
+    let body = "%tan = OpExtInst %float %glsl Tan %big\n%is_first = OpFOrdLessThan %bool %x %f1\n\
+                %v = OpSelect %float %is_first %tan %f0\n%c = OpCompositeConstruct %vec4 %v %f1 %f1 %f1\nOpStore %colour %c";
+    let expect = "EXPECT target IDX 1 0 SIZE 7 8 EQ_RGBA 0 255 255 255\nEXPECT target IDX 0 0 SIZE 1 8 EQ_RGBA 0 255 255 255";
+    for format in ["R32G32B32A32_SFLOAT", "R16G16B16A16_SFLOAT"] {
+        let text = drawn_and_fetched(format, body, expect);
+        assert_eq!(decisions(&text), [Decision::Holds, Decision::Undecided], "{format}");
+        // The known texels are no others.
+        let wrong = text.replacen("EQ_RGBA 0", "EQ_RGBA 100", 1);
+        assert_eq!(decisions(&wrong)[0], Decision::Fails, "{format}");
+    }
+}
+
+#[test]
+fn a_texel_of_a_format_that_rounds_has_its_set() {
+    // 1/3 as 85/255, from 84.99… or 85.00…; read, it is 85/255 as a device divides.
+    let body = "%v = OpFDiv %float %f1 %three\n%c = OpCompositeConstruct %vec4 %v %v %half %f1\nOpStore %colour %c";
+    for format in ["R8G8B8A8_UNORM", "R8G8B8A8_SNORM", "R16G16B16A16_SFLOAT"] {
+        let of = |tolerance: &str, value: &str| {
+            decisions(&drawn_and_fetched(format, body, &format!("EXPECT target IDX 0 TOLERANCE {tolerance} EQ {value}")))
+        };
+        assert_eq!(of("0.01", "0.3333333"), [Decision::Holds], "{format}");
+        assert_eq!(of("0.01", "0.36"), [Decision::Fails], "{format}");
+        // Some of the values are further away.
+        assert_eq!(of("0.0001", "0.3333333"), [Decision::Undecided], "{format}");
+    }
+}

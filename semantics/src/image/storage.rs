@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::texel::{self, Codes, Texel, shader_bits};
@@ -77,6 +78,8 @@ struct Level {
     /// For each texel: in bit c whether component c is undefined, in bit 4 + c whether it was
     /// rounded when it was stored, so that another device may hold the neighbouring code.
     shadow: Vec<u8>,
+    /// By texel: what a device may hold instead in each component, as numbers, if this is more.
+    open: FxHashMap<usize, [Option<Interval>; 4]>,
 }
 
 /// An image. A texel is at (x, y, z) of a level, z the place in the third dimension, the layer or
@@ -160,7 +163,7 @@ impl Image {
         let all = mask(format.channels().len() as u8) as u8;
         let level = |l: u32| {
             let texels = texels(l) as usize;
-            Level { sides: of_level(l), bytes: vec![0; texels * format.bytes()], shadow: vec![all; texels] }
+            Level { sides: of_level(l), bytes: vec![0; texels * format.bytes()], shadow: vec![all; texels], open: FxHashMap::default() }
         };
         Ok(Image { format, shape, levels: (0..levels).map(level).collect() })
     }
@@ -216,6 +219,7 @@ impl Image {
         }
         to.bytes.copy_from_slice(bytes);
         to.shadow.fill(0);
+        to.open.clear();
         Ok(())
     }
 
@@ -226,7 +230,18 @@ impl Image {
         let size = self.format.bytes();
         let to = self.levels.get_mut(level as usize)?;
         *to.shadow.get_mut(index)? = undefined & 15;
+        to.open.remove(&index);
         to.bytes.get_mut(index * size..)?.get_mut(..size)?.copy_from_slice(&texel.to_le_bytes()[..size]);
+        Some(())
+    }
+
+    /// Says that a device may hold other numbers in some components of a texel, as a shader sees
+    /// them; by its place among those of its level. What the texel holds may be among them or not.
+    /// None if it is not there.
+    pub fn allow(&mut self, level: u32, index: usize, components: [Option<Interval>; 4]) -> Option<()> {
+        let to = self.levels.get_mut(level as usize)?;
+        to.shadow.get(index)?;
+        to.open.insert(index, components);
         Some(())
     }
 
@@ -241,6 +256,7 @@ impl Image {
             encoded.copy_to(texel);
         }
         to.shadow.fill(encoded.shadow);
+        to.open.clear();
         Ok(())
     }
 
@@ -288,7 +304,14 @@ impl Image {
     pub(super) fn texel(&self, rules: &Rules, level: u32, at: [i64; 3]) -> Option<Texel> {
         let index = self.index_at(level, at)?;
         let (bits, undefined) = self.raw_of(level, index)?;
-        Some(Texel::decode(rules, self.format, bits, undefined, self.levels[level as usize].shadow[index] >> 4))
+        let level = &self.levels[level as usize];
+        let mut texel = Texel::decode(rules, self.format, bits, undefined, level.shadow[index] >> 4);
+        if let Some(open) = level.open.get(&index) {
+            for (allowed, open) in texel.allowed.iter_mut().zip(open) {
+                *allowed = open.map_or(*allowed, |open| allowed.hull(open));
+            }
+        }
+        Some(texel)
     }
 
     /// OpImageFetch at a level, and OpImageRead at level 0: the texel, converted to four
@@ -331,6 +354,7 @@ impl Image {
         let encoded = Encoded::of(self.format, components, undefined);
         let (l, size) = (self.levels.first_mut()?, self.format.bytes());
         *l.shadow.get_mut(index)? = encoded.shadow;
+        l.open.remove(&index);
         encoded.copy_to(l.bytes.get_mut(index * size..)?.get_mut(..size)?);
         Some(encoded.codes)
     }

@@ -15,6 +15,9 @@ pub struct Interval {
     pub nan: bool,
 }
 
+// No end is NaN.
+impl Eq for Interval {}
+
 /// A definite value and what a conforming device may have instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inexact {

@@ -191,7 +191,8 @@ fn stages(
         }
         None => fragments,
     };
-    let mut grid = Grid::of(fragment, relation, stage, fragments, topology, draw.limits.of_relation() - instructions);
+    let fuel = draw.limits.of_relation() - instructions;
+    let mut grid = Grid::of(fragment, relation, stage, fragments, topology, fuel).until(draw.limits.time);
     grid.go(schedule, sink);
     let (fragments, report) = grid.end();
     let (targets, depth) = fragments.finish();
@@ -300,7 +301,7 @@ fn before<'a>(
     // Both stages are checked before either runs.
     let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
     unordered((&stage, effects.writes), (&next, interface::effects(fragment, fragment_entry)?.writes))?;
-    let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.of_relation());
+    let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.of_relation()).until(draw.limits.time);
     grid.go(schedule, sink);
     let instructions = grid.instructions();
     let (vertices, report) = grid.end();

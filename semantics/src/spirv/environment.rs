@@ -9,6 +9,7 @@ use crate::raster;
 
 use super::module::Module;
 use super::value::Buffer;
+use std::time::{Duration, Instant};
 
 /// A place among the invocations of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -46,11 +47,42 @@ pub struct Limits {
     pub invocations: u64,
     /// Bytes of all memory that the module's variables take at once.
     pub memory: u64,
+    /// When the run ends at the latest, if at all. Where it ends by that is not the same each time.
+    pub time: Option<TimeLimit>,
+}
+
+/// A point in time at which runs end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimit {
+    until: Instant,
+    milliseconds: u64,
+}
+
+impl TimeLimit {
+    /// Instructions between two looks at the clock.
+    pub(super) const EVERY: u64 = 1 << 12;
+
+    /// So long from now on; none if that is never.
+    pub fn from_now(time: Duration) -> Option<TimeLimit> {
+        let milliseconds = u64::try_from(time.as_millis()).ok()?;
+        Some(TimeLimit { until: Instant::now().checked_add(time)?, milliseconds })
+    }
+
+    /// The limit that is passed, if it is.
+    pub fn passed(&self) -> Option<Limit> {
+        (Instant::now() >= self.until).then_some(Limit { what: "milliseconds", bound: self.milliseconds })
+    }
+
+    /// The same, where the clock is looked at only now and then: when the count of instructions
+    /// goes from one to another.
+    pub(super) fn passed_between(this: Option<TimeLimit>, from: u64, to: u64) -> Option<Limit> {
+        this.filter(|_| from / TimeLimit::EVERY != to / TimeLimit::EVERY)?.passed()
+    }
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: 1 << 36, by_relation: 1 << 25, turns: 1 << 28, invocations: 1 << 24, memory: 1 << 31 }
+        Limits { instructions: 1 << 36, by_relation: 1 << 25, turns: 1 << 28, invocations: 1 << 24, memory: 1 << 31, time: None }
     }
 }
 

@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 use super::check::is_atomic;
 use super::concurrency::schedule::Ready;
 use super::concurrency::{Agent, Arrival, Detector, Kind, Picker, Schedule, Topology, Wait, arrival};
-use super::environment::{Dispatch, InvocationId, Observation};
+use super::environment::{Dispatch, InvocationId, Observation, TimeLimit};
 use super::error::LoadError;
 use super::grammar::Op;
 use super::memory::Memory;
@@ -169,6 +169,8 @@ pub(super) struct Grid<'m, 'r, W> {
     ending: Option<Outcome<Observation>>,
     /// Of a run over sets, that.
     over: Option<Box<Over>>,
+    /// When it ends at the latest.
+    time: Option<TimeLimit>,
 }
 
 impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
@@ -177,7 +179,8 @@ impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
         let entry = module.entry_point(dispatch.entry)?;
         Ok(match prepare::prepare(module, entry, dispatch, &relation.rules) {
             Ok((prepared, work, topology, shared)) => {
-                Ok(Grid::of(module, relation, (prepared, shared), work, topology, dispatch.limits.of_relation()))
+                Ok(Grid::of(module, relation, (prepared, shared), work, topology, dispatch.limits.of_relation())
+                    .until(dispatch.limits.time))
             }
             Err(refused) => Err(refused.into()),
         })
@@ -215,6 +218,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             doubtful: false,
             ending: None,
             over: None,
+            time: None,
         }
     }
 
@@ -484,6 +488,10 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             self.ending = Some(Outcome::OutOfFuel);
             return false;
         }
+        if let Some(limit) = TimeLimit::passed_between(self.time, self.instructions, self.instructions + count) {
+            self.ending = Some(Outcome::Limit(limit));
+            return false;
+        }
         self.instructions += count;
         let actions: &[Action] = if let Next::Acts(_, actions) = &reduct.next { actions } else { &[] };
         let after = match &reduct.next {
@@ -587,6 +595,11 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         {
             sink.event(&Event { rule, invocation, step, at, instruction, value: None, actions: &[] });
         }
+    }
+
+    /// The same, that ends at the latest at that time.
+    pub(super) fn until(self, time: Option<TimeLimit>) -> Self {
+        Grid { time, ..self }
     }
 
     /// What has been executed, counted.

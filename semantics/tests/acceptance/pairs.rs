@@ -176,11 +176,3 @@ fn wrong_devices_are_caught() {
         assert!(caught, "{name}");
     }
 }
-
-#[test]
-fn what_the_implementation_defines_has_no_rule() {
-    let operand = [Operand { set: point(1.0), id: None }; 4];
-    for function in [Glsl::Determinant, Glsl::MatrixInverse] {
-        assert_eq!(allowed_alone(Profile::Strict, Instruction::Glsl(function as u32), &[(&operand, 2)]), None, "{function:?}");
-    }
-}

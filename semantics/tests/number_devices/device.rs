@@ -319,9 +319,15 @@ impl<'p> Device<'p> {
         if !self.rewrites || self.random.percent(50) {
             return Ok((self.flushed(x_value), self.flushed(y_value)));
         }
+        if (self.is_inverted(x.0) || self.is_inverted(y.0))
+            && self.random.percent(40)
+            && let Some(sides) = self.inverted(x, y)
+        {
+            return sides;
+        }
         let mut sides = [Vec::new(), Vec::new()];
         for (k, (node, lane)) in [x, y].into_iter().enumerate() {
-            let mut expr = self.operand(Op::Add, node, lane, 5);
+            let mut expr = self.side(node, lane);
             for _ in 0..self.random.below(3) {
                 expr = self.rewrite(expr);
             }

@@ -122,6 +122,40 @@ const POLYNOMIAL: [Op; 20] = [
     Op::Select,
 ];
 
+/// Operations that are no polynomials but have bounds, choices by them, and some polynomials that
+/// go into them.
+const COMPARED: [Op; 26] = [
+    Op::Div,
+    Op::Div,
+    Op::Div,
+    Op::Div,
+    Op::Mod,
+    Op::Mod,
+    Op::Sqrt,
+    Op::InverseSqrt,
+    Op::Exp2,
+    Op::Exp,
+    Op::Log2,
+    Op::Sin,
+    Op::Length,
+    Op::Distance,
+    Op::Fract,
+    Op::Min,
+    Op::Max,
+    Op::Clamp,
+    Op::Abs,
+    Op::Floor,
+    Op::Step,
+    Op::Negate,
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Dot,
+];
+
+/// The comparisons.
+const COMPARISONS: [Op; 6] = [Op::LessThan, Op::LessThanEqual, Op::GreaterThan, Op::GreaterThanEqual, Op::Equal, Op::NotEqual];
+
 /// A float for a program of this style.
 fn float(random: &mut Random, style: usize) -> f32 {
     let style = if random.percent(75) { style } else { random.below(7) };
@@ -194,6 +228,34 @@ impl Program {
             let op = if random.percent(90) { POLYNOMIAL[random.below(POLYNOMIAL.len())] } else { FAVOURED[random.below(FAVOURED.len())] };
             program.push_operation(random, style, op, &Arithmetic::default());
         }
+        program
+    }
+
+    /// A program of `length` operations with bounds, and a comparison of the last one with a float
+    /// near what it may be.
+    pub fn generate_compared(random: &mut Random, length: usize) -> Program {
+        let mut program = Program::default();
+        let style = [1, 2, 2, 2, 3, 5][random.below(6)];
+        for _ in 0..length {
+            let op = COMPARED[random.below(COMPARED.len())];
+            program.push_operation(random, style, op, &Arithmetic::default());
+        }
+        let last = program.nodes.len() - 1;
+        let reach = [1, 4, 16, 64, 1024, 1 << 20][random.below(6)];
+        let near = |random: &mut Random, lane: &Lane| {
+            let moved = random.below(2 * reach + 1) as i32 - reach as i32;
+            let bits = (lane.bits & 0x7fff_ffff).saturating_add_signed(moved).min(0x7f7f_ffff);
+            Lane::exact(f32::from_bits(bits | lane.bits & 0x8000_0000))
+        };
+        let lanes: Lanes = program.nodes[last].lanes.iter().map(|lane| near(random, lane)).collect();
+        let shape = program.nodes[last].shape;
+        let constant = program.push(Kind::Leaf, Vec::new(), shape, lanes);
+        let args = if random.percent(50) { vec![last, constant] } else { vec![constant, last] };
+        let op = COMPARISONS[random.below(COMPARISONS.len())];
+        let tuples: Vec<Tuple<'_>> = args.iter().map(|&arg| Tuple { lanes: &program.nodes[arg].lanes, columns: 1 }).collect();
+        let lanes = Arithmetic::default().apply(op, &tuples);
+        let shape = Shape::Bool(lanes.len());
+        program.push(Kind::Apply(op), args, shape, lanes);
         program
     }
 

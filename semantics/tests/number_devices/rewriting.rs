@@ -1,6 +1,7 @@
 //! Polynomials in whatever form associativity, commutativity and distributivity allow, and
 //! evaluated with any of their sums fused and any rounding that is open.
 
+use super::super::program::Kind;
 use super::{Arbitrary, CONSTANT, Device, Evaluated, Expr};
 use smallstep_semantics::number::Op;
 
@@ -15,6 +16,95 @@ impl Device<'_> {
             }
         }
         self.evaluate(&expr)
+    }
+
+    /// A side of a comparison: what its terms are.
+    pub(super) fn side(&mut self, node: usize, lane: usize) -> Expr {
+        let it = &self.program.nodes[node];
+        match it.kind {
+            // x - y·floor(x/y).
+            Kind::Apply(Op::Mod) if self.random.percent(70) => {
+                let (x, y) = ((it.args[0], lane), (it.args[1], lane));
+                let (dividend, divisor) = (f64::from(self.float(x.0, x.1)), f64::from(self.float(y.0, y.1)));
+                let multiple = ((dividend - f64::from(self.float(node, lane))) / divisor).round() as f32;
+                let whole = Expr::Leaf((CONSTANT - 1 - node, lane), multiple);
+                let [x, y] = [x, y].map(|(node, lane)| Expr::Leaf((node, lane), self.float(node, lane)));
+                Expr::Sum(vec![x, Expr::Negated(Box::new(Expr::Product(vec![y, whole])))])
+            }
+            _ => self.operand(Op::Add, node, lane, 5),
+        }
+    }
+
+    pub(super) fn is_inverted(&self, node: usize) -> bool {
+        matches!(self.program.nodes[node].kind, Kind::Apply(Op::Div | Op::Sqrt | Op::Length | Op::Distance))
+    }
+
+    /// The sides of a comparison of a quotient, a root or a length with y, where both are
+    /// multiplied by the divisor, or squared.
+    pub(super) fn inverted(&mut self, x: (usize, usize), y: (usize, usize)) -> Option<Result<(f32, f32), Arbitrary>> {
+        if self.is_inverted(x.0) {
+            return self.inverse(x, y);
+        }
+        Some(self.inverse(y, x)?.map(|(y, x)| (x, y)))
+    }
+
+    fn inverse(&mut self, x: (usize, usize), y: (usize, usize)) -> Option<Result<(f32, f32), Arbitrary>> {
+        let it = &self.program.nodes[x.0];
+        let Kind::Apply(op) = it.kind else { return None };
+        let args = it.args.clone();
+        let width = self.values[args[0]].len();
+        let other = self.operand(Op::Mul, y.0, y.1, 5);
+        let (left, right, negative) = match op {
+            Op::Div => {
+                let divisor = self.operand(Op::Div, args[1], x.1, 5);
+                let negative = self.float(args[1], x.1) < 0.0;
+                (self.operand(Op::Div, args[0], x.1, 5), Expr::Product(vec![other, divisor]), negative)
+            }
+            Op::Sqrt | Op::Length | Op::Distance if self.float(y.0, y.1) > 0.0 => {
+                let square = |x: &Expr| Expr::Product(vec![x.clone(), x.clone()]);
+                let left = match op {
+                    Op::Sqrt => self.operand(Op::Mul, args[0], x.1, 5),
+                    Op::Length => {
+                        let components: Vec<Expr> = (0..width).map(|i| self.operand(Op::Mul, args[0], i, 5)).collect();
+                        Expr::Sum(components.iter().map(square).collect())
+                    }
+                    _ => {
+                        // The differences are not multiplied out.
+                        let mut components = Vec::new();
+                        for i in 0..width {
+                            let difference = f64::from(self.float(args[0], i)) - f64::from(self.float(args[1], i));
+                            let Ok(difference) = self.round(difference, 0.0) else { return Some(Err(Arbitrary)) };
+                            components.push(Expr::Leaf((CONSTANT - 1 - x.0, i), difference));
+                        }
+                        Expr::Sum(components.iter().map(square).collect())
+                    }
+                };
+                (left, square(&other), false)
+            }
+            _ => return None,
+        };
+        let (mut left, mut right) = (left, right);
+        for _ in 0..self.random.below(3) {
+            (left, right) = (self.rewrite(left), self.rewrite(right));
+        }
+        // Terms move here too.
+        let mut sides = [Vec::new(), Vec::new()];
+        for (k, side) in [left, right].into_iter().enumerate() {
+            let terms = match side {
+                Expr::Sum(terms) => terms,
+                other => vec![other],
+            };
+            for term in terms {
+                let moves = self.random.percent(20);
+                sides[k ^ usize::from(moves)].push(if moves { Expr::Negated(Box::new(term)) } else { term });
+            }
+        }
+        let [left, right] = sides.map(|terms| match terms.len() {
+            0 => Expr::Leaf((CONSTANT, 0), 0.0),
+            _ => Expr::Sum(terms),
+        });
+        let evaluated = self.evaluate(&left).and_then(|left| Ok((left, self.evaluate(&right)?)));
+        Some(evaluated.map(|(left, right)| if negative { (-left, -right) } else { (left, right) }))
     }
 
     /// A quotient, each term of the dividend perhaps divided for itself, or

@@ -5,7 +5,8 @@ use super::device::Device;
 use super::program::{Kind, Program, Random, Shape};
 use super::text;
 use smallstep_semantics::number::sets::{
-    Exploration, Operand, Passed, Polynomial, Polynomials, Rules, Set, Sets, Span, Unsettled, allowed_alone, observe, passed, polynomials,
+    Budget, Exploration, Moved, Operand, Passed, Polynomial, Polynomials, Rules, Set, Sets, Side, Span, Truth, Unsettled, allowed_alone,
+    compared_moved, explore, observe, passed, polynomials,
 };
 use smallstep_semantics::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 
@@ -126,14 +127,26 @@ fn outside(program: &Program, exploration: Exploration, devices: u64, seed: u64,
 
 /// Draws programs until one is contradicted; `polynomial` ones are mostly of + - ·.
 fn search(exploration: Exploration, polynomial: bool, programs: u64, devices: u64, seed: u64) -> (Option<(u64, String)>, Count) {
+    let generate = |random: &mut Random, length| match polynomial {
+        true => Program::generate_polynomial(random, length),
+        false => Program::generate(random, length, &Arithmetic::default()),
+    };
+    search_of(exploration, (9, generate), programs, devices, seed)
+}
+
+/// The same for programs of up to so many operations that are generated in another way.
+fn search_of(
+    exploration: Exploration,
+    (longest, generate): (usize, impl Fn(&mut Random, usize) -> Program),
+    programs: u64,
+    devices: u64,
+    seed: u64,
+) -> (Option<(u64, String)>, Count) {
     let mut random = Random(seed);
     let mut count = Count::default();
     for i in 0..programs {
-        let length = 1 + random.below(9);
-        let program = match polynomial {
-            true => Program::generate_polynomial(&mut random, length),
-            false => Program::generate(&mut random, length, &Arithmetic::default()),
-        };
+        let length = 1 + random.below(longest);
+        let program = generate(&mut random, length);
         let device_seed = random.next();
         if let Some(found) = outside(&program, exploration, devices, device_seed, &mut count) {
             return (Some((i, found)), count);
@@ -268,7 +281,7 @@ fn alone(profile: Profile, instruction: Instruction, operands: &[Passed]) -> Opt
     let operands: Vec<[Operand; 1]> = operands.iter().map(|operand| [Operand { set: operand.set, id: None }]).collect();
     let args: Vec<(&[Operand], usize)> = operands.iter().map(|operand| (&operand[..], 1)).collect();
     let set = *allowed_alone(profile, instruction, &args)?.first()?;
-    set.is_bounded().then_some(Passed { set, polynomial: None })
+    set.is_bounded().then_some(Passed { set, polynomial: None, moved: Some(Moved::NOTHING) })
 }
 
 /// Rules of choices and quotients that claim too much.
@@ -352,4 +365,197 @@ fn bounds_that_claim_too_much_are_caught() {
         }
     }
     assert!(survivors.is_empty(), "not caught: {survivors:#?}");
+}
+
+#[test]
+fn comparisons_of_what_is_bounded_hold_what_devices_answer() {
+    for profile in [Profile::VulkanDefault, Profile::Wgsl] {
+        let (found, mut count) = search_of(Exploration::under(profile), (3, Program::generate_compared), 60_000, 4, 17);
+        assert_eq!(found.map(|(i, found)| format!("program {i}: {found}")), None);
+        report(&format!("{profile}, comparisons"), &mut count);
+    }
+}
+
+/// Rules of comparisons that claim too much.
+#[test]
+fn comparisons_that_claim_too_much_are_caught() {
+    let right = Rules::default();
+    let planted: Vec<(&str, Rules)> = vec![
+        (
+            "no term moves",
+            Rules {
+                compared_moved: |i, x, y| {
+                    let alone = |side: &Side| Side { moved: Moved::NOTHING, ..*side };
+                    compared_moved(i, &alone(x), &alone(y))
+                },
+                ..right
+            },
+        ),
+        ("a remainder is a value by itself", Rules { moved: |_, _, _, _| Some(Moved::NOTHING), ..right }),
+        ("the other side is the first", Rules { compared_moved: |i, x, _| compared_moved(i, x, x), ..right }),
+        (
+            "sets are half as wide",
+            Rules {
+                compared_moved: |i, x, y| {
+                    let half = |side: &Side| {
+                        let hull = side.set.hull().expect("bounded");
+                        let quarter = (hull.high - hull.low) / 4.0;
+                        Side { set: Set::of(Span { low: hull.low + quarter, high: hull.high - quarter }), ..*side }
+                    };
+                    compared_moved(i, &half(x), &half(y))
+                },
+                ..right
+            },
+        ),
+        (
+            "a divisor multiplies nothing",
+            Rules {
+                compared_moved: |i, x, y| {
+                    let undivided = |side: &Side| match side.moved {
+                        Moved::Terms { divisor: Some(_), .. } => Side { moved: Moved::NOTHING, ..*side },
+                        _ => *side,
+                    };
+                    compared_moved(i, &undivided(x), &undivided(y))
+                },
+                ..right
+            },
+        ),
+    ];
+    let mut survivors = Vec::new();
+    for (name, rules) in planted {
+        let exploration = Exploration { rules, ..Exploration::under(Profile::VulkanDefault) };
+        match search_of(exploration, (3, Program::generate_compared), 200_000, 4, 18) {
+            (Some((i, _)), _) => println!("{name}: caught by program {i}"),
+            (None, _) => survivors.push(name),
+        }
+    }
+    assert!(survivors.is_empty(), "not caught: {survivors:#?}");
+}
+
+/// What OpFOrdLessThan and the others say of an operation of constants and another constant.
+fn truths(profile: Profile, op: Op, args: &[&[f32]], constant: f32) -> [Truth; 6] {
+    let exact = |x: &f32| Lane::exact(*x);
+    let operands: Vec<Lanes> = args.iter().map(|arg| arg.iter().map(exact).collect()).collect();
+    let tuples: Vec<Tuple<'_>> = operands.iter().map(|lanes| Tuple::vector(lanes)).collect();
+    let explored = explore(profile, Budget::default(), |sets| {
+        let value = sets.apply(&Arithmetic::default(), op, &tuples)?;
+        let constant: Lanes = value.iter().map(|_| Lane::exact(constant)).collect();
+        let comparisons = [Op::LessThan, Op::LessThanEqual, Op::GreaterThan, Op::GreaterThanEqual, Op::Equal, Op::NotEqual];
+        let mut truths = [Truth::BOTH; 6];
+        for (truth, op) in truths.iter_mut().zip(comparisons) {
+            let holds = sets.apply(&Arithmetic::default(), op, &[Tuple::vector(&value), Tuple::vector(&constant)])?;
+            *truth = sets.truth(holds[0]);
+        }
+        Ok(truths)
+    });
+    explored.ways[0]
+}
+
+/// A constant outside of what an operation may give decides every comparison; one inside none.
+#[test]
+fn a_constant_outside_decides_and_one_inside_does_not() {
+    let close = |x: f32, factor: f64| (f64::from(x) * factor) as f32;
+    let cases: &[(Op, &[&[f32]], f32)] = &[
+        (Op::Div, &[&[2.5], &[1.5]], 1.666_666_7),
+        (Op::Div, &[&[-1.0], &[3.0]], -0.333_333_34),
+        (Op::Sqrt, &[&[2.0]], std::f32::consts::SQRT_2),
+        (Op::InverseSqrt, &[&[2.0]], std::f32::consts::FRAC_1_SQRT_2),
+        (Op::Exp2, &[&[0.5]], std::f32::consts::SQRT_2),
+        (Op::Exp, &[&[1.0]], std::f32::consts::E),
+        (Op::Log2, &[&[10.0]], std::f32::consts::LOG2_10),
+        (Op::Log, &[&[10.0]], std::f32::consts::LN_10),
+        (Op::Sin, &[&[1.0]], 0.841_471),
+        (Op::Pow, &[&[2.0], &[0.5]], std::f32::consts::SQRT_2),
+        (Op::Mod, &[&[7.3], &[0.7]], 0.300_000_3),
+        (Op::Length, &[&[3.0, 4.0]], 5.0),
+        (Op::Length, &[&[1.0, 2.0, 2.0, 4.0]], 5.0),
+        (Op::Distance, &[&[1.0, 1.0], &[4.0, 5.0]], 5.0),
+        (Op::Normalize, &[&[3.0, 4.0]], 0.6),
+        (Op::Sinh, &[&[1.0]], 1.175_201_2),
+        (Op::SmoothStep, &[&[0.0], &[1.0], &[0.3]], 0.216),
+    ];
+    let [yes, no] = [true, false].map(Truth::from);
+    for profile in [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl] {
+        for &(op, args, value) in cases {
+            let wide = if op == Op::Sin { 1e-2 } else { 1e-4 };
+            let magnitude = value.abs();
+            let (less, more) = (close(magnitude, 1.0 - wide), close(magnitude, 1.0 + wide));
+            let (below, above) = if value < 0.0 { (-more, -less) } else { (less, more) };
+            let what = format!("{profile}: {op:?} of {args:?}");
+            assert_eq!(truths(profile, op, args, below), [no, no, yes, yes, no, yes], "{what} and {below}");
+            assert_eq!(truths(profile, op, args, above), [yes, yes, no, no, no, yes], "{what} and {above}");
+            assert_eq!(truths(profile, op, args, value), [Truth::BOTH; 6], "{what} and {value}");
+        }
+    }
+}
+
+/// The same of matrices: of 2·4 - 1·3, and of its first cofactor over that.
+#[test]
+fn comparisons_of_determinants_and_inverses() {
+    let m: Lanes = [2.0, 1.0, 3.0, 4.0].iter().map(|&x| Lane::exact(x)).collect();
+    let truths = |op: Op, constant: f32| {
+        let explored = explore(Profile::VulkanDefault, Budget::default(), |sets| {
+            let value = sets.apply(&Arithmetic::default(), op, &[Tuple::matrix(&m, 2)])?;
+            let constant = Lanes::from_slice(&[Lane::exact(constant)]);
+            let holds = sets.apply(&Arithmetic::default(), Op::LessThan, &[Tuple::vector(&value[..1]), Tuple::vector(&constant)])?;
+            Ok(sets.truth(holds[0]))
+        });
+        explored.ways[0]
+    };
+    for (op, [below, within, above]) in [(Op::Determinant, [4.999, 5.0, 5.001]), (Op::MatrixInverse, [0.7999, 0.8, 0.8001])] {
+        assert_eq!(
+            [truths(op, below), truths(op, within), truths(op, above)],
+            [Truth::from(false), Truth::BOTH, Truth::from(true)],
+            "{op:?}"
+        );
+    }
+}
+
+/// A quotient of constants is decided by the next float outside of its set, and open at its ends.
+#[test]
+fn the_ends_of_a_set_are_inside() {
+    for (op, args) in [(Op::Div, [[2.5].as_slice(), &[1.5]].as_slice()), (Op::Sqrt, &[&[2.0]]), (Op::Exp2, &[&[0.3]])] {
+        let instruction = op.instruction();
+        let point = |x: &f32| Operand { set: Set::point((*x).into()), id: None };
+        let operands: Vec<Vec<Operand>> = args.iter().map(|arg| arg.iter().map(point).collect()).collect();
+        let tuples: Vec<(&[Operand], usize)> = operands.iter().map(|arg| (&arg[..], 1)).collect();
+        let hull = allowed_alone(Profile::VulkanDefault, instruction, &tuples).expect("a rule")[0].hull().expect("bounded");
+        let (low, high) = (hull.low as f32, hull.high as f32);
+        let less = |constant: f32| truths(Profile::VulkanDefault, op, args, constant)[0];
+        assert_eq!([less(low), less(high)], [Truth::from(false), Truth::BOTH], "{op:?}");
+        assert_eq!([less(low.next_up()), less(high.next_up())], [Truth::BOTH, Truth::from(true)], "{op:?}");
+    }
+}
+
+/// FMin, FMax, FClamp, Step, FNegate and Floor of what is no polynomial, by comparisons that are
+/// decided: 1.41… is no less than 1, and no whole number.
+#[test]
+fn choices_between_roots_and_constants_are_decided() {
+    let two = Lanes::from_slice(&[Lane::exact(2.0)]);
+    let constants = [1.0, 1.5, 1.414_213_5].map(|x| Lanes::from_slice(&[Lane::exact(x)]));
+    for profile in [Profile::VulkanDefault, Profile::Wgsl, Profile::Strict] {
+        let explored = explore(profile, Budget::default(), |sets| {
+            let mut apply = |op: Op, args: &[&Lanes]| {
+                let tuples: Vec<Tuple<'_>> = args.iter().map(|lanes| Tuple::vector(lanes)).collect();
+                sets.apply(&Arithmetic::default(), op, &tuples)
+            };
+            let [low, high, inside] = &constants;
+            let root = apply(Op::Sqrt, &[&two])?;
+            let results = [
+                apply(Op::Min, &[&root, low])?,
+                apply(Op::Max, &[&root, low])?,
+                apply(Op::Clamp, &[&root, low, high])?,
+                apply(Op::Step, &[&root, low])?,
+                apply(Op::Step, &[low, &root])?,
+                apply(Op::Floor, &[&root])?,
+                apply(Op::Step, &[inside, &root])?,
+            ];
+            Ok((sets.operand(root[0]).set, results.map(|lanes| sets.operand(lanes[0]).set)))
+        });
+        let (root, sets) = explored.ways[0];
+        let one = Set::point(1.0);
+        let decided = sets[..6].to_vec();
+        assert_eq!(decided, [one, root, root, Set::ZERO, one, one], "{profile}");
+        assert!(sets[6].contains(0.0) && sets[6].contains(1.0), "{profile}: {}", sets[6]);
+    }
 }

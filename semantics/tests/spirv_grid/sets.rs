@@ -172,8 +172,10 @@ fn each_invocation_goes_its_own_ways() {
 fn what_cannot_be_settled_says_why() {
     let less = format!("{SINE} %less = OpFOrdLessThan %bool %q1 %edge OpStore %p0 %q1");
     let atomic = "%old = OpAtomicIAdd %uint %b1 %c1 %c0 %c1";
-    let index = "%q2 = OpFMul %float %q1 %two %n = OpConvertFToU %uint %q2 %pn = OpAccessChain %pf %buf %c0 %n OpStore %pn %one";
-    let divides = "%q2 = OpFMul %float %q1 %three %n = OpConvertFToU %uint %q2 %m = OpUDiv %uint %c4 %n";
+    // Of 10000 times a sine the whole part may be several.
+    let several = "%q2 = OpFMul %float %q1 %hundred %q3 = OpFMul %float %q2 %hundred %n = OpConvertFToU %uint %q3";
+    let index: &str = &format!("{several} %odd = OpBitwiseAnd %uint %n %c1 %pn = OpAccessChain %pf %buf %c0 %odd OpStore %pn %one");
+    let divides: &str = &format!("{several} %m = OpUDiv %uint %c4 %n");
     // Beyond π a sine may be anything.
     let converts = "%q2 = OpExtInst %float %glsl Sin %hundred %n = OpConvertFToU %uint %q2";
     let loops =
@@ -194,6 +196,9 @@ fn what_cannot_be_settled_says_why() {
         assert!(told.contains(why), "{body}: {told:?}");
         assert!(acceptance.words.is_empty() && !acceptance.doubtful.is_empty(), "{body}");
     }
+    // Of three times it, it is 1.
+    let one = "%q2 = OpFMul %float %q1 %three %n = OpConvertFToU %uint %q2 %m = OpUDiv %uint %c4 %n";
+    assert_eq!(explored(STRICT, 1, &format!("{less} {one}")).unsettled, None);
     // Invocation 1 writes the word of invocation 0 on a way that it does not
     // take by definite values.
     let conflict = format!(

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use smallstep_semantics::image::Image;
+use smallstep_semantics::image::{self, Channel, Image, Numeric};
+use smallstep_semantics::number::Interval;
 use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, BoundedFloat};
@@ -10,7 +11,7 @@ use smallstep_semantics::spirv::module::Variable;
 
 use super::draw::{bytes_of, image_of, sampler_of};
 use super::play::End;
-use crate::amber::{BufferId, Buffers, Contents, Line, Pipeline, Resource, Script};
+use crate::amber::{BufferId, Buffers, Contents, Known, Line, Pipeline, Resource, Script};
 use crate::compute::Uses;
 use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
@@ -205,9 +206,17 @@ impl Bound {
         self.buffers.iter().flat_map(of).collect()
     }
 
-    /// The images, as the interpreters take them.
-    pub fn image_contents(&self) -> Vec<BoundImage> {
-        self.images.iter().map(|i| BoundImage { set: i.place.set, binding: i.place.binding, image: i.image.clone() }).collect()
+    /// The images, as the interpreters take them: with what devices may hold otherwise, if they are
+    /// sampled only.
+    pub fn image_contents(&self, held: &Buffers) -> Vec<BoundImage> {
+        let of = |i: &ImageAt| {
+            let mut image = i.image.clone();
+            if i.kind == ImageKind::Sampled {
+                allow_open(&mut image, &held[i.buffer]);
+            }
+            BoundImage { set: i.place.set, binding: i.place.binding, image }
+        };
+        self.images.iter().map(of).collect()
     }
 
     /// The buffers, as devices take them.
@@ -228,8 +237,53 @@ impl Bound {
         buffers.chain(self.images.iter().filter(|i| i.kind == ImageKind::Storage).map(|i| i.buffer))
     }
 
-    /// The first image with a byte that is not decided, and the byte.
-    pub fn open_image(&self, held: &Buffers) -> Option<(BufferId, usize)> {
-        self.images.iter().find_map(|i| Some((i.buffer, held[i.buffer].open(0, held[i.buffer].bytes.len())?.0)))
+    /// The first image with a byte that is not decided, and the byte; of those that are no more
+    /// than sampled, too, if they are asked for.
+    pub fn open_image(&self, held: &Buffers, with_sampled: bool) -> Option<(BufferId, usize)> {
+        let mut images = self.images.iter().filter(|i| with_sampled || i.kind != ImageKind::Sampled);
+        images.find_map(|i| Some((i.buffer, held[i.buffer].open(0, held[i.buffer].bytes.len())?.0)))
+    }
+}
+
+/// Says of each texel of an image that holds bytes which are not decided what devices may hold.
+fn allow_open(image: &mut Image, held: &Contents) {
+    let format = image.format();
+    let (numeric, size) = (format.numeric(), format.bytes());
+    if held.open(0, held.bytes.len()).is_none() {
+        return;
+    }
+    let component = |first: usize, channel: &Channel| {
+        let (from, to) = (first + usize::from(channel.offset) / 8, first + usize::from(channel.offset + channel.width).div_ceil(8));
+        let (_, known) = held.open(from, to - from)?;
+        let is_aligned = channel.offset.is_multiple_of(8) && channel.width.is_multiple_of(8);
+        let anything = Some(Interval::ANY);
+        match known {
+            _ if !is_aligned => anything,
+            Known::OneOf => match held.choice(from) {
+                Some((start, choice)) if (start, choice.size) == (from, to - from) && choice.codes.nan == 0 => {
+                    choice.all().map(|code| image::unpack_allowed(numeric, channel.width, code)).reduce(Interval::hull)
+                }
+                _ => anything,
+            },
+            _ if channel.width == 32 && numeric == Numeric::Float => match held.set(from) {
+                Some((start, set)) if start == from => {
+                    set.hull().filter(|_| set.is_bounded()).map(|hull| Interval::between(hull.low, hull.high))
+                }
+                _ => anything,
+            },
+            _ => anything,
+        }
+        .or(anything)
+    };
+    for index in 0..held.bytes.len() / size {
+        let first = index * size;
+        if held.open(first, size).is_some() {
+            let mut components = [None; 4];
+            for (allowed, channel) in components.iter_mut().zip(format.channels()) {
+                *allowed = component(first, channel);
+            }
+            // Of one that is not there nothing is said.
+            let _ = image.allow(0, index, components);
+        }
     }
 }

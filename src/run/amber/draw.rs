@@ -82,7 +82,7 @@ pub struct Drawing {
     pub shown: Vec<Option<BufferId>>,
     /// The depth attachment and its test, if there is one.
     pub depth: Option<Depth>,
-    /// The first byte of vertex data, indices, images or push constants that is
+    /// The first byte of vertex data, indices or push constants that is
     /// not decided, and whose.
     pub open: Option<(BufferId, usize, Known)>,
 }
@@ -372,11 +372,6 @@ impl<'s> Given<'s> {
         }
     }
 
-    fn image(&mut self, id: BufferId) -> Result<Image, String> {
-        self.bytes(id);
-        image_of(self.script, self.held, id)
-    }
-
     fn indices(&mut self, pipeline: &Pipeline) -> Result<Vec<u32>, String> {
         let id = pipeline.index_data.ok_or_else(|| format!("the pipeline {} has no INDEX_DATA", pipeline.name))?;
         let scalar = self.script[id].slot(0).map(|slot| slot.scalar);
@@ -444,7 +439,7 @@ impl<'s> Given<'s> {
     }
 
     #[expect(clippy::type_complexity, reason = "the three kinds of resources")]
-    fn resources(&mut self, pipeline: &Pipeline) -> Result<(Vec<Buffer>, Vec<BoundImage>, Vec<BoundSampler>), String> {
+    fn resources(&self, pipeline: &Pipeline) -> Result<(Vec<Buffer>, Vec<BoundImage>, Vec<BoundSampler>), String> {
         let (mut buffers, mut images, mut samplers) = (Vec::new(), Vec::new(), Vec::new());
         for binding in &pipeline.bindings {
             let (set, binding, resource) = (binding.set, binding.binding, binding.resource);
@@ -454,10 +449,10 @@ impl<'s> Given<'s> {
                     buffers.push(Buffer { set, binding, bytes: held[bytes_of(held, range)].to_vec() });
                 }
                 Resource::SampledImage(id) | Resource::StorageImage(id) => {
-                    images.push(BoundImage { set, binding, image: self.image(id)? });
+                    images.push(BoundImage { set, binding, image: image_of(self.script, self.held, id)? });
                 }
                 Resource::CombinedImageSampler(id, sampler) => {
-                    images.push(BoundImage { set, binding, image: self.image(id)? });
+                    images.push(BoundImage { set, binding, image: image_of(self.script, self.held, id)? });
                     samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? });
                 }
                 Resource::Sampler(sampler) => samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? }),

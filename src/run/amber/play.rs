@@ -278,7 +278,7 @@ impl<'s> Player<'s> {
                 Ok(())
             }
             Engine::Interpreter(interpreter) => {
-                let (images, samplers) = (given.bound.image_contents(), &given.bound.samplers);
+                let (images, samplers) = (given.bound.image_contents(&self.buffers), &given.bound.samplers);
                 let push_constants = &given.bound.push_constants;
                 let bounded = given.bound.bounded(&self.buffers);
                 let bounded = bounded.as_slice();
@@ -314,7 +314,7 @@ impl<'s> Player<'s> {
         interpreter: &Interpreter,
     ) -> Result<(), End> {
         let Given { bound, line, .. } = given;
-        let open_image = bound.open_image(&self.buffers);
+        let open_image = bound.open_image(&self.buffers, true);
         let floats = module.module.instructions().iter().any(|i| i.is(Op::TypeFloat));
         let pushed = bound.pushed.map(|buffer| (buffer, 0..bound.push_constants.len().min(self.buffers[buffer].bytes.len())));
         let all: Vec<(BufferId, Range<usize>)> = bound.buffers.iter().map(|b| (b.buffer, b.range.clone())).chain(pushed).collect();
@@ -353,6 +353,8 @@ impl<'s> Player<'s> {
             (None, open, "machine") => open,
             _ => None,
         };
+        // Texels that are sampled are followed by the relation alone.
+        let open_image = if ran.engine == "reference" { bound.open_image(&self.buffers, false) } else { open_image };
         let unknown = match read.or(open_image) {
             Some(open) => Some(self.given_open(open, *line)),
             None if floats && ran.engine == "machine" => Some(format!(

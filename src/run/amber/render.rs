@@ -27,7 +27,7 @@ impl Player<'_> {
         let mut drawing = drawing(self.script, &self.buffers, run.pipeline, &run.what, stages.map(|stage| stage.entry.as_str()))
             .map_err(|what| End::Unsupported(format!("line {line}: {what}")))?;
         drawing.buffers = bound.contents(&self.buffers);
-        drawing.images = bound.image_contents();
+        drawing.images = bound.image_contents(&self.buffers);
         drawing.samplers = bound.samplers.clone();
         drawing.push_constants = bound.push_constants.clone();
         let given = Given { bound, groups: [1; 3], line };
@@ -94,7 +94,7 @@ impl Player<'_> {
         }
         let mut drawing = drawing.clone();
         // The depths that earlier draws left, which say more than the buffer's bytes.
-        let mut open = drawing.open.map(|(id, at, _)| (id, at)).or_else(|| bound.open_image(&self.buffers));
+        let mut open = drawing.open.map(|(id, at, _)| (id, at)).or_else(|| bound.open_image(&self.buffers, false));
         let mut stored_depths = false;
         if let Some(depth) = &mut drawing.depth {
             let held = &self.buffers[depth.buffer];
@@ -117,8 +117,9 @@ impl Player<'_> {
         let seen = seen.watch.seen();
         bound.read_past(self.script, seen.past, line)?;
         let observation = observation?;
-        // The adapted draw is given what a device is, and so no depths that are not exact.
-        if interpreter.adapted_too && !stored_depths {
+        // The adapted draw is given what a device is, and so no depths and texels that are not exact.
+        let open_texels = bound.open_image(&self.buffers, true).is_some();
+        if interpreter.adapted_too && !stored_depths && !open_texels {
             adapted::draw_shows(dispatch, interpreter, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;
         }
         let other = self.over_other_bits(&drawing, stages, interpreter, line)?;

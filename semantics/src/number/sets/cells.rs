@@ -1,5 +1,6 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
+use super::moving::{self, Moved, Side};
 use super::passing::{self, Bound, Passed};
 use super::rewriting::{self, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
@@ -25,6 +26,9 @@ type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
 /// The polynomials of an instruction's components, for those of its operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
 
+/// What a comparison may move of a component of what a function gives of these values.
+type OfLeaves = fn(Instruction, &[&[f64]], usize, &Set) -> Option<Moved>;
+
 /// What the instructions may give, as functions: tests plant others.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -40,6 +44,10 @@ pub struct Rules {
     pub bound: Bound,
     /// What may come out of instructions that compute none of them.
     pub passed: Passing,
+    /// What a comparison may move of a function of leaves: [`Moved::of_leaves`].
+    pub moved: OfLeaves,
+    /// What a comparison of such values may come out as.
+    pub compared_moved: fn(Instruction, &Side, &Side) -> Truth,
 }
 
 impl Default for Rules {
@@ -51,6 +59,8 @@ impl Default for Rules {
             polynomials: rewriting::polynomials,
             bound: Polynomial::set,
             passed: passing::passed,
+            moved: Moved::of_leaves,
+            compared_moved: moving::compared_moved,
         }
     }
 }
@@ -125,6 +135,8 @@ enum Content {
         set: Set,
         /// What made it, where that may be rewritten together with what is made of it.
         polynomial: Option<Polynomial>,
+        /// What a comparison may move of it, where it is no polynomial and this is known.
+        moved: Option<Moved>,
         /// Which of the run's causes leaves it without a bound, if one does.
         cause: Option<u32>,
     },
@@ -277,7 +289,9 @@ impl Sets {
     pub fn any_of(&mut self, value: f32, set: Set, why: Why) -> Result<Lane, Unsettled> {
         let mut lane = Lane::exact(value);
         lane.trust = lane.trust.in_doubt(why);
-        lane.trust.cell = Some(self.new_cell(Content::Float { set, polynomial: None, cause: None })?);
+        // The lanes that a derivative subtracts may have been drawn into it.
+        let moved = (why != Why::Derivative).then_some(Moved::NOTHING);
+        lane.trust.cell = Some(self.new_cell(Content::Float { set, polynomial: None, moved, cause: None })?);
         Ok(lane)
     }
 
@@ -339,7 +353,7 @@ impl Sets {
         let profile = self.profile;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| !result.trust.is_decided(profile)) {
             let set = sets.as_ref().map_or(Set::ANY, |sets| sets[i]);
-            self.give(result, set, None, instruction, args)?;
+            self.give(result, Passed { set, polynomial: None, moved: None }, instruction, args)?;
         }
         Ok(())
     }
@@ -348,8 +362,7 @@ impl Sets {
     fn give(
         &mut self,
         result: &mut Lane,
-        set: Set,
-        polynomial: Option<Polynomial>,
+        Passed { set, polynomial, moved }: Passed,
         instruction: Instruction,
         args: &[(&[Lane], usize)],
     ) -> Result<(), Unsettled> {
@@ -358,7 +371,7 @@ impl Sets {
         }
         if !set.is_any() || result.trust.cell.is_none() {
             let cause = if set.is_bounded() { None } else { Some(self.cause_of(instruction, args)) };
-            result.trust.cell = Some(self.new_cell(Content::Float { set, polynomial, cause })?);
+            result.trust.cell = Some(self.new_cell(Content::Float { set, polynomial, moved, cause })?);
         }
         Ok(())
     }
@@ -433,29 +446,44 @@ impl Sets {
         };
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
             let polynomial = made.as_ref().map(|made| made[i]);
-            let (set, polynomial) = match (&by_rule, polynomial) {
-                (Some(sets), polynomial) => (sets[i], polynomial),
-                (None, Some(polynomial)) => ((self.rules.bound)(&polynomial), Some(polynomial)),
-                (None, None) => self.passed(instruction, args, i).map_or((Set::ANY, None), |passed| (passed.set, passed.polynomial)),
+            let anything = Passed { set: Set::ANY, polynomial: None, moved: None };
+            let passed = match (&by_rule, polynomial) {
+                (Some(sets), Some(_)) => Passed { set: sets[i], polynomial, moved: None },
+                (Some(sets), None) => Passed { set: sets[i], polynomial, moved: self.moved_alone(instruction, args, i, &sets[i]) },
+                (None, Some(polynomial)) => Passed { set: (self.rules.bound)(&polynomial), polynomial: Some(polynomial), moved: None },
+                (None, None) => self.passed(instruction, args, i).unwrap_or(anything),
             };
-            self.give(result, set, polynomial, instruction, args)?;
+            self.give(result, passed, instruction, args)?;
         }
         Ok(())
     }
 
+    /// What a comparison may move of what a function gives of leaves.
+    fn moved_alone(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize, set: &Set) -> Option<Moved> {
+        let values = |lanes: &[Lane]| lanes.iter().map(|lane| f64::from(lane.float())).collect();
+        let operands: SmallVec<[SmallVec<[f64; 4]>; 3]> = args.iter().map(|(lanes, _)| values(lanes)).collect();
+        let operands: SmallVec<[&[f64]; 3]> = operands.iter().map(|operand| operand.as_slice()).collect();
+        (self.rules.moved)(instruction, &operands, i, set)
+    }
+
     /// What a component may be that is chosen or made of polynomials, where it is none itself.
     fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<Passed> {
-        let operands: Option<SmallVec<[Passed; 3]>> = args.iter().map(|(lanes, _)| self.passable(*lanes.get(i)?)).collect();
+        let operands: Option<SmallVec<[Passed; 3]>> = args.iter().map(|(lanes, _)| Some(self.passable(*lanes.get(i)?))).collect();
         (self.rules.passed)(self.profile, instruction, &operands?, self.rules.bound)
     }
 
-    fn passable(&self, lane: Lane) -> Option<Passed> {
+    fn passable(&self, lane: Lane) -> Passed {
         let polynomial = self.polynomial(lane);
-        let set = match polynomial {
-            Some(polynomial) => (self.rules.bound)(&polynomial),
+        let moved = match lane.trust.cell.map(|id| self.content(id)) {
+            _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(Moved::NOTHING),
+            Some(Content::Float { moved, .. }) if lane.trust.grid.is_none() => *moved,
+            _ => None,
+        };
+        let set = match &polynomial {
+            Some(polynomial) => (self.rules.bound)(polynomial),
             None => self.operand(lane).set,
         };
-        Some(Passed { set, polynomial })
+        Passed { set, polynomial, moved: moved.or(polynomial.map(Moved::polynomial)) }
     }
 
     /// Which way a branch on the condition goes on this run.
@@ -539,12 +567,20 @@ impl Sets {
         Ok(())
     }
 
-    /// Whether a comparison may have terms moved from one side to the other with an error that
-    /// neither side's set has.
-    fn is_moved(&self, sides: [Lane; 2]) -> bool {
-        sides.into_iter().any(|lane| {
-            self.polynomial(lane).is_some_and(|polynomial| polynomial.terms > 1) && !lane.trust.grid.is_some_and(|grid| grid.leaf)
-        })
+    /// What a comparison may come out as where terms may be moved from one side to the other.
+    fn compared_rewritten(&self, instruction: Instruction, x: Lane, y: Lane) -> Truth {
+        let (x, y) = (self.passable(x), self.passable(y));
+        if operands_of(instruction) == 1 {
+            // What is bounded is no infinity or NaN, however it is evaluated.
+            return if x.set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
+        }
+        match (x.polynomial, y.polynomial, x.side(), y.side()) {
+            (Some(p), Some(q), ..) if (x.moved, y.moved) != (Some(Moved::NOTHING), Some(Moved::NOTHING)) => {
+                rules::compared_by_difference(instruction, &(self.rules.bound)(&(p - q)))
+            }
+            (.., Some(x), Some(y)) => (self.rules.compared_moved)(instruction, &x, &y),
+            _ => Truth::BOTH,
+        }
     }
 
     /// Component i of an instruction that gives Booleans.
@@ -553,11 +589,9 @@ impl Sets {
         match form {
             Form::Comparison => {
                 let (x, y) = (lane(0), args.get(1).map_or(lane(0), |y| y.0[i]));
-                let made = if self.rewrites() { self.polynomial(x).zip(self.polynomial(y)) } else { None };
-                let truth = match made {
-                    Some((x, y)) => rules::compared_by_difference(instruction, &(self.rules.bound)(&(x - y))),
-                    None if self.rewrites() && self.is_moved([x, y]) => Truth::BOTH,
-                    None => (self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)),
+                let truth = match self.rewrites() {
+                    true => self.compared_rewritten(instruction, x, y),
+                    false => (self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)),
                 };
                 (truth, Made::Compared(instruction, x, y, self.place))
             }

@@ -14,12 +14,14 @@
 //! | `cause` | why a component has no bound |
 //! | `observation` | what a whole program may show, by all of its ways |
 //! | `rules` | what each instruction may give for operands that are sets |
+//! | `moving` | comparisons of what is no polynomial, where terms may be moved |
 //! | `passing` | what comes out of choices and quotients of such polynomials |
 //! | `rewriting` | what polynomials may come out as, however they are rewritten |
 
 mod cause;
 mod cells;
 mod format;
+mod moving;
 mod observation;
 mod passing;
 mod rewriting;
@@ -30,6 +32,7 @@ pub use cause::{Cause, Site};
 pub(crate) use cells::follow;
 pub use cells::{Allowed, Budget, CellId, Exploration, Explored, Left, Rules, Sets, Unsettled, explore};
 pub use format::Format;
+pub use moving::{Moved, Side, compared_moved};
 pub use observation::{Observation, observe};
 pub use passing::{Passed, passed};
 pub use rewriting::{Polynomial, Polynomials, polynomials};

@@ -8,7 +8,7 @@
 //!   within the union of the operands' sets. Where the choice is certain by the sign of a
 //!   difference, the result is that operand, polynomial and all. Otherwise it is no polynomial:
 //!   arithmetic on it could draw either operand into itself, and is anything.
-//! - Step and FSign are 0, 1 or -1.
+//! - Step and FSign are 0, 1 or -1. FNegate negates.
 //! - Floor, Ceil, Trunc, Round and RoundEven do not decrease, and take every evaluation of the
 //!   operand to a whole number. Whole numbers may be taken out of them; below 2^22
 //!   their sum is exact.
@@ -22,6 +22,7 @@
 //! circular functions take sums and products apart by identities of their own (the exponential of a
 //! sum is a product), which no bound of a single one survives.
 
+use super::moving::{self, Moved, Side};
 use super::rewriting::{LOST, Polynomial, TOO_HIGH, UNIT};
 use super::rules::{self, Operand};
 use super::{Set, Span};
@@ -35,6 +36,8 @@ pub struct Passed {
     pub set: Set,
     /// The polynomial that it is; none if it is none, or may be one of several.
     pub polynomial: Option<Polynomial>,
+    /// What a comparison may move of it, if that is known. Of a polynomial, its terms.
+    pub moved: Option<Moved>,
 }
 
 /// What a polynomial may come out as.
@@ -49,7 +52,12 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
     if operands.iter().any(|operand| !operand.set.is_bounded()) {
         return None;
     }
-    let of = |set: Set| Some(Passed { set: with_both_zeros(set), polynomial: None });
+    // Whole numbers that are not the operand are values by themselves, and constants if alone.
+    let of = |set: Set| {
+        let set = with_both_zeros(set);
+        let constant = if set == Set::ZERO { Some(0.0) } else { set.only() };
+        Some(Passed { set, polynomial: constant.map(|x| Polynomial::leaf(x as f32)), moved: Some(Moved::NOTHING) })
+    };
     match (Op::of_numbers(instruction)?, operands) {
         (Op::Abs, &[x]) => {
             let hull = x.set.hull()?;
@@ -57,8 +65,9 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
                 return Some(x);
             }
             let negated = x.negated();
-            if hull.high <= 0.0 { Some(negated) } else { of(x.set.union(negated.set)) }
+            if hull.high <= 0.0 { Some(negated) } else { Some(chosen(x, negated, None)) }
         }
+        (Op::Negate, &[x]) => Some(x.negated()),
         (Op::Min, &[x, y]) => Some(chosen(x, y, below(x, y, bound))),
         (Op::Max, &[x, y]) => Some(chosen(x, y, below(y, x, bound))),
         (Op::Clamp, &[x, low, high]) => {
@@ -73,7 +82,7 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
                 (_, Some(true)) => Some(high),
                 _ => {
                     let ends = [(is_low, low), (is_high, high)].into_iter().filter(|(is, _)| is.is_none());
-                    of(ends.fold(x.set, |set, (_, end)| set.union(end.set)))
+                    Some(ends.fold(x, |either, (_, end)| chosen(either, end, None)))
                 }
             }
         }
@@ -90,9 +99,15 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
             let operand = [Operand { set: x.set, id: None }];
             let small = -WHOLE <= hull.low && hull.high <= WHOLE;
             let sets = rules::allowed_alone(profile, instruction, &[(&operand, 1)]).filter(|_| small)?;
-            of(*sets.first()?)
+            let set = *sets.first()?;
+            if set.meet(x.set).is_none() {
+                return of(set);
+            }
+            // Where it changes nothing, the operand may be drawn in instead.
+            let whole = Side { set, moved: Moved::NOTHING };
+            Some(Passed { set: with_both_zeros(set), polynomial: None, moved: x.side().map(|x| Moved::of_either(&x, &whole)) })
         }
-        (Op::Div, &[x, y]) => of(quotient(&x.polynomial?, &y.polynomial?, bound)?),
+        (Op::Div, &[x, y]) => quotient(&x.polynomial?, &y.polynomial?, bound),
         _ => None,
     }
 }
@@ -100,7 +115,12 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
 impl Passed {
     fn negated(self) -> Passed {
         let negative = self.set.spans().iter().fold(Set::NONE, |set, span| set.with(Span { low: -span.high, high: -span.low }));
-        Passed { set: negative, polynomial: self.polynomial.map(|polynomial| -polynomial) }
+        Passed { set: negative, polynomial: self.polynomial.map(|polynomial| -polynomial), ..self }
+    }
+
+    /// As a side of a comparison; none if it is not known what may be moved.
+    pub(super) fn side(&self) -> Option<Side> {
+        Some(Side { set: self.set, moved: self.moved? })
     }
 }
 
@@ -113,7 +133,7 @@ fn with_both_zeros(set: Set) -> Set {
 /// equal may be taken for either where the two are chosen from, so a difference that is never
 /// positive, or never negative, is certain.
 fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
-    let (x, y) = (x.polynomial?, y.polynomial?);
+    let (Some(x), Some(y)) = (x.polynomial, y.polynomial) else { return moving::is_below(&x.side()?, &y.side()?) };
     // Of two leaves no evaluation is wrong, unless it loses their difference.
     if x.operations() + y.operations() == 0.0 && (x.value == y.value || (x.value - y.value).abs() >= 2.0 * LOST) {
         return Some(x.value < y.value);
@@ -131,12 +151,15 @@ fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
     match is_x {
         Some(true) => x,
         Some(false) => y,
-        None => Passed { set: with_both_zeros(x.set.union(y.set)), polynomial: None },
+        None => {
+            let moved = x.side().zip(y.side()).map(|(x, y)| Moved::of_either(&x, &y));
+            Passed { set: with_both_zeros(x.set.union(y.set)), polynomial: None, moved }
+        }
     }
 }
 
 /// What a quotient of polynomials may come out as.
-fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Set> {
+fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Passed> {
     let divisor = y.value.abs();
     let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
     let of_divisor = bound(y).hull()?;
@@ -160,5 +183,9 @@ fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Set> {
     let value = x.value / y.value;
     let error = x.magnitude / divisor * ((1.0 + gamma) / (1.0 - rho) - 1.0) + lost;
     let (low, high) = (Direction::Up.round(value - error), Direction::Down.round(value + error));
-    (low <= high).then(|| with_both_zeros(Set::of(Span { low: low.into(), high: high.into() })))
+    (low <= high).then(|| Passed {
+        set: with_both_zeros(Set::of(Span { low: low.into(), high: high.into() })),
+        polynomial: None,
+        moved: Some(Moved::quotient(x, y, rho)),
+    })
 }

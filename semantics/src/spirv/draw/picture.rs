@@ -142,6 +142,7 @@ fn all(module: &Module, fragments: &mut Fragments<'_, '_>, quads: &mut Quads<'_>
 fn ending(fragments: &Fragments<'_, '_>, module: &Module, broken: Broken) -> Outcome<Picture> {
     match broken {
         Broken::OutOfFuel => Outcome::OutOfFuel,
+        Broken::Late(limit) => Outcome::Limit(limit),
         Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: "fragment stage".into() }),
         Broken::Undefined(met) => {
             let global = |invocation: u32| fragments.global(Agent { workgroup: invocation / 4, local: invocation % 4 });

@@ -246,6 +246,9 @@ impl Explorer<'_, '_> {
 
     /// One way: what it has written, word by word.
     fn way(&mut self, number: u32, part: Part, sets: &mut Sets) -> Result<Vec<(Word, Seen)>, Unsettled> {
+        if let Some(limit) = self.grid.time.and_then(|time| time.passed()) {
+            return Err(Unsettled::Reached(limit.to_string()));
+        }
         let mut grid = self.grid.clone();
         grid.fuel = self.each.min(self.left);
         let ran = grid.over_sets(sets, part);

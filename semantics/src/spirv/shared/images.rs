@@ -16,7 +16,7 @@ use super::super::descriptors::{Descriptors, Named};
 use super::super::environment::Resources;
 use super::super::memory::Descriptor;
 use super::super::module::{Module, Variable};
-use super::super::value::{Origin, Scalar, Scalars};
+use super::super::value::{Origin, Scalar};
 use super::{Cell, Extent, Missing, ObjectId};
 use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
 use crate::number::{Interval, Trust, Why};
@@ -142,23 +142,31 @@ impl Images {
         Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
     }
 
-    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0). An undefined one was
-    /// made where it was written, or by `origin` here.
-    pub fn read(&self, rules: &image::Rules, image: u32, at: [i64; 3], level: i64, origin: impl Fn(Unspecified) -> Origin) -> Scalars {
+    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0), and the numbers that a
+    /// device may have in each, if they are known. An undefined one was made where it was written,
+    /// or by `origin` here.
+    pub fn read(
+        &self,
+        rules: &image::Rules,
+        image: u32,
+        at: [i64; 3],
+        level: i64,
+        origin: impl Fn(Unspecified) -> Origin,
+    ) -> SmallVec<[(Scalar, Option<Interval>); 4]> {
         let held = &self.images[image as usize];
         let texel = held.image.fetch_by(rules, at, level, self.robustness);
         let index = held.image.index_at(0, at).filter(|_| level == 0);
         let component = |c: usize| {
             let known = index.and_then(|index| held.known.get(&(index as u64, c as u8)));
             match (texel.undefined[c], known) {
-                (Some(_), Some(Known::Undefined(origin))) => Scalar::undefined(*origin),
-                (Some(kind), _) => Scalar::undefined(origin(kind)),
+                (Some(_), Some(Known::Undefined(origin))) => (Scalar::undefined(*origin), None),
+                (Some(kind), _) => (Scalar::undefined(origin(kind)), None),
                 (None, known) => {
                     let scalar = scalar(held.image.format().numeric(), texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
                     match (known, held.anywhere) {
-                        (Some(Known::Doubtful(why)), _) => Scalar { trust: scalar.trust.in_doubt(*why), ..scalar },
-                        (_, Some(why)) => Scalar { trust: scalar.trust.in_doubt(why), ..scalar },
-                        (_, None) => scalar,
+                        (Some(Known::Doubtful(why)), _) => (Scalar { trust: scalar.trust.in_doubt(*why), ..scalar }, None),
+                        (_, Some(why)) => (Scalar { trust: scalar.trust.in_doubt(why), ..scalar }, None),
+                        (_, None) => (scalar, Some(texel.allowed[c])),
                     }
                 }
             }

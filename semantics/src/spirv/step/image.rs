@@ -479,6 +479,19 @@ fn place(config: &Config<'_>, operands: &[u32]) -> Option<(u32, [i64; 3], Option
     Some((config.descriptor(operands[0])?.image?, shape.place(&integers), doubt))
 }
 
+/// The texel of an image at integer coordinates in a level, by an access that may be in doubt. A
+/// float that a device may have otherwise, as the format rounds, is the set of what it may have.
+fn read(env: &Env<'_>, config: &Config<'_>, (image, at, level): (u32, [i64; 3], i64), doubt: Option<Why>) -> Scalars {
+    let images = env.shared.images();
+    let is_float = !images.image(image).format().numeric().is_integer();
+    let texel = images.read(&env.calculator.images, image, at, level, |kind| origin(env, config, kind));
+    let component = |(scalar, allowed): (Scalar, Option<Interval>)| match (doubt, allowed) {
+        (None, Some(allowed)) if is_float => celled(env, scalar, || Set::of_f32(allowed)),
+        _ => doubted(scalar, doubt),
+    };
+    texel.into_iter().map(component).collect()
+}
+
 /// M, (r = OpImageFetch τ a x l…, I), c, p → M[r ↦ the texel of M(a) at M(x) of the level M(l)], I,
 /// c, p [spirv/image-fetch, SPIR-V §3.3.10]
 pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
@@ -493,9 +506,7 @@ pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     for (x, by) in at.iter_mut().zip(offset).take(axes) {
         *x += i64::from(by);
     }
-    let texel = env.shared.images().read(&env.calculator.images, image, at, level, |kind| origin(env, config, kind));
-    let why = doubt.or(of_level).or(of_offset);
-    let scalars = texel.into_iter().map(|scalar| doubted(scalar, why)).collect();
+    let scalars = read(env, config, (image, at, level), doubt.or(of_level).or(of_offset));
     Some(Next::Config(config.defining(head.result, Value::Scalars(scalars))))
 }
 
@@ -504,10 +515,8 @@ pub fn image_fetch<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 pub fn image_read<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = choosing(config, Op::ImageRead)?;
     let (image, at, doubt) = place(config, operands)?;
-    let texel = env.shared.images().read(&env.calculator.images, image, at, 0, |kind| origin(env, config, kind));
     let after_doubt = env.shared.is_written(ObjectId::Image(image)) && env.shared.is_doubtful_reader(env.invocation);
-    let why = doubt.or(after_doubt.then_some(Why::Control));
-    let scalars = texel.into_iter().map(|scalar| doubted(scalar, why)).collect();
+    let scalars = read(env, config, (image, at, 0), doubt.or(after_doubt.then_some(Why::Control)));
     let next = config.defining(head.result, Value::Scalars(scalars));
     Some(Next::Acts(next, vec![Action::Load(env.shared.images().extent(image, at))]))
 }

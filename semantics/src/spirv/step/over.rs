@@ -80,6 +80,10 @@ fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result
     if head.is(Op::Select) {
         return select(sets, ids, head.result, before, after);
     }
+    if head.is(Op::ConvertFToS) || head.is(Op::ConvertFToU) {
+        converted(sets, ids[0], head.result, before, after);
+        return Ok(());
+    }
     let is_lanes = |id: u32| before.module.shape(id).is_lanes();
     if !is_lanes(head.result) || !ids.iter().all(|&id| is_lanes(id)) {
         return Ok(());
@@ -100,6 +104,32 @@ fn widen(sets: &mut Sets, before: &Config<'_>, after: &mut Config<'_>) -> Result
     }
     after.memory.define(after.module, head.result, Value::Scalars(scalars));
     Ok(())
+}
+
+/// An integer that is converted from a float: known where all that the float may be has the same
+/// whole part.
+fn converted(sets: &Sets, operand: u32, result: u32, before: &Config<'_>, after: &mut Config<'_>) {
+    if !before.module.shape(operand).is_lanes() {
+        return;
+    }
+    let (Some(operands), Some(mut scalars)) = (lanes(before, operand), after.scalars(result)) else { return };
+    let width = before.module.shape(result).scalar.width();
+    let open = |lane: &Lane| !lane.trust.is_decided(sets.profile());
+    let pairs = scalars.iter_mut().zip(operands).filter(|(scalar, lane)| scalar.undefined.is_none() && open(lane));
+    let mut is_known = false;
+    for (scalar, lane) in pairs {
+        let set = sets.operand(lane).set;
+        // `faults` has seen that it is in range.
+        let hull = set.hull().filter(|hull| set.is_bounded() && hull.low.trunc() == hull.high.trunc() && hull.low.abs() < 9e18);
+        if let Some(hull) = hull {
+            let bits = hull.low.trunc() as i64 as u64 & number::integer::mask(width);
+            *scalar = Scalar { bits, trust: Trust::CERTAIN, undefined: None };
+            is_known = true;
+        }
+    }
+    if is_known {
+        after.memory.define(after.module, result, Value::Scalars(scalars));
+    }
 }
 
 /// Cells for both results of Modf, Frexp and their Struct forms, as they come out of the next

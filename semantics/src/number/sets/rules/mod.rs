@@ -8,6 +8,7 @@
 //! | `range` | where a function's exact result lies over intervals |
 //! | `exact` | what has no error: whole numbers, minima, Fract, Modf, Frexp; OpQuantizeToF16 |
 //! | `glsl` | GLSL.std.450 with an error in ULP, or an absolute one |
+//! | `matrices` | Determinant and MatrixInverse, of which no clause gives a bound |
 //! | `value`, `inherited`, `vectors` | results whose accuracy is that of a formula |
 //! | `compare` | comparisons, and what they tell of their operands |
 //! | `certain` | functions of one float, judged without their sets where that is certain |
@@ -31,6 +32,8 @@
 //! - *Outside of a domain*, and FClamp, NClamp and SmoothStep with their bounds exchanged:
 //!   undefined in GLSL.std.450.
 //!
+//! Determinant and MatrixInverse have no bound by any clause; `matrices` says what is assumed.
+//!
 //! # Where it is wider than it might be
 //! - Over intervals, formulas are bounded operand by operand, as if those varied by themselves.
 
@@ -41,6 +44,7 @@ mod core;
 mod exact;
 mod glsl;
 mod inherited;
+mod matrices;
 mod range;
 mod value;
 mod vectors;
@@ -388,8 +392,14 @@ impl<'a> Operands<'a> {
                 let sets = (|| rules.refract(&components(0)?, &components(1)?, eta?))();
                 sets.or_else(|| anything(count))
             }
-            // Determinant and MatrixInverse among them: their precision is implementation-defined
-            // (IMPL), so that nothing bounds it.
+            Glsl::Determinant => {
+                let columns = self.args.first()?.1;
+                self.each_of(1, |_| rules.determinant(&components(0)?, columns))
+            }
+            Glsl::MatrixInverse => {
+                let (matrix, columns) = (components(0), self.args.first()?.1);
+                self.each_of(count, |i| rules.inverse(matrix.as_ref()?, columns, i))
+            }
             _ => None,
         }
     }

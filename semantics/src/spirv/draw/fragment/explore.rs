@@ -150,13 +150,15 @@ impl<'m> Fragments<'m, '_> {
         let Some(begun) = &quad.begun else { return };
         let any_open = left.iter().any(|left| left.role != Role::Helper && left.written.iter().flatten().any(|w| self.is_open(w)));
         let Ok(topology) = Topology::new(1, 4, 1) else { return };
-        if !any_open || explorer.left == 0 {
+        if !any_open || explorer.left == 0 || self.draw.limits.time.is_some_and(|time| time.passed().is_some()) {
             return;
         }
         let mut seen: Option<[Seen; 4]> = None;
         let (_, unsettled) = follow(explorer.exploration, |sets| {
             let work = self.quad_over(begun, sets)?;
-            let grid = Grid::of(self.module, explorer.relation, explorer.stage.clone(), work, topology, EACH.min(explorer.left));
+            let fuel = EACH.min(explorer.left);
+            let grid = Grid::of(self.module, explorer.relation, explorer.stage.clone(), work, topology, fuel);
+            let grid = grid.until(self.draw.limits.time);
             let (quad, instructions) = alone(grid, sets)?;
             explorer.left -= instructions.min(explorer.left);
             let missing = |_| Unsettled::Reached("a quad that does not end".into());

@@ -37,6 +37,8 @@ pub(in crate::spirv) enum Broken {
     Undefined(Box<Met>),
     /// The fuel was used up.
     OutOfFuel,
+    /// The time was.
+    Late(Limit),
     /// The program does what compiled programs do not.
     Stuck(String),
 }
@@ -195,6 +197,7 @@ impl Program {
             let broken = self.workgroup(&shared, number, &mut warps, &mut detector).err()?;
             Some(match broken {
                 Broken::OutOfFuel => Outcome::OutOfFuel,
+                Broken::Late(limit) => Outcome::Limit(limit),
                 Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
                 Broken::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
             })

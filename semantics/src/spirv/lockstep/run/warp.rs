@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::super::super::environment::Dispatch;
+use super::super::super::environment::{Dispatch, TimeLimit};
 use super::super::super::operation::Calculator;
 use super::super::super::report;
 use super::super::super::value::Origin;
@@ -170,6 +170,9 @@ impl Warp {
     pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Broken> {
         let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
         let begun = self.steps;
+        if let Some(limit) = shared.dispatch.limits.time.and_then(|time| time.passed()) {
+            return Err(Broken::Late(limit));
+        }
         let turned = shared.turned.load(std::sync::atomic::Ordering::Relaxed);
         self.turns = 0;
         // What is left of the fuel, as far as this warp knows.
@@ -181,7 +184,7 @@ impl Warp {
     }
 
     fn run_to(&mut self, shared: &Shared<'_>, group: &mut Group, fuel: u64, turns: u64) -> Result<Stop, Broken> {
-        let program = shared.program;
+        let (program, time) = (shared.program, shared.dispatch.limits.time);
         while let Some((mut block, active)) = self.next() {
             self.activate(active);
             loop {
@@ -195,6 +198,9 @@ impl Warp {
                 self.turns += u64::from(at.count);
                 if self.steps > fuel || self.turns > turns {
                     return Err(Broken::OutOfFuel);
+                }
+                if let Some(limit) = TimeLimit::passed_between(time, self.turns - u64::from(at.count), self.turns) {
+                    return Err(Broken::Late(limit));
                 }
                 for code in &program.codes[at.first as usize..at.end as usize] {
                     self.execute(code, shared, group)?;

@@ -1,0 +1,255 @@
+//! Comparisons where terms may be moved from one side to the other (see `rewriting`), of values
+//! that are no polynomials.
+//!
+//! A polynomial and a polynomial are compared by the polynomial of their difference. A quotient, a
+//! root or a choice is none. What is known of it is its set, and a *fraction* P/Q of polynomials
+//! that bounds what moving terms may do. The set and the error of the fraction's difference from
+//! the other side decide the comparison.
+//!
+//! - *A value by itself* (an input, a texel, or a function of leaves whose last operation is no
+//!   sum) has no term that could be moved. Its difference from another such value is rounded once,
+//!   which keeps the sign unless the difference is subnormal. So the sets decide. A factor may be
+//!   moved: x/y > c is x > c·y, whose one rounding (2^-23) changes nothing outside of x/y ± 2.5
+//!   ULP, which are 2.5·2^-24 of it at least. What is subnormal of c·y - x may be lost. Likewise
+//!   √x > c is x > c·c. No rewriting applies the inverse of another function to both sides.
+//! - *A quotient P/Q of polynomials*: P - c·Q is compared with 0, or its monomials divided by Q
+//!   with c. Relative to |Q|, both are within the error of the polynomial P/|Q| - c·Q/|Q|, where
+//!   each monomial of P passes four operations more (see `passing`).
+//! - *A formula that ends in a sum* (FMod, Sinh, Fract, …): its terms as a polynomial.
+//! - *A length* L: L² is compared with c². What that loses, at most γ·(L² + c²), is no more than
+//!   γ·(L + c) of L - c.
+//! - *A choice* (FMin, FAbs, …) draws the one that is chosen into the comparison. Its fraction
+//!   bounds those of all that may be chosen.
+
+use super::rewriting::{LOST, Polynomial, TOO_HIGH};
+use super::rules::{self, Truth};
+use super::{Set, Span};
+use crate::number::Instruction;
+use rspirv::spirv::{self, GlslStd450Op as Glsl};
+use smallvec::SmallVec;
+
+/// What may be moved of a value in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Moved {
+    /// Nothing: a value by itself. By how much the sides may be multiplied: the magnitude of its
+    /// divisor, and 1 if it is no quotient.
+    Nothing(f64),
+    /// The terms of a fraction, relative to its divisor's magnitude. The values of its
+    /// polynomials mean nothing.
+    Terms {
+        /// At least as many monomials, as great and of as many factors, as any expression has.
+        dividend: Polynomial,
+        /// By what the other side may be multiplied, likewise.
+        divisor: Option<Polynomial>,
+    },
+}
+
+/// A side of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// What it may be; bounded.
+    pub set: Set,
+    /// What may be moved.
+    pub moved: Moved,
+}
+
+/// Where √ and squares of what is compared stay far from the least and the greatest floats.
+const SQUARES: (f64, f64) = (1e-15, 1e15);
+
+/// What bounds both.
+fn greatest(x: Polynomial, y: Polynomial) -> Polynomial {
+    Polynomial {
+        value: 0.0,
+        magnitude: x.magnitude.max(y.magnitude),
+        high: x.high.max(y.high),
+        terms: x.terms.max(y.terms),
+        degree: x.degree.max(y.degree),
+    }
+}
+
+/// So many monomials of that many factors, whose magnitudes sum to no more.
+fn sum(magnitude: f64, terms: u16, degree: u8) -> Moved {
+    let dividend = Polynomial { value: 0.0, magnitude, high: magnitude.max(1.0), terms, degree };
+    Moved::Terms { dividend, divisor: None }
+}
+
+fn magnitude(set: &Set) -> f64 {
+    set.hull().map_or(f64::INFINITY, |hull| hull.low.abs().max(hull.high.abs()))
+}
+
+impl Moved {
+    /// Of a value by itself that is no quotient.
+    pub const NOTHING: Moved = Moved::Nothing(1.0);
+
+    /// The terms of a polynomial.
+    pub fn polynomial(polynomial: Polynomial) -> Moved {
+        Moved::Terms { dividend: polynomial, divisor: None }
+    }
+
+    /// Those of P/Q, where the evaluations of Q are all within `rho` of it, relative to it.
+    pub(super) fn quotient(dividend: &Polynomial, divisor: &Polynomial, rho: f64) -> Moved {
+        let scale = 1.0 / (divisor.value.abs() * (1.0 - rho));
+        let scaled = |of: &Polynomial, operations: u8| Polynomial {
+            value: 0.0,
+            magnitude: of.magnitude * scale,
+            high: of.high * scale.max(1.0),
+            terms: of.terms,
+            degree: of.degree.saturating_add(operations),
+        };
+        Moved::Terms { dividend: scaled(dividend, 4), divisor: Some(scaled(divisor, 0)) }
+    }
+
+    /// Those of either of two sides, of which one is chosen.
+    pub(super) fn of_either(x: &Side, y: &Side) -> Moved {
+        if (x.moved, y.moved) == (Moved::NOTHING, Moved::NOTHING) {
+            return Moved::NOTHING;
+        }
+        let ((a, b), (c, d)) = (x.fraction(), y.fraction());
+        let divisor = match (b, d) {
+            (None, None) => None,
+            (b, d) => Some(greatest(b.unwrap_or(ONE), d.unwrap_or(ONE))),
+        };
+        Moved::Terms { dividend: greatest(a, c), divisor }
+    }
+
+    /// Those of component i of what a function gives of leaves, by itself within that set;
+    /// `operands` are their values. None if it is not known here.
+    pub fn of_leaves(instruction: Instruction, operands: &[&[f64]], i: usize, set: &Set) -> Option<Moved> {
+        use spirv::Op;
+        let most = |k: usize| operands.get(k).map_or(0.0, |x: &&[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
+        let n = operands.first().map_or(0, |x| x.len()) as u16;
+        let of_root = || set.hull().filter(|hull| hull.low >= SQUARES.0 && hull.high <= SQUARES.1);
+        let of_length = |degree: u8| Some(sum(of_root()?.high, n, degree));
+        match instruction {
+            Instruction::Core(opcode) => match Op::from_u32(opcode.into())? {
+                Op::FDiv => Some(Moved::Nothing(operands.get(1)?.get(i)?.abs())),
+                Op::QuantizeToF16 => Some(Moved::NOTHING),
+                // x - y·n.
+                Op::FRem | Op::FMod => Some(sum(2.0 * most(0) + most(1), 2, 3)),
+                _ => None,
+            },
+            Instruction::Glsl(number) => match Glsl::from_u32(number)? {
+                Glsl::Round | Glsl::RoundEven | Glsl::Trunc | Glsl::Floor | Glsl::Ceil | Glsl::FSign | Glsl::FAbs => Some(Moved::NOTHING),
+                Glsl::FMin | Glsl::FMax | Glsl::FClamp | Glsl::NMin | Glsl::NMax | Glsl::NClamp | Glsl::Step => Some(Moved::NOTHING),
+                Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 | Glsl::Pow => Some(Moved::NOTHING),
+                Glsl::Sqrt | Glsl::InverseSqrt => of_root().map(|_| Moved::NOTHING),
+                Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(Moved::NOTHING),
+                Glsl::Asinh | Glsl::Acosh | Glsl::Atanh | Glsl::FaceForward => Some(Moved::NOTHING),
+                // One product, by a constant that is rounded.
+                Glsl::Radians | Glsl::Degrees => Some(sum(magnitude(set), 1, 3)),
+                Glsl::Sinh | Glsl::Cosh => Some(sum(1.01 * libm::exp(most(0)), 2, 2)),
+                Glsl::Tanh => Some(sum(2.02, 2, 6)),
+                // x - floor(x).
+                Glsl::Fract => Some(sum(2.0 * most(0) + 1.0, 2, 1)),
+                Glsl::Length => of_length(4),
+                Glsl::Distance => of_length(6),
+                // x/√(x0·x0 + …): relative to it each square passes as much.
+                Glsl::Normalize => Some(sum(magnitude(set), n + 1, 10)),
+                Glsl::Determinant | Glsl::MatrixInverse => {
+                    let m: SmallVec<[Polynomial; 16]> = operands.first()?.iter().map(|&x| Polynomial::leaf(x as f32)).collect();
+                    match operands.first()?.len() {
+                        4 | 9 | 16 if number == Glsl::Determinant as u32 => determinant(&m, m.len().isqrt()).map(Moved::polynomial),
+                        4 | 9 | 16 => of_inverse(&m, i),
+                        _ => None,
+                    }
+                }
+                Glsl::SmoothStep => {
+                    let (edges, x) = (most(0) + most(1), most(2));
+                    // t is a quotient by edge1 - edge0, which is no less than a unit of its edges.
+                    let apart = operands.get(1)?.iter().zip(*operands.first()?).map(|(b, a)| (b - a).abs()).fold(f64::INFINITY, f64::min);
+                    let t = (x + most(0)) / apart;
+                    (apart > edges / 16.0).then(|| sum(3.0 * t * t + 2.0 * t * t * t, 16, 16))
+                }
+                _ => None,
+            },
+        }
+    }
+}
+
+/// The determinant of a matrix of n columns, as a polynomial of its components; none for no columns.
+fn determinant(m: &[Polynomial], n: usize) -> Option<Polynomial> {
+    if n == 1 {
+        return m.first().copied();
+    }
+    let term = |r: usize| {
+        let term = m[r] * determinant(&minor(m, n, 0, r), n - 1)?;
+        Some(if r % 2 == 1 { -term } else { term })
+    };
+    (0..n).map(term).reduce(|sum, term| Some(sum? + term?))?
+}
+
+/// The matrix of n columns without column c and row r.
+fn minor(m: &[Polynomial], n: usize, c: usize, r: usize) -> SmallVec<[Polynomial; 16]> {
+    (0..n * n).filter(|i| i / n != c && i % n != r).map(|i| m[i]).collect()
+}
+
+/// Those of component i of the inverse of a matrix: a cofactor over the determinant.
+fn of_inverse(m: &[Polynomial], i: usize) -> Option<Moved> {
+    let n = m.len().isqrt();
+    let divisor = determinant(m, n)?;
+    let rho = divisor.error()? / divisor.value.abs();
+    (rho <= 0.25).then_some(())?;
+    Some(Moved::quotient(&determinant(&minor(m, n, i % n, i / n), n - 1)?, &divisor, rho))
+}
+
+/// What the other side is multiplied by where there is no divisor.
+const ONE: Polynomial = Polynomial { value: 1.0, magnitude: 1.0, high: 1.0, terms: 1, degree: 0 };
+
+impl Side {
+    /// Dividend and divisor; a value by itself is one monomial.
+    fn fraction(&self) -> (Polynomial, Option<Polynomial>) {
+        match self.moved {
+            Moved::Terms { dividend, divisor } => (dividend, divisor),
+            Moved::Nothing(divisor) => {
+                let (magnitude, scale) = (magnitude(&self.set), (1.0 / divisor).max(1.0));
+                let of = |magnitude: f64, high: f64, degree: u8| Polynomial { value: 0.0, magnitude, high, terms: 1, degree };
+                let dividend = of(magnitude, (magnitude * divisor).max(1.0) * scale, if divisor == 1.0 { 1 } else { 5 });
+                (dividend, (divisor != 1.0).then(|| of(1.0, divisor.max(1.0) * scale, 1)))
+            }
+        }
+    }
+}
+
+/// How far the difference of two sides may be from that of the sets, whatever is moved, and how
+/// much of it may be lost, being subnormal; none if nothing is known.
+fn error(x: &Side, y: &Side) -> Option<(f64, f64)> {
+    if !x.set.is_bounded() || !y.set.is_bounded() {
+        return None;
+    }
+    if let (Moved::Nothing(a), Moved::Nothing(b)) = (x.moved, y.moved) {
+        let overflows = magnitude(&x.set).max(magnitude(&y.set)).max(1.0) * a.max(1.0) * b.max(1.0) >= TOO_HIGH;
+        return (!overflows).then_some((0.0, 2.0 * LOST * (1.0 / (a * b)).max(1.0)));
+    }
+    let ((p, q), (r, s)) = (x.fraction(), y.fraction());
+    Some(((p * s.unwrap_or(ONE) + r * q.unwrap_or(ONE)).error()?, 2.0 * LOST))
+}
+
+/// Where x - y lies for numbers of two spans, zeros of both signs being one number. Where something
+/// of it may be lost, with zero.
+fn apart(x: &Span, y: &Span, (error, lost): (f64, f64)) -> Set {
+    let (low, high) = (x.low - y.high - error, x.high - y.low + error);
+    let low = if error == 0.0 && low == 0.0 { -0.0 } else { low.next_down() };
+    let high = if error == 0.0 && high == 0.0 { 0.0 } else { high.next_up() };
+    let set = Set::of(Span { low, high });
+    if low < lost && high > -lost { set.union(Set::ZERO) } else { set }
+}
+
+/// Whether x < y, if every evaluation says the same. What is equal may be taken for either where
+/// the two are chosen from.
+pub(super) fn is_below(x: &Side, y: &Side) -> Option<bool> {
+    let hull = apart(&x.set.hull()?, &y.set.hull()?, error(x, y)?).hull()?;
+    match (hull.low, hull.high) {
+        (0.0, 0.0) => Some(false),
+        (_, high) if high < 0.0 => Some(true),
+        (low, _) if low > 0.0 => Some(false),
+        _ => None,
+    }
+}
+
+/// What a comparison may come out as, of two sides that are not both polynomials.
+pub fn compared_moved(instruction: Instruction, x: &Side, y: &Side) -> Truth {
+    let Some(error) = error(x, y) else { return Truth::BOTH };
+    let pairs = x.set.spans().iter().flat_map(|a| y.set.spans().iter().map(move |b| (a, b)));
+    let difference = pairs.fold(Set::NONE, |set, (a, b)| set.union(apart(a, b, error)));
+    rules::compared_by_difference(instruction, &difference)
+}
