@@ -57,6 +57,11 @@ fn cases(file: &dyn Fn(&str, &str) -> String) -> Vec<(Vec<String>, &'static str,
     case(&["compare", AVERAGE, AVERAGE, "--inputs", "2"], "", Some(0));
     case(&["compare", AVERAGE, "examples/spirv/average-hoisted.spvasm"], "", Some(1));
     case(&["compare", AVERAGE, AVERAGE, "--groups", "0"], "", Some(2));
+    case(&["compare", AVERAGE, "--via", "wgsl", "--inputs", "2"], "", Some(0));
+    case(&["compare", AVERAGE, "no-such-file", "--via", "wgsl", "--inputs", "2"], "", Some(2));
+    case(&["compare", AVERAGE, "--via", "no-such-compiler"], "", Some(3));
+    case(&["reduce", AVERAGE, "--via", "wgsl"], "", Some(3));
+    case(&["reduce", "spec-tests/quirks-spirv-opt/umax-of-signed.spvasm", "--via", "naga"], "", Some(0));
     case(&["type", "-"], "1", Some(0));
     case(&["type", "-", "--derivation"], "(+ 1 2)", Some(0));
     case(&["type", "-"], "(if 1 2 3)", Some(2));

@@ -145,7 +145,8 @@ impl FuzzSpirv {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
-        // What is drawn are triangles. naga reads vertex stages that write; other validators do not.
+        // What is drawn are triangles. naga reads vertex stages that write; other validators do
+        // not.
         let vertex_writes = self.validator.is_none();
         let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes, ..wgsl::Options::default() };
         let optimiser = match (optimiser, self.through_wgsl) {

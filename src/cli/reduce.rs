@@ -20,15 +20,15 @@ use super::{input, output};
 pub(crate) struct Reduce {
     /// The module: words, assembly or WGSL, which is reduced as SPIR-V.
     file: PathBuf,
-    /// Keep what this compiler does: miscompile in the same way, or refuse, crash, time out or write
-    /// an invalid module for the same cause. The compilers are those of compare --via.
+    /// Keep what this compiler does: miscompile in the same way, or refuse, crash, time out or
+    /// write an invalid module for the same cause. The compilers are those of compare --via.
     #[arg(long, value_name = "COMPILER", conflicts_with = "interesting", required_unless_present = "interesting")]
     via: Option<String>,
     /// Keep that this command ends with 0; {} stands for a file with the words.
     #[arg(long, value_name = "COMMAND")]
     interesting: Option<String>,
-    /// Where the small module goes, as words or as assembly (.spvasm); standard output, as assembly,
-    /// if not given.
+    /// Where the small module goes, as words or as assembly (.spvasm); standard output, as
+    /// assembly, if not given.
     #[arg(short, long)]
     out: Option<PathBuf>,
     /// With --via: how many inputs each comparison has.

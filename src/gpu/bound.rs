@@ -135,6 +135,11 @@ pub(super) fn of_both(vertex: &[((u32, u32), Handle)], fragment: &[((u32, u32), 
 /// Whether what is bound can be what naga takes it for: WGSL has depth textures and samplers that
 /// compare, where Vulkan looks at formats and at how samplers were made.
 pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result<(), String> {
+    // Which sampler an image is sampled with is not known here.
+    let filtering = bound.samplers.iter().any(|sampler| {
+        let handle = handles.iter().find(|(at, _)| *at == (sampler.set, sampler.binding)).map(|(_, handle)| *handle);
+        handle == Some(Handle::Sampler) && filters(&sampler.sampler)
+    });
     for &((set, binding), handle) in handles {
         let image = bound.images.iter().find(|i| (i.set, i.binding) == (set, binding));
         let sampler = bound.samplers.iter().find(|s| (s.set, s.binding) == (set, binding));
@@ -143,6 +148,9 @@ pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result
             (Handle::Depth, Some(image), _) if !image.image.format().is_depth() => {
                 let format = image.image.format().name();
                 return Err(format!("naga takes the image {at} for a depth texture, and its format is {format}"));
+            }
+            (Handle::Sampled, Some(image), _) if image.image.format().is_depth() && filtering => {
+                return Err(format!("the image {at} has depths, naga takes it for a texture of floats, and WebGPU lets no sampler filter that"));
             }
             (Handle::Sampler, _, Some(sampler)) if sampler.sampler.compare.is_some() => {
                 return Err(format!("the sampler {at} compares, and naga takes it for one that does not"));
@@ -492,6 +500,7 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
 mod tests {
     use super::*;
     use smallstep_semantics::image::{Format, Image};
+    use crate::dispatch::SamplerBinding;
 
     /// A texture that WGSL declares as one of floats takes depths unfiltered, whatever the adapter
     /// says of the format: wgpu binds them to nothing that may be filtered.
@@ -508,5 +517,20 @@ mod tests {
         assert_eq!(sample_type(Format::D32Sfloat, Handle::Sampled), float(false));
         assert_eq!(sample_type(Format::D32Sfloat, Handle::Depth), wgpu::TextureSampleType::Depth);
         assert_eq!(sample_type(Format::R32Sfloat, Handle::Sampled), float(true));
+    }
+
+    /// A depth texture that is a texture of floats in WGSL cannot be bound beside a sampler that
+    /// filters; beside one that does not, it can.
+    #[test]
+    fn depths_beside_a_sampler_that_filters_do_not_fit() {
+        let image = Image::new(Format::D32Sfloat, 2, 2, 1).expect("an image");
+        let images = [ImageBinding { set: 0, binding: 1, kind: ImageKind::Sampled, image }];
+        let handles = [((0, 1), Handle::Sampled), ((0, 2), Handle::Sampler)];
+        let fits_with = |mag: Filter| {
+            let samplers = [SamplerBinding { set: 0, binding: 2, sampler: Sampler { mag, ..Sampler::default() } }];
+            fits(Bound { buffers: &[], images: &images, samplers: &samplers, push_constants: &[] }, &handles)
+        };
+        assert!(fits_with(Filter::Linear).expect_err("it filters").contains("WebGPU lets no sampler filter that"));
+        assert_eq!(fits_with(Filter::Nearest), Ok(()));
     }
 }

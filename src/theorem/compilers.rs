@@ -123,8 +123,8 @@ impl Judgement {
         Judgement { verdict, cause: cause.into(), words: None, inputs: 0, agree: 0, disagreement: None }
     }
 
-    /// Whether another module shows the same: the same verdict, of a miscompilation the same kind of
-    /// difference, and otherwise the same cause.
+    /// Whether another module shows the same: the same verdict, of a miscompilation the same kind
+    /// of difference, and otherwise the same cause.
     pub fn is_like(&self, other: &Judgement) -> bool {
         let kind = |judgement: &Judgement| judgement.disagreement.as_ref().map(|found| found.disagreement.difference.how.kind());
         self.verdict == other.verdict

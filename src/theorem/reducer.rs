@@ -6,9 +6,9 @@
 //!
 //! | pass | candidates |
 //! |---|---|
-//! | stretches | without a stretch of names, decorations, types and globals, entry points, or instructions of bodies: half of them, a quarter, and so on to single ones |
+//! | bodies, globals | without a stretch of instructions: half of them, a quarter, and so on |
 //! | functions | without a function |
-//! | branches | a branch that always goes one way, or a return in its place, without the blocks that are not reached then |
+//! | branches | one way of a branch, or a return, without the blocks not reached then |
 //! | straight | a block behind its only predecessor as one block with it |
 //! | values | an operand or a constant in the place of a result |
 //! | capabilities | without a capability that nothing asks for; extensions stay |
@@ -143,7 +143,8 @@ impl Reducer<'_> {
         (self.interesting)(&words)
     }
 
-    /// Leaves stretches out, ever shorter ones, from the end on: what is used comes before its uses.
+    /// Leaves stretches out, ever shorter ones, from the end on: what is used comes before its
+    /// uses.
     fn stretches(&mut self, count: &dyn Fn(&dr::Module) -> usize, without: &dyn Fn(&dr::Module, Range<usize>) -> dr::Module) {
         let mut stretch = count(&self.best);
         while stretch > 0 && !self.is_over() {
@@ -162,7 +163,8 @@ impl Reducer<'_> {
             let count = |module: &dr::Module| list(&mut module.clone()).len();
             let without = |module: &dr::Module, range: Range<usize>| {
                 let mut module = module.clone();
-                list(&mut module).drain(range);
+                let gone = list(&mut module).drain(range).filter_map(|i| i.result_id).collect();
+                forget(&mut module, &gone);
                 module
             };
             self.stretches(&count, &without);
@@ -321,8 +323,8 @@ impl Reducer<'_> {
     }
 }
 
-/// The capabilities that something in a module may ask for: Shader, those that the grammar lists for
-/// an instruction or an operand, those of widths, and those of accesses to small types.
+/// The capabilities that something in a module may ask for: Shader, those that the grammar lists
+/// for an instruction or an operand, those of widths, and those of accesses to small types.
 fn needed(module: &dr::Module) -> BTreeSet<Capability> {
     let mut needed = BTreeSet::from([
         Capability::Shader,
@@ -371,6 +373,11 @@ fn forget(module: &mut dr::Module, gone: &BTreeSet<Word>) {
         list.retain(|i| !is_gone(i));
     }
     module.entry_points.retain(|i| !matches!(i.operands.get(1), Some(Operand::IdRef(id)) if gone.contains(id)));
+    for entry in &mut module.entry_points {
+        // The execution model, the function and the name come first.
+        let interface = entry.operands.split_off(3.min(entry.operands.len()));
+        entry.operands.extend(interface.into_iter().filter(|operand| !matches!(operand, Operand::IdRef(id) if gone.contains(id))));
+    }
 }
 
 fn replace(instruction: &mut Instruction, from: Word, to: Word) {

@@ -117,7 +117,8 @@ impl Player<'_> {
         let seen = seen.watch.seen();
         bound.read_past(self.script, seen.past, line)?;
         let observation = observation?;
-        // The adapted draw is given what a device is, and so no depths and texels that are not exact.
+        // The adapted draw is given what a device is, and so no depths and texels that are not
+        // exact.
         let open_texels = bound.open_image(&self.buffers, true).is_some();
         if interpreter.adapted_too && !stored_depths && !open_texels {
             adapted::draw_shows(dispatch, interpreter, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;

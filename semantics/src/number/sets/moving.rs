@@ -166,7 +166,8 @@ impl Moved {
     }
 }
 
-/// The determinant of a matrix of n columns, as a polynomial of its components; none for no columns.
+/// The determinant of a matrix of n columns, as a polynomial of its components; none for no
+/// columns.
 fn determinant(m: &[Polynomial], n: usize) -> Option<Polynomial> {
     if n == 1 {
         return m.first().copied();

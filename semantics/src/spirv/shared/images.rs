@@ -142,9 +142,9 @@ impl Images {
         Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
     }
 
-    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0), and the numbers that a
-    /// device may have in each, if they are known. An undefined one was made where it was written,
-    /// or by `origin` here.
+    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0), and the numbers that
+    /// a device may have in each, if they are known. An undefined one was made where it was
+    /// written, or by `origin` here.
     pub fn read(
         &self,
         rules: &image::Rules,
