@@ -150,7 +150,9 @@ pub(super) fn fits(bound: Bound<'_>, handles: &[((u32, u32), Handle)]) -> Result
                 return Err(format!("naga takes the image {at} for a depth texture, and its format is {format}"));
             }
             (Handle::Sampled, Some(image), _) if image.image.format().is_depth() && filtering => {
-                return Err(format!("the image {at} has depths, naga takes it for a texture of floats, and WebGPU lets no sampler filter that"));
+                return Err(format!(
+                    "the image {at} has depths, naga takes it for a texture of floats, and WebGPU lets no sampler filter that"
+                ));
             }
             (Handle::Sampler, _, Some(sampler)) if sampler.sampler.compare.is_some() => {
                 return Err(format!("the sampler {at} compares, and naga takes it for one that does not"));
@@ -499,8 +501,8 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use smallstep_semantics::image::{Format, Image};
     use crate::dispatch::SamplerBinding;
+    use smallstep_semantics::image::{Format, Image};
 
     /// A texture that WGSL declares as one of floats takes depths unfiltered, whatever the adapter
     /// says of the format: wgpu binds them to nothing that may be filtered.

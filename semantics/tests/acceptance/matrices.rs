@@ -1,5 +1,5 @@
-//! Determinant and MatrixInverse: the exact result and every evaluation of it, in any order and with
-//! any rounding, are within the sets; and bounds that claim too much are caught by that.
+//! Determinant and MatrixInverse: the exact result and every evaluation of it, in any order and
+//! with any rounding, are within the sets; and bounds that claim too much are caught by that.
 
 use super::inputs::Random;
 use rspirv::spirv::GlslStd450Op as Glsl;

@@ -1,5 +1,5 @@
 #version 450
-// shows: 2
+// shows: 1
 layout(local_size_x=1) in;
 layout(std430, binding=0) buffer B {
     vec4 a[4];
