@@ -532,7 +532,7 @@ fn the_ends_of_a_set_are_inside() {
 #[test]
 fn choices_between_roots_and_constants_are_decided() {
     let two = Lanes::from_slice(&[Lane::exact(2.0)]);
-    let constants = [1.0, 1.5, 1.414_213_5].map(|x| Lanes::from_slice(&[Lane::exact(x)]));
+    let constants = [1.0, 1.5, std::f32::consts::SQRT_2].map(|x| Lanes::from_slice(&[Lane::exact(x)]));
     for profile in [Profile::VulkanDefault, Profile::Wgsl, Profile::Strict] {
         let explored = explore(profile, Budget::default(), |sets| {
             let mut apply = |op: Op, args: &[&Lanes]| {
