@@ -1,4 +1,5 @@
-//! What is known to be wrong with optimisers: `spec-tests/quirks-spirv-opt`.
+//! What is known to be wrong with compilers of SPIR-V: `spec-tests/quirks-spirv-opt`, and
+//! `spec-tests/quirks-naga`, whose compiler is always there.
 //!
 //! Where the tool says a quirk's version, exactly what was recorded is required: something else
 //! fails, and so does agreement, for then the quirk is to be removed. Any other version must be
@@ -14,20 +15,28 @@ use smallstep_spec_tests::tools;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests/quirks-spirv-opt")
+fn folder(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("spec-tests").join(name)
 }
 
 /// All of them: one for each file.
 fn quirks() -> Vec<OptimiserQuirk> {
-    let quirks = OptimiserQuirk::read_folder(&folder()).unwrap_or_else(|e| panic!("{e}"));
-    let files = std::fs::read_dir(folder()).expect("it is there").map(|file| file.expect("an entry").path());
-    assert_eq!(quirks.len(), files.filter(|path| path.extension().is_some_and(|ending| ending == "spvasm")).count());
-    quirks
+    let mut all = Vec::new();
+    for folder in ["quirks-spirv-opt", "quirks-naga"].map(folder) {
+        let quirks = OptimiserQuirk::read_folder(&folder).unwrap_or_else(|e| panic!("{e}"));
+        let files = std::fs::read_dir(folder).expect("it is there").map(|file| file.expect("an entry").path());
+        assert_eq!(quirks.len(), files.filter(|path| path.extension().is_some_and(|ending| ending == "spvasm")).count());
+        all.extend(quirks);
+    }
+    all
 }
 
 fn optimiser(command: &str) -> Option<Compiler> {
     let tool = command.split_whitespace().next()?;
+    if tool == "naga" {
+        let naga = Compiler::named(command, Path::new(env!("CARGO_BIN_EXE_smallstep")), LIMIT);
+        return Some(naga.unwrap_or_else(|e| panic!("{e}")));
+    }
     tools::is_there(tool).then(|| Compiler::new(command, LIMIT).unwrap_or_else(|e| panic!("{e}")))
 }
 
@@ -63,7 +72,7 @@ fn what_leaves_modules_alone_shows_no_quirk() {
 
 #[test]
 fn what_is_wrong_with_a_file_is_said() {
-    let text = std::fs::read_to_string(folder().join("licm-load.spvasm")).expect("read");
+    let text = std::fs::read_to_string(folder("quirks-spirv-opt").join("licm-load.spvasm")).expect("read");
     let file = tempfile::tempdir().expect("a folder");
     let path = file.path().join("quirk.spvasm");
     let read = |from: &str, to: &str| {

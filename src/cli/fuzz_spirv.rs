@@ -18,6 +18,7 @@ use smallstep::theorem::dispatches::translated;
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
 use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_ANALYSES, Spirv};
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::{Module, disassemble};
 
 use super::bar::Bar;
@@ -71,6 +72,10 @@ pub(crate) struct FuzzSpirv {
     /// take turns
     #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
     of: Vec<translated::Source>,
+    /// With --of: the float controls that translated programs declare, strict, vulkan-default (none)
+    /// or wgsl; some compilers refuse all modules that declare some
+    #[arg(long, default_value = "strict", value_parser = super::translate::profile)]
+    profile: Profile,
     /// Seconds that the optimiser has for one module
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     optimiser_limit: u64,
@@ -155,7 +160,8 @@ impl FuzzSpirv {
             (optimiser, false) => optimiser,
         };
         let optimiser = match &self.via {
-            Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop(),
+            // What is not our own may lack what generated modules need.
+            Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop().map(Compiler::that_may_refuse),
             None => optimiser,
         };
         let optimiser = match &self.validator {
@@ -207,6 +213,9 @@ impl FuzzSpirv {
         if self.through_wgsl {
             by += " --through-wgsl";
         }
+        if self.profile != Profile::Strict {
+            by += &format!(" --profile {}", self.profile);
+        }
         by
     }
 
@@ -214,7 +223,7 @@ impl FuzzSpirv {
     fn translated(&self, optimiser: Compiler, threads: usize) -> Ended {
         let count = if self.only { 1 } else { self.count };
         let (sources, seed, executed) = (self.of.clone(), self.seed, self.executed);
-        let plan = translated::Plan { sources, seed, count, threads, executed, optimiser };
+        let plan = translated::Plan { sources, seed, count, threads, executed, profile: self.profile, optimiser };
         let command = plan.optimiser.name();
         let bar = Bar::new(Some(plan.count));
         let begun = std::time::Instant::now();

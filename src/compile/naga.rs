@@ -22,6 +22,9 @@ use std::time::Duration;
 
 use crate::diagnostic::bounded;
 
+/// The naga that this program is built with, as quirks name it.
+pub const VERSION: &str = "naga 30.0";
+
 /// How long naga has for a program. It cannot be interrupted: where it takes longer, its thread
 /// goes on until it is done or this process ends.
 pub const LIMIT: Duration = Duration::from_secs(20);

@@ -34,6 +34,8 @@ pub struct Compiler {
     validator: Vec<String>,
     limit: Duration,
     version: String,
+    /// Whether what it refuses counts as what it lacks, and not as its mistake.
+    may_refuse: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,19 +82,20 @@ impl Compiler {
 
     /// No command: modules become WGSL, and naga reads that.
     pub fn wgsl(options: wgsl::Options, limit: Duration) -> Compiler {
-        Compiler { name: "wgsl".into(), steps: vec![Step::Wgsl(options)], validator: Vec::new(), limit, version: String::new() }
+        let (name, steps) = ("wgsl".into(), vec![Step::Wgsl(options)]);
+        Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false }
     }
 
     /// The compiler of that name: `naga`, `naga-wgsl`, `wgsl`, `spirv-opt:PASSES`, `tint`, or
     /// `cmd:COMMAND`, whose words are split by the rules of a shell and hold `{in}` and `{out}`; or
-    /// several with ` then ` between them. `naga` is the program with the `naga` subcommand.
+    /// several with ` then ` between them. `own` is the program with the `naga` subcommand.
     ///
     /// # Errors
     /// There is no such compiler, or its command is not there: a sentence.
-    pub fn named(name: &str, naga: &Path, limit: Duration) -> Result<Compiler, String> {
+    pub fn named(name: &str, own: &Path, limit: Duration) -> Result<Compiler, String> {
         let mut all: Option<Compiler> = None;
         for one in name.split(THEN) {
-            let step = Compiler::one(one.trim(), naga, limit)?;
+            let step = Compiler::one(one.trim(), own, limit)?;
             all = Some(match all {
                 None => step,
                 Some(before) => before.then(step),
@@ -101,13 +104,14 @@ impl Compiler {
         all.ok_or_else(|| "a compiler needs a name".into())
     }
 
-    fn one(name: &str, naga: &Path, limit: Duration) -> Result<Compiler, String> {
-        let program = |words: &[&str]| [naga.display().to_string()].into_iter().chain(words.iter().map(|w| w.to_string())).collect();
+    fn one(name: &str, own: &Path, limit: Duration) -> Result<Compiler, String> {
+        let program = |words: &[&str]| [own.display().to_string()].into_iter().chain(words.iter().map(|w| w.to_string())).collect();
         let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
         let of = |words: Vec<String>| Compiler::of_command(name, words, limit);
+        let of_naga = |words| Compiler { version: naga::VERSION.into(), ..Compiler::of_words(name, words, limit) };
         match kind {
-            "naga" if rest.is_empty() => Ok(Compiler::of_words(name, program(&["naga", IN, OUT]), limit)),
-            "naga-wgsl" if rest.is_empty() => Ok(Compiler::of_words(name, program(&["naga", NAGA_BY_WGSL, IN, OUT]), limit)),
+            "naga" if rest.is_empty() => Ok(of_naga(program(&["naga", IN, OUT]))),
+            "naga-wgsl" if rest.is_empty() => Ok(of_naga(program(&["naga", NAGA_BY_WGSL, IN, OUT]))),
             "wgsl" if rest.is_empty() => {
                 // Comparisons draw triangles, and naga reads vertex stages that write.
                 let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
@@ -144,7 +148,8 @@ impl Compiler {
     }
 
     fn of_words(name: &str, words: Vec<String>, limit: Duration) -> Compiler {
-        Compiler { name: name.into(), steps: vec![Step::Command(words)], validator: Vec::new(), limit, version: String::new() }
+        let (name, steps) = (name.into(), vec![Step::Command(words)]);
+        Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false }
     }
 
     /// This compiler, and then another one.
@@ -152,6 +157,7 @@ impl Compiler {
         self.name = format!("{}{THEN}{}", self.name, next.name);
         self.steps.extend(next.steps);
         self.validator.extend(next.validator);
+        self.may_refuse = next.may_refuse;
         self
     }
 
@@ -164,6 +170,16 @@ impl Compiler {
     /// The same, where another command must accept the WGSL too.
     pub fn validated_by(self, command: &str) -> Compiler {
         Compiler { validator: command.split_whitespace().map(str::to_string).collect(), ..self }
+    }
+
+    /// The same, where a refusal is no mistake: a compiler may lack what a module needs.
+    pub fn that_may_refuse(self) -> Compiler {
+        Compiler { may_refuse: true, ..self }
+    }
+
+    /// Whether a refusal is no mistake.
+    pub fn may_refuse(&self) -> bool {
+        self.may_refuse
     }
 
     /// What the first command says of its version: its beginning.

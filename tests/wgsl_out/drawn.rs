@@ -8,13 +8,14 @@ use smallstep::theorem::compiler::Compiler;
 use smallstep::theorem::dispatches::translated::{Plan, Source, Tally, minimal, run};
 use smallstep::theorem::refine::Verdict;
 use smallstep::theorem::wsl::Programs;
+use smallstep_semantics::number::Profile;
 
 use super::{assembled, compared, there_and_back};
 
 fn plan(sources: &[Source], count: u64, planted: Option<Change>) -> Plan {
     let options = wgsl::Options { planted, point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
     let optimiser = Compiler::wgsl(options, Duration::from_secs(60));
-    Plan { sources: sources.to_vec(), seed: 1, count, threads: 1, executed: 60, optimiser }
+    Plan { sources: sources.to_vec(), seed: 1, count, threads: 1, executed: 60, profile: Profile::Strict, optimiser }
 }
 
 fn agree(tally: &Tally, kind: &str) -> u64 {

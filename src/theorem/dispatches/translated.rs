@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::disassemble;
 
 use super::fragments;
@@ -58,6 +59,8 @@ pub struct Plan {
     pub threads: usize,
     /// Instructions that an invocation of a generated fragment stage executes at the median.
     pub executed: u32,
+    /// The float controls that translated programs declare.
+    pub profile: Profile,
     /// What makes the modules that must refine these.
     pub optimiser: Compiler,
 }
@@ -175,7 +178,8 @@ impl Plan {
 
     fn wsl(&self, programs: Programs, seed: u64, text: Option<&str>) -> Done {
         let mut became = Vec::new();
-        translated(programs, seed, text, &Options::default(), &mut |_, dispatch| {
+        let options = Options { profile: self.profile, ..Options::default() };
+        translated(programs, seed, text, &options, &mut |_, dispatch| {
             became.push((kind(&dispatch), optimised_any(&dispatch, &self.optimiser)));
         });
         Done { source: Source::Wsl(programs), seed, became }
