@@ -72,8 +72,8 @@ pub(crate) struct FuzzSpirv {
     /// take turns
     #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
     of: Vec<translated::Source>,
-    /// With --of: the float controls that translated programs declare, strict, vulkan-default (none)
-    /// or wgsl; some compilers refuse all modules that declare some
+    /// With --of: the float controls that translated programs declare, strict, vulkan-default
+    /// (none) or wgsl; some compilers refuse all modules that declare some
     #[arg(long, default_value = "strict", value_parser = super::translate::profile)]
     profile: Profile,
     /// Seconds that the optimiser has for one module
