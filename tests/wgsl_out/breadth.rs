@@ -215,3 +215,21 @@ fn buffers_that_nothing_writes_are_read() {
     let also = text.replace(written, &format!("{written}OpStore %a_p %r1\n"));
     assert_eq!(convert(&assembled(&also), &Options::default()).expect("it is converted").read, []);
 }
+
+/// A vector that is made of a variable and of a constant that WGSL does not take there, as a
+/// divisor of 0 or a shift by 32 bits, is no constant in the text: naga reads it.
+#[test]
+fn vectors_with_a_part_that_wgsl_does_not_take_are_no_constants() {
+    let text = include_str!("modules/traps.spvasm");
+    let at = "%ext = OpVectorExtractDynamic";
+    for (op, part) in [("OpUDiv", "%u0"), ("OpUMod", "%u0"), ("OpShiftLeftLogical", "%thirtytwo")] {
+        let made = format!(
+            "%made = OpCompositeConstruct %uint3 %a {part} %u1\n%lanes = OpCompositeConstruct %uint3 %a %a %a\n\
+             %many = {op} %uint3 %lanes %made\n%lane = OpCompositeExtract %uint %many 0\n{at}"
+        );
+        let text = text.replace(at, &made).replace("OpStore %op13 %ext", "%last = OpIAdd %uint %ext %lane\nOpStore %op13 %last");
+        let text = text.replace("%u0 = OpConstant %uint 0", "%u0 = OpConstant %uint 0\n%thirtytwo = OpConstant %uint 32");
+        let (wgsl, _) = there_and_back(&assembled(&text), &Options::default());
+        assert!(wgsl.contains("var t"), "{op}:\n{wgsl}");
+    }
+}

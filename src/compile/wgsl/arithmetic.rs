@@ -78,11 +78,23 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether a constant has a component of which that is so.
+    /// Whether a constant has a component of which that is so; or a vector that is made of parts,
+    /// and one of these.
     fn constant_has(&self, id: u32, is: impl Fn(u64) -> bool) -> bool {
+        let module = self.convert.module;
         let mut scalars = Vec::new();
-        self.convert.module.constant_scalars(id, &mut scalars);
+        module.constant_scalars(id, &mut scalars);
+        let made = module.definition(id).map(|at| &module.instructions()[at]);
+        if let Some(made) = made.filter(|made| matches!(made.op, Op::CompositeConstruct | Op::CompositeInsert)) {
+            let parts = if made.is(Op::CompositeInsert) { 2 } else { usize::MAX };
+            made.operands(module.words()).iter().take(parts).for_each(|&part| module.constant_scalars(part, &mut scalars));
+        }
         scalars.iter().any(|s| is(s.bits))
+    }
+
+    /// An operand in a variable, so that no front end takes it, or a part of it, for a constant.
+    fn no_constant(&mut self, operand: &Expr) -> Result<Expr, Refused> {
+        self.bound(&Expr { constant: true, ..operand.clone() })
     }
 
     fn shape_of(&self, id: u32) -> Shape {
@@ -177,7 +189,7 @@ impl Body<'_, '_> {
                 let by_sign = !matches!(i.op, Op::UDiv | Op::UMod);
                 let mut pair = [self.integer(operands[0], by_sign)?, self.integer(operands[1], by_sign)?];
                 if self.constant_has(operands[1], |bits| bits as u32 == 0) {
-                    pair[1] = self.bound(&pair[1].clone())?;
+                    pair[1] = self.no_constant(&pair[1].clone())?;
                 }
                 let value = match i.op {
                     Op::UDiv | Op::SDiv => self.binary("/", pair)?,
@@ -209,7 +221,7 @@ impl Body<'_, '_> {
                 let mut pair = [self.value(operands[0])?, self.value(operands[1])?];
                 let by_zero = self.constant_has(operands[1], |bits| bits as u32 & 0x7fff_ffff == 0);
                 if matches!(i.op, Op::FDiv | Op::FRem) && by_zero {
-                    pair[1] = self.bound(&pair[1].clone())?;
+                    pair[1] = self.no_constant(&pair[1].clone())?;
                 }
                 self.binary(operator, pair)?
             }
@@ -250,7 +262,7 @@ impl Body<'_, '_> {
                 };
                 let mut pair = [self.integer(operands[0], base_signed)?, self.integer(operands[1], false)?];
                 if self.constant_has(operands[1], |bits| bits as u32 >= 32) {
-                    pair[1] = self.bound(&pair[1].clone())?;
+                    pair[1] = self.no_constant(&pair[1].clone())?;
                 }
                 let value = self.binary(if i.is(Op::ShiftLeftLogical) { "<<" } else { ">>" }, pair)?;
                 self.as_result(value, base_signed, i)?
