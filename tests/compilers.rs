@@ -141,6 +141,12 @@ fn what_is_no_compiler_is_said() {
         let (found, _, err) = smallstep(&["compare", module, "--via", name]);
         assert!(found == code && err.contains(said), "{name}: {found}: {err}");
     }
+    for option in [&["--spec", "0=1"][..], &["--lenient"]] {
+        let (code, _, err) = smallstep(&[&["compare", module, "--via", "wgsl"], option].concat());
+        assert!(code == 2 && err.contains("is of no use with --via"), "{err}");
+    }
+    let (code, _, err) = smallstep(&["compare", module, module, "--threads", "1"]);
+    assert!(code == 2 && err.contains("--via"), "{err}");
     let (code, _, err) = smallstep(&["compare", module]);
     assert!(code == 2 && err.contains("1 files are given; name BEFORE and AFTER, or compilers by --via"), "{err}");
     let empty = tempfile::tempdir().expect("a folder");

@@ -31,10 +31,10 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "COMPILER")]
     pub(super) via: Vec<String>,
     /// With --via: seconds that a compiler has for one module.
-    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", requires = "via", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) compiler_limit: u64,
     /// With --via: threads; 0 for as many as the machine has cores.
-    #[arg(long, default_value_t = 0, value_parser = input::threads())]
+    #[arg(long, default_value_t = 0, requires = "via", value_parser = input::threads())]
     pub(super) threads: usize,
     /// With --via: a folder for what compilers write that is wrong.
     #[arg(long, value_name = "DIR", requires = "via")]
@@ -115,6 +115,9 @@ impl Compare {
             )));
         }
         if !self.via.is_empty() {
+            if let Some(option) = self.compute.given_for_loading() {
+                return Err(invalid(format!("{option} is of no use with --via: modules are compiled as they are")));
+            }
             return super::compilers::compare(self, &self.settings()?);
         }
         let [before, after] = self.files.as_slice() else {

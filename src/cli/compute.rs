@@ -143,6 +143,11 @@ impl ComputeArgs {
         self.all_given().find(|option| matches!(*option, "--texture" | "--sampler"))
     }
 
+    /// The option that says how a module is loaded, if there is one.
+    pub(super) fn given_for_loading(&self) -> Option<&'static str> {
+        self.all_given().find(|option| matches!(*option, "--spec" | "--lenient"))
+    }
+
     /// Who has the next turn.
     pub(crate) fn schedule(&self) -> Option<&Schedule> {
         self.schedule.as_ref()

@@ -78,9 +78,9 @@ pub fn words(name: &str, text: &str, space: Space, limit: Duration) -> Result<Ve
 /// and its SPIR-V back end, or the WGSL that it writes of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// Words.
+    /// The words of a SPIR-V 1.3 module.
     Words(Vec<u32>),
-    /// WGSL.
+    /// A WGSL text with all entry points.
     Text(String),
 }
 

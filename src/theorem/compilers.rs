@@ -187,13 +187,13 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
         Some(entry) => vec![Some(entry.to_string())],
         None => entries(&before),
     };
-    let mut judgement = Judgement::of(Verdict::Vacuous, "");
-    for entry in all {
+    let mut judgement = Judgement::of(Verdict::Vacuous, "the module has no entry point");
+    for (at, entry) in all.into_iter().enumerate() {
         let one = one_entry(name, words, &written, entry.as_deref(), settings);
-        if judgement.verdict.weightier(one.verdict) != judgement.verdict || judgement.cause.is_empty() {
-            judgement.cause = one.cause;
+        // The cause is that of the verdict.
+        if at == 0 || judgement.verdict.weightier(one.verdict) != judgement.verdict {
+            (judgement.verdict, judgement.cause) = (one.verdict, one.cause);
         }
-        judgement.verdict = judgement.verdict.weightier(one.verdict);
         judgement.inputs += one.inputs;
         judgement.agree += one.agree;
         judgement.disagreement = judgement.disagreement.or(one.disagreement);
