@@ -18,6 +18,7 @@ enum Expr {
     Negated(Box<Expr>),
     Sum(Vec<Expr>),
     Product(Vec<Expr>),
+    Quotient(Box<Expr>, Box<Expr>),
 }
 
 /// An infinity, a NaN or an overflow has made the result arbitrary.
@@ -199,7 +200,7 @@ impl<'p> Device<'p> {
     fn transparent(&self, root: Op, op: Op) -> bool {
         let undecorated = |op| matches!(op, Op::Mix | Op::Cross | Op::Reflect | Op::Fract);
         match self.rewrites {
-            true => is_polynomial(op) || op == Op::Fract,
+            true => is_polynomial(op) || matches!(op, Op::Fract | Op::Div),
             false => !self.extended_alone && undecorated(root) && undecorated(op),
         }
     }
@@ -299,6 +300,10 @@ impl<'p> Device<'p> {
                 let two = Expr::Leaf((CONSTANT, 2), 2.0);
                 let x = get((0, lane));
                 Expr::Sum(vec![x, negated(Expr::Product(vec![two, dot, get((1, lane))]))])
+            }
+            Op::Div => {
+                let (x, y) = (get((0, lane)), get((1, lane)));
+                Expr::Quotient(Box::new(x), Box::new(y))
             }
             Op::Fract => {
                 let x = get((0, lane));

@@ -124,22 +124,27 @@ impl Device<'_> {
             // By itself a quotient is accurate however it is computed.
             let alone = is_leaf(&term) && is_leaf(&divisor);
             let (a, b) = (self.rewritten_and_evaluated(term)?, self.rewritten_and_evaluated(divisor)?);
-            if !(f32::MIN_POSITIVE..=1.0 / f32::MIN_POSITIVE).contains(&b.abs()) {
-                return Err(Arbitrary);
-            }
-            let quotient = match alone || self.random.percent(50) {
-                true => self.near(f64::from(a) / f64::from(b))?,
-                false => {
-                    let reciprocal = self.near(1.0 / f64::from(b))?;
-                    self.round(f64::from(a) * f64::from(reciprocal), 0.0)?
-                }
-            };
+            let quotient = self.quotient(a, b, alone)?;
             sum = Some(match sum {
                 None => quotient,
                 Some(sum) => self.round(f64::from(sum), f64::from(quotient))?,
             });
         }
         Ok(sum.unwrap_or(0.0))
+    }
+
+    /// A quotient, or (if not alone) a product with the reciprocal.
+    fn quotient(&mut self, a: f32, b: f32, alone: bool) -> Evaluated {
+        if !(f32::MIN_POSITIVE..=1.0 / f32::MIN_POSITIVE).contains(&b.abs()) {
+            return Err(Arbitrary);
+        }
+        match alone || self.random.percent(50) {
+            true => self.near(f64::from(a) / f64::from(b)),
+            false => {
+                let reciprocal = self.near(1.0 / f64::from(b))?;
+                self.round(f64::from(a) * f64::from(reciprocal), 0.0)
+            }
+        }
     }
 
     /// A float next to the exact quotient or next but one, or zero for a subnormal one.
@@ -192,8 +197,42 @@ impl Device<'_> {
                         factor => flat.push(factor),
                     }
                 }
-                self.distributed(flat)
+                let quotient = flat.iter().position(|factor| matches!(factor, Expr::Quotient(..)));
+                match quotient.filter(|_| self.random.percent(30)) {
+                    // (x/y)·z is (x·z)/y.
+                    Some(at) => {
+                        let Expr::Quotient(x, y) = flat.remove(at) else { unreachable!() };
+                        flat.push(*x);
+                        Expr::Quotient(Box::new(Expr::Product(flat)), y)
+                    }
+                    None => self.distributed(flat),
+                }
             }
+            Expr::Quotient(x, y) => {
+                let (x, y) = (self.rewrite(*x), self.rewrite(*y));
+                self.taken_apart(x, y)
+            }
+        }
+    }
+
+    /// A quotient, perhaps of each term of a sum, of one of several factors, by one factor of the
+    /// divisor after the other, or by a product of divisors.
+    fn taken_apart(&mut self, x: Expr, y: Expr) -> Expr {
+        let over = |x: Expr, y: Expr| Expr::Quotient(Box::new(x), Box::new(y));
+        match (x, y) {
+            (Expr::Sum(terms), y) if self.random.percent(50) => Expr::Sum(terms.into_iter().map(|term| over(term, y.clone())).collect()),
+            (Expr::Product(mut factors), y) if factors.len() > 1 && self.random.percent(50) => {
+                let factor = factors.remove(self.random.below(factors.len()));
+                factors.push(over(factor, y));
+                Expr::Product(factors)
+            }
+            (Expr::Negated(x), y) if self.random.percent(50) => Expr::Negated(Box::new(over(*x, y))),
+            (Expr::Quotient(x, y), z) if self.random.percent(50) => over(*x, Expr::Product(vec![*y, z])),
+            (x, Expr::Product(mut factors)) if factors.len() > 1 && self.random.percent(50) => {
+                let factor = factors.remove(self.random.below(factors.len()));
+                over(over(x, factor), Expr::Product(factors))
+            }
+            (x, y) => over(x, y),
         }
     }
 
@@ -216,6 +255,19 @@ impl Device<'_> {
                 terms.remove(k);
             }
             terms.push(Expr::Leaf((CONSTANT, 0), 0.0));
+            return Expr::Sum(terms);
+        }
+        // x/z + y/z is (x + y)/z.
+        if let ([Expr::Quotient(x, z)], [Expr::Quotient(y, w)]) = (&a.1[..], &b.1[..])
+            && leaf_id(z).is_some()
+            && leaf_id(z) == leaf_id(w)
+        {
+            let signed = |sign: bool, x: &Expr| if sign { Expr::Negated(Box::new(x.clone())) } else { x.clone() };
+            let sum = Expr::Quotient(Box::new(Expr::Sum(vec![signed(a.0, x), signed(b.0, y)])), z.clone());
+            for k in [i.max(j), i.min(j)] {
+                terms.remove(k);
+            }
+            terms.push(sum);
             return Expr::Sum(terms);
         }
         let shared = a.1.iter().find_map(|x| {
@@ -277,6 +329,12 @@ impl Device<'_> {
             }
             Expr::Negated(inner) => Ok(-self.evaluate(inner)?),
             Expr::Product(factors) => self.product(factors),
+            Expr::Quotient(x, y) => {
+                // By itself a quotient is accurate however it is computed.
+                let alone = is_leaf(x) && is_leaf(y);
+                let (x, y) = (self.evaluate(x)?, self.evaluate(y)?);
+                self.quotient(x, y, alone)
+            }
             Expr::Sum(terms) => {
                 let mut waiting: Vec<&Expr> = terms.iter().collect();
                 let first = waiting.swap_remove(self.random.below(waiting.len()));
@@ -348,7 +406,7 @@ fn is_leaf(expr: &Expr) -> bool {
     match expr {
         Expr::Leaf(..) => true,
         Expr::Negated(inner) => is_leaf(inner),
-        Expr::Sum(_) | Expr::Product(_) => false,
+        Expr::Sum(_) | Expr::Product(_) | Expr::Quotient(..) => false,
     }
 }
 
@@ -356,6 +414,7 @@ fn size(expr: &Expr) -> usize {
     match expr {
         Expr::Leaf(..) => 1,
         Expr::Negated(inner) => size(inner),
+        Expr::Quotient(x, y) => size(x) + size(y),
         Expr::Sum(parts) | Expr::Product(parts) => parts.iter().map(size).sum(),
     }
 }

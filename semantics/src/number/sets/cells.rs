@@ -26,8 +26,8 @@ type Passing = fn(Profile, Instruction, &[Passed], Bound) -> Option<Passed>;
 /// The polynomials of an instruction's components, for those of its operands.
 type Computed = fn(Instruction, &[(&[Polynomial], usize)]) -> Option<Polynomials>;
 
-/// What a comparison may move of a component of what a function gives of these values.
-type OfLeaves = fn(Instruction, &[&[f64]], usize, &Set) -> Option<Moved>;
+/// What a comparison may move of a component of what a function gives of these operands.
+type OfFunction = fn(Instruction, &[&[Polynomial]], usize, &Set) -> Option<Moved>;
 
 /// What the instructions may give, as functions: tests plant others.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ pub struct Rules {
     pub bound: Bound,
     /// What may come out of instructions that compute none of them.
     pub passed: Passing,
-    /// What a comparison may move of a function of leaves: [`Moved::of_leaves`].
-    pub moved: OfLeaves,
+    /// What a comparison may move of what a function gives: [`Moved::of_function`].
+    pub moved: OfFunction,
     /// What a comparison of such values may come out as.
     pub compared_moved: fn(Instruction, &Side, &Side) -> Truth,
 }
@@ -59,7 +59,7 @@ impl Default for Rules {
             polynomials: rewriting::polynomials,
             bound: Polynomial::set,
             passed: passing::passed,
-            moved: Moved::of_leaves,
+            moved: Moved::of_function,
             compared_moved: moving::compared_moved,
         }
     }
@@ -291,7 +291,8 @@ impl Sets {
         lane.trust = lane.trust.in_doubt(why);
         // The lanes that a derivative subtracts may have been drawn into it.
         let moved = (why != Why::Derivative).then_some(Moved::NOTHING);
-        lane.trust.cell = Some(self.new_cell(Content::Float { set, polynomial: None, moved, cause: None })?);
+        let polynomial = moved.and_then(|_| Polynomial::within(&set));
+        lane.trust.cell = Some(self.new_cell(Content::Float { set, polynomial, moved, cause: None })?);
         Ok(lane)
     }
 
@@ -449,21 +450,44 @@ impl Sets {
             let anything = Passed { set: Set::ANY, polynomial: None, moved: None };
             let passed = match (&by_rule, polynomial) {
                 (Some(sets), Some(_)) => Passed { set: sets[i], polynomial, moved: None },
-                (Some(sets), None) => Passed { set: sets[i], polynomial, moved: self.moved_alone(instruction, args, i, &sets[i]) },
+                (Some(sets), None) => self.function(instruction, args, i, sets[i]),
                 (None, Some(polynomial)) => Passed { set: (self.rules.bound)(&polynomial), polynomial: Some(polynomial), moved: None },
-                (None, None) => self.passed(instruction, args, i).unwrap_or(anything),
+                (None, None) if passing::passes(instruction) => self.passed(instruction, args, i).unwrap_or(anything),
+                (None, None) => match self.by_polynomials(instruction, args) {
+                    Some(sets) => self.function(instruction, args, i, sets[i]),
+                    None => anything,
+                },
             };
             self.give(result, passed, instruction, args)?;
         }
         Ok(())
     }
 
-    /// What a comparison may move of what a function gives of leaves.
-    fn moved_alone(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize, set: &Set) -> Option<Moved> {
-        let values = |lanes: &[Lane]| lanes.iter().map(|lane| f64::from(lane.float())).collect();
-        let operands: SmallVec<[SmallVec<[f64; 4]>; 3]> = args.iter().map(|(lanes, _)| values(lanes)).collect();
-        let operands: SmallVec<[&[f64]; 3]> = operands.iter().map(|operand| operand.as_slice()).collect();
-        (self.rules.moved)(instruction, &operands, i, set)
+    /// Component i of what a function gives, which is within that set.
+    fn function(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize, set: Set) -> Passed {
+        let operand = |lanes: &[Lane]| lanes.iter().map(|&lane| self.polynomial(lane)).collect();
+        let operands: Option<SmallVec<[Polynomials; 3]>> = args.iter().map(|(lanes, _)| operand(lanes)).collect();
+        let moved = operands.filter(|_| set.is_bounded()).and_then(|operands| {
+            let operands: SmallVec<[&[Polynomial]; 3]> = operands.iter().map(|operand| operand.as_slice()).collect();
+            (self.rules.moved)(instruction, &operands, i, &set)
+        });
+        let polynomial = moved.and_then(|moved| Side { set, moved }.polynomial());
+        Passed { set, polynomial, moved }
+    }
+
+    /// What the rule of a function gives for all that its operands may come out as; none where one
+    /// has no bound.
+    fn by_polynomials(&self, instruction: Instruction, args: &[(&[Lane], usize)]) -> Option<SmallVec<[Set; 4]>> {
+        let operand = |&lane: &Lane| {
+            let set = (self.rules.bound)(&self.polynomial(lane)?.loosened());
+            set.is_bounded().then_some(Operand { set, id: None })
+        };
+        let operands: Option<SmallVec<[SmallVec<[Operand; 4]>; 3]>> =
+            args.iter().map(|(lanes, _)| lanes.iter().map(operand).collect()).collect();
+        let operands = operands?;
+        let tuples: SmallVec<[(&[Operand], usize); 3]> =
+            operands.iter().zip(args).map(|(operands, (_, columns))| (operands.as_slice(), *columns)).collect();
+        rules::allowed_alone(self.profile, instruction, &tuples)
     }
 
     /// What a component may be that is chosen or made of polynomials, where it is none itself.
@@ -479,9 +503,10 @@ impl Sets {
             Some(Content::Float { moved, .. }) if lane.trust.grid.is_none() => *moved,
             _ => None,
         };
-        let set = match &polynomial {
-            Some(polynomial) => (self.rules.bound)(polynomial),
-            None => self.operand(lane).set,
+        let set = match (&polynomial, moved) {
+            // What is by itself is only in its set.
+            (Some(polynomial), None | Some(Moved::Terms { .. })) => (self.rules.bound)(polynomial),
+            _ => self.operand(lane).set,
         };
         Passed { set, polynomial, moved: moved.or(polynomial.map(Moved::polynomial)) }
     }
@@ -574,12 +599,15 @@ impl Sets {
             // What is bounded is no infinity or NaN, however it is evaluated.
             return if x.set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
         }
-        match (x.polynomial, y.polynomial, x.side(), y.side()) {
-            (Some(p), Some(q), ..) if (x.moved, y.moved) != (Some(Moved::NOTHING), Some(Moved::NOTHING)) => {
-                rules::compared_by_difference(instruction, &(self.rules.bound)(&(p - q)))
+        let by_terms = match (x.polynomial, y.polynomial) {
+            (Some(p), Some(q)) if (x.moved, y.moved) != (Some(Moved::NOTHING), Some(Moved::NOTHING)) => {
+                rules::compared_by_difference(instruction, &(self.rules.bound)(&p.compared_with(q)))
             }
-            (.., Some(x), Some(y)) => (self.rules.compared_moved)(instruction, &x, &y),
             _ => Truth::BOTH,
+        };
+        match (by_terms, x.side(), y.side()) {
+            (Truth::BOTH, Some(x), Some(y)) => (self.rules.compared_moved)(instruction, &x, &y),
+            (truth, ..) => truth,
         }
     }
 

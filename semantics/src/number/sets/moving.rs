@@ -20,8 +20,10 @@
 //!   γ·(L + c) of L - c.
 //! - *A choice* (FMin, FAbs, …) draws the one that is chosen into the comparison. Its fraction
 //!   bounds those of all that may be chosen.
+//! - *A function of polynomials* has what the same function of leaves has, with their monomials'
+//!   magnitudes in the place of their own: √P > c is P > c·c, whose error is that of P.
 
-use super::rewriting::{LOST, Polynomial, TOO_HIGH};
+use super::rewriting::{LOST, Polynomial, TOO_HIGH, greatest};
 use super::rules::{self, Truth};
 use super::{Set, Span};
 use crate::number::Instruction;
@@ -56,21 +58,9 @@ pub struct Side {
 /// Where √ and squares of what is compared stay far from the least and the greatest floats.
 const SQUARES: (f64, f64) = (1e-15, 1e15);
 
-/// What bounds both.
-fn greatest(x: Polynomial, y: Polynomial) -> Polynomial {
-    Polynomial {
-        value: 0.0,
-        magnitude: x.magnitude.max(y.magnitude),
-        high: x.high.max(y.high),
-        terms: x.terms.max(y.terms),
-        degree: x.degree.max(y.degree),
-    }
-}
-
 /// So many monomials of that many factors, whose magnitudes sum to no more.
-fn sum(magnitude: f64, terms: u16, degree: u8) -> Moved {
-    let dividend = Polynomial { value: 0.0, magnitude, high: magnitude.max(1.0), terms, degree };
-    Moved::Terms { dividend, divisor: None }
+fn sum(magnitude: f64, terms: u16, degree: u16) -> Moved {
+    Moved::Terms { dividend: Polynomial { terms, ..Polynomial::monomial(magnitude, degree) }, divisor: None }
 }
 
 fn magnitude(set: &Set) -> f64 {
@@ -89,12 +79,10 @@ impl Moved {
     /// Those of P/Q, where the evaluations of Q are all within `rho` of it, relative to it.
     pub(super) fn quotient(dividend: &Polynomial, divisor: &Polynomial, rho: f64) -> Moved {
         let scale = 1.0 / (divisor.value.abs() * (1.0 - rho));
-        let scaled = |of: &Polynomial, operations: u8| Polynomial {
-            value: 0.0,
-            magnitude: of.magnitude * scale,
+        let scaled = |of: &Polynomial, operations: u16| Polynomial {
             high: of.high * scale.max(1.0),
             terms: of.terms,
-            degree: of.degree.saturating_add(operations),
+            ..Polynomial::monomial(of.most() * scale, of.degree.saturating_add(operations))
         };
         Moved::Terms { dividend: scaled(dividend, 4), divisor: Some(scaled(divisor, 0)) }
     }
@@ -112,17 +100,75 @@ impl Moved {
         Moved::Terms { dividend: greatest(a, c), divisor }
     }
 
-    /// Those of component i of what a function gives of leaves, by itself within that set;
-    /// `operands` are their values. None if it is not known here.
-    pub fn of_leaves(instruction: Instruction, operands: &[&[f64]], i: usize, set: &Set) -> Option<Moved> {
+    /// Those of component i of what a function gives of these operands, within that set. None if it
+    /// is not known here.
+    pub fn of_function(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
+        match operands.iter().flat_map(|operand| operand.iter()).all(Polynomial::is_leaf) {
+            true => Moved::of_leaves(instruction, operands, i, set),
+            false => Moved::of_polynomials(instruction, operands, i, set),
+        }
+    }
+
+    /// [`Moved::of_function`] of polynomials that are not all leaves.
+    fn of_polynomials(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
+        let Instruction::Glsl(number) = instruction else { return None };
+        let first = operands.first()?;
+        let x = first.get(i).or(first.first())?;
+        let root = || set.hull().filter(|hull| hull.low >= SQUARES.0 && hull.high <= SQUARES.1);
+        let (terms, degree) = (x.terms.saturating_add(1), x.degree.saturating_add(4));
+        // The squares of all components, or of their differences: their magnitudes, how many
+        // monomials they have, and of how many factors.
+        let squares = || {
+            let second = operands.get(1).copied();
+            let component = |i: usize| second.map_or(Some(first[i]), |second| Some(first[i] - *second.get(i)?));
+            (0..first.len()).map(|i| component(i).map(|x| x * x)).reduce(|sum, x| Some(sum? + x?))?
+        };
+        match Glsl::from_u32(number)? {
+            Glsl::Sqrt => Some(sum(x.most() / root()?.low, terms, degree)),
+            // P^-1/2 changes by half of P's relative change.
+            Glsl::InverseSqrt => Some(sum(x.most() * root()?.high * root()?.high * root()?.high, terms, degree)),
+            Glsl::Length | Glsl::Distance => {
+                let squares = squares()?;
+                Some(sum(squares.most() / root()?.low, squares.terms, squares.degree.saturating_add(4)))
+            }
+            Glsl::Normalize => {
+                let squares = squares()?;
+                let least = squares.error().map(|error| squares.value - error).filter(|&least| least >= SQUARES.0 * SQUARES.0)?;
+                let terms = squares.terms.saturating_add(x.terms);
+                Some(sum(x.most() / least.sqrt() * (1.0 + squares.most() / least), terms, squares.degree.saturating_add(10)))
+            }
+            Glsl::Exp | Glsl::Exp2 | Glsl::Log | Glsl::Log2 => Some(Moved::NOTHING),
+            Glsl::Sin | Glsl::Cos | Glsl::Tan | Glsl::Asin | Glsl::Acos | Glsl::Atan | Glsl::Atan2 => Some(Moved::NOTHING),
+            Glsl::Asinh | Glsl::Acosh | Glsl::Atanh => Some(Moved::NOTHING),
+            Glsl::Radians | Glsl::Degrees => Some(sum(x.most() * 60.0, x.terms, x.degree.saturating_add(2))),
+            // x·x for a power of 2.
+            Glsl::Pow => {
+                let (y, set) = (operands.get(1)?.get(i)?, set.hull()?);
+                let parts = (x.most() / (x.value.abs() - x.spread)).powf(y.most());
+                (x.value > 0.0 && parts >= 1.0).then(|| sum(set.high * parts, x.terms.saturating_mul(4), x.degree.saturating_mul(4)))
+            }
+            Glsl::SmoothStep => {
+                let ([low, high], x) = ([operands.first()?.get(i)?, operands.get(1)?.get(i)?], operands.get(2)?.get(i)?);
+                let apart = (high.value - low.value).abs();
+                let edges_are_leaves = low.is_leaf() && high.is_leaf() && apart > (low.most() + high.most()) / 16.0;
+                let t = (x.most() + low.most()) / apart;
+                let degree = x.degree.saturating_mul(3).saturating_add(16);
+                let terms = x.terms.saturating_add(1).checked_pow(3).and_then(|terms| terms.checked_mul(2)).unwrap_or(u16::MAX);
+                edges_are_leaves.then(|| sum(3.0 * t * t + 2.0 * t * t * t, terms, degree))
+            }
+            _ => None,
+        }
+    }
+
+    fn of_leaves(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
         use spirv::Op;
-        let most = |k: usize| operands.get(k).map_or(0.0, |x: &&[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
+        let most = |k: usize| operands.get(k).map_or(0.0, |x| x.iter().fold(0.0, |most: f64, x| most.max(x.value.abs())));
         let n = operands.first().map_or(0, |x| x.len()) as u16;
         let of_root = || set.hull().filter(|hull| hull.low >= SQUARES.0 && hull.high <= SQUARES.1);
-        let of_length = |degree: u8| Some(sum(of_root()?.high, n, degree));
+        let of_length = |degree: u16| Some(sum(of_root()?.high, n, degree));
         match instruction {
             Instruction::Core(opcode) => match Op::from_u32(opcode.into())? {
-                Op::FDiv => Some(Moved::Nothing(operands.get(1)?.get(i)?.abs())),
+                Op::FDiv => Some(Moved::Nothing(operands.get(1)?.get(i)?.value.abs())),
                 Op::QuantizeToF16 => Some(Moved::NOTHING),
                 // x - y·n.
                 Op::FRem | Op::FMod => Some(sum(2.0 * most(0) + most(1), 2, 3)),
@@ -146,17 +192,18 @@ impl Moved {
                 // x/√(x0·x0 + …): relative to it each square passes as much.
                 Glsl::Normalize => Some(sum(magnitude(set), n + 1, 10)),
                 Glsl::Determinant | Glsl::MatrixInverse => {
-                    let m: SmallVec<[Polynomial; 16]> = operands.first()?.iter().map(|&x| Polynomial::leaf(x as f32)).collect();
-                    match operands.first()?.len() {
-                        4 | 9 | 16 if number == Glsl::Determinant as u32 => determinant(&m, m.len().isqrt()).map(Moved::polynomial),
-                        4 | 9 | 16 => of_inverse(&m, i),
+                    let m = *operands.first()?;
+                    match m.len() {
+                        4 | 9 | 16 if number == Glsl::Determinant as u32 => determinant(m, m.len().isqrt()).map(Moved::polynomial),
+                        4 | 9 | 16 => of_inverse(m, i),
                         _ => None,
                     }
                 }
                 Glsl::SmoothStep => {
                     let (edges, x) = (most(0) + most(1), most(2));
                     // t is a quotient by edge1 - edge0, which is no less than a unit of its edges.
-                    let apart = operands.get(1)?.iter().zip(*operands.first()?).map(|(b, a)| (b - a).abs()).fold(f64::INFINITY, f64::min);
+                    let pairs = operands.get(1)?.iter().zip(*operands.first()?);
+                    let apart = pairs.map(|(b, a)| (b.value - a.value).abs()).fold(f64::INFINITY, f64::min);
                     let t = (x + most(0)) / apart;
                     (apart > edges / 16.0).then(|| sum(3.0 * t * t + 2.0 * t * t * t, 16, 16))
                 }
@@ -194,16 +241,28 @@ fn of_inverse(m: &[Polynomial], i: usize) -> Option<Moved> {
 }
 
 /// What the other side is multiplied by where there is no divisor.
-const ONE: Polynomial = Polynomial { value: 1.0, magnitude: 1.0, high: 1.0, terms: 1, degree: 0 };
+const ONE: Polynomial = Polynomial { value: 1.0, ..Polynomial::monomial(1.0, 0) };
 
 impl Side {
+    /// What arithmetic on it starts from: a leaf known within its set, whose monomials are those
+    /// that may be moved.
+    pub(super) fn polynomial(&self) -> Option<Polynomial> {
+        let ((dividend, divisor), within) = (self.fraction(), Polynomial::within(&self.set)?);
+        let factor = match (self.moved, divisor) {
+            (_, None) => 1.0,
+            (Moved::Nothing(divisor), _) => divisor.max(1.0 / divisor),
+            (Moved::Terms { .. }, _) => f64::INFINITY,
+        };
+        Some(Polynomial { value: within.value, spread: within.spread, factor, ..greatest(dividend, within) })
+    }
+
     /// Dividend and divisor; a value by itself is one monomial.
     fn fraction(&self) -> (Polynomial, Option<Polynomial>) {
         match self.moved {
             Moved::Terms { dividend, divisor } => (dividend, divisor),
             Moved::Nothing(divisor) => {
                 let (magnitude, scale) = (magnitude(&self.set), (1.0 / divisor).max(1.0));
-                let of = |magnitude: f64, high: f64, degree: u8| Polynomial { value: 0.0, magnitude, high, terms: 1, degree };
+                let of = |magnitude: f64, high: f64, degree: u16| Polynomial { high, ..Polynomial::monomial(magnitude, degree) };
                 let dividend = of(magnitude, (magnitude * divisor).max(1.0) * scale, if divisor == 1.0 { 1 } else { 5 });
                 (dividend, (divisor != 1.0).then(|| of(1.0, divisor.max(1.0) * scale, 1)))
             }

@@ -6,27 +6,26 @@
 //!   here, in the comparison that chooses, and with common terms or factors taken out of the choice
 //!   (min(P + R, Q + R) is min(P, Q) + R), it is a way to write that polynomial, so the result is
 //!   within the union of the operands' sets. Where the choice is certain by the sign of a
-//!   difference, the result is that operand, polynomial and all. Otherwise it is no polynomial:
-//!   arithmetic on it could draw either operand into itself, and is anything.
+//!   difference, the result is that operand, polynomial and all. Otherwise arithmetic on it may
+//!   draw either operand into itself: what bounds both polynomials bounds it.
 //! - Step and FSign are 0, 1 or -1. FNegate negates.
 //! - Floor, Ceil, Trunc, Round and RoundEven do not decrease, and take every evaluation of the
 //!   operand to a whole number. Whole numbers may be taken out of them; below 2^22
 //!   their sum is exact.
-//! - A quotient by a polynomial Q of degree 1, whose evaluations are all within ρ of it, relative
-//!   to it: every monomial of the dividend may be divided for itself, by 2.5 ULP, which is at most
-//!   5·2^-24 of the quotient, or multiplied by a reciprocal of that accuracy: four roundings more
-//!   on its way. What is lost, and what may overflow, is what it would be with each monomial
-//!   divided by |Q|, if that is less than 1.
-//!
-//! All of these pass by where a function is not one of them: exponentials, logarithms, roots and
-//! circular functions take sums and products apart by identities of their own (the exponential of a
-//! sum is a product), which no bound of a single one survives.
+//! - A quotient by a polynomial away from zero is a polynomial (see `rewriting`).
+//! - Fract and FMod are polynomials where the whole number in them is certain. Elsewhere they
+//!   are anything: their formulas take an operand twice, and the two may be evaluated otherwise.
+//! - Of roots, exponentials, circular functions and the other ones it is assumed that no
+//!   implementation takes them apart: √(P·Q) may come of √P·√Q, but not √P·√Q of √(P·Q), and a
+//!   product of exponentials may be merged into that of a sum, but no sum parted. A function is then
+//!   of some evaluation of its operands, with room for what is merged with them
+//!   ([`Polynomial::loosened`]), and its rule gives a set for all of those. What a comparison may
+//!   move of it is in `moving`.
 
 use super::moving::{self, Moved, Side};
-use super::rewriting::{LOST, Polynomial, TOO_HIGH, UNIT};
+use super::rewriting::{LOST, Polynomial, UNIT};
 use super::rules::{self, Operand};
 use super::{Set, Span};
-use crate::number::reference::Direction;
 use crate::number::{Instruction, Op, Profile};
 
 /// A component of an operand, or of a result.
@@ -46,6 +45,13 @@ pub type Bound = fn(&Polynomial) -> Set;
 /// The magnitudes up to which whole numbers are added without rounding.
 const WHOLE: f64 = (1 << 22) as f64;
 
+/// Whether the instruction is one of those here.
+pub(super) fn passes(instruction: Instruction) -> bool {
+    use Op::{Abs, Ceil, Clamp, Div, Floor, Fract, Max, Min, Mod, Negate, Round, RoundEven, Sign, Step, Trunc};
+    let of = [Abs, Negate, Min, Max, Clamp, Step, Sign, Floor, Ceil, Trunc, Round, RoundEven, Div, Fract, Mod];
+    Op::of_numbers(instruction).is_some_and(|op| of.contains(&op))
+}
+
 /// The result of an instruction of these operands, component i of each; `None` if anything may come
 /// of it.
 pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], bound: Bound) -> Option<Passed> {
@@ -56,7 +62,8 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
     let of = |set: Set| {
         let set = with_both_zeros(set);
         let constant = if set == Set::ZERO { Some(0.0) } else { set.only() };
-        Some(Passed { set, polynomial: constant.map(|x| Polynomial::leaf(x as f32)), moved: Some(Moved::NOTHING) })
+        let polynomial = constant.map(|x| Polynomial::leaf(x as f32)).or_else(|| Polynomial::within(&set));
+        Some(Passed { set, polynomial, moved: Some(Moved::NOTHING) })
     };
     match (Op::of_numbers(instruction)?, operands) {
         (Op::Abs, &[x]) => {
@@ -105,11 +112,39 @@ pub fn passed(profile: Profile, instruction: Instruction, operands: &[Passed], b
             }
             // Where it changes nothing, the operand may be drawn in instead.
             let whole = Side { set, moved: Moved::NOTHING };
-            Some(Passed { set: with_both_zeros(set), polynomial: None, moved: x.side().map(|x| Moved::of_either(&x, &whole)) })
+            let polynomial = x.polynomial.zip(Polynomial::within(&set)).map(|(x, whole)| x.either(whole));
+            Some(Passed { set: with_both_zeros(set), polynomial, moved: x.side().map(|x| Moved::of_either(&x, &whole)) })
+        }
+        (Op::Fract, &[x]) => {
+            // x - floor(x), where each may be another evaluation of x.
+            let floor = whole(profile, &x.polynomial?, Op::Floor, bound)?;
+            of_polynomial(x.polynomial? - Polynomial::leaf(floor), bound)
+        }
+        (Op::Mod, &[x, y]) => {
+            // x - y·floor(x/y), likewise.
+            let (x, y) = (x.polynomial?, y.polynomial?);
+            let multiple = whole(profile, &x.over(&y, bound)?, Op::Floor, bound)?;
+            of_polynomial(x - y * Polynomial::leaf(multiple), bound)
         }
         (Op::Div, &[x, y]) => quotient(&x.polynomial?, &y.polynomial?, bound),
         _ => None,
     }
+}
+
+/// A polynomial that is the result.
+fn of_polynomial(polynomial: Polynomial, bound: Bound) -> Option<Passed> {
+    let set = bound(&polynomial);
+    set.is_bounded().then(|| Passed { set: with_both_zeros(set), polynomial: Some(polynomial), moved: None })
+}
+
+/// The whole number that such an operation makes of every evaluation of a polynomial.
+fn whole(profile: Profile, polynomial: &Polynomial, op: Op, bound: Bound) -> Option<f32> {
+    let set = bound(&polynomial.loosened());
+    set.hull().filter(|hull| set.is_bounded() && -WHOLE <= hull.low && hull.high <= WHOLE)?;
+    let operand = [Operand { set, id: None }];
+    let whole = rules::allowed_alone(profile, op.instruction(), &[(&operand, 1)])?;
+    let whole = *whole.first()?;
+    if whole == Set::ZERO { Some(0.0) } else { whole.only().map(|x| x as f32) }
 }
 
 impl Passed {
@@ -133,16 +168,17 @@ fn with_both_zeros(set: Set) -> Set {
 /// equal may be taken for either where the two are chosen from, so a difference that is never
 /// positive, or never negative, is certain.
 fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
-    let (Some(x), Some(y)) = (x.polynomial, y.polynomial) else { return moving::is_below(&x.side()?, &y.side()?) };
+    let by_sets = || moving::is_below(&x.side()?, &y.side()?);
+    let (Some(p), Some(q)) = (x.polynomial, y.polynomial) else { return by_sets() };
     // Of two leaves no evaluation is wrong, unless it loses their difference.
-    if x.operations() + y.operations() == 0.0 && (x.value == y.value || (x.value - y.value).abs() >= 2.0 * LOST) {
-        return Some(x.value < y.value);
+    if p.operations() + q.operations() + p.spread + q.spread == 0.0 && (p.value == q.value || (p.value - q.value).abs() >= 2.0 * LOST) {
+        return Some(p.value < q.value);
     }
-    let difference = bound(&(x - y)).hull()?;
+    let difference = bound(&p.compared_with(q)).hull()?;
     match (difference.high < 0.0, difference.low >= 0.0) {
         (true, _) => Some(true),
         (_, true) => Some(false),
-        _ => None,
+        _ => by_sets(),
     }
 }
 
@@ -153,39 +189,17 @@ fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
         Some(false) => y,
         None => {
             let moved = x.side().zip(y.side()).map(|(x, y)| Moved::of_either(&x, &y));
-            Passed { set: with_both_zeros(x.set.union(y.set)), polynomial: None, moved }
+            let polynomial = x.polynomial.zip(y.polynomial).map(|(x, y)| x.either(y));
+            Passed { set: with_both_zeros(x.set.union(y.set)), polynomial, moved }
         }
     }
 }
 
 /// What a quotient of polynomials may come out as.
 fn quotient(x: &Polynomial, y: &Polynomial, bound: Bound) -> Option<Passed> {
-    let divisor = y.value.abs();
-    let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
-    let of_divisor = bound(y).hull()?;
-    if y.degree != 1 || !within(of_divisor.low.abs()) || !within(of_divisor.high.abs()) || (of_divisor.low < 0.0) != (of_divisor.high < 0.0)
-    {
-        return None;
-    }
-    let furthest = (of_divisor.low - y.value).abs().max((of_divisor.high - y.value).abs());
-    let rho = furthest / divisor + UNIT;
-    if rho > 0.25 {
-        return None;
-    }
-    let operations = x.operations() + 4.0;
-    let all = operations * UNIT;
-    let gamma = all / (1.0 - all);
-    let high = x.high * (1.0 / (divisor * (1.0 - rho))).max(1.0);
-    let lost = 4.0 * operations * LOST * high;
-    if x.error().is_none() || high * (1.0 + gamma) + lost >= TOO_HIGH {
-        return None;
-    }
-    let value = x.value / y.value;
-    let error = x.magnitude / divisor * ((1.0 + gamma) / (1.0 - rho) - 1.0) + lost;
-    let (low, high) = (Direction::Up.round(value - error), Direction::Down.round(value + error));
-    (low <= high).then(|| Passed {
-        set: with_both_zeros(Set::of(Span { low: low.into(), high: high.into() })),
-        polynomial: None,
-        moved: Some(Moved::quotient(x, y, rho)),
-    })
+    let polynomial = x.over(y, bound)?;
+    let set = bound(&polynomial);
+    let hull = bound(y).hull()?;
+    let rho = (hull.low - y.value).abs().max((hull.high - y.value).abs()) / y.value.abs() + UNIT;
+    set.is_bounded().then(|| Passed { set: with_both_zeros(set), polynomial: Some(polynomial), moved: Some(Moved::quotient(x, y, rho)) })
 }

@@ -42,9 +42,28 @@
 //! In the same way no intermediate result has a magnitude of more than H·(1 + γ) and what is lost.
 //! Below 2^127 none is infinite.
 //!
+//! # Quotients
+//! P/Q is a polynomial too, if all evaluations of Q are of one sign, within ρ of it relative to it:
+//! each of P's monomials is divided by Q. An implementation may divide a sum or its parts, or
+//! multiply by a reciprocal. A quotient is within 2.5 ULP, 2.5·u of it at most; a product with a
+//! reciprocal of that accuracy within 3.5·u. Divisors may be multiplied with each other first, and
+//! those that are products taken one by one. So a monomial passes five operations more for each
+//! leaf of Q; ρ of its magnitude over (1 - ρ) is added to the spread (see below), for each may be
+//! divided by another evaluation. What is lost or too high may be
+//! multiplied by 1/|Q| on the way. As no rewriting brings in what cancels, no sum is brought to a
+//! common divisor.
+//!
+//! # What is known within bounds
+//! A leaf may be known within a distance only: an input that is interpolated, or what a function
+//! gives. `spread` is the sum of what that makes of the monomials. A value is then within it of
+//! the polynomial of the leaves' middles, and no monomial's magnitude is greater than that of the
+//! middles and the spread together.
+//!
 //! # Comparisons
 //! Terms may be moved from one side to the other, so it is P - Q that is compared with 0; without
-//! the rounding of that difference itself.
+//! the rounding of that difference itself. Both sides may be multiplied by the divisors of a
+//! monomial, or divided by them: `factor` is the product of their magnitudes, or of their
+//! reciprocals where those are greater. Where a divisor is a sum, nothing is known of that here.
 
 use super::{Set, Span};
 use crate::number::composite::{self, Ring};
@@ -59,14 +78,19 @@ use std::ops::{Add, Mul, Neg, Sub};
 pub struct Polynomial {
     /// Its value, computed in 64 bits as it is written.
     pub value: f64,
+    /// How far the value may be from that, because of leaves that are known within bounds.
+    pub spread: f64,
     /// The sum of its monomials' magnitudes.
     pub magnitude: f64,
     /// The sum of the products of their leaves' magnitudes, each taken as 1 if smaller.
     pub high: f64,
     /// How many monomials there are; [`u16::MAX`] is that many or more.
     pub terms: u16,
-    /// How many leaves a monomial has at most; [`u8::MAX`] is that many or more.
-    pub degree: u8,
+    /// How many leaves a monomial has at most, each divisor counted as its
+    /// operations; [`u16::MAX`] is that many or more.
+    pub degree: u16,
+    /// What a comparison may multiply by: 1 without divisors.
+    pub factor: f64,
 }
 
 /// Vectors and matrices of polynomials.
@@ -85,14 +109,103 @@ pub(super) const TOO_HIGH: f64 = f32::from_bits(0x7f00_0000) as f64;
 impl Polynomial {
     /// A float by itself; unbounded if arithmetic on it may be anything.
     pub fn leaf(value: f32) -> Polynomial {
-        const UNBOUNDED: Polynomial = Polynomial { value: 0.0, magnitude: 0.0, high: f64::INFINITY, terms: 1, degree: 1 };
+        const UNBOUNDED: Polynomial = Polynomial { high: f64::INFINITY, ..Polynomial::monomial(0.0, 1) };
         Grid::of(value).map_or(UNBOUNDED, |grid| Polynomial::certified(value, grid))
+    }
+
+    /// One monomial of that magnitude and so many leaves, whose value means nothing.
+    pub(super) const fn monomial(magnitude: f64, degree: u16) -> Polynomial {
+        Polynomial { value: 0.0, spread: 0.0, magnitude, high: magnitude.max(1.0), terms: 1, degree, factor: 1.0 }
+    }
+
+    /// A value by itself that is in this set; `None` if it has no bounds.
+    pub fn within(set: &Set) -> Option<Polynomial> {
+        let Span { low, high } = set.hull().filter(|_| set.is_bounded())?;
+        let value = low / 2.0 + high / 2.0;
+        let magnitude = low.abs().max(high.abs());
+        // A point is exact; what 64 bits lose of another middle is less than a unit of its ends.
+        let spread = if low == high { 0.0 } else { (high - low) / 2.0 + magnitude * f64::EPSILON };
+        Some(Polynomial { value, spread, ..Polynomial::monomial(magnitude, 1) })
+    }
+
+    /// What is one of two, whichever it is.
+    #[must_use]
+    pub fn either(self, other: Polynomial) -> Polynomial {
+        let low = (self.value - self.spread).min(other.value - other.spread);
+        let high = (self.value + self.spread).max(other.value + other.spread);
+        let greatest = greatest(self, other);
+        let room = (low.abs() + high.abs()) * f64::EPSILON;
+        Polynomial { value: low / 2.0 + high / 2.0, spread: (high - low) / 2.0 + room, ..greatest }
+    }
+
+    /// The quotient by a divisor that every evaluation has away from zero; `None` otherwise.
+    pub fn over(self, divisor: &Polynomial, bound: super::passing::Bound) -> Option<Polynomial> {
+        let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
+        let of_divisor = bound(divisor).hull()?;
+        let (low, high) = (of_divisor.low.abs().min(of_divisor.high.abs()), of_divisor.low.abs().max(of_divisor.high.abs()));
+        if (of_divisor.low < 0.0) != (of_divisor.high < 0.0) || !within(low) || !within(high) {
+            return None;
+        }
+        let size = divisor.value.abs();
+        let rho = (of_divisor.low - divisor.value).abs().max((of_divisor.high - divisor.value).abs()) / size;
+        if rho > 0.25 {
+            return None;
+        }
+        // The dividend may be divided by one leaf of the divisor after the other.
+        let (scale, factor) = (1.0 / (size * (1.0 - rho)), divisor.high.max(high).max(divisor.high / low).max(1.0 / low));
+        if !within(factor) {
+            return None;
+        }
+        let is_monomial = divisor.terms == 1 || divisor.is_leaf();
+        Some(Polynomial {
+            value: self.value / divisor.value,
+            spread: (self.spread + rho * self.most()) * scale * (1.0 + f64::EPSILON),
+            magnitude: self.magnitude * scale,
+            high: self.high * factor,
+            terms: self.terms,
+            degree: self.degree.saturating_add(divisor.degree.max(1).saturating_mul(5)),
+            factor: if is_monomial { self.factor * divisor.factor * factor } else { f64::INFINITY },
+        })
+    }
+
+    /// With room for what a function of it may merge with it: twice the operations, and more.
+    #[must_use]
+    pub fn loosened(self) -> Polynomial {
+        if self.operations() == 0.0 {
+            return self;
+        }
+        let (terms, degree) = (self.terms.saturating_mul(2).saturating_add(2), self.degree.saturating_mul(2).saturating_add(8));
+        Polynomial { terms, degree, ..self }
+    }
+
+    /// The difference from another one, as it is compared with zero.
+    #[must_use]
+    pub fn compared_with(self, other: Polynomial) -> Polynomial {
+        let difference = self - other;
+        if difference.factor == 1.0 {
+            return difference;
+        }
+        // A divisor of 2 parts what it multiplies.
+        let terms = difference.terms.saturating_mul(2);
+        Polynomial { high: difference.high * difference.factor, terms, degree: difference.degree.saturating_add(2), ..difference }
     }
 
     /// A value that is exact by its certificate.
     pub fn certified(value: f32, grid: Grid) -> Polynomial {
         let Grid { bound, high, terms, degree, .. } = grid;
-        Polynomial { value: value.into(), magnitude: bound.into(), high: high.into(), terms, degree }
+        let degree = if degree == u8::MAX { u16::MAX } else { degree.into() };
+        let one = Polynomial::monomial(bound.into(), degree);
+        Polynomial { value: value.into(), high: high.into(), terms, ..one }
+    }
+
+    /// Whether it is a value by itself that is exact. Two is, though it counts as 1 + 1.
+    pub(super) fn is_leaf(&self) -> bool {
+        self.spread == 0.0 && (self.operations() == 0.0 || self.value.abs() == 2.0 && (self.terms, self.degree) == (2, 1))
+    }
+
+    /// The most that the magnitudes of its monomials sum to.
+    pub(super) fn most(&self) -> f64 {
+        self.magnitude + self.spread
     }
 
     /// R, the most operations on a monomial's way.
@@ -102,14 +215,15 @@ impl Polynomial {
 
     /// How far any evaluation may be from the exact value; `None` if there is no bound.
     pub fn error(&self) -> Option<f64> {
-        if self.terms == u16::MAX || self.degree == u8::MAX {
+        if self.terms == u16::MAX || self.degree == u16::MAX {
             return None;
         }
-        // Not above 1/16: there are fewer than 2^17 + 2^8 operations.
+        // Not above 1/16: there are fewer than 2^17 + 2^16 operations.
         let all = self.operations() * UNIT;
         let gamma = all / (1.0 - all);
         let lost = 2.0 * self.operations() * LOST * self.high;
-        (self.high * (1.0 + gamma) + lost < TOO_HIGH).then_some(gamma * self.magnitude + lost)
+        let high = self.high + self.spread;
+        (high * (1.0 + gamma) + lost < TOO_HIGH).then_some(gamma * self.most() + self.spread + lost)
     }
 
     /// What a device may have; any value if there is no bound.
@@ -137,10 +251,12 @@ impl Add for Polynomial {
     fn add(self, other: Polynomial) -> Polynomial {
         Polynomial {
             value: self.value + other.value,
+            spread: self.spread + other.spread,
             magnitude: self.magnitude + other.magnitude,
             high: self.high + other.high,
             terms: self.terms.saturating_add(other.terms),
             degree: self.degree.max(other.degree),
+            factor: self.factor.max(other.factor),
         }
     }
 }
@@ -159,11 +275,26 @@ impl Mul for Polynomial {
     fn mul(self, other: Polynomial) -> Polynomial {
         Polynomial {
             value: self.value * other.value,
+            spread: self.spread * other.most() + other.spread * self.magnitude,
             magnitude: self.magnitude * other.magnitude,
             high: self.high * other.high,
             terms: self.terms.saturating_mul(other.terms),
             degree: self.degree.saturating_add(other.degree),
+            factor: self.factor * other.factor,
         }
+    }
+}
+
+/// What bounds both; the value means nothing.
+pub(super) fn greatest(x: Polynomial, y: Polynomial) -> Polynomial {
+    Polynomial {
+        value: 0.0,
+        spread: x.spread.max(y.spread),
+        magnitude: x.magnitude.max(y.magnitude),
+        high: x.high.max(y.high),
+        terms: x.terms.max(y.terms),
+        degree: x.degree.max(y.degree),
+        factor: x.factor.max(y.factor),
     }
 }
 

@@ -49,8 +49,7 @@ impl Entry {
     fn of(component: &Component) -> Entry {
         let exact = Bounds::from(component.span);
         let magnitude = exact.magnitude();
-        let rounding = Polynomial { value: 0.0, magnitude, high: magnitude.max(1.0), terms: 1, degree: 1 };
-        Entry { rounding, exact }
+        Entry { rounding: Polynomial::monomial(magnitude, 1), exact }
     }
 
     fn times(self, other: Entry) -> Entry {
