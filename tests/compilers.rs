@@ -89,6 +89,45 @@ fn another_interface_is_a_miscompilation() {
     assert!(cause.contains("another interface: a workgroup has"), "{cause}");
 }
 
+/// A name that WGSL cannot keep is no fault of the compiler; one that another compiler changes is.
+#[cfg(unix)]
+#[test]
+fn names_are_lost_in_wgsl_only() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string("examples/spirv/average.spvasm").expect("read");
+    let named = |name: &str| {
+        let file = folder.path(&format!("{name}.spvasm"));
+        std::fs::write(&file, text.replace("\"main\"", &format!("\"{name}\""))).expect("written");
+        let words = folder.path(&format!("{name}.spv"));
+        let (code, _, err) = smallstep(&["asm", &file, "-o", &words]);
+        assert_eq!(code, 0, "{err}");
+        words
+    };
+    let (step, renamed) = (named("step1"), named("step1_"));
+    let line = |compiler: &str| -> (Value, i32) {
+        let (code, out, err) = smallstep(&["compare", &step, "--via", compiler, "--json", "--inputs", "10"]);
+        let line = out.lines().find(|line| line.contains("\"kind\":\"module\"")).unwrap_or_else(|| panic!("{out}{err}"));
+        (serde_json::from_str(line).expect("JSON"), code)
+    };
+    let (judged, code) = line("naga-wgsl");
+    assert_eq!((judged["verdict"].as_str(), code), (Some("agrees"), 0), "{judged}");
+    assert_eq!(judged["notes"][0].as_str(), Some("WGSL renames the entry point \"step1\" to \"step1_\""));
+    let (_, out, _) = smallstep(&["compare", &step, "--via", "naga-wgsl", "--inputs", "10"]);
+    assert!(out.contains("  note: 1: WGSL renames the entry point \"step1\" to \"step1_\"\n"), "{out}");
+    for compiler in ["naga", "wgsl"] {
+        let (judged, _) = line(compiler);
+        assert_eq!((judged["verdict"].as_str(), &judged["notes"]), (Some("agrees"), &serde_json::json!([])), "{judged}");
+    }
+    // The same renaming by a compiler of SPIR-V, alone and before WGSL, is a finding.
+    let renames = folder.compiler("renames", &format!("cp '{renamed}' \"$2\""));
+    for compiler in [renames.clone(), format!("{renames} then naga-wgsl")] {
+        let (judged, code) = line(&compiler);
+        assert_eq!((judged["verdict"].as_str(), code), (Some("miscompiles"), 1), "{judged}");
+        let cause = judged["cause"].as_str().expect("a cause");
+        assert!(cause.contains("another interface: no compute entry point is called \"step1\"; there are step1_"), "{cause}");
+    }
+}
+
 /// Folders are searched, every compiler gets every module, and what is wrong is written to a
 /// folder.
 #[cfg(unix)]

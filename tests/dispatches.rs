@@ -8,7 +8,7 @@ use std::time::Duration;
 use smallstep::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
 use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Twin, shrink::size};
 use smallstep::gpu::{DeviceOutcome, Exit, Route};
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally, module_of};
 use smallstep::theorem::dispatches::due::Due;
 use smallstep::theorem::dispatches::optimised::{Optimised, compared};

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use smallstep::program::Language;
-use smallstep::theorem::compiler::Compiler;
-use smallstep::theorem::compilers::{Judgement, Verdict, judge};
+use smallstep::theorem::compilers::{Compiler, Judgement, Verdict, judge};
 use smallstep::theorem::refine::Settings;
 
 use super::compare::Compare;
@@ -127,6 +126,8 @@ struct Done {
     /// By compiler, verdict and cause: how often, and inputs.
     causes: BTreeMap<(usize, Verdict, String), u64>,
     inputs: u64,
+    /// What was said besides, by compiler: how often.
+    notes: BTreeMap<(usize, String), u64>,
 }
 
 impl Done {
@@ -135,6 +136,9 @@ impl Done {
         *self.counts.entry((by, verdict)).or_default() += 1;
         if !judgement.cause.is_empty() {
             *self.causes.entry((by, verdict, judgement.group())).or_default() += 1;
+        }
+        for note in &judgement.notes {
+            *self.notes.entry((by, note.clone())).or_default() += 1;
         }
         self.inputs += judgement.inputs;
         self.wrong += u64::from(verdict.is_wrong());
@@ -167,6 +171,9 @@ impl Done {
             of.sort_by_key(|((_, verdict, _), n)| (*verdict, std::cmp::Reverse(**n)));
             for ((_, verdict, cause), n) in of {
                 say!("  {}: {n}: {cause}", verdict.name());
+            }
+            for ((_, note), n) in self.notes.iter().filter(|((of, _), _)| *of == by) {
+                say!("  note: {n}: {note}");
             }
         }
     }
@@ -212,7 +219,7 @@ impl Report<'_> {
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "module", "file": self.name, "compiler": self.compiler.name(), "verdict": judgement.verdict.name(),
-                    "cause": judgement.cause, "inputs": judgement.inputs, "agree": judgement.agree, "disagreement": found, "saved": saved})
+                    "cause": judgement.cause, "notes": judgement.notes, "inputs": judgement.inputs, "agree": judgement.agree, "disagreement": found, "saved": saved})
             );
             return;
         }

@@ -10,7 +10,7 @@ use serde_json::json;
 use smallstep::compile::wgsl;
 use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
 use smallstep::theorem::dispatches::optimised::{Ends, Optimised, optimised};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
@@ -471,7 +471,7 @@ impl FuzzSpirv {
 fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
     let became = optimised(case, optimiser);
     if let (Optimised::Wrong { .. }, Ok(text)) =
-        (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |words| disassemble(&words)))
+        (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |compiled| disassemble(&compiled.words)))
     {
         tell!("optimised:\n{text}");
     }

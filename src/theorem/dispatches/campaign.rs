@@ -14,7 +14,7 @@ use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
-use crate::theorem::compiler::Compiler;
+use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 
 /// How many seeds are judged before the device gets them.

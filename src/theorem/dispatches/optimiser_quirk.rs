@@ -11,7 +11,7 @@ use std::path::Path;
 use super::optimised::{Ends, Optimised, optimised_dispatch};
 use super::quirk::prepare;
 use crate::compute::Prepared;
-use crate::theorem::compiler::Compiler;
+use crate::theorem::compilers::Compiler;
 use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
 use crate::theorem::without_numbers;
 

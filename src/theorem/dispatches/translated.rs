@@ -17,7 +17,7 @@ use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl as shrink;
-use crate::theorem::compiler::Compiler;
+use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Programs, translated};
 

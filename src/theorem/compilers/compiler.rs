@@ -18,6 +18,8 @@ use crate::dispatch::MAX_WORDS;
 use crate::source;
 use crate::theorem::without_numbers;
 
+use super::renamed::{Renamed, restored};
+
 /// The most bytes of what a command says that are shown.
 const SAID: usize = 300;
 /// The code with which a Rust program ends that panics.
@@ -46,6 +48,16 @@ enum Step {
     Wgsl(wgsl::Options),
 }
 
+impl Step {
+    /// Whether modules become WGSL in it.
+    fn is_by_wgsl(&self) -> bool {
+        match self {
+            Step::Wgsl(_) => true,
+            Step::Command(words) => words.iter().any(|word| word == NAGA_BY_WGSL),
+        }
+    }
+}
+
 /// Stands for the file that a command reads.
 const IN: &str = "{in}";
 /// Stands for the file that a command writes.
@@ -53,6 +65,17 @@ const OUT: &str = "{out}";
 
 /// The option of the `naga` subcommand.
 const NAGA_BY_WGSL: &str = "--through-wgsl";
+
+/// What a compiler makes of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The words, as they were written.
+    pub words: Vec<u32>,
+    /// The same, in which entry points that WGSL renamed have their names again.
+    pub named: Vec<u32>,
+    /// These entry points: no fault of the compiler.
+    pub renamed: Vec<Renamed>,
+}
 
 /// Why a compiler gives no words: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,21 +217,27 @@ impl Compiler {
 
     /// Whether modules become WGSL on the way.
     pub fn is_by_wgsl(&self) -> bool {
-        self.steps.iter().any(|step| match step {
-            Step::Wgsl(_) => true,
-            Step::Command(words) => words.iter().any(|word| word == NAGA_BY_WGSL),
-        })
+        self.steps.iter().any(Step::is_by_wgsl)
     }
 
-    /// The words that it makes of these.
+    /// What it makes of the words of a module.
     ///
     /// # Errors
-    /// It gives none: why.
-    pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, NotCompiled> {
-        self.steps.iter().try_fold(words.to_vec(), |words, step| match step {
-            Step::Command(command) => self.by_command(command, &words),
-            Step::Wgsl(options) => self.by_wgsl(&words, options),
-        })
+    /// It gives no words: why.
+    pub fn run(&self, words: &[u32]) -> Result<Compiled, NotCompiled> {
+        let mut done = Compiled { words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
+        for step in &self.steps {
+            let written = match step {
+                Step::Command(command) => self.by_command(command, &done.named)?,
+                Step::Wgsl(options) => self.by_wgsl(&done.named, options)?,
+            };
+            done.words.clone_from(&written);
+            // Only names of a step with WGSL in it may change: another one changes the interface.
+            let (named, renamed) = if step.is_by_wgsl() { restored(&done.named, written) } else { (written, Vec::new()) };
+            done.named = named;
+            done.renamed.extend(renamed);
+        }
+        Ok(done)
     }
 
     fn by_wgsl(&self, words: &[u32], options: &wgsl::Options) -> Result<Vec<u32>, NotCompiled> {
