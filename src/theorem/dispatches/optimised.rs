@@ -30,6 +30,8 @@ pub enum Optimised {
     Undecided(String),
     /// It was not compared: why.
     Unchecked(String),
+    /// The compiler refuses it, which is no mistake: why, without numbers.
+    Refused(String),
     /// The compiler is wrong, or failed: a sentence.
     Wrong {
         /// How.
@@ -65,7 +67,7 @@ fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32]) -> Optimis
     match compiler.run(words) {
         Ok(compiled) => judged(&compiled.named),
         Err(NotCompiled::Refused(what)) if compiler.may_refuse() => {
-            Optimised::Unchecked(without_numbers(what.lines().next().unwrap_or_default()))
+            Optimised::Refused(without_numbers(what.lines().next().unwrap_or_default()))
         }
         Err(NotCompiled::Refused(what)) => Optimised::Wrong { what, ends: Ends::Shown },
         Err(NotCompiled::Invalid(what) | NotCompiled::Crashed(what) | NotCompiled::TimedOut(what)) => {
