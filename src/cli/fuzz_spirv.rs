@@ -64,8 +64,8 @@ pub(crate) struct FuzzSpirv {
     /// generated module
     #[arg(long, value_name = "COMPILER", conflicts_with_all = ["optimiser", "through_wgsl"])]
     via: Option<String>,
-    /// With --via, without --of and --only: modules that are tried first, to learn what the compiler
-    /// refuses and leave it out; 0: none
+    /// With --via, without --of and --only: modules that are tried first, to learn what the
+    /// compiler refuses and leave it out; 0: none
     #[arg(long, default_value_t = learn::MODULES, requires = "via", value_parser = clap::value_parser!(u64).range(..=100_000))]
     learn: u64,
     /// A feature that modules do not use, as "SNegate of unsigned": what reports name as left out.

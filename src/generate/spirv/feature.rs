@@ -139,8 +139,8 @@ pub fn probes(module: &Module) -> BTreeMap<Feature, Module> {
     found
 }
 
-/// The same operation on vectors for one on scalars, and the other way round, with a module that has
-/// it; none where the operands are of other types than the result.
+/// The same operation on vectors for one on scalars, and the other way round, with a module that
+/// has it; none where the operands are of other types than the result.
 pub fn other_shape(probe: &Module, feature: &Feature) -> Option<(Feature, Module)> {
     let mut found = None;
     probe.clone().each_expr(&mut |e| {
@@ -253,7 +253,7 @@ pub(super) fn leave_out(module: &mut Module, features: &Features) {
     while has(of_version(module.minor)) {
         module.minor = if module.minor == 6 { 5 } else { 3 };
     }
-    // Before SPIR-V 1.4, nothing copies from one layout to another, and composites are not selected.
+    // Before SPIR-V 1.4 nothing copies from one layout to another or selects composites.
     let old = module.minor < 4;
     let needs_newer = |e: &Expr| e.ty.scalar().is_none() && matches!(e.op, Op::Select | Op::Table(_));
     let counters = module.counters.clone();
