@@ -193,3 +193,53 @@ fn what_is_no_compiler_is_said() {
     assert!(code == 2 && err.contains("hold no module"), "{err}");
     assert!(Path::new(module).exists());
 }
+
+/// λV and WSL programs go through compilers as modules do: one that copies is right, one that
+/// writes something else is caught, and refusals, crashes and invalid modules have their verdicts.
+#[cfg(unix)]
+#[test]
+fn programs_go_through_compilers() {
+    let folder = Folder::new();
+    let (lambda_v, wsl) = ("examples/gradient.lv", "examples/wsl/reduction.wsl");
+    let other = folder.path("other.lv");
+    std::fs::write(&other, "(let ((p (* (frag-coord) 0.00390625))) (vec3 (x p) (y p) 0.5))").expect("written");
+    let (code, _, err) = smallstep(&["translate", &other, "-o", &folder.path("other.spv")]);
+    assert_eq!(code, 0, "{err}");
+    let verdict = |program: &str, compiler: &str| {
+        let (code, out, err) = smallstep(&["check", program, "--device", "none", "--via", compiler, "--json"]);
+        let line = out.lines().last().unwrap_or_else(|| panic!("{err}"));
+        let summary: Value = serde_json::from_str(line).expect("JSON");
+        let verdicts = summary["compilers"][0]["verdicts"].as_object().unwrap_or_else(|| panic!("{summary}")).clone();
+        (verdicts.keys().cloned().collect::<Vec<_>>().join(" "), code)
+    };
+    let copies = folder.compiler("copies", "cp \"$1\" \"$2\"");
+    let writes = folder.compiler("writes", &format!("cp '{}' \"$2\"", folder.path("other.spv")));
+    let cases = [
+        (copies.clone(), "agrees", "agrees", 0),
+        (writes, "miscompiles", "miscompiles", 1),
+        (folder.compiler("refuses", "echo no >&2; exit 1"), "refuses", "refuses", 3),
+        (folder.compiler("crashes", "kill -SEGV $$"), "crashes", "crashes", 4),
+        (folder.compiler("cuts", "head -c 200 \"$1\" > \"$2\""), "invalid", "invalid", 1),
+    ];
+    for (compiler, of_lambda_v, of_wsl, code) in &cases {
+        assert_eq!(verdict(lambda_v, compiler), (of_lambda_v.to_string(), *code), "{compiler}");
+        assert_eq!(verdict(wsl, compiler), (of_wsl.to_string(), *code), "{compiler}");
+    }
+    for compiler in ["naga", "naga-wgsl", "wgsl"] {
+        assert_eq!(verdict(lambda_v, compiler), ("agrees".into(), 0), "{compiler}");
+        assert_eq!(verdict(wsl, compiler), ("agrees".into(), 0), "{compiler}");
+    }
+    // A campaign counts them, and names what is wrong.
+    let campaign = |compiler: &str| {
+        let arguments =
+            ["fuzz-wsl", "--through", "spirv", "--of", "functions", "--count", "12", "--shrink", "0", "--via", compiler, "--json"];
+        let (code, out, err) = smallstep(&arguments);
+        let summary: Value = serde_json::from_str(out.lines().last().unwrap_or_else(|| panic!("{err}"))).expect("JSON");
+        (summary["via"]["verdicts"].clone(), summary["findings"].as_array().map_or(0, Vec::len), code)
+    };
+    let (verdicts, findings, _) = campaign(&copies);
+    assert!(verdicts["agrees"].as_u64() > Some(5) && verdicts["miscompiles"].is_null() && findings == 0, "{verdicts}");
+    let (verdicts, findings, code) = campaign(&cases[1].0);
+    assert!(verdicts["agrees"].is_null() && verdicts["miscompiles"].as_u64() > Some(5) && findings > 5, "{verdicts}");
+    assert_eq!(code, 1);
+}

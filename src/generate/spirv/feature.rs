@@ -100,7 +100,10 @@ fn of_stmt(stmt: &Stmt, counters: &[Counter]) -> Option<Feature> {
         Stmt::Count { counter, .. } => Some(Feature(format!("Atomic{:?}", counters.get(*counter as usize)?.atomic))),
         Stmt::Own { atomic: OwnAtomic::Rmw(atomic), .. } => Some(Feature(format!("Atomic{atomic:?}"))),
         Stmt::Own { atomic, .. } => Some(Feature(format!("Atomic{atomic:?}"))),
-        Stmt::Switch(_, cases, ..) if cases.iter().any(|case| case.falls) => Some(Feature("Switch that falls through".into())),
+        // Where nothing is done first, it is another literal of the next case.
+        Stmt::Switch(_, cases, ..) if cases.iter().any(|case| case.falls && !case.arm.body.is_empty()) => {
+            Some(Feature("Switch that falls through".into()))
+        }
         _ => None,
     }
 }
@@ -225,7 +228,12 @@ fn probe_of_stmt(source: &Module, stmt: &Stmt) -> Module {
     module.locals.clone_from(&source.locals);
     stmt.each_block(&mut Vec::clear);
     if let Stmt::Switch(_, cases, default, phis) = &mut stmt {
-        cases.iter_mut().for_each(|case| case.arm.values.clear());
+        for case in cases.iter_mut() {
+            case.arm.values.clear();
+            if case.falls {
+                case.arm.body.push(Stmt::Output(Expr::uint(0), Expr::uint(2)));
+            }
+        }
         (default.values, *phis) = (Vec::new(), Vec::new());
     }
     stmt.each_expr(&mut |e| *e = loaded(&mut module, &e.ty));

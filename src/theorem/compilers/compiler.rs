@@ -18,6 +18,7 @@ use crate::dispatch::MAX_WORDS;
 use crate::source;
 use crate::theorem::without_numbers;
 
+use super::judgement::Verdict;
 use super::renamed::{Renamed, restored};
 
 /// The most bytes of what a command says that are shown.
@@ -63,6 +64,8 @@ const IN: &str = "{in}";
 /// Stands for the file that a command writes.
 const OUT: &str = "{out}";
 
+/// The subcommand that is naga.
+const NAGA: &str = "naga";
 /// The option of the `naga` subcommand.
 const NAGA_BY_WGSL: &str = "--through-wgsl";
 
@@ -90,6 +93,19 @@ pub enum NotCompiled {
     TimedOut(String),
     /// It could not be run, or has no way to say what the module does: nothing is known about it.
     NotRun(String),
+}
+
+impl NotCompiled {
+    /// The verdict that it is, and the sentence.
+    pub fn judged(self) -> (Verdict, String) {
+        match self {
+            NotCompiled::Refused(what) => (Verdict::Refuses, what),
+            NotCompiled::Invalid(what) => (Verdict::Invalid, what),
+            NotCompiled::Crashed(what) => (Verdict::Crashes, what),
+            NotCompiled::TimedOut(what) => (Verdict::TimesOut, what),
+            NotCompiled::NotRun(what) => (Verdict::Unchecked, what),
+        }
+    }
 }
 
 impl Compiler {
@@ -133,8 +149,8 @@ impl Compiler {
         let of = |words: Vec<String>| Compiler::of_command(name, words, limit);
         let of_naga = |words| Compiler { version: naga::VERSION.into(), ..Compiler::of_words(name, words, limit) };
         match kind {
-            "naga" if rest.is_empty() => Ok(of_naga(program(&["naga", IN, OUT]))),
-            "naga-wgsl" if rest.is_empty() => Ok(of_naga(program(&["naga", NAGA_BY_WGSL, IN, OUT]))),
+            "naga" if rest.is_empty() => Ok(of_naga(program(&[NAGA, IN, OUT]))),
+            "naga-wgsl" if rest.is_empty() => Ok(of_naga(program(&[NAGA, NAGA_BY_WGSL, IN, OUT]))),
             "wgsl" if rest.is_empty() => {
                 // Comparisons draw triangles, and naga reads vertex stages that write.
                 let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
@@ -213,6 +229,14 @@ impl Compiler {
     /// How reports name it, and `--via` takes it.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether naga reads the modules, or what they become.
+    pub fn is_naga(&self) -> bool {
+        self.steps.iter().any(|step| match step {
+            Step::Wgsl(_) => true,
+            Step::Command(words) => words.get(1).is_some_and(|word| word == NAGA),
+        })
     }
 
     /// Whether modules become WGSL on the way.

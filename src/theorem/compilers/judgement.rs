@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use smallstep_semantics::spirv::{LoadError, Module};
 
-use super::compiler::{Compiled, Compiler, NotCompiled};
+use super::compiler::{Compiled, Compiler};
 use crate::compile::split_samplers;
 use crate::dispatch::ComputeDispatch;
 use crate::theorem::refine::{self, Disagreement, Input, Runnable, Settings, Summary, Unchecked, entries};
@@ -60,6 +60,21 @@ impl Verdict {
             Verdict::Undecided => "undecided",
             Verdict::Vacuous => "vacuous",
             Verdict::Unchecked => "unchecked",
+        }
+    }
+
+    /// The verdict on a compiler of one on a program that went through it.
+    pub fn of_program(verdict: &crate::theorem::Verdict) -> Verdict {
+        use crate::theorem::Verdict as OnProgram;
+        match verdict {
+            OnProgram::Agree => Verdict::Agrees,
+            OnProgram::Disagree(found) if found.what.starts_with(Verdict::Invalid.name()) => Verdict::Invalid,
+            OnProgram::Disagree(_) => Verdict::Miscompiles,
+            OnProgram::Refused(_) => Verdict::Refuses,
+            OnProgram::Failed(_) => Verdict::Crashes,
+            OnProgram::Undecided(_) => Verdict::Undecided,
+            OnProgram::Vacuous(_) | OnProgram::Undefined(_) => Verdict::Vacuous,
+            OnProgram::Unchecked(..) => Verdict::Unchecked,
         }
     }
 
@@ -172,11 +187,10 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
     };
     let Compiled { words: written, named, renamed } = match compiler.run(words) {
         Ok(compiled) => compiled,
-        Err(NotCompiled::Refused(what)) => return Judgement::of(Verdict::Refuses, what),
-        Err(NotCompiled::Invalid(what)) => return Judgement::of(Verdict::Invalid, what),
-        Err(NotCompiled::Crashed(what)) => return Judgement::of(Verdict::Crashes, what),
-        Err(NotCompiled::TimedOut(what)) => return Judgement::of(Verdict::TimesOut, what),
-        Err(NotCompiled::NotRun(what)) => return Judgement::of(Verdict::Unchecked, what),
+        Err(why) => {
+            let (verdict, cause) = why.judged();
+            return Judgement::of(verdict, cause);
+        }
     };
     match Module::load(&written) {
         Ok(_) => {}

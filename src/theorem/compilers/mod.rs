@@ -2,12 +2,15 @@
 //! stand for what it read ([`crate::theorem::refine`]).
 //!
 //! `compiler` runs them, `renamed` finds the entry points that WGSL renames, `judgement` compares
-//! over generated inputs and for every entry point.
+//! over generated inputs and for every entry point, `shown` puts a compiler in the place of a
+//! device.
 
 mod compiler;
 mod judgement;
 mod renamed;
+mod shown;
 
 pub use compiler::{Compiled, Compiler, NotCompiled, accepts};
 pub use judgement::{Found, Judgement, Verdict, comparable, judge};
 pub use renamed::{Renamed, restored};
+pub use shown::{NotShown, profile, shown};
