@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use smallstep::compile::naga::{self, LIMIT, Made, NotTranslated, Space};
+use smallstep::theorem::compilers::PANICKED;
 
 use super::exit::{self, Ended};
 use super::input;
@@ -38,8 +39,6 @@ impl Naga {
         }
     }
 }
-
-const PANICKED: u8 = 101;
 
 fn compiled(words: &[u32], through_wgsl: bool) -> Result<Vec<u32>, NotTranslated> {
     match naga::rewritten(words, through_wgsl)? {

@@ -24,7 +24,7 @@ use super::renamed::{Renamed, restored};
 /// The most bytes of what a command says that are shown.
 const SAID: usize = 300;
 /// The code with which a Rust program ends that panics.
-const PANICKED: i32 = 101;
+pub const PANICKED: u8 = 101;
 /// Stands between the steps of a compiler.
 const THEN: &str = " then ";
 
@@ -327,7 +327,7 @@ impl Compiler {
         match status.map(|status| (status, status.code())) {
             None => Err(NotCompiled::TimedOut(format!("the {kind} has not ended after {} s", self.limit.as_secs()))),
             Some((_, Some(0))) => Ok(()),
-            Some((_, Some(PANICKED))) => Err(NotCompiled::Crashed(format!("the {kind} crashes: {}", said()))),
+            Some((_, Some(code))) if code == i32::from(PANICKED) => Err(NotCompiled::Crashed(format!("the {kind} crashes: {}", said()))),
             Some((_, Some(_))) => Err(NotCompiled::Refused(format!("the {kind} refuses a valid module: {}", said()))),
             Some((status, None)) => Err(NotCompiled::Crashed(format!("the {kind} crashes ({status}): {}", said()))),
         }

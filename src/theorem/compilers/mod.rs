@@ -10,7 +10,7 @@ mod judgement;
 mod renamed;
 mod shown;
 
-pub use compiler::{Compiled, Compiler, NotCompiled, accepts};
+pub use compiler::{Compiled, Compiler, NotCompiled, PANICKED, accepts};
 pub use judgement::{Found, Judgement, Verdict, comparable, judge};
 pub use renamed::{Renamed, restored};
 pub use shown::{NotShown, profile, shown};
