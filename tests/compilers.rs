@@ -166,6 +166,11 @@ fn naga_is_a_compiler() {
     let module = "spec-tests/quirks-spirv-opt/umax-of-signed.spvasm";
     let (verdict, cause, _) = judged(module, "naga", &[]);
     assert_eq!(verdict, "miscompiles", "{cause}");
+    // A panic is a crash, in whatever step.
+    for compiler in ["naga", "naga-wgsl"] {
+        let (verdict, cause, code) = judged("spec-tests/quirks-naga/s-sign-of-unsigned.spvasm", compiler, &[]);
+        assert_eq!((verdict.as_str(), code), ("crashes", 4), "{compiler}: {cause}");
+    }
 }
 
 #[test]

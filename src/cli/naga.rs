@@ -34,6 +34,8 @@ impl Naga {
         let Ok(words) = thread.join() else { return Ok(PANICKED) };
         match words {
             Ok(words) => write(&self.output, &words),
+            // The panic of a thread within, which has been printed too.
+            Err(NotTranslated::Unsupported(what)) if what == naga::PANICS => Ok(PANICKED),
             Err(NotTranslated::Invalid(what) | NotTranslated::Unsupported(what)) => Err((exit::INVALID, what)),
             Err(NotTranslated::Limit(what)) => Err((exit::LIMIT, what)),
         }

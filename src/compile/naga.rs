@@ -29,6 +29,9 @@ pub const VERSION: &str = "naga 30.0";
 /// goes on until it is done or this process ends.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
+/// What is said where naga panics.
+pub const PANICS: &str = "naga panics on this program";
+
 /// The stack that naga gets, which recurses over expressions and types.
 const STACK: usize = 256 << 20;
 
@@ -67,7 +70,7 @@ pub fn words(name: &str, text: &str, space: Space, limit: Duration) -> Result<Ve
     }
     match words.recv_timeout(limit) {
         Ok(words) => words,
-        Err(mpsc::RecvTimeoutError::Disconnected) => Err(NotTranslated::Unsupported("naga panics on this program".into())),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(NotTranslated::Unsupported(PANICS.into())),
         Err(mpsc::RecvTimeoutError::Timeout) => {
             Err(NotTranslated::Limit(format!("naga has not read the program within {} s", limit.as_secs_f64())))
         }

@@ -100,12 +100,16 @@ fn of_stmt(stmt: &Stmt, counters: &[Counter]) -> Option<Feature> {
         Stmt::Count { counter, .. } => Some(Feature(format!("Atomic{:?}", counters.get(*counter as usize)?.atomic))),
         Stmt::Own { atomic: OwnAtomic::Rmw(atomic), .. } => Some(Feature(format!("Atomic{atomic:?}"))),
         Stmt::Own { atomic, .. } => Some(Feature(format!("Atomic{atomic:?}"))),
-        // Where nothing is done first, it is another literal of the next case.
-        Stmt::Switch(_, cases, ..) if cases.iter().any(|case| case.falls && !case.arm.body.is_empty()) => {
-            Some(Feature("Switch that falls through".into()))
-        }
+        Stmt::Switch(_, cases, ..) if falls_through(cases) => Some(Feature("Switch that falls through".into())),
         _ => None,
     }
+}
+
+/// Whether a case goes on in the next one after it has done something: where nothing is done, it is
+/// another literal of the next.
+fn falls_through(cases: &[Case]) -> bool {
+    let falls = |case: &Case| case.falls && !matches!(case.arm.body.last(), None | Some(Stmt::Exit(..) | Stmt::Return(_)));
+    cases.split_last().is_some_and(|(_, cases)| cases.iter().any(falls))
 }
 
 fn of_version(minor: u8) -> Option<Feature> {

@@ -282,6 +282,7 @@ impl Compiler {
         }
         naga::words("converted.wgsl", &converted.text, naga::Space::Kept, self.limit).map_err(|e| match e {
             naga::NotTranslated::Invalid(what) => NotCompiled::Refused(format!("naga refuses the WGSL: {what}")),
+            naga::NotTranslated::Unsupported(what) if what == naga::PANICS => NotCompiled::Crashed(what),
             naga::NotTranslated::Unsupported(what) | naga::NotTranslated::Limit(what) => NotCompiled::NotRun(what),
         })
     }
