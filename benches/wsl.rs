@@ -20,7 +20,7 @@ fn theorem(c: &mut Criterion) {
         for &programs in Programs::ALL.iter().filter(|programs| references > 0 || **programs != Programs::Racy) {
             let extent = Extent { seed: 1, count: None, time: None, shard: (0, 1), threads: 1 };
             let mix = [programs];
-            let plan = Plan { extent, mix: &mix, references, profile: Profile::Strict, planted: None };
+            let plan = Plan { extent, mix: &mix, references, profile: Profile::Strict, planted: None, via: None };
             group.bench_function(format!("{}, {share}", programs.name()), |b| {
                 b.iter(|| {
                     let mut tally = Tally::default();

@@ -85,6 +85,7 @@ pub fn check(bytes: &[u8]) {
         route: None,
         workers: crate::gpu::Options::default(),
         known: Vec::new(),
+        compilers: Vec::new(),
     };
     let Ok(mut checker) = Checker::open(options) else { return };
     if let checked @ Checked::Judged { .. } = checker.check("input", text) {

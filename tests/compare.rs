@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::command;
 use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::theorem::compiler::{Compiler, NotCompiled};
+use smallstep::theorem::compilers::{Compiler, NotCompiled};
 use smallstep::theorem::dispatches::optimised::{Ends, Optimised, compared, optimised};
 use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, Verdict, refines};
@@ -988,9 +988,56 @@ fn the_command_blames_and_its_minimal_input_reproduces() {
     assert_eq!(smallstep(&["compare", after, before, "--inputs", "20"]).0, 0, "a division may sink under its guard");
     let (code, out, _) = smallstep(&["compare", "examples/spirv/race.spvasm", "examples/spirv/sum.spvasm", "--inputs", "5"]);
     assert!(code == 3 && out.contains("nothing was shown"), "{code}: {out}");
-    assert_eq!(smallstep(&["compare", before, "examples/spirv/sum.spvasm"]).0, 2, "another interface");
     assert_eq!(smallstep(&["compare", before, "no-such-file"]).0, 2);
     assert_eq!(smallstep(&["compare", before, after, "--schedule", "random:1"]).0, 2);
+}
+
+/// Another interface of AFTER is a disagreement that names what changed; an interface that has
+/// more entry points, or uses less, is none.
+#[test]
+fn another_interface_is_a_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name).display().to_string();
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    let whole = text("%x = OpIAdd %u %a %b\nOpStore %po %x", false);
+    let before = file("before.spvasm", &whole);
+    for (from, to, said) in [
+        ("LocalSize 4 1 1", "LocalSize 8 1 1", "a workgroup has 4,1,1 invocations before and 8,1,1 after"),
+        ("GLCompute %main \"main\"", "GLCompute %main \"other\"", "no compute entry point is called \"main\"; there are other"),
+        ("OpDecorate %out Binding 1", "OpDecorate %out Binding 7", "uses a storage buffer at 0.7"),
+        ("OpDecorate %out DescriptorSet 0", "OpDecorate %out DescriptorSet 3", "at 3.1"),
+        ("%u4 = OpConstant %u 4", "OpDecorate %u4 SpecId 9\n%u4 = OpSpecConstant %u 4", "has the SpecId 9"),
+    ] {
+        assert!(whole.contains(from), "{from}");
+        let mut changed = whole.replace(from, to);
+        if let Some(line) = to.lines().find(|line| line.starts_with("OpDecorate %u4")) {
+            changed = changed.replace(&format!("{line}\n"), "").replace("OpDecorate %gid", &format!("{line}\nOpDecorate %gid"));
+        }
+        let after = file("after.spvasm", &changed);
+        let (code, out, err) = smallstep(&["compare", &before, &after]);
+        assert_eq!(code, 1, "{to}: {out}{err}");
+        assert!(out.contains("disagree: AFTER has another interface: ") && out.contains(said), "{to}: {out}");
+        let (code, out, _) = smallstep(&["compare", &before, &after, "--json"]);
+        let object: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+        assert_eq!((code, &object["verdict"], &object["disagreement"]["kind"]), (1, &"disagree".into(), &"another interface".into()));
+    }
+    let more = whole.replace("OpExecutionMode", "OpEntryPoint GLCompute %main \"more\" %gid\nOpExecutionMode");
+    let (code, out, err) = smallstep(&["compare", &before, &file("more.spvasm", &more), "--inputs", "10"]);
+    assert_eq!(code, 0, "an entry point more: {out}{err}");
+    let zero = text("%x = OpISub %u %a %a\nOpStore %po %x", false);
+    let uses = ["%pa ", "%pb ", "%a ", "%b ", "%fa ", "%fb ", "%in ", "%x ", "OpDecorate %in "];
+    let kept: Vec<&str> = zero.lines().filter(|line| !uses.iter().any(|used| line.starts_with(used))).collect();
+    let less = kept.join("\n").replace("OpStore %po %x", "OpStore %po %u0");
+    let (code, out, err) = smallstep(&["compare", &file("zero.spvasm", &zero), &file("less.spvasm", &less), "--inputs", "10"]);
+    assert_eq!(code, 0, "a buffer less: {out}{err}");
+    let (code, out, _) = smallstep(&["compare", &file("less.spvasm", &less), &file("zero.spvasm", &zero)]);
+    assert!(code == 1 && out.contains("uses a storage buffer at 0.0"), "a buffer more: {out}");
+    // What is wrong with BEFORE, or with the question, is no finding.
+    assert_eq!(smallstep(&["compare", &before, &before, "--entry", "other"]).0, 2);
+    assert_eq!(smallstep(&["compare", &before, &before, "--set", "0.9=u32:1"]).0, 2);
 }
 
 #[test]
@@ -1095,7 +1142,7 @@ fn commands_that_optimise_are_run_and_bounded() {
     let case = case(3, &Limits { executed: 40, ..Limits::default() });
     let made = |command: &str, seconds: u64| Compiler::new(command, Duration::from_secs(seconds)).expect("it is there");
     let copies = made(&format!("{} -O", script("copies", "cp \"$2\" \"$4\"")), 60);
-    assert_eq!(copies.run(&case.words), Ok(case.words.clone()));
+    assert_eq!(copies.run(&case.words).map(|compiled| compiled.words), Ok(case.words.clone()));
     assert_eq!(optimised(&case, &copies), Optimised::Allowed);
     let refuses = made(&script("refuses", "echo no such pass >&2; exit 1"), 60);
     assert_eq!(
@@ -1103,7 +1150,7 @@ fn commands_that_optimise_are_run_and_bounded() {
         Optimised::Wrong { what: "the compiler refuses a valid module: no such pass".into(), ends: Ends::Shown }
     );
     let hangs = made(&script("hangs", "exec sleep 600"), 1);
-    assert_eq!(hangs.run(&case.words), Err(NotCompiled::TimedOut("the compiler has not ended after 1 s".into())));
+    assert_eq!(hangs.run(&case.words).err(), Some(NotCompiled::TimedOut("the compiler has not ended after 1 s".into())));
     let crashes = made(&script("crashes", "kill -SEGV $$"), 60);
     assert!(matches!(optimised(&case, &crashes), Optimised::Wrong { ends: Ends::Failed, .. }));
     let by_wgsl = || Compiler::wgsl(smallstep::compile::wgsl::Options::default(), Duration::from_secs(60));

@@ -89,6 +89,45 @@ fn another_interface_is_a_miscompilation() {
     assert!(cause.contains("another interface: a workgroup has"), "{cause}");
 }
 
+/// A name that WGSL cannot keep is no fault of the compiler; one that another compiler changes is.
+#[cfg(unix)]
+#[test]
+fn names_are_lost_in_wgsl_only() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string("examples/spirv/average.spvasm").expect("read");
+    let named = |name: &str| {
+        let file = folder.path(&format!("{name}.spvasm"));
+        std::fs::write(&file, text.replace("\"main\"", &format!("\"{name}\""))).expect("written");
+        let words = folder.path(&format!("{name}.spv"));
+        let (code, _, err) = smallstep(&["asm", &file, "-o", &words]);
+        assert_eq!(code, 0, "{err}");
+        words
+    };
+    let (step, renamed) = (named("step1"), named("step1_"));
+    let line = |compiler: &str| -> (Value, i32) {
+        let (code, out, err) = smallstep(&["compare", &step, "--via", compiler, "--json", "--inputs", "10"]);
+        let line = out.lines().find(|line| line.contains("\"kind\":\"module\"")).unwrap_or_else(|| panic!("{out}{err}"));
+        (serde_json::from_str(line).expect("JSON"), code)
+    };
+    let (judged, code) = line("naga-wgsl");
+    assert_eq!((judged["verdict"].as_str(), code), (Some("agrees"), 0), "{judged}");
+    assert_eq!(judged["notes"][0].as_str(), Some("WGSL renames the entry point \"step1\" to \"step1_\""));
+    let (_, out, _) = smallstep(&["compare", &step, "--via", "naga-wgsl", "--inputs", "10"]);
+    assert!(out.contains("  note: 1: WGSL renames the entry point \"step1\" to \"step1_\"\n"), "{out}");
+    for compiler in ["naga", "wgsl"] {
+        let (judged, _) = line(compiler);
+        assert_eq!((judged["verdict"].as_str(), &judged["notes"]), (Some("agrees"), &serde_json::json!([])), "{judged}");
+    }
+    // The same renaming by a compiler of SPIR-V, alone and before WGSL, is a finding.
+    let renames = folder.compiler("renames", &format!("cp '{renamed}' \"$2\""));
+    for compiler in [renames.clone(), format!("{renames} then naga-wgsl")] {
+        let (judged, code) = line(&compiler);
+        assert_eq!((judged["verdict"].as_str(), code), (Some("miscompiles"), 1), "{judged}");
+        let cause = judged["cause"].as_str().expect("a cause");
+        assert!(cause.contains("another interface: no compute entry point is called \"step1\"; there are step1_"), "{cause}");
+    }
+}
+
 /// Folders are searched, every compiler gets every module, and what is wrong is written to a
 /// folder.
 #[cfg(unix)]
@@ -127,6 +166,11 @@ fn naga_is_a_compiler() {
     let module = "spec-tests/quirks-spirv-opt/umax-of-signed.spvasm";
     let (verdict, cause, _) = judged(module, "naga", &[]);
     assert_eq!(verdict, "miscompiles", "{cause}");
+    // A panic is a crash, in whatever step.
+    for compiler in ["naga", "naga-wgsl"] {
+        let (verdict, cause, code) = judged("spec-tests/quirks-naga/s-sign-of-unsigned.spvasm", compiler, &[]);
+        assert_eq!((verdict.as_str(), code), ("crashes", 4), "{compiler}: {cause}");
+    }
 }
 
 #[test]
@@ -153,4 +197,54 @@ fn what_is_no_compiler_is_said() {
     let (code, _, err) = smallstep(&["compare", &empty.path().display().to_string(), "--via", "naga"]);
     assert!(code == 2 && err.contains("hold no module"), "{err}");
     assert!(Path::new(module).exists());
+}
+
+/// λV and WSL programs go through compilers as modules do: one that copies is right, one that
+/// writes something else is caught, and refusals, crashes and invalid modules have their verdicts.
+#[cfg(unix)]
+#[test]
+fn programs_go_through_compilers() {
+    let folder = Folder::new();
+    let (lambda_v, wsl) = ("examples/gradient.lv", "examples/wsl/reduction.wsl");
+    let other = folder.path("other.lv");
+    std::fs::write(&other, "(let ((p (* (frag-coord) 0.00390625))) (vec3 (x p) (y p) 0.5))").expect("written");
+    let (code, _, err) = smallstep(&["translate", &other, "-o", &folder.path("other.spv")]);
+    assert_eq!(code, 0, "{err}");
+    let verdict = |program: &str, compiler: &str| {
+        let (code, out, err) = smallstep(&["check", program, "--device", "none", "--via", compiler, "--json"]);
+        let line = out.lines().last().unwrap_or_else(|| panic!("{err}"));
+        let summary: Value = serde_json::from_str(line).expect("JSON");
+        let verdicts = summary["compilers"][0]["verdicts"].as_object().unwrap_or_else(|| panic!("{summary}")).clone();
+        (verdicts.keys().cloned().collect::<Vec<_>>().join(" "), code)
+    };
+    let copies = folder.compiler("copies", "cp \"$1\" \"$2\"");
+    let writes = folder.compiler("writes", &format!("cp '{}' \"$2\"", folder.path("other.spv")));
+    let cases = [
+        (copies.clone(), "agrees", "agrees", 0),
+        (writes, "miscompiles", "miscompiles", 1),
+        (folder.compiler("refuses", "echo no >&2; exit 1"), "refuses", "refuses", 3),
+        (folder.compiler("crashes", "kill -SEGV $$"), "crashes", "crashes", 4),
+        (folder.compiler("cuts", "head -c 200 \"$1\" > \"$2\""), "invalid", "invalid", 1),
+    ];
+    for (compiler, of_lambda_v, of_wsl, code) in &cases {
+        assert_eq!(verdict(lambda_v, compiler), (of_lambda_v.to_string(), *code), "{compiler}");
+        assert_eq!(verdict(wsl, compiler), (of_wsl.to_string(), *code), "{compiler}");
+    }
+    for compiler in ["naga", "naga-wgsl", "wgsl"] {
+        assert_eq!(verdict(lambda_v, compiler), ("agrees".into(), 0), "{compiler}");
+        assert_eq!(verdict(wsl, compiler), ("agrees".into(), 0), "{compiler}");
+    }
+    // A campaign counts them, and names what is wrong.
+    let campaign = |compiler: &str| {
+        let arguments =
+            ["fuzz-wsl", "--through", "spirv", "--of", "functions", "--count", "12", "--shrink", "0", "--via", compiler, "--json"];
+        let (code, out, err) = smallstep(&arguments);
+        let summary: Value = serde_json::from_str(out.lines().last().unwrap_or_else(|| panic!("{err}"))).expect("JSON");
+        (summary["via"]["verdicts"].clone(), summary["findings"].as_array().map_or(0, Vec::len), code)
+    };
+    let (verdicts, findings, _) = campaign(&copies);
+    assert!(verdicts["agrees"].as_u64() > Some(5) && verdicts["miscompiles"].is_null() && findings == 0, "{verdicts}");
+    let (verdicts, findings, code) = campaign(&cases[1].0);
+    assert!(verdicts["agrees"].is_null() && verdicts["miscompiles"].as_u64() > Some(5) && findings > 5, "{verdicts}");
+    assert_eq!(code, 1);
 }

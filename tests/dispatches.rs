@@ -8,9 +8,10 @@ use std::time::Duration;
 use smallstep::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
 use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Twin, shrink::size};
 use smallstep::gpu::{DeviceOutcome, Exit, Route};
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally, module_of};
 use smallstep::theorem::dispatches::due::Due;
+use smallstep::theorem::dispatches::learn::{Learnt, learn};
 use smallstep::theorem::dispatches::optimised::{Optimised, compared};
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, OnDevice, Shape};
@@ -243,6 +244,46 @@ fn unsupported() -> Vec<u32> {
     words(&DIVIDE.replace("OpUDiv", "OpExpectKHR"))
 }
 
+/// What a compiler refuses is learnt, and nothing else is: an instruction, a version, nothing where
+/// all is taken, and nothing where all is refused.
+#[cfg(unix)]
+#[test]
+fn what_a_compiler_refuses_is_learnt_and_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let compiler = |name: &str, refuses: &str| {
+        let path = folder.path().join(name);
+        // What refuses is given the version too.
+        let script = format!("case $1 in --version) exit 0;; esac\nif {refuses}; then echo lacks $0 >&2; exit 1; fi\ncp \"$1\" \"$3\"\n");
+        std::fs::write(&path, script).expect("written");
+        Compiler::new(&format!("sh {}", path.display()), Duration::from_secs(60)).expect("sh is there").that_may_refuse()
+    };
+    let limits = Limits { executed: 100, ..Limits::default() };
+    let learnt = |compiler: &Compiler| learn(compiler, 1, 60, &limits);
+    let names = |learnt: &Learnt| learnt.left_out.keys().map(ToString::to_string).collect::<Vec<_>>();
+    // The first word of OpISubBorrow, and the version.
+    let borrow = compiler("borrow", r"LC_ALL=C grep -qaP '\x96\x00\x05\x00' $1");
+    let newest = compiler("newest", r"LC_ALL=C grep -qaP '^\x03\x02\x23\x07\x00\x06' $1");
+    let (no_borrow, no_newest) = (learnt(&borrow), learnt(&newest));
+    assert_eq!(names(&no_borrow), ["ISubBorrow of unsigned", "ISubBorrow of unsigned vector"]);
+    assert_eq!(names(&no_newest), ["SPIR-V 1.6"]);
+    assert!(no_borrow.left_out.values().all(|why| why.contains("lacks")) && no_borrow.refusals.values().sum::<u64>() > 1, "{no_borrow:?}");
+    assert_eq!(learnt(&compiler("copies", "false")), Learnt { modules: 60, ..Learnt::default() });
+    let nothing = learnt(&compiler("refuses", "true"));
+    assert_eq!((names(&nothing).len(), nothing.refusals.values().sum::<u64>()), (0, 60));
+    assert_eq!((no_newest.modules, nothing.modules), (120, 60), "until nothing more is learnt");
+    // A campaign without it has no refusals; the same with it has some.
+    for (compiler, learnt) in [(borrow, no_borrow), (newest, no_newest)] {
+        let left_out = learnt.left_out.into_keys().collect();
+        let tally = |limits: Limits| {
+            let optimiser = Some(compiler.clone());
+            campaign::run(&Plan { references: 0, twins: 0, limits, optimiser, ..plan(40, 2) }, None, |_, _| {})
+        };
+        let (before, after) = (tally(limits.clone()), tally(Limits { left_out, ..limits.clone() }));
+        assert!(!before.optimised_refused.is_empty() && after.optimised_refused.is_empty(), "{:?}", after.optimised_refused);
+        assert_eq!(after.findings, []);
+    }
+}
+
 #[test]
 fn an_optimised_module_that_is_not_modeled_is_unchecked() {
     let case = module_of(3, None, &Limits::default()).expect("a module").case();
@@ -253,7 +294,8 @@ fn an_optimised_module_that_is_not_modeled_is_unchecked() {
 /// The first generated twin of which that holds.
 fn twin_with(holds: impl Fn(&Twin) -> bool) -> ComputeCase {
     let limits = Limits { executed: 20, ..Limits::default() };
-    let twins = (0..100).flat_map(|seed| Defect::ALL.iter().filter_map(move |defect| module_of(seed, Some(*defect), &limits)));
+    let limits = &limits;
+    let twins = (0..100).flat_map(|seed| Defect::ALL.iter().filter_map(move |defect| module_of(seed, Some(*defect), limits)));
     twins.map(|twin| twin.case()).find(|case| case.twin.as_ref().is_some_and(&holds)).expect("a twin of that kind")
 }
 

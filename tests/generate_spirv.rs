@@ -5,6 +5,7 @@
 
 use proptest::strategy::ValueTree;
 use smallstep::generate::Random;
+use smallstep::generate::spirv::feature::Features;
 use smallstep::generate::spirv::shrink::{Shrinking, minimal, size};
 use smallstep::generate::spirv::tree::{Binary, Expr, Module, Op, Stmt};
 use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Reach, Twin, VERSION, case, module, twin, twins};
@@ -14,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-const ALL_WIDTHS: Limits = Limits { executed: 200, shared_percent: 30, int8: true, int16: true, int64: true, newest: 6 };
+const ALL_WIDTHS: Limits =
+    Limits { executed: 200, shared_percent: 30, int8: true, int16: true, int64: true, newest: 6, left_out: Features::new() };
 
 /// What `spirv-val` says against a module.
 fn refusal(words: &[u32], file: &Path) -> Option<String> {

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::optimised::{Ends, Optimised};
 use smallstep::theorem::dispatches::optimiser_quirk::OptimiserQuirk;
 use smallstep_spec_tests::tools;

@@ -30,7 +30,7 @@ use pretty_assertions::assert_eq;
 use smallstep_semantics::lambda_v::builtin::reference_table;
 
 /// How many commands the pages show: those that are run here, and the others by their mark.
-const COMMANDS: [(&str, usize); 3] = [("run", 72), ("device", 7), ("slow", 11)];
+const COMMANDS: [(&str, usize); 3] = [("run", 78), ("device", 7), ("slow", 20)];
 
 /// The most bytes of the README.
 const README: usize = 10_000;
@@ -47,11 +47,14 @@ const MARKS: [&str; 3] = ["slow", "device", "network"];
 /// The folder of the pictures that the pages show.
 const PICTURES: &str = "docs/pictures";
 
+/// The folder of the pages about one finding each, to which the page of findings leads.
+const FINDINGS: &str = "docs/findings";
+
 /// The languages of blocks that show no command.
 const LANGUAGES: [&str; 4] = ["text", "lisp", "wsl", "json"];
 
 /// Options that the pages name alone, of other programs than this one.
-const OF_OTHERS: [&str; 2] = ["--vector-dce", "--loop-invariant-code-motion"];
+const OF_OTHERS: [&str; 4] = ["--vector-dce", "--loop-invariant-code-motion", "--simplify-instructions", "--ccp"];
 
 const BEGIN: &str = "<!-- builtins: printed from the table by the test that checks it -->\n";
 const END: &str = "<!-- /builtins -->";
@@ -77,7 +80,9 @@ fn pages() -> Vec<Page> {
     let mut paths: Vec<String> = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(String::from).into();
     let docs = std::fs::read_dir(root().join("docs")).expect("there are docs");
     let mut of_docs: Vec<String> = docs.map(|entry| format!("docs/{}", entry.expect("an entry").file_name().to_string_lossy())).collect();
-    of_docs.retain(|path| path != PICTURES);
+    of_docs.retain(|path| path != PICTURES && path != FINDINGS);
+    let findings = std::fs::read_dir(root().join(FINDINGS)).expect("there are findings");
+    of_docs.extend(findings.map(|entry| format!("{FINDINGS}/{}", entry.expect("an entry").file_name().to_string_lossy())));
     of_docs.sort();
     assert!(of_docs.iter().all(|path| path.ends_with(".md")), "{of_docs:?}");
     paths.extend(of_docs);
@@ -527,10 +532,11 @@ fn what_the_pages_name_is_there() {
 fn the_readme_is_short_and_leads_to_every_page() {
     let readme = Page::read("README.md");
     assert!(readme.text.len() <= README, "README.md has {} bytes", readme.text.len());
-    let index = Page::read("docs/README.md");
+    let (index, findings) = (Page::read("docs/README.md"), Page::read("docs/findings.md"));
     for page in pages().iter().filter(|page| page.path.starts_with("docs/") && page.path != index.path) {
         let name = page.path.trim_start_matches("docs/");
-        assert!(index.text.contains(&format!("]({name})")), "docs/README.md does not lead to {name}");
+        let from = if page.path.starts_with(&format!("{FINDINGS}/")) { &findings } else { &index };
+        assert!(from.text.contains(&format!("]({name})")), "{} does not lead to {name}", from.path);
     }
     assert!(readme.text.contains("](docs/README.md)") && readme.text.contains("](docs/glossary.md)"));
 }

@@ -13,6 +13,7 @@ use smallstep::gpu::{self, Route};
 use smallstep::program::{Language, Program};
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
+use smallstep::theorem::compilers::{self, Compiler};
 use smallstep::theorem::device::Choice;
 use smallstep::theorem::known::Explained;
 use smallstep::theorem::probe::Unblamed;
@@ -21,10 +22,12 @@ use smallstep::theorem::{Lanes, Verdict};
 use smallstep_semantics::lambda_v::parse::CODES;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::rule::Rule;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 /// Check the correctness theorem: type, reduce, translate, run the translation, draw it on devices,
 /// and compare. Of Amber scripts: play them on the interpreter and on devices, judge their
@@ -45,6 +48,10 @@ pub(crate) struct Check {
     /// How words reach a device: passthrough or naga.
     #[arg(long, value_parser = super::route)]
     route: Option<Route>,
+    /// Have this compiler, as compare --via names it, rewrite the modules of λV and WSL programs,
+    /// and compare what they show then with what the program means. May be given several times.
+    #[arg(long, value_name = "COMPILER")]
+    via: Vec<String>,
     #[command(flatten)]
     judged: Judged,
     #[command(flatten)]
@@ -135,7 +142,7 @@ pub(crate) fn devices(texts: &[String]) -> Devices {
 /// Programs by verdict, of one leg or of all.
 #[derive(Default)]
 struct Counts {
-    programs: [u64; 10],
+    programs: [u64; 11],
     lanes: Lanes,
     /// Bytes of scripts' buffers.
     bytes: Lanes,
@@ -143,8 +150,8 @@ struct Counts {
     known: Explained,
 }
 
-const NAMES: [&str; 10] =
-    ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid", "undefined", "unsupported", "valid"];
+const NAMES: [&str; 11] =
+    ["agree", "disagree", "vacuous", "undecided", "unchecked", "failed", "invalid", "undefined", "unsupported", "valid", "refused"];
 
 /// The place of "valid", which only WSL programs are, among the names.
 const VALID: usize = 9;
@@ -166,7 +173,7 @@ impl Counts {
 
     /// Whether there was anything to count.
     fn is_empty(&self) -> bool {
-        self.programs == [0; 10] && self.known.all() == 0
+        self.programs == [0; 11] && self.known.all() == 0
     }
 
     fn text(&self) -> String {
@@ -231,7 +238,10 @@ impl Check {
             route: self.route,
             workers: gpu::Options::default(),
             known,
+            compilers: super::compilers::named(&self.via, Duration::from_secs(60))?,
         };
+        let compilers = options.compilers.clone();
+        let mut by_compiler: Vec<BTreeMap<compilers::Verdict, u64>> = vec![BTreeMap::new(); compilers.len()];
         let mut checker = match Checker::open(options) {
             Ok(checker) => checker,
             Err(e) => return input::fail(exit::UNCHECKED, &e.to_string()),
@@ -277,7 +287,10 @@ impl Check {
                     continue;
                 }
                 if let Some(text) = written_in(Language::Wsl) {
-                    let checked = wsl::check(&name, text, &self.uniformity);
+                    let checked = wsl::check(&name, text, &self.uniformity, &compilers);
+                    for (counts, more) in by_compiler.iter_mut().zip(checked.by_compiler()) {
+                        more.into_iter().for_each(|(verdict, n)| *counts.entry(verdict).or_default() += n);
+                    }
                     all.count(checked.word(), Lanes::default(), None);
                     validation.count(checked.word(), Lanes::default(), None);
                     let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));
@@ -307,6 +320,10 @@ impl Check {
                         if let Some((_, counts)) = legs.iter_mut().find(|(n, _)| *n == leg.name) {
                             counts.count(leg.verdict.name(), leg.lanes, leg.known.clone());
                         }
+                        let by = compilers.iter().position(|compiler| compiler.name() == leg.name);
+                        if let (Some(verdict), Some(by)) = (leg.compiled, by) {
+                            *by_compiler[by].entry(verdict).or_default() += 1;
+                        }
                     }
                 }
                 let found = match (checked.code(), &known) {
@@ -335,12 +352,18 @@ impl Check {
         if self.json {
             let legs: serde_json::Map<_, _> = legs.iter().map(|(n, c)| (n.clone(), c.json())).collect();
             let no_device = checker.missing.clone();
-            let summary = json!({"schema": 1, "kind": "summary", "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "left_out": left_out, "unrepeated_worker_failures": unrepeated, "exit": code});
+            let of_compiler =
+                |(compiler, counts): (&Compiler, &BTreeMap<compilers::Verdict, u64>)| super::compilers::counts_json(compiler, counts);
+            let compilers: Vec<_> = compilers.iter().zip(&by_compiler).map(of_compiler).collect();
+            let summary = json!({"schema": 1, "kind": "summary", "compilers": compilers, "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "left_out": left_out, "unrepeated_worker_failures": unrepeated, "exit": code});
             say!("{summary}");
         } else {
             say!("");
             for (name, counts) in legs.iter().filter(|(_, counts)| !counts.is_empty()) {
                 say!("{name}: {}", counts.text());
+            }
+            for (compiler, counts) in compilers.iter().zip(&by_compiler) {
+                say!("via {}: {}", compiler.name(), super::compilers::counts_text(counts));
             }
             say_unrepeated(Some(unrepeated));
             say!("{} programs", files.len());
@@ -426,8 +449,9 @@ fn file_code(checked: &Checked, asked_for: bool) -> u8 {
         Checked::Judged { legs, .. } => {
             let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
             // One vacuous program among others is no fault; if all are, the caller says so.
+            let of = |l: &Leg| l.compiled.map_or_else(|| exit::of(&l.verdict), super::compilers::code);
             let is_fault = |l: &Leg| !matches!(l.verdict, Verdict::Vacuous(_)) && l.known.is_none();
-            legs.iter().filter(counts).map(|l| if is_fault(l) { exit::of(&l.verdict) } else { exit::DONE }).fold(exit::DONE, exit::worse)
+            legs.iter().filter(counts).map(|l| if is_fault(l) { of(l) } else { exit::DONE }).fold(exit::DONE, exit::worse)
         }
     }
 }
@@ -439,7 +463,8 @@ fn print_file(name: &str, found: &str, checked: &Checked) {
             let lanes: Vec<String> = legs.iter().map(leg_text).collect();
             say!("{found:<10} {name}: {}", lanes.join("; "));
             for leg in legs.iter().filter(|l| l.verdict != Verdict::Agree) {
-                say!("  {}: {}", leg.name, leg.verdict.why());
+                let word = leg.compiled.map_or(String::new(), |verdict| format!("{}: ", verdict.name()));
+                say!("  {}: {word}{}", leg.name, leg.verdict.why());
                 for minimal in &leg.minimal {
                     say!("  minimal: {minimal}");
                 }
@@ -479,7 +504,7 @@ fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
             };
         }
         Checked::Judged { legs, steps, referenced, .. } => {
-            let leg = |l: &Leg| json!({"name": l.name, "profile": l.profile.to_string(), "verdict": l.verdict.name(), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
+            let leg = |l: &Leg| json!({"name": l.name, "profile": l.profile.to_string(), "verdict": l.verdict.name(), "compiler": l.compiled.map(compilers::Verdict::name), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
             object["legs"] = legs.iter().map(leg).collect();
             object["steps"] = json!(steps);
             object["pixels_by_relations"] = json!(referenced);

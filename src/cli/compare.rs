@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use smallstep::compute::given::SpecValue;
 use smallstep::compute::told;
 use smallstep::program::{Language, Program};
-use smallstep::theorem::compilers;
+use smallstep::theorem::compilers::{comparable, restored};
 use smallstep::theorem::refine::blame::{Disagreement, Writer};
 use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Input, Runnable, Settings, Shape, Summary, Unchecked, Verdict};
@@ -77,11 +77,22 @@ impl Compare {
         self.compare()
     }
 
-    fn side(&self, program: &Program, values: &[SpecValue]) -> Result<Runnable, Failure> {
+    fn before(&self, program: &Program) -> Result<Runnable, Failure> {
         let name = program.name.clone();
-        let source = self.compute.module_with(program, values)?;
+        let source = self.compute.module_with(program, &self.compute.spec_values()?)?;
         let wrong = |what: String| invalid(format!("{name}: {what}"));
         Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(wrong)
+    }
+
+    /// AFTER, or how its interface is another one.
+    fn after(&self, before: &Program, runnable: &Runnable, after: &Program) -> Result<Result<Runnable, String>, Failure> {
+        let values = match self.values_after(before, after)? {
+            Ok(values) => values,
+            Err(what) => return Ok(Err(what)),
+        };
+        let source = self.compute.module_with(after, &values)?;
+        let found = runnable.in_place(&after.name, source.module, source.assembly);
+        Ok(found.and_then(|after| runnable.admits(&after).map(|()| after).map_err(|e| e.0)))
     }
 
     /// A program whose words are compared: WGSL is what was made of a module, and of BEFORE the
@@ -94,7 +105,7 @@ impl Compare {
         }
         let words = program.words().map_err(unread)?;
         let wrong = |what: String| invalid(format!("{}: {what}", program.name));
-        match compilers::comparable(words).map_err(wrong)? {
+        match comparable(words).map_err(wrong)? {
             None => Ok(program),
             Some(words) => Ok(Program::of_words(&program.name, words)),
         }
@@ -125,11 +136,22 @@ impl Compare {
             return Err(invalid(format!("{given} files are given; name BEFORE and AFTER, or compilers by --via")));
         };
         let (before, after) = (self.reading.program(before)?, self.reading.program(after)?);
-        let split = after.language == Language::Wgsl;
-        let (before, after) = (Compare::comparable(before, split)?, Compare::comparable(after, false)?);
-        let values_after = self.values_after(&before, &after)?;
-        let before = self.side(&before, &self.compute.spec_values()?)?;
-        let after = self.side(&after, &values_after)?;
+        let by_wgsl = after.language == Language::Wgsl;
+        let of_wgsl = before.language == Language::Wgsl;
+        let (before, mut after) = (Compare::comparable(before, by_wgsl)?, Compare::comparable(after, false)?);
+        let mut notes = Vec::new();
+        if by_wgsl && !of_wgsl {
+            let words = |program: &Program| program.words().map_err(|e| (super::run::read_code(&e), e.text));
+            let (named, renamed) = restored(&words(&before)?, words(&after)?);
+            notes.extend(renamed.iter().map(ToString::to_string));
+            after = Program::of_words(&after.name, named);
+        }
+        let runnable = self.before(&before)?;
+        let after = match self.after(&before, &runnable, &after)? {
+            Ok(after) => after,
+            Err(what) => return Ok(self.another_interface(&runnable, &after.name, &what)),
+        };
+        let before = runnable;
         let settings = self.settings()?;
         let bar = Bar::new(Some(settings.inputs));
         let between = format!("{} against {}", before.name(), after.name());
@@ -140,11 +162,31 @@ impl Compare {
         let code = code(&summary);
         let shape = before.shape(&settings).map_err(invalid)?;
         if self.json {
-            say!("{}", self.to_json(&before, &after, &shape, &summary, code));
+            let mut object = self.to_json(&before, &after, &shape, &summary, code);
+            object["notes"] = json!(notes);
+            say!("{object}");
         } else {
+            notes.iter().for_each(|note| say!("note: {note}"));
             self.report(&before, &after, &shape, &summary);
         }
         Ok(code)
+    }
+
+    /// Says that AFTER has another interface, which is a disagreement whatever the inputs are.
+    fn another_interface(&self, before: &Runnable, after: &str, what: &str) -> u8 {
+        let code = exit::DISAGREE;
+        if self.json {
+            let disagreement = json!({"kind": "another interface", "what": what});
+            say!(
+                "{}",
+                json!({"schema": 1, "kind": "summary", "before": before.name(), "after": after, "entry": before.entry(), "seed": self.seed,
+                    "verdict": Verdict::Disagree.name(), "inputs": 0, "agree": 0, "disagreement": disagreement, "exit": code})
+            );
+        } else {
+            say!("{}: AFTER has another interface: {what}", Verdict::Disagree.name());
+            say!("BEFORE is {}, with the entry point {}; AFTER is {after}", before.name(), before.entry());
+        }
+        code
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
@@ -161,15 +203,14 @@ impl Compare {
         })
     }
 
-    /// The values of specialization constants that AFTER has: it may have lost some.
-    fn values_after(&self, before: &Program, after: &Program) -> Result<Vec<SpecValue>, Failure> {
-        let after_name = after.name.clone();
+    /// The values of specialization constants that AFTER has, which may have lost some; or the one
+    /// that it has alone.
+    fn values_after(&self, before: &Program, after: &Program) -> Result<Result<Vec<SpecValue>, String>, Failure> {
         let (before, after) = (spec_ids(before)?, spec_ids(after)?);
         if let Some(new) = after.iter().find(|id| !before.contains(id)) {
-            let name = &after_name;
-            return Err(invalid(format!("{name}: a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
+            return Ok(Err(format!("a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
         }
-        Ok(self.compute.spec_values()?.into_iter().filter(|value| after.contains(&value.id)).collect())
+        Ok(Ok(self.compute.spec_values()?.into_iter().filter(|value| after.contains(&value.id)).collect()))
     }
 
     fn replay(&self, file: &str, shape: &Shape<'_>, minimal: &Input) -> String {

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use smallstep::program::Language;
-use smallstep::theorem::compiler::Compiler;
-use smallstep::theorem::compilers::{Judgement, Verdict, judge};
+use smallstep::theorem::campaign::Finding;
+use smallstep::theorem::compilers::{Compiler, Judgement, Verdict, judge};
 use smallstep::theorem::refine::Settings;
+use smallstep::theorem::wsl::Tally;
 
 use super::compare::Compare;
 use super::exit::{self, Ended};
@@ -21,6 +22,43 @@ pub(super) fn named(names: &[String], limit: Duration) -> Result<Vec<Compiler>, 
     let program = std::env::current_exe().map_err(|e| (exit::FAILED, format!("the path of this program is not known: {e}")))?;
     let one = |name: &String| Compiler::named(name, &program, limit).map_err(|e| (exit::UNCHECKED, format!("error: --via {name}: {e}")));
     names.iter().map(one).collect()
+}
+
+/// What programs came to behind a compiler, by the verdicts on compilers.
+pub(super) fn verdicts(tally: &Tally) -> BTreeMap<Verdict, u64> {
+    let named = |name: &str| match name {
+        "agree" => Verdict::Agrees,
+        "disagree" => Verdict::Miscompiles,
+        "refused" => Verdict::Refuses,
+        "failed" => Verdict::Crashes,
+        "undecided" => Verdict::Undecided,
+        "vacuous" | "undefined" => Verdict::Vacuous,
+        _ => Verdict::Unchecked,
+    };
+    let mut all = BTreeMap::new();
+    for (name, n) in tally.all_device().shown() {
+        *all.entry(named(name)).or_default() += n;
+    }
+    // Tallies count invalid modules as disagreements, and what says more stands in the findings.
+    let is_invalid = |finding: &&Finding| finding.device && finding.what.contains(&format!(": {}: ", Verdict::Invalid.name()));
+    let invalid = tally.findings.iter().filter(is_invalid).count() as u64;
+    let miscompiled: &mut u64 = all.entry(Verdict::Miscompiles).or_default();
+    *miscompiled = miscompiled.saturating_sub(invalid);
+    all.insert(Verdict::Invalid, invalid);
+    all.retain(|_, n| *n > 0);
+    all
+}
+
+/// The same as text.
+pub(super) fn counts_text(counts: &BTreeMap<Verdict, u64>) -> String {
+    let counts: Vec<String> = counts.iter().map(|(verdict, n)| format!("{} {n}", verdict.name())).collect();
+    if counts.is_empty() { "nothing was judged".into() } else { counts.join(", ") }
+}
+
+/// The same as JSON, with the compiler.
+pub(super) fn counts_json(compiler: &Compiler, counts: &BTreeMap<Verdict, u64>) -> Value {
+    let verdicts: serde_json::Map<_, _> = counts.iter().map(|(verdict, n)| (verdict.name().to_string(), json!(n))).collect();
+    json!({"compiler": compiler.name(), "version": compiler.version(), "verdicts": verdicts})
 }
 
 /// A module's name, and its words or why there are none.
@@ -127,6 +165,8 @@ struct Done {
     /// By compiler, verdict and cause: how often, and inputs.
     causes: BTreeMap<(usize, Verdict, String), u64>,
     inputs: u64,
+    /// What was said besides, by compiler: how often.
+    notes: BTreeMap<(usize, String), u64>,
 }
 
 impl Done {
@@ -135,6 +175,9 @@ impl Done {
         *self.counts.entry((by, verdict)).or_default() += 1;
         if !judgement.cause.is_empty() {
             *self.causes.entry((by, verdict, judgement.group())).or_default() += 1;
+        }
+        for note in &judgement.notes {
+            *self.notes.entry((by, note.clone())).or_default() += 1;
         }
         self.inputs += judgement.inputs;
         self.wrong += u64::from(verdict.is_wrong());
@@ -168,12 +211,15 @@ impl Done {
             for ((_, verdict, cause), n) in of {
                 say!("  {}: {n}: {cause}", verdict.name());
             }
+            for ((_, note), n) in self.notes.iter().filter(|((of, _), _)| *of == by) {
+                say!("  note: {n}: {note}");
+            }
         }
     }
 }
 
 /// The code of a verdict: a refusal leaves a module unchecked.
-fn code(verdict: Verdict) -> u8 {
+pub(super) fn code(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Agrees => exit::DONE,
         Verdict::Miscompiles | Verdict::Invalid => exit::DISAGREE,
@@ -212,7 +258,7 @@ impl Report<'_> {
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "module", "file": self.name, "compiler": self.compiler.name(), "verdict": judgement.verdict.name(),
-                    "cause": judgement.cause, "inputs": judgement.inputs, "agree": judgement.agree, "disagreement": found, "saved": saved})
+                    "cause": judgement.cause, "notes": judgement.notes, "inputs": judgement.inputs, "agree": judgement.agree, "disagreement": found, "saved": saved})
             );
             return;
         }

@@ -8,10 +8,12 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use smallstep::compile::wgsl;
+use smallstep::generate::spirv::feature::Feature;
 use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
+use smallstep::theorem::dispatches::learn::{self, Learnt};
 use smallstep::theorem::dispatches::optimised::{Ends, Optimised, optimised};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
 use smallstep::theorem::dispatches::translated;
@@ -62,6 +64,14 @@ pub(crate) struct FuzzSpirv {
     /// generated module
     #[arg(long, value_name = "COMPILER", conflicts_with_all = ["optimiser", "through_wgsl"])]
     via: Option<String>,
+    /// With --via, without --of and --only: modules that are tried first, to learn what the
+    /// compiler refuses and leave it out; 0: none
+    #[arg(long, default_value_t = learn::MODULES, requires = "via", value_parser = clap::value_parser!(u64).range(..=100_000))]
+    learn: u64,
+    /// A feature that modules do not use, as "SNegate of unsigned": what reports name as left out.
+    /// May be given several times
+    #[arg(long, value_name = "FEATURE", conflicts_with = "of")]
+    leave_out: Vec<Feature>,
     /// With --through-wgsl: a command that must accept the WGSL too; it is given a file, and ends
     /// with 0 if it does
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
@@ -178,16 +188,28 @@ impl FuzzSpirv {
             return self.translated(optimiser, threads);
         }
         let widths = self.widths;
-        let plan = Plan {
+        let mut plan = Plan {
             seed: self.seed,
             count: if self.only { 1 } else { self.count },
             twins: if self.only { 0 } else { self.twins },
             references: self.references.unwrap_or(1),
             threads,
-            limits: Limits { executed: self.executed, int8: widths, int16: widths, int64: widths, ..Limits::default() },
+            limits: Limits {
+                executed: self.executed,
+                int8: widths,
+                int16: widths,
+                int64: widths,
+                left_out: self.leave_out.iter().cloned().collect(),
+                ..Limits::default()
+            },
             engines: Engines::default(),
             optimiser,
         };
+        let learnt = match &plan.optimiser {
+            Some(compiler) if self.via.is_some() && !self.only => learn::learn(compiler, self.seed, self.learn, &plan.limits),
+            _ => Learnt::default(),
+        };
+        plan.limits.left_out.extend(learnt.left_out.keys().cloned());
         if self.only {
             return self.show_one(&plan, device.as_mut());
         }
@@ -199,7 +221,7 @@ impl FuzzSpirv {
         });
         let seconds = begun.elapsed().as_secs_f64();
         bar.0.finish_and_clear();
-        self.report(&plan, &tally, &quirks, device.as_mut(), seconds)
+        self.report(&plan, &learnt, &tally, &quirks, device.as_mut(), seconds)
     }
 
     /// The options that name the compiler, as the command line takes them.
@@ -254,7 +276,7 @@ impl FuzzSpirv {
         let code = match (disagree, failed) {
             (true, _) => exit::DISAGREE,
             (_, true) => exit::FAILED,
-            _ if tally.counts.values().any(|counts| !counts.undecided.is_empty()) => exit::UNCHECKED,
+            _ if tally.counts.values().any(|counts| !counts.undecided.is_empty() || !counts.refused.is_empty()) => exit::UNCHECKED,
             _ => exit::DONE,
         };
         if self.json {
@@ -267,15 +289,18 @@ impl FuzzSpirv {
         say!("{} programs in {seconds:.1} s; {command}:", tally.programs);
         for (kind, counts) in &tally.counts {
             let undecided: u64 = counts.undecided.values().sum();
+            let refused: u64 = counts.refused.values().sum();
             say!(
-                "{} {kind}: {} agree, {} disagree or failed, {} vacuous (undefined before), {undecided} undecided",
+                "{} {kind}: {} agree, {} disagree or failed, {} vacuous (undefined before), {undecided} undecided, {refused} refused",
                 counts.all(),
                 counts.agree,
                 counts.wrong,
                 counts.vacuous
             );
-            for (why, count) in &counts.undecided {
-                say!("  undecided: {count}: {why}");
+            for (list, word) in [(&counts.undecided, "undecided"), (&counts.refused, "refused")] {
+                for (why, count) in list {
+                    say!("  {word}: {count}: {why}");
+                }
             }
         }
         say!("findings: {}", tally.findings.len());
@@ -317,7 +342,15 @@ impl FuzzSpirv {
         Ok(code)
     }
 
-    fn report(&self, plan: &Plan, tally: &Tally, quirks: &[DispatchQuirk], mut device: Option<&mut Device>, seconds: f64) -> Ended {
+    fn report(
+        &self,
+        plan: &Plan,
+        learnt: &Learnt,
+        tally: &Tally,
+        quirks: &[DispatchQuirk],
+        mut device: Option<&mut Device>,
+        seconds: f64,
+    ) -> Ended {
         let name = device.as_ref().map(|d| format!("{} ({})", d.adapter().name, d.route()));
         let unrepeated = device.as_ref().map(|d| d.unrepeated());
         let workers = super::device::workers(device.as_ref().map_or(0, |d| d.workers()));
@@ -338,13 +371,13 @@ impl FuzzSpirv {
                 _ => None,
             };
             if let Some(quirk) = remedied {
-                tell!("{}: {}\nreplay: {}\nknown: {quirk}", finding.runner, finding.what, self.replay(finding));
+                tell!("{}: {}\nreplay: {}\nknown: {quirk}", finding.runner, finding.what, self.replay(plan, finding));
                 explained.count(Some(quirk));
                 continue;
             }
             if minimal >= self.shrink {
                 tell!("{}: {}", finding.runner, finding.what);
-                tell!("replay: {}", self.replay(finding));
+                tell!("replay: {}", self.replay(plan, finding));
                 unknown.push(finding);
                 continue;
             }
@@ -359,7 +392,9 @@ impl FuzzSpirv {
         let code = match (disagree, failed) {
             (true, _) => exit::DISAGREE,
             (_, true) => exit::FAILED,
-            _ if !tally.device_unchecked.is_empty() || !tally.optimised_undecided.is_empty() => exit::UNCHECKED,
+            _ if !tally.device_unchecked.is_empty() || !tally.optimised_undecided.is_empty() || !tally.optimised_refused.is_empty() => {
+                exit::UNCHECKED
+            }
             _ => exit::DONE,
         };
         if self.json {
@@ -370,6 +405,8 @@ impl FuzzSpirv {
             object["device"] = json!(name);
             object["unrepeated_worker_failures"] = json!(unrepeated);
             object["known"] = json!(explained.by_name);
+            object["learnt"] = learnt.to_json();
+            object["left_out"] = plan.limits.left_out.iter().map(ToString::to_string).collect();
             object["exit"] = json!(code);
             say!("{object}");
         } else {
@@ -399,9 +436,18 @@ impl FuzzSpirv {
             if let Some(optimiser) = &plan.optimiser {
                 let undecided: u64 = tally.optimised_undecided.values().sum();
                 let wrong = unknown.iter().filter(|f| f.runner == Runner::Optimiser).count();
+                let refused: u64 = tally.optimised_refused.values().sum();
                 let (agree, vacuous) = (tally.optimised, tally.optimised_vacuous);
                 let command = optimiser.name();
-                say!("{command}: {agree} agree, {wrong} disagree or failed, {vacuous} vacuous (undefined before), {undecided} undecided");
+                for (feature, why) in &learnt.left_out {
+                    say!("left out, learnt from {} other modules: {feature}: {why}", learnt.modules);
+                }
+                say!(
+                    "{command}: {agree} agree, {wrong} disagree or failed, {vacuous} vacuous (undefined before), {undecided} undecided, {refused} refused"
+                );
+                for (why, count) in &tally.optimised_refused {
+                    say!("refused: {count}: {why}");
+                }
                 for (why, count) in &tally.optimised_undecided {
                     say!("undecided after the optimiser: {count}: {why}");
                 }
@@ -414,17 +460,18 @@ impl FuzzSpirv {
         Ok(code)
     }
 
-    fn replay(&self, finding: &Finding) -> String {
+    fn replay(&self, plan: &Plan, finding: &Finding) -> String {
         let twin = finding.defect.map_or_else(String::new, |defect| format!(" --twin {defect:?}"));
         let device = if finding.runner == Runner::Device { format!(" --device '{}'", self.device.device) } else { String::new() };
         let widths = if self.widths { " --widths" } else { "" };
         let by = if finding.runner == Runner::Optimiser { self.by() } else { String::new() };
-        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}{by}", finding.seed, self.executed)
+        let left_out: String = plan.limits.left_out.iter().map(|feature| format!(" --leave-out '{feature}'")).collect();
+        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}{by}{left_out}", finding.seed, self.executed)
     }
 
     /// Makes a finding minimal and prints it; the quirk that it is, if it is one.
     fn show(&self, plan: &Plan, finding: &Finding, known: Option<&Known<'_>>, mut device: Option<&mut Device>) -> Option<String> {
-        let heading = format!("\n{}: {}\nreplay: {}", finding.runner, finding.what, self.replay(finding));
+        let heading = format!("\n{}: {}\nreplay: {}", finding.runner, finding.what, self.replay(plan, finding));
         let Some(minimal) = campaign::minimal(finding, plan, device.as_deref_mut()) else {
             tell!("{heading}\nit does not come back when the module is judged again");
             return None;
@@ -451,7 +498,7 @@ impl FuzzSpirv {
             return Some(quirk);
         }
         let said = shown.map_or_else(|| brief(&judged), |(what, _)| what);
-        let text = format!("; Made minimal from the module of: {}\n; {said}\n{}{text}", self.replay(finding), carried(&case));
+        let text = format!("; Made minimal from the module of: {}\n; {said}\n{}{text}", self.replay(plan, finding), carried(&case));
         tell!("{heading}\nminimal:\n{text}");
         if let (Runner::Optimiser, Some(optimiser)) = (finding.runner, &plan.optimiser) {
             show_optimised(&case, optimiser);
@@ -471,7 +518,7 @@ impl FuzzSpirv {
 fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
     let became = optimised(case, optimiser);
     if let (Optimised::Wrong { .. }, Ok(text)) =
-        (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |words| disassemble(&words)))
+        (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |compiled| disassemble(&compiled.words)))
     {
         tell!("optimised:\n{text}");
     }
@@ -481,7 +528,7 @@ fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
         match &became {
             Optimised::Allowed => "it shows what the module allows",
             Optimised::Vacuous => "the module is undefined, and allows everything",
-            Optimised::Undecided(what) | Optimised::Unchecked(what) | Optimised::Wrong { what, .. } => what,
+            Optimised::Undecided(what) | Optimised::Unchecked(what) | Optimised::Refused(what) | Optimised::Wrong { what, .. } => what,
         }
     );
     matches!(became, Optimised::Wrong { .. })

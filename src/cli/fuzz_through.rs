@@ -10,6 +10,7 @@ use serde_json::json;
 use smallstep::gpu::Device;
 use smallstep::theorem::Verdict;
 use smallstep::theorem::campaign::{self, Counts, Extent, Finding, Report};
+use smallstep::theorem::compilers::{self, Compiler};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::known::Explained;
 use smallstep::theorem::wsl::{Known, MAX_NAMED, MIX, Minimal, Plan, Programs, Quirk, Tally, blame, minimal};
@@ -24,6 +25,7 @@ pub(super) struct Through {
     pub(super) known: Option<PathBuf>,
     pub(super) mix: Vec<Programs>,
     pub(super) references: u64,
+    pub(super) via: Option<Compiler>,
     pub(super) json: bool,
 }
 
@@ -38,8 +40,10 @@ impl Through {
             Ok(device) => device,
             Err(why) => return input::fail_with(exit::UNCHECKED, &format!("unchecked: {why}")),
         };
-        let profile = device.as_ref().map_or(Profile::Strict, |device| profile_of(device.route()));
-        let plan = Plan { extent: self.extent, mix: &self.mix, references: self.references, profile, planted: None };
+        let of_compiler = self.via.as_ref().map_or(Profile::Strict, compilers::profile);
+        let profile = device.as_ref().map_or(of_compiler, |device| profile_of(device.route()));
+        let plan =
+            Plan { extent: self.extent, mix: &self.mix, references: self.references, profile, planted: None, via: self.via.as_ref() };
         let replay = Replay { plan: &plan, named, route: device.as_ref().map(|device| device.route().name()) };
         let only = match (self.from, self.mix.first(), args.only) {
             (Some(seed), Some(&programs), _) => Some((programs, seed)),
@@ -91,6 +95,7 @@ impl Through {
             object["missed_floors"] = json!(missed);
             object["known"] = json!(explained.by_name);
             object["profile"] = json!(plan.profile.to_string());
+            object["via"] = json!(plan.via.map(|compiler| super::compilers::counts_json(compiler, &super::compilers::verdicts(tally))));
             if name.is_some() {
                 object["outage"] = json!(outage);
                 object["unrepeated_worker_failures"] = json!(unrepeated);
@@ -220,6 +225,9 @@ impl Through {
         if let Some(name) = device {
             say!("{name}, under {}: {}", plan.profile, counts_text(&tally.device, &tally.all_device()));
         }
+        if let Some(compiler) = plan.via {
+            say!("via {}, under {}: {}", compiler.name(), plan.profile, super::compilers::counts_text(&super::compilers::verdicts(tally)));
+        }
         say!("WSL's relation beside the machine: {} programs", tally.referenced);
         for (list, word) in [(&tally.refused, "refused"), (&tally.unchecked, "unchecked")] {
             for (why, n) in list {
@@ -271,6 +279,9 @@ impl Replay<'_> {
         let mut command = format!("smallstep fuzz-wsl --through spirv --seed {} --only {index}", self.plan.extent.seed);
         if self.plan.mix != MIX {
             command.extend(self.plan.mix.iter().map(|programs| format!(" --of {}", programs.name())));
+        }
+        if let Some(compiler) = self.plan.via {
+            command += &format!(" --via '{}'", compiler.name().replace('\'', r"'\''"));
         }
         if let (Some(route), device) = (self.route, &self.named.device) {
             command += &format!(" --device '{device}' --route {route}");

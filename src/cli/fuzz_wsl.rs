@@ -58,6 +58,10 @@ pub(crate) struct FuzzWsl {
     /// shows. Only unknown ones make the exit code 1.
     #[arg(long, value_name = "DIR", requires = "through")]
     known: Option<std::path::PathBuf>,
+    /// With --through: have this compiler, as compare --via names it, rewrite each module, and
+    /// compare what it shows then, too.
+    #[arg(long, value_name = "COMPILER", requires = "through", conflicts_with = "device")]
+    via: Option<String>,
     #[command(flatten)]
     campaign: CampaignArgs,
     #[command(flatten)]
@@ -109,9 +113,21 @@ impl FuzzWsl {
         let (seed, count, threads) = (self.seed, self.count, self.threads);
         if self.through.is_some() {
             let extent = self.campaign.extent(seed, count, threads);
+            let limit = std::time::Duration::from_secs(60);
+            let via = match &self.via {
+                Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop(),
+                None => None,
+            };
             let mix = if self.of.is_empty() { MIX.to_vec() } else { self.of };
-            let through =
-                Through { extent, from: self.from, known: self.known, mix, references: self.references.unwrap_or(10), json: self.json };
+            let through = Through {
+                extent,
+                from: self.from,
+                known: self.known,
+                mix,
+                references: self.references.unwrap_or(10),
+                via,
+                json: self.json,
+            };
             return through.run(&self.campaign, &self.device);
         }
         let needless = self.campaign.given().or(self.references.is_some().then_some("--references"));

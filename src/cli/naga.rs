@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use smallstep::compile::naga::{self, LIMIT, Made, NotTranslated, Space};
+use smallstep::theorem::compilers::PANICKED;
 
 use super::exit::{self, Ended};
 use super::input;
@@ -33,13 +34,13 @@ impl Naga {
         let Ok(words) = thread.join() else { return Ok(PANICKED) };
         match words {
             Ok(words) => write(&self.output, &words),
+            // The panic of a thread within, which has been printed too.
+            Err(NotTranslated::Unsupported(what)) if what == naga::PANICS => Ok(PANICKED),
             Err(NotTranslated::Invalid(what) | NotTranslated::Unsupported(what)) => Err((exit::INVALID, what)),
             Err(NotTranslated::Limit(what)) => Err((exit::LIMIT, what)),
         }
     }
 }
-
-const PANICKED: u8 = 101;
 
 fn compiled(words: &[u32], through_wgsl: bool) -> Result<Vec<u32>, NotTranslated> {
     match naga::rewritten(words, through_wgsl)? {

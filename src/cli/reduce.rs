@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::json;
-use smallstep::theorem::compiler::{self, Compiler};
-use smallstep::theorem::compilers::{Verdict, judge};
+use smallstep::theorem::compilers::{Compiler, Verdict, accepts, judge};
 use smallstep::theorem::reducer::reduced;
 use smallstep::theorem::refine::Settings;
 use smallstep_semantics::spirv::disassemble;
@@ -69,7 +68,7 @@ impl Reduce {
             }
             (None, Some(command)) => {
                 let mut wrong = None;
-                let mut interesting = |words: &[u32]| match compiler::accepts(command, words, limit) {
+                let mut interesting = |words: &[u32]| match accepts(command, words, limit) {
                     Ok(accepted) => accepted,
                     Err(what) => {
                         wrong.get_or_insert(what);

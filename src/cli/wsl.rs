@@ -5,6 +5,7 @@ use super::uniformity::Strictness;
 use serde_json::json;
 use smallstep::compile::wsl::Options;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::theorem::compilers::{self, Compiler, Verdict};
 use smallstep::theorem::wsl::{self as theorem, Tally};
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::beside::{self, Bounds, Fuel, Ran};
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 /// What became of a program.
 pub(super) enum Checked {
     /// It is valid.
-    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Box<Tally> },
+    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Box<Tally>, via: Vec<(String, Box<Tally>)> },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
     /// It was found valid, and its derivations do not check, or the engines do not agree:
@@ -55,7 +56,7 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
 
 /// Validates a program, and calls its functions on both engines.
-pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
+pub(super) fn check(name: &str, text: &str, judged: &Strictness, compilers: &[Compiler]) -> Checked {
     match read(name, text, Some(judged)) {
         Err(invalid) => invalid,
         Ok(program) => match recheck(&program) {
@@ -63,7 +64,7 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
             Ok(()) => match beside::everything(&program, text, 0, &BOUNDS) {
                 Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
                 Ok(ran) => {
-                    let translated = through_spirv(&program, text);
+                    let translated = through_spirv(&program, text, None);
                     if let Some(finding) = translated.findings.first() {
                         return Checked::Refuted(format!("the translation does not show what the program allows: {}", finding.what));
                     }
@@ -73,6 +74,7 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
                         nodes: program.exprs.len() + program.stmts.len(),
                         ran,
                         translated: Box::new(translated),
+                        via: compilers.iter().map(|c| (c.name().to_string(), Box::new(through_spirv(&program, text, Some(c))))).collect(),
                     }
                 }
             },
@@ -81,11 +83,12 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness) -> Checked {
 }
 
 /// The theorem: compute entry points, draws and functions, translated and run on both sides.
-fn through_spirv(program: &Program, text: &str) -> Tally {
-    let (mut found, options) = (Tally::default(), Options::default());
-    theorem::check_entry_points(program, text, 0, &options, &mut found);
-    theorem::check_draws(program, text, 0, &options, &mut found);
-    theorem::check_functions(program, text, 0, &options, &mut found);
+fn through_spirv(program: &Program, text: &str, via: Option<&Compiler>) -> Tally {
+    let profile = via.map_or(Options::default().profile, compilers::profile);
+    let (mut found, options) = (Tally::default(), Options { profile, ..Options::default() });
+    theorem::check_entry_points(program, text, 0, &options, via, &mut found);
+    theorem::check_draws(program, text, 0, &options, via, &mut found);
+    theorem::check_functions(program, text, 0, &options, via, &mut found);
     found
 }
 
@@ -103,10 +106,20 @@ fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint
 impl Checked {
     pub(super) fn word(&self) -> &'static str {
         match self {
+            Checked::Valid { .. } if self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong())) => "disagree",
             Checked::Valid { .. } => "valid",
             Checked::Invalid { .. } => "invalid",
             Checked::Refuted(_) => "disagree",
         }
+    }
+
+    /// What became of the program behind each compiler: dispatches and calls by verdict.
+    pub(super) fn by_compiler(&self) -> impl Iterator<Item = BTreeMap<Verdict, u64>> {
+        let via: &[(String, Box<Tally>)] = match self {
+            Checked::Valid { via, .. } => via,
+            Checked::Invalid { .. } | Checked::Refuted(_) => &[],
+        };
+        via.iter().map(|(_, tally)| super::compilers::verdicts(tally))
     }
 
     /// The rules that are broken.
@@ -120,7 +133,10 @@ impl Checked {
 
     pub(super) fn code(&self) -> u8 {
         match self {
-            Checked::Valid { .. } => exit::DONE,
+            Checked::Valid { .. } => {
+                let verdicts = self.by_compiler().flat_map(BTreeMap::into_keys).filter(|verdict| *verdict != Verdict::Vacuous);
+                verdicts.map(super::compilers::code).fold(exit::DONE, exit::worse)
+            }
             Checked::Invalid { .. } => exit::INVALID,
             Checked::Refuted(_) => exit::DISAGREE,
         }
@@ -128,7 +144,7 @@ impl Checked {
 
     pub(super) fn print(&self, name: &str) {
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via } => {
                 let executed = match ran.same {
                     0 => "nothing executed".into(),
                     same => format!("{same} calls, dispatches and draws with drawn arguments alike on both engines"),
@@ -148,6 +164,15 @@ impl Checked {
                 for (why, n) in &translated.unchecked {
                     say!("  unchecked through SPIR-V: {n}, {why}");
                 }
+                for ((compiler, tally), counts) in via.iter().zip(self.by_compiler()) {
+                    say!("  via {compiler}: {}", super::compilers::counts_text(&counts));
+                    tally.findings.iter().for_each(|finding| say!("    {}", finding.what));
+                    tally
+                        .refused
+                        .iter()
+                        .filter(|(why, _)| !translated.refused.contains_key(*why))
+                        .for_each(|(why, n)| say!("    refused: {n}: {why}"));
+                }
             }
             Checked::Invalid { text, .. } => say_part!("{:<10} {name}\n{text}", self.word()),
             Checked::Refuted(why) => say!("{:<10} {name}: {why}; this is a bug of ours", self.word()),
@@ -157,7 +182,13 @@ impl Checked {
     pub(super) fn json(&self, name: &str) -> serde_json::Value {
         let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word()});
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via } => {
+                let counts = self.by_compiler().map(|counts| counts.into_iter().map(|(v, n)| (v.name(), n)).collect::<BTreeMap<_, _>>());
+                let of_compiler = |((compiler, tally), verdicts): (&(String, Box<Tally>), BTreeMap<&str, u64>)| {
+                    let findings: Vec<&String> = tally.findings.iter().map(|finding| &finding.what).collect();
+                    json!({"compiler": compiler, "verdicts": verdicts, "findings": findings})
+                };
+                object["compilers"] = via.iter().zip(counts).map(of_compiler).collect();
                 object["compared"] = json!(ran.same);
                 object["through_spirv"] = json!({"verdicts": named(translated).collect::<BTreeMap<_, _>>(), "lanes": translated.all().to_json()["lanes"], "open": translated.open,
                     "refused": translated.refused, "unchecked": translated.unchecked});

@@ -29,6 +29,9 @@ pub const VERSION: &str = "naga 30.0";
 /// goes on until it is done or this process ends.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
+/// What is said where naga panics.
+pub const PANICS: &str = "naga panics on this program";
+
 /// The stack that naga gets, which recurses over expressions and types.
 const STACK: usize = 256 << 20;
 
@@ -67,7 +70,7 @@ pub fn words(name: &str, text: &str, space: Space, limit: Duration) -> Result<Ve
     }
     match words.recv_timeout(limit) {
         Ok(words) => words,
-        Err(mpsc::RecvTimeoutError::Disconnected) => Err(NotTranslated::Unsupported("naga panics on this program".into())),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(NotTranslated::Unsupported(PANICS.into())),
         Err(mpsc::RecvTimeoutError::Timeout) => {
             Err(NotTranslated::Limit(format!("naga has not read the program within {} s", limit.as_secs_f64())))
         }
@@ -111,16 +114,23 @@ pub fn rewritten(words: &[u32], wgsl: bool) -> Result<Made, NotTranslated> {
     }
     let frozen = process_overrides(&module, &info, None, &PipelineConstants::default());
     let (module, info) = frozen.map_err(|e| unwritten(format!("an override has no value: {e}")))?;
+    let options = written_as(WriterFlags::empty(), None);
+    spv::write_vec(&module, &info, &options, None).map(Made::Words).map_err(|e| unwritten(e.to_string()))
+}
+
+/// How naga writes SPIR-V 1.3: nothing is added that keeps accesses in bounds or bounds loops.
+fn written_as<'o>(flags: WriterFlags, debug_info: Option<DebugInfo<'o>>) -> spv::Options<'o> {
     let unchecked = BoundsCheckPolicy::Unchecked;
-    let options = spv::Options {
+    spv::Options {
         lang_version: (1, 3),
-        flags: WriterFlags::empty(),
+        flags,
+        // Group and binding are taken as descriptor set and binding; naga calls that fake.
         fake_missing_bindings: true,
         bounds_check_policies: BoundsCheckPolicies { index: unchecked, buffer: unchecked, image_load: unchecked, binding_array: unchecked },
         force_loop_bounding: false,
+        debug_info,
         ..spv::Options::default()
-    };
-    spv::write_vec(&module, &info, &options, None).map(Made::Words).map_err(|e| unwritten(e.to_string()))
+    }
 }
 
 fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTranslated> {
@@ -131,19 +141,9 @@ fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTrans
     // Overrides have their defaults.
     let frozen = process_overrides(&module, &info, None, &PipelineConstants::default());
     let (module, info) = frozen.map_err(|e| invalid(format!("an override has no value: {e}")))?;
-    let unchecked = BoundsCheckPolicy::Unchecked;
     let mut flags = WriterFlags::LABEL_VARYINGS | WriterFlags::CLAMP_FRAG_DEPTH | WriterFlags::DEBUG;
     flags.set(WriterFlags::ADJUST_COORDINATE_SPACE, space == Space::OfEach);
-    let options = spv::Options {
-        lang_version: (1, 3),
-        flags,
-        // Group and binding are taken as descriptor set and binding; naga calls that fake.
-        fake_missing_bindings: true,
-        bounds_check_policies: BoundsCheckPolicies { index: unchecked, buffer: unchecked, image_load: unchecked, binding_array: unchecked },
-        force_loop_bounding: false,
-        debug_info: Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }),
-        ..spv::Options::default()
-    };
+    let options = written_as(flags, Some(DebugInfo { source_code: text, file_name: name, language: SourceLanguage::WGSL }));
     let words = spv::write_vec(&module, &info, &options, None);
     let words = words.map_err(|e| NotTranslated::Unsupported(format!("naga does not write it as SPIR-V: {e}")))?;
     Ok(masks_as_arrays(sizes_without_level(words)))

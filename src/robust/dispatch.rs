@@ -18,7 +18,7 @@ pub(super) const LIMITS: Limits =
 /// module. Whether both engines ran it to a definite end.
 pub fn dispatch(bytes: &[u8]) -> bool {
     let Some((seed, edits)) = bytes.split_first_chunk() else { return false };
-    let limits = generate::Limits { executed: 40, shared_percent: 50, int8: true, int16: true, int64: true, newest: 6 };
+    let limits = generate::Limits { executed: 40, shared_percent: 50, int8: true, int16: true, int64: true, ..generate::Limits::default() };
     let case = case(u16::from_le_bytes(*seed).into(), &limits);
     let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let buffers: Vec<Buffer> = case.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: bytes(&b.words) }).collect();

@@ -2,6 +2,7 @@
 
 use super::blame::Blame;
 use super::case::{Case, NoCase, Ran, Settings};
+use super::compilers::{self, Compiler};
 use super::device::{Awaited, Choice, UnderTest};
 use super::known::Known;
 use super::probe::Unblamed;
@@ -9,12 +10,14 @@ use super::quirk::Quirk;
 use super::reduce::{self, Minimal};
 use super::{Lack, Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
+use crate::dispatch::Dispatch;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
 use crate::program::Language;
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::number::Profile;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Which devices take part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,17 +56,21 @@ pub struct Options {
     /// What is known to be wrong with devices: a disagreement with one is made minimal, and looked
     /// for there.
     pub known: Vec<Quirk>,
+    /// Compilers that modules go through; what they show then is compared as a device's is.
+    pub compilers: Vec<Compiler>,
 }
 
 /// One comparison of a program: the semantics with each other, or with one device.
 #[derive(Clone, Debug)]
 pub struct Leg {
-    /// "semantics", or the device and its route.
+    /// "semantics", the device and its route, or the compiler.
     pub name: String,
     /// Whether it is a device's.
     pub device: bool,
     /// The verdict.
     pub verdict: Verdict,
+    /// The verdict on the compiler, if it is a compiler's.
+    pub compiled: Option<compilers::Verdict>,
     /// The profile that it was judged under.
     pub profile: Profile,
     /// The lanes that were compared and that were left alone.
@@ -175,6 +182,7 @@ impl Checker {
             route: None,
             workers: gpu::Options::default(),
             known: Vec::new(),
+            compilers: Vec::new(),
         };
         Checker { options, devices: Vec::new(), missing: None }
     }
@@ -269,6 +277,7 @@ impl Checker {
                 }
                 legs.push(leg);
             }
+            legs.extend(self.options.compilers.iter().map(|compiler| via(compiler, &program, &settings)));
         }
         judged(legs, source, steps, referenced)
     }
@@ -300,13 +309,36 @@ fn drawn(device: &mut UnderTest<'_>, case: &Case, ran: &Ran, settings: &Settings
     Leg { lanes, ..leg(name, true, verdict, profile) }
 }
 
+/// Checks a program behind a compiler, with the module of the profile that the compiler takes. The
+/// program must agree between the semantics.
+fn via(compiler: &Compiler, program: &Program, settings: &Settings) -> Leg {
+    let (name, profile) = (compiler.name().to_string(), compilers::profile(compiler));
+    let settings = Settings { profile, references: false, ..settings.clone() };
+    let of = |verdict: Verdict, lanes| {
+        let compiled = Some(compilers::Verdict::of_program(&verdict));
+        Leg { lanes, compiled, ..leg(name.clone(), false, verdict, profile) }
+    };
+    let case = match Case::new(program.clone(), &settings) {
+        Ok(case) => case,
+        Err(NoCase::IllTyped(e)) => return of(Verdict::Unchecked(Lack::Room, e.message()), Lanes::default()),
+        Err(NoCase::Decided(verdict)) => return of(verdict, Lanes::default()),
+    };
+    let ran = case.run(&settings);
+    let Some(awaited) = Awaited::new(&case, &ran, settings.size.0) else { return of(ran.verdict.clone(), Lanes::default()) };
+    let (verdict, lanes) = match compilers::shown(compiler, &Dispatch::Fragment(Arc::new(case.dispatch(settings.size)))) {
+        Ok(outcome) => awaited.compare(&outcome, &name, Route::Passthrough),
+        Err(wrong) => (wrong.on_program(compiler), Lanes::default()),
+    };
+    of(verdict, lanes)
+}
+
 /// The minimal programs of a program that a device disagrees on.
 fn faults(device: &mut UnderTest<'_>, source: &str, settings: &Settings) -> Vec<Minimal> {
     parse(source).map_or_else(|_| Vec::new(), |tree| reduce::minimal(&tree, settings, Some(device.again())))
 }
 
 fn leg(name: String, device: bool, verdict: Verdict, profile: Profile) -> Leg {
-    Leg { name, device, verdict, profile, lanes: Lanes::default(), known: None, minimal: Vec::new() }
+    Leg { name, device, verdict, compiled: None, profile, lanes: Lanes::default(), known: None, minimal: Vec::new() }
 }
 
 fn judged(legs: Vec<Leg>, source: &str, steps: u64, referenced: u64) -> Checked {

@@ -11,7 +11,6 @@ pub mod blame;
 pub mod campaign;
 pub mod case;
 pub mod check;
-pub mod compiler;
 pub mod compilers;
 pub mod device;
 pub mod dispatches;

@@ -26,7 +26,7 @@ const VALUES_IN_LINE: usize = 16;
 const GENERATOR: usize = 2;
 
 /// What is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// How many scripts.
     pub count: u64,

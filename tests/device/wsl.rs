@@ -21,7 +21,7 @@ fn a_device_shows_what_programs_allow() {
         let naga = device.route() == Route::Naga;
         for (programs, count) in kinds.into_iter().filter(|(programs, _)| !(naga && *programs == Programs::Draws)) {
             let extent = Extent { seed: 1, count: Some(count), time: None, shard: (0, 1), threads: 1 };
-            let plan = Plan { extent, mix: &[programs], references: 10, profile: profile_of(device.route()), planted: None };
+            let plan = Plan { extent, mix: &[programs], references: 10, profile: profile_of(device.route()), planted: None, via: None };
             let tally = run(&plan, Some(&*device), Journal::none(), &()).expect("no journal is written").tally;
             assert_eq!(tally.findings, [], "{} on {}", device.adapter().name, device.route());
             let (agree, asked) = (tally.all_device().of("agree"), tally.all_device().all());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use smallstep::compile::wgsl;
 use smallstep::compile::wgsl::planted::{Change, DRAWN};
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::translated::{Plan, Source, Tally, minimal, run};
 use smallstep::theorem::refine::Verdict;
 use smallstep::theorem::wsl::Programs;

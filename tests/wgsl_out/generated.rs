@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use smallstep::compile::wgsl;
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::optimised::{Optimised, optimised};
 
 const LIMIT: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use smallstep::compile::wgsl::Options;
 use smallstep::compile::wgsl::planted::{BUGS, Change};
 use smallstep::generate::spirv::{Limits, case};
-use smallstep::theorem::compiler::Compiler;
+use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::optimised::{Optimised, optimised};
 
 /// What tests of its own catch, in `breadth`.

@@ -15,7 +15,7 @@ const MIX: &[Programs] = &[Programs::Dispatches, Programs::Functions];
 
 fn plan<'p>(count: u64, threads: usize, mix: &'p [Programs], planted: Option<&'p Planted>) -> Plan<'p> {
     let extent = Extent { seed: 5, count: Some(count), time: None, shard: (0, 1), threads };
-    Plan { extent, mix, references: 0, profile: Profile::Strict, planted }
+    Plan { extent, mix, references: 0, profile: Profile::Strict, planted, via: None }
 }
 
 fn run(plan: &Plan, journal: Journal<Tally>) -> Tally {

@@ -11,7 +11,7 @@ fn programs(default: u64) -> u64 {
 
 fn run(programs: Programs, count: u64) -> Tally {
     let extent = Extent { seed: 1, count: Some(count), time: None, shard: (0, 1), threads: 2 };
-    let plan = Plan { extent, mix: &[programs], references: 10, profile: Profile::Strict, planted: None };
+    let plan = Plan { extent, mix: &[programs], references: 10, profile: Profile::Strict, planted: None, via: None };
     let tally = campaign(&plan, None, Journal::none(), &()).expect("no journal is written").tally;
     println!("{programs:?}: {:?}, of which {} met something unspecified", tally.all(), tally.open);
     println!(

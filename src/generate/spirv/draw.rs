@@ -4,6 +4,7 @@ mod control;
 
 use super::super::random::Random;
 use super::compose::cost;
+use super::feature::leave_out;
 use super::mix::{Limits, Mix};
 use super::repair::repair;
 use super::tree::*;
@@ -36,7 +37,9 @@ pub(super) struct Draw {
 pub fn module(seed: u64, limits: &Limits) -> Module {
     let mut random = Random::new(seed ^ 0x7370_6972_765f_6373);
     let mix = Mix::draw(&mut random, limits);
-    drawn(&mix, random)
+    let mut module = drawn(&mix, random);
+    leave_out(&mut module, &limits.left_out);
+    module
 }
 
 /// A module of a mix.

@@ -2,10 +2,11 @@
 //! each module.
 
 use super::super::random::Random;
+use super::feature::Features;
 use super::tree::{INT, Scalar, Type, UINT};
 
 /// What the modules of a campaign may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The instructions that an invocation is to run in the median module,
     /// by the generator's estimate.
@@ -20,11 +21,13 @@ pub struct Limits {
     pub int64: bool,
     /// The newest minor version of SPIR-V, 3 to 6.
     pub newest: u8,
+    /// What modules do not use.
+    pub left_out: Features,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { executed: 200, shared_percent: 30, int8: false, int16: false, int64: false, newest: 6 }
+        Limits { executed: 200, shared_percent: 30, int8: false, int16: false, int64: false, newest: 6, left_out: Features::new() }
     }
 }
 

@@ -28,12 +28,14 @@
 //! | `twin`, `plant` | defects: where, and what must be said; their instructions |
 //! | `shrink`, `repair` | smaller modules that still show something |
 //! | `remedy` | modules without one construct |
+//! | `feature` | what a compiler may lack: its names, probes, and modules without |
 
 pub mod barriers;
 mod compose;
 mod draw;
 mod emit;
 mod express;
+pub mod feature;
 mod layout;
 mod lower;
 mod mix;

@@ -175,7 +175,7 @@ pub fn modules(limits: Limits) -> Modules {
 }
 
 /// See [`modules`].
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Modules {
     limits: Limits,
 }

@@ -14,7 +14,7 @@ use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
-use crate::theorem::compiler::Compiler;
+use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 
 /// How many seeds are judged before the device gets them.
@@ -94,6 +94,8 @@ pub struct Tally {
     pub optimised_vacuous: u64,
     /// Those that are not wholly compared, by why.
     pub optimised_undecided: BTreeMap<String, u64>,
+    /// Those that the compiler refuses, by why.
+    pub optimised_refused: BTreeMap<String, u64>,
     /// What is wrong, by seed.
     pub findings: Vec<Finding>,
     /// Why the device was given up, if it was: then some dispatches have no answer, and later seeds
@@ -110,6 +112,7 @@ impl Tally {
             "device_agrees": self.device_agrees, "device_unchecked": self.device_unchecked,
             "outage": self.outage,
             "optimised": self.optimised, "optimised_vacuous": self.optimised_vacuous, "optimised_undecided": self.optimised_undecided,
+            "optimised_refused": self.optimised_refused,
             "findings": self.findings.iter().map(|f| json!({
                 "seed": f.seed, "defect": f.defect.map(|d| format!("{d:?}")), "runner": f.runner.to_string(), "what": f.what, "failed": f.failed,
             })).collect::<Vec<_>>(),
@@ -260,6 +263,7 @@ fn count_optimised(tally: &mut Tally, seed: u64, optimised: &[(Option<Defect>, O
         match became {
             Optimised::Allowed => tally.optimised += 1,
             Optimised::Vacuous => tally.optimised_vacuous += 1,
+            Optimised::Refused(why) => *tally.optimised_refused.entry(why.clone()).or_default() += 1,
             Optimised::Undecided(why) | Optimised::Unchecked(why) => *tally.optimised_undecided.entry(why.clone()).or_default() += 1,
             Optimised::Wrong { what, ends } => {
                 let (what, failed) = (what.clone(), *ends == Ends::Failed);

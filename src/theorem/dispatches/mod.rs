@@ -10,6 +10,7 @@ pub use crate::compute::MachineBug;
 pub mod campaign;
 pub mod due;
 pub mod fragments;
+pub mod learn;
 pub mod optimised;
 pub mod optimiser_quirk;
 pub mod planted;

@@ -8,7 +8,7 @@ use crate::compile::split_samplers;
 use crate::compute::{ComputeModule, Prepared};
 use crate::dispatch::{Dispatch, DrawDispatch, Stage};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
-use crate::theorem::compiler::{Compiler, NotCompiled};
+use crate::theorem::compilers::{Compiler, NotCompiled};
 use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::observe::{How, judge};
 use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
@@ -30,6 +30,8 @@ pub enum Optimised {
     Undecided(String),
     /// It was not compared: why.
     Unchecked(String),
+    /// The compiler refuses it, which is no mistake: why, without numbers.
+    Refused(String),
     /// The compiler is wrong, or failed: a sentence.
     Wrong {
         /// How.
@@ -63,9 +65,9 @@ pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Optimised {
 /// What the compiler makes of a module, judged.
 fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32]) -> Optimised) -> Optimised {
     match compiler.run(words) {
-        Ok(words) => judged(&words),
+        Ok(compiled) => judged(&compiled.named),
         Err(NotCompiled::Refused(what)) if compiler.may_refuse() => {
-            Optimised::Unchecked(without_numbers(what.lines().next().unwrap_or_default()))
+            Optimised::Refused(without_numbers(what.lines().next().unwrap_or_default()))
         }
         Err(NotCompiled::Refused(what)) => Optimised::Wrong { what, ends: Ends::Shown },
         Err(NotCompiled::Invalid(what) | NotCompiled::Crashed(what) | NotCompiled::TimedOut(what)) => {

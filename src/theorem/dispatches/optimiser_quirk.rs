@@ -11,7 +11,7 @@ use std::path::Path;
 use super::optimised::{Ends, Optimised, optimised_dispatch};
 use super::quirk::prepare;
 use crate::compute::Prepared;
-use crate::theorem::compiler::Compiler;
+use crate::theorem::compilers::Compiler;
 use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
 use crate::theorem::without_numbers;
 
@@ -87,7 +87,7 @@ impl OptimiserQuirk {
             Optimised::Wrong { what, .. } => Err(format!("another disagreement than recorded: {what}")),
             Optimised::Allowed => Err("this version no longer shows it: remove the quirk".into()),
             Optimised::Vacuous => Err("the module is undefined, so that every compiled module is right".into()),
-            Optimised::Undecided(why) | Optimised::Unchecked(why) => Err(format!("it is unchecked: {why}")),
+            Optimised::Undecided(why) | Optimised::Unchecked(why) | Optimised::Refused(why) => Err(format!("it is unchecked: {why}")),
         }
     }
 }

@@ -125,7 +125,7 @@ pub fn table() -> Vec<Bug> {
 }
 
 /// How bugs are hunted: each on the same modules, so that what is found depends on nothing else.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Hunt {
     /// The seed of the first module; the others follow it.
     pub seed: u64,

@@ -17,7 +17,7 @@ use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl as shrink;
-use crate::theorem::compiler::Compiler;
+use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Programs, translated};
 
@@ -74,6 +74,8 @@ pub struct Counts {
     pub vacuous: u64,
     /// What is not wholly compared, by why.
     pub undecided: BTreeMap<String, u64>,
+    /// What the compiler refuses, by why.
+    pub refused: BTreeMap<String, u64>,
     /// What is wrong.
     pub wrong: u64,
 }
@@ -81,7 +83,7 @@ pub struct Counts {
 impl Counts {
     /// How many there are.
     pub fn all(&self) -> u64 {
-        self.agree + self.vacuous + self.wrong + self.undecided.values().sum::<u64>()
+        self.agree + self.vacuous + self.wrong + self.undecided.values().chain(self.refused.values()).sum::<u64>()
     }
 }
 
@@ -113,7 +115,10 @@ impl Tally {
     /// As one JSON object.
     pub fn to_json(&self) -> Value {
         let counts = self.counts.iter().map(|(kind, c)| {
-            (kind.to_string(), json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "wrong": c.wrong}))
+            (
+                kind.to_string(),
+                json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "refused": c.refused, "wrong": c.wrong}),
+            )
         });
         json!({
             "programs": self.programs, "counts": counts.collect::<serde_json::Map<_, _>>(),
@@ -129,6 +134,7 @@ impl Tally {
             match became {
                 Optimised::Allowed => counts.agree += 1,
                 Optimised::Vacuous => counts.vacuous += 1,
+                Optimised::Refused(why) => *counts.refused.entry(why).or_default() += 1,
                 Optimised::Undecided(why) | Optimised::Unchecked(why) => *counts.undecided.entry(why).or_default() += 1,
                 Optimised::Wrong { what, ends } => {
                     counts.wrong += 1;

@@ -29,6 +29,23 @@ impl Runnable {
         Ok(Runnable::Stages(Box::new(StageModule::new(name, module, entry)?), assembly))
     }
 
+    /// What AFTER has in the place of this one: the entry points of these stages and names, among
+    /// whatever others there are.
+    ///
+    /// # Errors
+    /// One is not there: a sentence.
+    pub fn in_place(&self, name: &str, module: Module, assembly: Option<AssemblyLines>) -> Result<Runnable, String> {
+        match self {
+            Runnable::Dispatch(side) => {
+                let module = ComputeModule::new(module, Some(&side.module.entry))?;
+                Ok(Runnable::Dispatch(Box::new(Side::new(name, module, assembly))))
+            }
+            Runnable::Stages(stages, _) => {
+                Ok(Runnable::Stages(Box::new(StageModule::with_entries(name, module, stages.entries())?), assembly))
+            }
+        }
+    }
+
     /// How messages name its module.
     pub fn name(&self) -> &str {
         match self {

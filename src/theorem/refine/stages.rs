@@ -31,6 +31,13 @@ struct Entry {
     needs: Needs,
 }
 
+impl Entry {
+    fn of(module: &Module, model: ExecutionModel, name: &str) -> Result<Entry, String> {
+        let needs = resources::needs(module.words(), model, name).map_err(|e| e.to_string())?;
+        Ok(Entry { name: name.to_string(), needs })
+    }
+}
+
 /// A module with the stages that are drawn.
 pub struct StageModule {
     /// How messages name it: a file.
@@ -55,10 +62,7 @@ impl StageModule {
                 .collect();
             match all.as_slice() {
                 [] => Ok(None),
-                [one] => {
-                    let needs = resources::needs(module.words(), model, one).map_err(|e| e.to_string())?;
-                    Ok(Some(Entry { name: one.to_string(), needs }))
-                }
+                [one] => Entry::of(&module, model, one).map(Some),
                 several => {
                     let shown = &several[..several.len().min(8)];
                     let names = shown.join(", ");
@@ -73,6 +77,22 @@ impl StageModule {
                 None => "the module has no vertex and no fragment entry point".into(),
             });
         }
+        Ok(StageModule { name: name.into(), module, vertex, fragment })
+    }
+
+    /// Its vertex and its fragment entry point of these names; without a name, without that stage.
+    ///
+    /// # Errors
+    /// There is no such entry point: a sentence.
+    pub fn with_entries(name: impl Into<String>, module: Module, entries: [Option<&str>; 2]) -> Result<StageModule, String> {
+        let of = |model: ExecutionModel, entry: Option<&str>| {
+            let Some(entry) = entry else { return Ok(None) };
+            match module.entry_points().iter().any(|e| e.model == model && e.name == entry) {
+                true => Entry::of(&module, model, entry).map(Some),
+                false => Err(format!("no {} entry point is called \"{entry}\"", format!("{model:?}").to_lowercase())),
+            }
+        };
+        let (vertex, fragment) = (of(ExecutionModel::Vertex, entries[0])?, of(ExecutionModel::Fragment, entries[1])?);
         Ok(StageModule { name: name.into(), module, vertex, fragment })
     }
 

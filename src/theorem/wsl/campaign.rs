@@ -12,6 +12,7 @@ use crate::dispatch::Dispatch;
 use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::theorem::blame::Blame;
 use crate::theorem::campaign::{CHUNK, Extent, Returned, SourceLanguage};
+use crate::theorem::compilers::{Compiler, shown};
 use crate::theorem::probe::Unblamed;
 use crate::theorem::{Difference, Engine, Verdict};
 use serde_json::{Value, json};
@@ -63,6 +64,8 @@ pub struct Plan<'p> {
     pub profile: Profile,
     /// A mistake in the compiler.
     pub planted: Option<&'p Planted>,
+    /// A compiler that the modules go through; what they show then is compared as a device's is.
+    pub via: Option<&'p Compiler>,
 }
 
 /// Runs through the subjects of a program.
@@ -159,12 +162,15 @@ impl Plan<'_> {
     /// interpreters, or on the device if one is given.
     pub(super) fn verdict(&self, programs: Programs, seed: u64, text: &str, made: Option<&Made>, device: Option<&mut Device>) -> Verdict {
         let Some(program) = validate(text).program else { return Difference::of(Engine::Generator, Engine::Typing, "it is not valid") };
-        let mut one = OfOne::default();
+        let (mut one, mut by_compiler) = (OfOne::default(), ByCompiler::default());
         let mut dispatches = Vec::new();
         subjects_of(programs, (&program, text), seed, made, &mut |number, _, subject| {
-            dispatches.extend(judge_one(subject, &self.options(), Asks::EveryWay, &mut one).map(|agreed| agreed.submitted(number)));
+            let agreed = judge_one(&subject, &self.options(), Asks::EveryWay, &mut one);
+            by_compiler.judge(self.via, &subject, agreed.as_ref(), &self.options());
+            dispatches.extend(agreed.map(|agreed| agreed.submitted(number)));
         });
-        let (verdict, Some(device)) = (one.verdict(), device) else { return one.verdict() };
+        let verdict = if by_compiler.0.subjects > 0 { one.verdict().worse(by_compiler.0.verdict()) } else { one.verdict() };
+        let Some(device) = device else { return verdict };
         let name = format!("{} ({})", device.adapter().name, device.route());
         let returned: Vec<_> = dispatches.into_iter().map(|(awaited, dispatch)| (awaited, device.run(dispatch).outcome)).collect();
         if returned.is_empty() {
@@ -253,18 +259,34 @@ impl Agreed {
     }
 }
 
+/// What becomes of the subjects of a program behind a compiler.
+#[derive(Default)]
+struct ByCompiler(OfOne);
+
+impl ByCompiler {
+    /// Adds a subject on which the interpreters agree.
+    fn judge(&mut self, compiler: Option<&Compiler>, case: &Result<Case, Verdict>, agreed: Option<&Agreed>, options: &Options) {
+        let (Some(compiler), Ok(case), Some(agreed)) = (compiler, case, agreed) else { return };
+        let (verdict, compared) = match shown(compiler, &agreed.ran.dispatch()) {
+            Ok(outcome) => case.on_device(&outcome, options, compiler.name(), Route::Passthrough),
+            Err(wrong) => (wrong.on_program(compiler), Compared::default()),
+        };
+        self.0.add(verdict, compared);
+    }
+}
+
 /// Judges a subject between the interpreters.
-fn judge_one(case: Result<Case, Verdict>, options: &Options, relation: Asks, one: &mut OfOne) -> Option<Agreed> {
+fn judge_one(case: &Result<Case, Verdict>, options: &Options, relation: Asks, one: &mut OfOne) -> Option<Agreed> {
     let case = match case {
         Ok(case) => case,
         Err(verdict) => {
-            one.add(verdict, Compared::default());
+            one.add(verdict.clone(), Compared::default());
             return None;
         }
     };
     let (verdict, compared, ran) = case.judged(options, relation);
     if let Some(ran) = &ran {
-        one.covers(&case, ran.modules());
+        one.covers(case, ran.modules());
     }
     one.add(verdict.clone(), compared);
     let ran = ran.filter(|_| matches!(verdict, Verdict::Agree | Verdict::Undecided(_)));
@@ -286,18 +308,20 @@ impl SourceLanguage for Plan<'_> {
             "profile": format!("{:?}", self.profile), "device": device, "chunk": CHUNK, "spirv": SPIRV,
             "generator": [DISPATCHES, DRAWS, TYPED],
             "mix": self.mix.iter().map(|programs| programs.name()).collect::<Vec<_>>(),
-            "planted": self.planted.map(|bug| bug.name),
+            "planted": self.planted.map(|bug| bug.name), "via": self.via.map(Compiler::name),
         })
     }
 
     fn judge(&self, index: u64, with_device: bool, tally: &mut Tally) -> Vec<(Awaited, Dispatch)> {
         let (mut one, mut dispatches, mut statements) = (OfOne::default(), Vec::new(), 0);
         let (options, relation) = (self.options(), self.samples(index));
+        let mut by_compiler = ByCompiler::default();
         let Judged { programs, passed, restricted, .. } = self.subjects(index, &mut |number, _, subject| {
             if let Ok(subject) = &subject {
                 statements = subject.program().stmts.len() as u64;
             }
-            let agreed = judge_one(subject, &options, relation, &mut one);
+            let agreed = judge_one(&subject, &options, relation, &mut one);
+            by_compiler.judge(self.via, &subject, agreed.as_ref(), &options);
             dispatches.extend(agreed.filter(|_| with_device).map(|agreed| agreed.submitted(number)));
         });
         tally.statements += statements;
@@ -308,6 +332,9 @@ impl SourceLanguage for Plan<'_> {
             *tally.restricted.entry(restriction.name().into()).or_default() += 1;
         }
         tally.count(programs, index, one);
+        if by_compiler.0.subjects > 0 {
+            tally.count_device(programs, index, by_compiler.0);
+        }
         dispatches
     }
 
@@ -333,30 +360,45 @@ pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &O
 }
 
 /// The compute entry points of a program, each judged as a program of that number.
-pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
+pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, via: Option<&Compiler>, tally: &mut Tally) {
     entry_points(program, text, seed, &mut |_, _, subject| {
         let mut one = OfOne::default();
-        judge_one(subject, options, Asks::EveryWay, &mut one);
+        let mut by_compiler = ByCompiler::default();
+        let agreed = judge_one(&subject, options, Asks::EveryWay, &mut one);
+        by_compiler.judge(via, &subject, agreed.as_ref(), options);
         tally.count(Programs::EntryPoints, seed, one);
+        if by_compiler.0.subjects > 0 {
+            tally.count_device(Programs::EntryPoints, seed, by_compiler.0);
+        }
     });
 }
 
 /// The draws of a program, each judged as a program of that number: each fragment entry point over
 /// the screen, and behind each vertex entry point that it fits.
-pub fn check_draws(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
+pub fn check_draws(program: &Program, text: &str, seed: u64, options: &Options, via: Option<&Compiler>, tally: &mut Tally) {
     draws(program, text, seed, &mut |_, _, case| {
         let mut one = OfOne::default();
-        judge_one(case, options, Asks::EveryWay, &mut one);
+        let mut by_compiler = ByCompiler::default();
+        let agreed = judge_one(&case, options, Asks::EveryWay, &mut one);
+        by_compiler.judge(via, &case, agreed.as_ref(), options);
         tally.count(Programs::Stages, seed, one);
+        if by_compiler.0.subjects > 0 {
+            tally.count_device(Programs::Stages, seed, by_compiler.0);
+        }
     });
 }
 
 /// The functions of a program that are no entry points, each judged as a program of that number.
-pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, tally: &mut Tally) {
+pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, via: Option<&Compiler>, tally: &mut Tally) {
     functions(program, text, seed, &mut |_, _, subject| {
         let mut one = OfOne::default();
-        judge_one(subject, options, Asks::EveryWay, &mut one);
+        let mut by_compiler = ByCompiler::default();
+        let agreed = judge_one(&subject, options, Asks::EveryWay, &mut one);
+        by_compiler.judge(via, &subject, agreed.as_ref(), options);
         tally.count(Programs::Functions, seed, one);
+        if by_compiler.0.subjects > 0 {
+            tally.count_device(Programs::Functions, seed, by_compiler.0);
+        }
     });
 }
 
@@ -364,7 +406,7 @@ pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Optio
 pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally) {
     let mut one = OfOne::default();
     let judged = subjects(programs, seed, &mut |_, _, subject| {
-        judge_one(subject, options, if programs == Programs::Racy { Asks::EveryWay } else { Asks::Open }, &mut one);
+        judge_one(&subject, options, if programs == Programs::Racy { Asks::EveryWay } else { Asks::Open }, &mut one);
     });
     match judged {
         Ok(_) => {
@@ -384,8 +426,14 @@ mod tests {
     #[test]
     fn a_device_that_lies_is_found() {
         let extent = Extent { seed: 3, count: Some(20), time: None, shard: (0, 1), threads: 1 };
-        let plan =
-            Plan { extent, mix: &[Programs::Functions, Programs::Dispatches], references: 0, profile: Profile::Strict, planted: None };
+        let plan = Plan {
+            extent,
+            mix: &[Programs::Functions, Programs::Dispatches],
+            references: 0,
+            profile: Profile::Strict,
+            planted: None,
+            via: None,
+        };
         let (mut agreed, mut lied) = (0, 0);
         for index in 0..20 {
             let mut between = Tally::default();

@@ -77,7 +77,7 @@ impl Quirk {
     pub fn judged(&self, device: Option<&mut Device>) -> Verdict {
         let profile = profile_of(self.seen.route);
         let extent = Extent { seed: 0, count: None, time: None, shard: (0, 1), threads: 1 };
-        let plan = Plan { extent, mix: &[], references: 1, profile, planted: None };
+        let plan = Plan { extent, mix: &[], references: 1, profile, planted: None, via: None };
         let (programs, seed) = self.from;
         let made = generated(programs, seed).made;
         plan.verdict(programs, seed, &self.text, made.as_ref(), device)

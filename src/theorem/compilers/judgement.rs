@@ -1,15 +1,15 @@
-//! Modules through compilers under test ([`Compiler`]): whether what a compiler writes may stand
+//! Modules through a [`Compiler`]: whether what a compiler writes may stand
 //! for what it read ([`crate::theorem::refine`]), over generated inputs and for every entry point.
 
 use std::collections::BTreeMap;
 
 use smallstep_semantics::spirv::{LoadError, Module};
 
-use super::compiler::{Compiler, NotCompiled};
-use super::refine::{self, Disagreement, Input, Runnable, Settings, Summary, Unchecked, entries};
-use super::without_numbers;
+use super::compiler::{Compiled, Compiler};
 use crate::compile::split_samplers;
 use crate::dispatch::ComputeDispatch;
+use crate::theorem::refine::{self, Disagreement, Input, Runnable, Settings, Summary, Unchecked, entries};
+use crate::theorem::without_numbers;
 
 /// What a compiler made of one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +63,21 @@ impl Verdict {
         }
     }
 
+    /// The verdict on a compiler of one on a program that went through it.
+    pub fn of_program(verdict: &crate::theorem::Verdict) -> Verdict {
+        use crate::theorem::Verdict as OnProgram;
+        match verdict {
+            OnProgram::Agree => Verdict::Agrees,
+            OnProgram::Disagree(found) if found.what.starts_with(Verdict::Invalid.name()) => Verdict::Invalid,
+            OnProgram::Disagree(_) => Verdict::Miscompiles,
+            OnProgram::Refused(_) => Verdict::Refuses,
+            OnProgram::Failed(_) => Verdict::Crashes,
+            OnProgram::Undecided(_) => Verdict::Undecided,
+            OnProgram::Vacuous(_) | OnProgram::Undefined(_) => Verdict::Vacuous,
+            OnProgram::Unchecked(..) => Verdict::Unchecked,
+        }
+    }
+
     /// Whether the compiler is wrong: what it writes is wrong, or it ends without an answer.
     pub fn is_wrong(self) -> bool {
         matches!(self, Verdict::Miscompiles | Verdict::Invalid | Verdict::Crashes | Verdict::TimesOut)
@@ -99,6 +114,8 @@ pub struct Judgement {
     pub inputs: u64,
     /// Those on which what the compiler wrote shows what the module allows.
     pub agree: u64,
+    /// What is to say besides, in sentences: entry points that WGSL renamed.
+    pub notes: Vec<String>,
     /// The disagreement: the entry point, the number of the input, and what is to say about it.
     pub disagreement: Option<Box<Found>>,
 }
@@ -120,7 +137,7 @@ pub struct Found {
 
 impl Judgement {
     fn of(verdict: Verdict, cause: impl Into<String>) -> Judgement {
-        Judgement { verdict, cause: cause.into(), words: None, inputs: 0, agree: 0, disagreement: None }
+        Judgement { verdict, cause: cause.into(), words: None, inputs: 0, agree: 0, notes: Vec::new(), disagreement: None }
     }
 
     /// Whether another module shows the same: the same verdict, of a miscompilation the same kind
@@ -168,13 +185,12 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
         Ok(module) => module,
         Err(e) => return Judgement::of(Verdict::Unchecked, refused(&e)),
     };
-    let written = match compiler.run(words) {
-        Ok(written) => written,
-        Err(NotCompiled::Refused(what)) => return Judgement::of(Verdict::Refuses, what),
-        Err(NotCompiled::Invalid(what)) => return Judgement::of(Verdict::Invalid, what),
-        Err(NotCompiled::Crashed(what)) => return Judgement::of(Verdict::Crashes, what),
-        Err(NotCompiled::TimedOut(what)) => return Judgement::of(Verdict::TimesOut, what),
-        Err(NotCompiled::NotRun(what)) => return Judgement::of(Verdict::Unchecked, what),
+    let Compiled { words: written, named, renamed } = match compiler.run(words) {
+        Ok(compiled) => compiled,
+        Err(why) => {
+            let (verdict, cause) = why.judged();
+            return Judgement::of(verdict, cause);
+        }
     };
     match Module::load(&written) {
         Ok(_) => {}
@@ -189,7 +205,7 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
     };
     let mut judgement = Judgement::of(Verdict::Vacuous, "the module has no entry point");
     for (at, entry) in all.into_iter().enumerate() {
-        let one = one_entry(name, words, &written, entry.as_deref(), settings);
+        let one = one_entry(name, words, &named, entry.as_deref(), settings);
         // The cause is that of the verdict.
         if at == 0 || judgement.verdict.weightier(one.verdict) != judgement.verdict {
             (judgement.verdict, judgement.cause) = (one.verdict, one.cause);
@@ -199,6 +215,7 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
         judgement.disagreement = judgement.disagreement.or(one.disagreement);
     }
     judgement.words = Some(written);
+    judgement.notes = renamed.iter().map(ToString::to_string).collect();
     judgement
 }
 
@@ -211,18 +228,16 @@ fn refused(error: &LoadError) -> String {
 
 fn one_entry(name: &str, words: &[u32], written: &[u32], entry: Option<&str>, settings: &Settings) -> Judgement {
     let load = |words: &[u32]| Module::load(words).map_err(|e| refused(&e));
-    let runnable = |name: &str, words: &[u32]| load(words).and_then(|module| Runnable::new(name, module, None, entry));
-    let before = match runnable(name, words) {
+    let before = match load(words).and_then(|module| Runnable::new(name, module, None, entry)) {
         Ok(before) => before,
         Err(what) => return Judgement::of(Verdict::Unchecked, what),
     };
-    let after = match runnable("what the compiler writes", written) {
+    let after = load(written).and_then(|module| before.in_place("what the compiler writes", module, None));
+    let after = after.and_then(|after| before.admits(&after).map(|()| after).map_err(|e| e.0));
+    let after = match after {
         Ok(after) => after,
         Err(what) => return Judgement::of(Verdict::Miscompiles, format!("another interface: {what}")),
     };
-    if let Err(what) = before.admits(&after) {
-        return Judgement::of(Verdict::Miscompiles, format!("another interface: {what}"));
-    }
     match before.refined_by(&after, settings, |_| {}) {
         Ok(summary) => of_summary(&before, entry, summary, settings),
         Err(what) => Judgement::of(Verdict::Unchecked, what.0),

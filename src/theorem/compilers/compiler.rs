@@ -18,10 +18,13 @@ use crate::dispatch::MAX_WORDS;
 use crate::source;
 use crate::theorem::without_numbers;
 
+use super::judgement::Verdict;
+use super::renamed::{Renamed, restored};
+
 /// The most bytes of what a command says that are shown.
 const SAID: usize = 300;
 /// The code with which a Rust program ends that panics.
-const PANICKED: i32 = 101;
+pub const PANICKED: u8 = 101;
 /// Stands between the steps of a compiler.
 const THEN: &str = " then ";
 
@@ -46,13 +49,36 @@ enum Step {
     Wgsl(wgsl::Options),
 }
 
+impl Step {
+    /// Whether modules become WGSL in it.
+    fn is_by_wgsl(&self) -> bool {
+        match self {
+            Step::Wgsl(_) => true,
+            Step::Command(words) => words.iter().any(|word| word == NAGA_BY_WGSL),
+        }
+    }
+}
+
 /// Stands for the file that a command reads.
 const IN: &str = "{in}";
 /// Stands for the file that a command writes.
 const OUT: &str = "{out}";
 
+/// The subcommand that is naga.
+const NAGA: &str = "naga";
 /// The option of the `naga` subcommand.
 const NAGA_BY_WGSL: &str = "--through-wgsl";
+
+/// What a compiler makes of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The words, as they were written.
+    pub words: Vec<u32>,
+    /// The same, in which entry points that WGSL renamed have their names again.
+    pub named: Vec<u32>,
+    /// These entry points: no fault of the compiler.
+    pub renamed: Vec<Renamed>,
+}
 
 /// Why a compiler gives no words: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +93,19 @@ pub enum NotCompiled {
     TimedOut(String),
     /// It could not be run, or has no way to say what the module does: nothing is known about it.
     NotRun(String),
+}
+
+impl NotCompiled {
+    /// The verdict that it is, and the sentence.
+    pub fn judged(self) -> (Verdict, String) {
+        match self {
+            NotCompiled::Refused(what) => (Verdict::Refuses, what),
+            NotCompiled::Invalid(what) => (Verdict::Invalid, what),
+            NotCompiled::Crashed(what) => (Verdict::Crashes, what),
+            NotCompiled::TimedOut(what) => (Verdict::TimesOut, what),
+            NotCompiled::NotRun(what) => (Verdict::Unchecked, what),
+        }
+    }
 }
 
 impl Compiler {
@@ -110,8 +149,8 @@ impl Compiler {
         let of = |words: Vec<String>| Compiler::of_command(name, words, limit);
         let of_naga = |words| Compiler { version: naga::VERSION.into(), ..Compiler::of_words(name, words, limit) };
         match kind {
-            "naga" if rest.is_empty() => Ok(of_naga(program(&["naga", IN, OUT]))),
-            "naga-wgsl" if rest.is_empty() => Ok(of_naga(program(&["naga", NAGA_BY_WGSL, IN, OUT]))),
+            "naga" if rest.is_empty() => Ok(of_naga(program(&[NAGA, IN, OUT]))),
+            "naga-wgsl" if rest.is_empty() => Ok(of_naga(program(&[NAGA, NAGA_BY_WGSL, IN, OUT]))),
             "wgsl" if rest.is_empty() => {
                 // Comparisons draw triangles, and naga reads vertex stages that write.
                 let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
@@ -192,23 +231,37 @@ impl Compiler {
         &self.name
     }
 
-    /// Whether modules become WGSL on the way.
-    pub fn is_by_wgsl(&self) -> bool {
+    /// Whether naga reads the modules, or what they become.
+    pub fn is_naga(&self) -> bool {
         self.steps.iter().any(|step| match step {
             Step::Wgsl(_) => true,
-            Step::Command(words) => words.iter().any(|word| word == NAGA_BY_WGSL),
+            Step::Command(words) => words.get(1).is_some_and(|word| word == NAGA),
         })
     }
 
-    /// The words that it makes of these.
+    /// Whether modules become WGSL on the way.
+    pub fn is_by_wgsl(&self) -> bool {
+        self.steps.iter().any(Step::is_by_wgsl)
+    }
+
+    /// What it makes of the words of a module.
     ///
     /// # Errors
-    /// It gives none: why.
-    pub fn run(&self, words: &[u32]) -> Result<Vec<u32>, NotCompiled> {
-        self.steps.iter().try_fold(words.to_vec(), |words, step| match step {
-            Step::Command(command) => self.by_command(command, &words),
-            Step::Wgsl(options) => self.by_wgsl(&words, options),
-        })
+    /// It gives no words: why.
+    pub fn run(&self, words: &[u32]) -> Result<Compiled, NotCompiled> {
+        let mut done = Compiled { words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
+        for step in &self.steps {
+            let written = match step {
+                Step::Command(command) => self.by_command(command, &done.named)?,
+                Step::Wgsl(options) => self.by_wgsl(&done.named, options)?,
+            };
+            done.words.clone_from(&written);
+            // Only names of a step with WGSL in it may change: another one changes the interface.
+            let (named, renamed) = if step.is_by_wgsl() { restored(&done.named, written) } else { (written, Vec::new()) };
+            done.named = named;
+            done.renamed.extend(renamed);
+        }
+        Ok(done)
     }
 
     fn by_wgsl(&self, words: &[u32], options: &wgsl::Options) -> Result<Vec<u32>, NotCompiled> {
@@ -229,6 +282,7 @@ impl Compiler {
         }
         naga::words("converted.wgsl", &converted.text, naga::Space::Kept, self.limit).map_err(|e| match e {
             naga::NotTranslated::Invalid(what) => NotCompiled::Refused(format!("naga refuses the WGSL: {what}")),
+            naga::NotTranslated::Unsupported(what) if what == naga::PANICS => NotCompiled::Crashed(what),
             naga::NotTranslated::Unsupported(what) | naga::NotTranslated::Limit(what) => NotCompiled::NotRun(what),
         })
     }
@@ -274,7 +328,7 @@ impl Compiler {
         match status.map(|status| (status, status.code())) {
             None => Err(NotCompiled::TimedOut(format!("the {kind} has not ended after {} s", self.limit.as_secs()))),
             Some((_, Some(0))) => Ok(()),
-            Some((_, Some(PANICKED))) => Err(NotCompiled::Crashed(format!("the {kind} crashes: {}", said()))),
+            Some((_, Some(code))) if code == i32::from(PANICKED) => Err(NotCompiled::Crashed(format!("the {kind} crashes: {}", said()))),
             Some((_, Some(_))) => Err(NotCompiled::Refused(format!("the {kind} refuses a valid module: {}", said()))),
             Some((status, None)) => Err(NotCompiled::Crashed(format!("the {kind} crashes ({status}): {}", said()))),
         }

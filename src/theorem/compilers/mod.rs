@@ -1,0 +1,16 @@
+//! Compilers under test: what makes other words of a module's words, and whether what it writes may
+//! stand for what it read ([`crate::theorem::refine`]).
+//!
+//! `compiler` runs them, `renamed` finds the entry points that WGSL renames, `judgement` compares
+//! over generated inputs and for every entry point, `shown` puts a compiler in the place of a
+//! device.
+
+mod compiler;
+mod judgement;
+mod renamed;
+mod shown;
+
+pub use compiler::{Compiled, Compiler, NotCompiled, PANICKED, accepts};
+pub use judgement::{Found, Judgement, Verdict, comparable, judge};
+pub use renamed::{Renamed, restored};
+pub use shown::{NotShown, profile, shown};

@@ -1,0 +1,220 @@
+//! What compiled modules show of a dispatch: a compiler, and the interpreters behind it, in the
+//! place of a device. What is shown is then judged as a device's is.
+
+use smallstep_semantics::image::{Format, Image};
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::raster::{State, Topology};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Observation, Rate};
+use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, bytes_of_words};
+
+use super::{Compiler, Verdict};
+use crate::compute::{ComputeModule, passing};
+use crate::dispatch::{
+    BufferBinding, BufferKind, ComputeDispatch, ComputeResult, Dispatch, DrawDispatch, DrawResult, FragmentDispatch, Frame, Geometry, Stage,
+};
+use crate::gpu::DeviceOutcome;
+use crate::theorem::refine::draws::Stages;
+use crate::theorem::refine::{Input, Settings, Side, interface};
+use crate::theorem::{Difference, Engine, Lack};
+
+/// The most instructions of compiled modules.
+const FUEL: u64 = 1 << 25;
+
+/// What is wrong, or not known, before something is shown: the verdict on the compiler, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotShown {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// A sentence.
+    pub cause: String,
+}
+
+impl NotShown {
+    fn of(verdict: Verdict, cause: impl Into<String>) -> NotShown {
+        NotShown { verdict, cause: cause.into() }
+    }
+
+    /// The verdict on a program: of the theorem, with the compiler as its engine.
+    pub fn on_program(self, compiler: &Compiler) -> crate::theorem::Verdict {
+        use crate::theorem::Verdict as OnProgram;
+        let NotShown { verdict, cause } = self;
+        match verdict {
+            Verdict::Refuses => OnProgram::Refused(cause),
+            Verdict::Crashes | Verdict::TimesOut => OnProgram::Failed(cause),
+            Verdict::Miscompiles | Verdict::Invalid => {
+                let what = if verdict == Verdict::Invalid { format!("{}: {cause}", verdict.name()) } else { cause };
+                Difference::of(Engine::SpirvMachine, Engine::Device(compiler.name().into()), what)
+            }
+            Verdict::Undecided => OnProgram::Undecided(cause),
+            Verdict::Vacuous => OnProgram::Vacuous(cause),
+            Verdict::Agrees | Verdict::Unchecked => OnProgram::Unchecked(Lack::Device, cause),
+        }
+    }
+}
+
+type Shown = Result<DeviceOutcome, NotShown>;
+
+/// What the modules of a dispatch show when a compiler has rewritten them.
+///
+/// # Errors
+/// They show nothing: the compiler gives no module, an invalid one, or one with another interface,
+/// undefined behaviour or undefined values; or an engine does not run it.
+pub fn shown(compiler: &Compiler, dispatch: &Dispatch) -> Shown {
+    match dispatch {
+        Dispatch::Compute(dispatch) => computed(compiler, dispatch),
+        Dispatch::Draw(dispatch) => drawn(compiler, dispatch),
+        Dispatch::Fragment(dispatch) => fragment(compiler, dispatch),
+    }
+}
+
+/// The profile that modules declare for a compiler: naga refuses float controls.
+pub fn profile(compiler: &Compiler) -> Profile {
+    if compiler.is_naga() { Profile::Wgsl } else { Profile::Strict }
+}
+
+fn compiled(compiler: &Compiler, words: &[u32]) -> Result<Vec<u32>, NotShown> {
+    let wrong = |(verdict, cause)| NotShown { verdict, cause };
+    compiler.run(words).map(|compiled| compiled.named).map_err(|why| wrong(why.judged()))
+}
+
+fn loaded(words: &[u32]) -> Result<Module, NotShown> {
+    Module::load(words).map_err(not_loaded)
+}
+
+fn not_loaded(error: LoadError) -> NotShown {
+    match error {
+        LoadError::Unsupported { what, .. } => NotShown::of(Verdict::Unchecked, format!("unsupported: {what}")),
+        LoadError::Limit(limit) => NotShown::of(Verdict::Unchecked, limit.to_string()),
+        other => NotShown::of(Verdict::Invalid, other.to_string()),
+    }
+}
+
+/// How a run ended that shows nothing.
+fn ended<O>(outcome: &Outcome<O>) -> NotShown {
+    match outcome {
+        Outcome::Undefined(undefined) => {
+            let what = format!("what it writes has undefined behaviour: {}: {}", undefined.ub.id(), undefined.what);
+            NotShown::of(Verdict::Miscompiles, what)
+        }
+        Outcome::Stuck(stuck) => NotShown::of(Verdict::Miscompiles, format!("what it writes is stuck at {}: {}", stuck.at, stuck.why)),
+        Outcome::Unsupported(what) => NotShown::of(Verdict::Unchecked, format!("unsupported: {what}")),
+        other => NotShown::of(Verdict::Unchecked, format!("what it writes: {}", other.name())),
+    }
+}
+
+fn another_interface(what: impl std::fmt::Display) -> NotShown {
+    NotShown::of(Verdict::Miscompiles, format!("another interface: {what}"))
+}
+
+/// Refuses what is any value, by the kinds of undefined values that are shown.
+fn definite(mut kinds: impl Iterator<Item = &'static str>) -> Result<(), NotShown> {
+    match kinds.next() {
+        Some(kind) => Err(NotShown::of(Verdict::Miscompiles, format!("what it writes shows an undefined value: {kind}"))),
+        None => Ok(()),
+    }
+}
+
+fn computed(compiler: &Compiler, dispatch: &ComputeDispatch) -> Shown {
+    let written = compiled(compiler, &dispatch.words)?;
+    let side = |name: &str, module: Module| {
+        let module = ComputeModule::new(module, Some(&dispatch.entry)).map_err(another_interface)?;
+        Ok::<Side, NotShown>(Side::new(name, module, None))
+    };
+    let after = side("what the compiler writes", loaded(&written)?)?;
+    let before = side("the module", loaded(&dispatch.words)?)?;
+    interface::check(&before, &after).map_err(another_interface)?;
+    let bound = dispatch.bound();
+    let input = Input {
+        groups: dispatch.groups,
+        buffers: bound.buffer_contents(),
+        images: bound.image_contents(),
+        samplers: dispatch.samplers.clone(),
+        push_constants: dispatch.push_constants.clone(),
+        ..Input::default()
+    };
+    let outcome = after.run(&input, &Settings::default(), FUEL);
+    let Some(Observation { buffers, images, .. }) = outcome.observed() else { return Err(ended(&outcome)) };
+    definite(buffers.iter().flat_map(|b| &b.undefined).map(|u| u.kind))?;
+    definite(images.iter().flat_map(|i| &i.undefined).map(|u| u.kind))?;
+    Ok(DeviceOutcome::Computed(ComputeResult {
+        words_hash: dispatch.words_hash(),
+        buffers: buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() }).collect(),
+        images: images.iter().map(|i| Buffer { set: i.set, binding: i.binding, bytes: i.bytes.clone() }).collect(),
+    }))
+}
+
+fn drawn(compiler: &Compiler, dispatch: &DrawDispatch) -> Shown {
+    let stage = |stage: &Stage| {
+        let words = compiled(compiler, &stage.words)?;
+        match loaded(&words)?.entry_point(&stage.entry) {
+            Ok(_) => Ok(Stage { words: words.into(), entry: stage.entry.clone() }),
+            Err(e) => Err(another_interface(e)),
+        }
+    };
+    let after = DrawDispatch { vertex: stage(&dispatch.vertex)?, fragment: stage(&dispatch.fragment)?, ..dispatch.clone() };
+    let stages = Stages::new(&after).map_err(not_loaded)?;
+    let outcome = stages.definite(&after, FUEL).map_err(not_loaded)?;
+    let Some(picture) = outcome.observed() else { return Err(ended(&outcome)) };
+    definite(picture.buffers.iter().flat_map(|b| &b.undefined).map(|u| u.kind))?;
+    definite(picture.images.iter().flat_map(|i| &i.undefined).map(|u| u.kind))?;
+    for target in &picture.targets {
+        let [width, height] = target.image.size(0).unwrap_or_default();
+        let components = (0..height).flat_map(|y| (0..width).flat_map(move |x| (0..4).map(move |c| (x, y, c))));
+        definite(components.filter_map(|(x, y, c)| target.undefined(x, y, c)).map(|made| made.kind.id()))?;
+    }
+    let texels = |target: &smallstep_semantics::spirv::draw::DefiniteTarget| target.image.bytes(0).unwrap_or_default().to_vec();
+    let depth = |depths: &Vec<f64>| depths.iter().flat_map(|&depth| (depth as f32).to_le_bytes()).collect();
+    Ok(DeviceOutcome::Rendered(DrawResult {
+        words_hash: dispatch.words_hash(),
+        targets: picture.targets.iter().map(texels).collect(),
+        depth: picture.depth.as_ref().map(depth),
+        buffers: picture.buffers.iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes.clone() }).collect(),
+        images: picture.images.iter().map(|i| Buffer { set: i.set, binding: i.binding, bytes: i.bytes.clone() }).collect(),
+    }))
+}
+
+/// The stage is drawn over all pixels, behind a vertex stage that no compiler has seen.
+fn fragment(compiler: &Compiler, dispatch: &FragmentDispatch) -> Shown {
+    let words = compiled(compiler, &dispatch.words)?;
+    loaded(&words)?.entry_point(&dispatch.entry).map_err(another_interface)?;
+    let not_run = |what: String| NotShown::of(Verdict::Unchecked, what);
+    let vertex = assemble(&passing::vertex(&[], true), Options::default()).map_err(|e| not_run(e.what))?;
+    let (width, height) = (dispatch.width, dispatch.height);
+    let corners = [[-1f32, -1.0, 0.0, 1.0], [3.0, -1.0, 0.0, 1.0], [-1.0, 3.0, 0.0, 1.0]];
+    let bytes = corners.into_iter().flatten().flat_map(f32::to_le_bytes).collect();
+    let corner = Attribute { location: 0, format: Format::Rgba32Sfloat, rate: Rate::Vertex, offset: 0, stride: 16, bytes };
+    let target = |location: u32| {
+        let mut image = Image::new(Format::Rgba32Sfloat, width, height, 1).map_err(|e| not_run(e.to_string()))?;
+        image.fill(0, &vec![0; 16 * (width * height) as usize]).map_err(|e| not_run(e.to_string()))?;
+        Ok::<ColourTarget, NotShown>(ColourTarget { location, image })
+    };
+    let constants = BufferBinding { set: 0, binding: 0, kind: BufferKind::ReadOnly, bytes: bytes_of_words(&dispatch.constants) };
+    let draw = DrawDispatch {
+        vertex: Stage { words: vertex.into(), entry: "main".into() },
+        fragment: Stage { words: words.into(), entry: dispatch.entry.clone() },
+        geometry: Geometry { attributes: vec![corner], ..Geometry::of_count(Topology::List, 3) },
+        buffers: if dispatch.constants.is_empty() { Vec::new() } else { vec![constants] },
+        images: Vec::new(),
+        samplers: Vec::new(),
+        push_constants: Vec::new(),
+        state: State::of_size(width, height),
+        targets: dispatch.outputs.iter().map(|output| target(output.location)).collect::<Result<_, _>>()?,
+        depth: None,
+    };
+    let stages = Stages::new(&draw).map_err(not_loaded)?;
+    let outcome = stages.definite(&draw, FUEL).map_err(not_loaded)?;
+    let Some(picture) = outcome.observed() else { return Err(ended(&outcome)) };
+    let mut images = Vec::new();
+    for output in &dispatch.outputs {
+        let drawn = picture.targets.iter().find(|target| target.location == output.location);
+        let drawn = drawn.ok_or_else(|| another_interface(format!("nothing is written to the output at location {}", output.location)))?;
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let components = pixels.flat_map(|(x, y)| (0..output.components as usize).map(move |c| (x, y, c)));
+        definite(components.filter_map(|(x, y, c)| drawn.undefined(x, y, c)).map(|made| made.kind.id()))?;
+        let bytes = drawn.image.bytes(0).unwrap_or_default();
+        let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        images.push(words.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect());
+    }
+    Ok(DeviceOutcome::Drawn(Frame { words_hash: dispatch.words_hash(), images }))
+}

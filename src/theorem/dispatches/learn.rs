@@ -1,0 +1,110 @@
+//! What a compiler refuses, learnt before a campaign so that its modules go without.
+//!
+//! Some generated modules go through the compiler. A feature ([`feature`]) that occurs in refused
+//! modules and in no other may be the reason; it is, if a module that has it and little else is
+//! refused too, and the same module without it is not. What is learnt is a function of the
+//! compiler, the seed and the limits.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::generate::spirv::feature::{self, Feature, Features};
+use crate::generate::spirv::{self, Limits, tree};
+use crate::theorem::compilers::{Compiler, NotCompiled};
+use crate::theorem::without_numbers;
+
+/// How many modules are tried, if nothing is said.
+pub const MODULES: u64 = 64;
+/// The most rounds of as many modules.
+const ROUNDS: u64 = 4;
+/// The modules of the campaign itself are others.
+const OTHER: u64 = 0x6c65_6172_6e74;
+
+/// The oldest minor version of SPIR-V that modules have.
+const OLDEST: u8 = 3;
+
+/// What has been learnt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Learnt {
+    /// How many modules were tried.
+    pub modules: u64,
+    /// What is left out, with the compiler's words.
+    pub left_out: BTreeMap<Feature, String>,
+    /// Refusals of whole modules, by the compiler's words without numbers.
+    pub refusals: BTreeMap<String, u64>,
+}
+
+impl Learnt {
+    /// As one JSON object.
+    pub fn to_json(&self) -> Value {
+        let left_out: serde_json::Map<_, _> = self.left_out.iter().map(|(feature, why)| (feature.to_string(), json!(why))).collect();
+        json!({"modules": self.modules, "left_out": left_out, "refusals": self.refusals})
+    }
+}
+
+/// Why a compiler refuses a module, in a line without numbers; none if it does not.
+fn refusal(compiler: &Compiler, module: &tree::Module) -> Option<String> {
+    match compiler.run(&module.case().words) {
+        Err(NotCompiled::Refused(what) | NotCompiled::NotRun(what)) => Some(without_numbers(what.lines().next().unwrap_or_default())),
+        _ => None,
+    }
+}
+
+/// Learns what a compiler refuses of so many modules within the limits, and then of as many others
+/// without that, until nothing more is learnt.
+pub fn learn(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> Learnt {
+    let (mut all, mut limits) = (Learnt::default(), limits.clone());
+    for round in 0..ROUNDS {
+        let learnt = one_round(compiler, seed.wrapping_add(round * modules) ^ OTHER, modules, &limits);
+        all.modules += modules;
+        for (why, count) in learnt.refusals {
+            *all.refusals.entry(why).or_default() += count;
+        }
+        if learnt.left_out.is_empty() {
+            break;
+        }
+        limits.left_out.extend(learnt.left_out.keys().cloned());
+        all.left_out.extend(learnt.left_out);
+    }
+    all
+}
+
+fn one_round(compiler: &Compiler, seed: u64, modules: u64, limits: &Limits) -> Learnt {
+    let mut learnt = Learnt { modules, ..Learnt::default() };
+    let mut taken = Features::new();
+    let mut bases: BTreeMap<u8, bool> = BTreeMap::new();
+    let mut suspects: BTreeMap<Feature, tree::Module> = BTreeMap::new();
+    for index in 0..modules {
+        let module = spirv::module(seed.wrapping_add(index), limits);
+        match refusal(compiler, &module) {
+            None => taken.extend(feature::features(&module)),
+            Some(why) => {
+                *learnt.refusals.entry(why).or_default() += 1;
+                for (feature, probe) in feature::probes(&module) {
+                    suspects.entry(feature).or_insert(probe);
+                }
+            }
+        }
+    }
+    // What refuses a module that has nothing is its version, or no matter of features.
+    let mut takes = |minor: u8, of: &tree::Module| {
+        let base = tree::Module { minor, ..feature::base(of) };
+        *bases.entry(minor).or_insert_with(|| refusal(compiler, &base).is_none())
+    };
+    for (feature, probe) in suspects.into_iter().filter(|(feature, _)| !taken.contains(feature)) {
+        let Some(why) = refusal(compiler, &probe) else { continue };
+        let is_version = feature.to_string() == format!("SPIR-V 1.{}", probe.minor);
+        if !takes(if is_version { OLDEST } else { probe.minor }, &probe) {
+            continue;
+        }
+        // Few modules have an operation in each shape.
+        if let Some((other, probe)) = feature::other_shape(&probe, &feature).filter(|(other, _)| !taken.contains(other))
+            && let Some(why) = refusal(compiler, &probe)
+        {
+            learnt.left_out.insert(other, why);
+        }
+        learnt.left_out.insert(feature, why);
+    }
+    learnt
+}
