@@ -12,6 +12,7 @@ mod drawing;
 mod graphics;
 mod modules;
 mod playing;
+mod shaders;
 mod vectors;
 
 use smallstep::amber::{Decision, Script, read};
