@@ -13,6 +13,7 @@ mod graphics;
 mod modules;
 mod playing;
 mod shaders;
+mod undefined;
 mod vectors;
 
 use smallstep::amber::{Decision, Script, read};
