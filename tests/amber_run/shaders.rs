@@ -2,8 +2,8 @@
 //! matrices, discards, textures of an earlier RUN, integers, loops with early exits.
 //!
 //! What they show was computed outside of this project's interpreters. The tests draw small tiles
-//! around what is expected, in the whole framebuffer; with `SMALLSTEP_SHADERS=full` they draw all of
-//! it, and each script has 10 seconds.
+//! around what is expected, in the whole framebuffer. With `SMALLSTEP_SHADERS=full` they draw all
+//! of it, and each script has 10 seconds.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -125,6 +125,22 @@ fn ways_that_differ_end_the_script() {
 }
 
 #[test]
+fn a_report_names_the_instruction_the_line_and_the_pixel() {
+    // Only the third column comes to the branch.
+    let body = format!(
+        "%in = OpFOrdGreaterThan %bool %x %f2\nOpSelectionMerge %end None\nOpBranchConditional %in %deep %end\n%deep = OpLabel\n{}\
+         OpBranch %end\n%end = OpLabel\n%shade = OpPhi %float %f1 %start %v0 %after0",
+        branch(0, "%u", "%f1", "%f0")
+    );
+    let text = drawn(&body);
+    let line = 1 + text.lines().position(|line| line.starts_with("OpBranchConditional %u")).expect("the branch");
+    let report = legs(&text, &Interpreter::default(), None)[0].verdict.why();
+    for part in ["OpBranchConditional depends on", "fragment stage, pixel (2, 0)", &format!("at test.amber:{line}\n")] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+}
+
+#[test]
 fn every_branch_has_its_own_ways() {
     // One less the other is the same if both go one way, and only then.
     let two = |other: &str| {
