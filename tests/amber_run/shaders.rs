@@ -73,8 +73,8 @@ fn wrong(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-fn interpreter() -> Interpreter {
-    let time = TimeLimit::from_now(Duration::from_secs(10));
+fn interpreter(full: bool) -> Interpreter {
+    let time = if full { TimeLimit::from_now(Duration::from_secs(10)) } else { None };
     Interpreter { limits: Limits { time, ..Interpreter::default().limits }, ..Interpreter::default() }
 }
 
@@ -88,7 +88,7 @@ fn every_shader_is_drawn_as_computed_by_hand() {
         let text = std::fs::read_to_string(path).expect("a script");
         assert!(text.contains(DRAW), "{}", path.display());
         let text = if full { text } else { small(&text) };
-        let (judged, end) = played_on(&text, &interpreter());
+        let (judged, end) = played_on(&text, &interpreter(full));
         let name = path.file_stem().expect("a name").to_string_lossy();
         assert!(matches!(end, None | Some(End::Limit(_))), "{name}: {end:?}");
         let differs = judged.iter().find(|(decision, _)| matches!(decision, Decision::Fails | Decision::Undefined));
@@ -113,7 +113,7 @@ fn another_colour_is_never_found() {
     let some = paths().into_iter().step_by(5);
     for path in some {
         let text = wrong(&small(&std::fs::read_to_string(&path).expect("a script")));
-        let (judged, end) = played_on(&text, &interpreter());
+        let (judged, end) = played_on(&text, &interpreter(false));
         let held = judged.iter().filter(|(decision, _)| *decision == Decision::Holds).count();
         assert_eq!((held, end.is_none()), (0, true), "{}", path.display());
         assert!(!judged.is_empty(), "{}", path.display());
