@@ -39,6 +39,26 @@ pub(crate) struct ScriptArgs {
     /// ends with a limit. Where it ends by that is not the same each time.
     #[arg(long, value_name = "TIME", value_parser = super::device::time)]
     time_limit: Option<Duration>,
+    /// What becomes of a RUN that branches on an undefined value: follow (it goes on, with a note,
+    /// if all ways show the same), or stop (the script ends there).
+    #[arg(long, value_name = "WHAT", value_parser = undefined, default_value = "follow")]
+    undefined: OnUndefined,
+}
+
+/// What becomes of a branch on an undefined value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnUndefined {
+    Follow,
+    Stop,
+}
+
+/// Reads `--undefined`.
+fn undefined(text: &str) -> Result<OnUndefined, String> {
+    match text {
+        "follow" => Ok(OnUndefined::Follow),
+        "stop" => Ok(OnUndefined::Stop),
+        _ => Err(format!("\"{text}\" is no way to treat undefined values; there are follow and stop")),
+    }
 }
 
 /// A script with its modules, or a message and the code to end with.
@@ -47,8 +67,16 @@ type Prepared = Result<(Script, Modules), (u8, String)>;
 impl ScriptArgs {
     /// The option that only scripts have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [(self.glsl_compiler.is_some(), "--glsl-compiler"), (self.time_limit.is_some(), "--time-limit")];
+        let given = [
+            (self.glsl_compiler.is_some(), "--glsl-compiler"),
+            (self.time_limit.is_some(), "--time-limit"),
+            (self.undefined == OnUndefined::Stop, "--undefined"),
+        ];
         given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    fn follows(&self) -> bool {
+        self.undefined == OnUndefined::Follow
     }
 
     /// What one script may take from now on; `fuel` is how many instructions each RUN executes at
@@ -146,7 +174,7 @@ impl Running<'_> {
             (None, None) => compute::Interpreter::Any,
             (Some(_), None) => return Ok(None),
         };
-        Ok(Some(Interpreter { by, limits: self.args.limits(self.fuel), ..Interpreter::default() }))
+        Ok(Some(Interpreter { by, limits: self.args.limits(self.fuel), follows: self.args.follows(), ..Interpreter::default() }))
     }
 
     /// Plays the script, prints expectations and buffers, and gives the code.
@@ -215,6 +243,10 @@ impl Running<'_> {
             }
         }
         let [holds, fails, undecided, undefined] = counts;
+        let notes: Vec<String> = player.notes.iter().map(|(line, note)| format!("line {line}: {note}")).collect();
+        if !self.json {
+            notes.iter().for_each(|note| say!("note       {note}"));
+        }
         if self.json {
             let end = end.as_ref().map(|(line, end)| {
                 let undefined = match end {
@@ -226,7 +258,7 @@ impl Running<'_> {
             });
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "end": end, "undefined": met, "exit": code,
+                json!({"schema": 1, "kind": "summary", "file": name, "engine": engine_name, "end": end, "undefined": met, "notes": notes, "exit": code,
                     "expectations": {"holds": holds, "fails": fails, "undecided": undecided, "undefined": undefined}})
             );
         } else {
@@ -353,6 +385,9 @@ impl Checked {
             Checked::Legs(legs) => {
                 let texts: Vec<String> = legs.iter().map(leg_text).collect();
                 say!("{word:<10} {name}: {}", texts.join("; "));
+                for note in legs.iter().flat_map(|leg| &leg.notes) {
+                    say!("  note: {note}");
+                }
                 for leg in legs.iter().filter(|l| l.verdict != Verdict::Agree) {
                     say!("  {}: {}", leg.name, leg.verdict.why().replace('\n', "\n  "));
                 }
@@ -407,7 +442,7 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
             "element": d.place.as_ref().map(|p| &p.element), "expected": d.expected, "found": d.found})),
         _ => None,
     };
-    json!({"name": leg.name, "verdict": leg.verdict.name(), "why": leg.verdict.why(), "difference": difference,
+    json!({"name": leg.name, "verdict": leg.verdict.name(), "why": leg.verdict.why(), "difference": difference, "notes": leg.notes,
         "expectations": {"judged": compared.expectations, "open": compared.open},
         "bytes": {"checked": compared.bytes, "one_of": compared.one_of, "within": compared.within, "undecided": compared.left}})
 }
@@ -417,7 +452,7 @@ pub(crate) fn check(args: &ScriptArgs, fuel: Option<u64>, name: &str, text: &str
     match args.prepare(name, text, false) {
         Err((code, text)) => Checked::Refused(code, text),
         Ok((script, modules)) => {
-            let interpreter = Interpreter { limits: args.limits(fuel), ..Interpreter::default() };
+            let interpreter = Interpreter { limits: args.limits(fuel), follows: args.follows(), ..Interpreter::default() };
             Checked::Legs(playing::check(&script, &modules, &interpreter, devices))
         }
     }

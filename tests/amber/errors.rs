@@ -230,7 +230,7 @@ fn pipelines() {
         ("BIND BUFFER un AS combined_image_sampler DESCRIPTOR_SET 0 BINDING 0", "4:43: found `DESCRIPTOR_SET`, where SAMPLER should stand"),
         ("BIND SAMPLER b DESCRIPTOR_SET 0 BINDING 0", "4:15: no sampler `b` is declared before this"),
         ("VERTEX_DATA pos LOCATION 0 RATE frame", "4:34: found `frame`, where vertex or instance should stand: vertex, instance"),
-        ("INDEX_DATA pos", "4:13: the indices `pos` are no integers of 16 or 32 bits"),
+        ("INDEX_DATA pos", "4:13: the indices `pos` are no integers of 8, 16 or 32 bits"),
         ("FROB", "4:2: found `FROB`, where a command of a pipeline or END should stand"),
     ] {
         refuses(&[(&inside(line), &format!("{INVALID}{expected}"))]);

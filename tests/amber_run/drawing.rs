@@ -24,6 +24,7 @@ END
 BUFFER colours DATA_TYPE R8G8B8A8_UNORM DATA 255 0 0 255 0 255 0 255 END
 BUFFER wide DATA_TYPE uint32 DATA 0 1 2 2 1 0 END
 BUFFER narrow DATA_TYPE uint16 DATA 3 1 2 END
+BUFFER narrowest DATA_TYPE uint8 DATA 2 0 1 255 END
 BUFFER block DATA_TYPE uint32 DATA 7 8 9 END
 IMAGE texture FORMAT R8_UNORM DIM_2D WIDTH 2 HEIGHT 2 DATA 1 2 3 4 END
 SAMPLER smooth MAG_FILTER linear ADDRESS_MODE_U clamp_to_edge BORDER_COLOR int_opaque_white
@@ -97,6 +98,8 @@ fn vertex_data_indices_and_counts() {
     assert_eq!(drawing.indices.as_deref(), Some(&[0, 1, 2, 2, 1, 0][..]));
     let drawing = indexed("narrow", "RUN g DRAW_ARRAY AS TRIANGLE_LIST INDEXED COUNT 3").expect("a draw");
     assert_eq!((drawing.indices.as_deref(), drawing.count), (Some(&[3, 1, 2][..]), 3));
+    let drawing = indexed("narrowest", "RUN g DRAW_ARRAY AS TRIANGLE_LIST INDEXED COUNT 4").expect("a draw");
+    assert_eq!(drawing.indices.as_deref(), Some(&[2, 0, 1, 255][..]));
     let instanced = format!("{TARGET}{DATA}  VERTEX_DATA colours LOCATION 1 RATE instance FORMAT R8G8_UNORM OFFSET 4 STRIDE 4\n");
     let attributes = drawn(&instanced, "RUN g DRAW_ARRAY AS TRIANGLE_LIST").expect("a draw").assembled.attributes;
     let colour = &attributes[1];

@@ -129,7 +129,10 @@ fn attributes_and_indices() {
     agrees_and_not(&plain, "EQ_RGBA 255 0 0", "EQ_RGBA 0 255 0", device.as_mut());
     let indexed =
         plain.replace("  VERTEX_DATA all", "  INDEX_DATA order\n  VERTEX_DATA all").replace("TRIANGLE_LIST", "TRIANGLE_LIST INDEXED");
-    agrees_and_not(&indexed.replace("EQ_RGBA 255 0 0", "EQ_RGBA 0 255 0"), "EQ_RGBA 0 255 0", "EQ_RGBA 255 0 0", device.as_mut());
+    for width in ["uint8", "uint16", "uint32"] {
+        let indexed = indexed.replace("uint16", width).replace("EQ_RGBA 255 0 0", "EQ_RGBA 0 255 0");
+        agrees_and_not(&indexed, "EQ_RGBA 0 255 0", "EQ_RGBA 255 0 0", device.as_mut());
+    }
 }
 
 #[test]

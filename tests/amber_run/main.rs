@@ -12,6 +12,8 @@ mod drawing;
 mod graphics;
 mod modules;
 mod playing;
+mod shaders;
+mod undefined;
 mod vectors;
 
 use smallstep::amber::{Decision, Script, read};

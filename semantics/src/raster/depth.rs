@@ -17,7 +17,7 @@ pub struct Passed {
 }
 
 /// A depth attachment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DepthBuffer {
     format: Format,
     width: u32,

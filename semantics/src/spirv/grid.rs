@@ -135,6 +135,8 @@ struct Invocation<'m> {
     /// How many rules it has applied.
     step: u64,
     discarded: bool,
+    /// How many branches on undefined values it has come to, where these are followed.
+    undefined: u32,
 }
 
 /// A dispatch under way, or a stage of a draw.
@@ -284,7 +286,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             for local in locals.clone() {
                 let number = self.topology.number(Agent { workgroup, local });
                 let config = self.start(workgroup, local, number);
-                self.invocations.insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0, discarded: false });
+                self.invocations
+                    .insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0, discarded: false, undefined: 0 });
                 self.set_ready(number);
             }
             for local in locals {
@@ -403,6 +406,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             Ok(branched) => branched,
             Err(why) => return self.unsettle(why),
         };
+        let way = self.way(number);
         let Some(invocation) = self.invocations.get(&number) else { return false };
         let config = &invocation.config;
         let mut reduct = match only(self.relation.step(&self.env(number), config), config) {
@@ -427,7 +431,20 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         {
             return self.unsettle(why);
         }
+        if let (Some((x, was)), Next::Config(next)) = (way, &mut reduct.next) {
+            // The next branch on it may go another way.
+            next.memory.define(next.module, x, super::memory::Value::Scalars(was));
+        }
         self.take(number, reduct, sink)
+    }
+
+    /// The way that an invocation takes where it branches next on an undefined value, if that is
+    /// followed.
+    fn way(&mut self, number: u32) -> over::Branched {
+        let (ways, invocation) = (self.relation.ways.as_ref()?, self.invocations.get_mut(&number)?);
+        let branched = ways.decide(&mut invocation.config, invocation.undefined)?;
+        invocation.undefined += 1;
+        Some(branched)
     }
 
     /// In a run over sets, the way that an invocation takes where it branches next.

@@ -50,7 +50,7 @@ pub use error::{Check, LoadError, Place};
 pub use machine::{Program, Registers};
 pub use module::{LoadOptions, Module};
 pub use specialize::{SpecConstant, Specialization, spec_constants, specialize};
-pub use step::{Config, Event, Next, Reduct, Relation, Rules, Sink};
+pub use step::{Config, Event, Next, Reduct, Relation, Rules, Sink, UndefinedWays};
 pub use value::{Buffer, Inputs, Outputs};
 pub use words::{Instruction, Malformed, WordsError, bytes_of_words, decode, words_of_bytes};
 

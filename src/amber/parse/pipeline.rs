@@ -128,11 +128,11 @@ impl<'t> Parser<'t> {
             "INDEX_DATA" => {
                 let (buffer, at) = self.buffer_name()?;
                 let integer = match self.script[buffer].layout.slot(0).map(|s| s.scalar) {
-                    Some(s) if self.script[buffer].layout.scalars == 1 => s.class() != Class::Float && matches!(s.size(), 2 | 4),
+                    Some(s) if self.script[buffer].layout.scalars == 1 => s.class() != Class::Float && matches!(s.size(), 1 | 2 | 4),
                     _ => false,
                 };
                 if !integer {
-                    return Err(self.invalid(at, format!("the indices {} are no integers of 16 or 32 bits", quoted(at.text))));
+                    return Err(self.invalid(at, format!("the indices {} are no integers of 8, 16 or 32 bits", quoted(at.text))));
                 }
                 draft.pipeline.index_data = Some(buffer);
             }

@@ -179,11 +179,13 @@ pub struct Leg {
     pub verdict: Verdict,
     /// How much was compared.
     pub compared: Compared,
+    /// Branches on undefined values that change nothing.
+    pub notes: Vec<String>,
 }
 
 impl Leg {
     fn new(name: String, device: bool) -> Leg {
-        Leg { name, device, verdict: Verdict::Agree, compared: Compared::default() }
+        Leg { name, device, verdict: Verdict::Agree, compared: Compared::default(), notes: Vec::new() }
     }
 
     fn note(&mut self, verdict: Verdict) {
@@ -311,7 +313,9 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
                 }
             }
         }
+        let noted = own.notes.first().map(|(line, _)| *line);
         for one in beside.iter_mut().filter(|b| b.live) {
+            let differed = matches!(one.leg.verdict, Verdict::Disagree(_));
             if let Action::Expect(expect) = &command.action {
                 // What the interpreter does not decide, no device decides for it.
                 for id in subjects(expect) {
@@ -329,6 +333,9 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
                     one.leg.ended(line, end);
                 }
             }
+            if !differed {
+                one.leg.excuse(noted);
+            }
         }
         if ended && beside.iter().all(|b| !b.live) {
             break;
@@ -337,9 +344,14 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
     if !ended {
         let all = (0..script.buffers.len()).map(BufferId);
         for one in beside.iter_mut().filter(|b| b.live && b.same) {
+            let differed = matches!(one.leg.verdict, Verdict::Disagree(_));
             one.compare(script, &own.buffers, all.clone(), last);
+            if !differed {
+                one.leg.excuse(own.notes.first().map(|(line, _)| *line));
+            }
         }
     }
+    leg.notes = own.notes.iter().map(|(line, note)| format!("line {line}: {note}")).collect();
     std::iter::once(leg).chain(beside.into_iter().map(|b| b.leg)).collect()
 }
 
@@ -350,6 +362,16 @@ fn subjects(expect: &Expect) -> impl Iterator<Item = BufferId> {
         Check::Values { .. } | Check::Colour { .. } => None,
     };
     std::iter::once(expect.buffer).chain(other)
+}
+
+impl Leg {
+    /// A device may do anything from a branch on an undefined value on, so that what it differs in
+    /// after one is undecided.
+    fn excuse(&mut self, noted: Option<Line>) {
+        if let (Some(line), Verdict::Disagree(difference)) = (noted, &self.verdict) {
+            self.verdict = Verdict::Undecided(format!("{difference}, after a branch on an undefined value in line {line}"));
+        }
+    }
 }
 
 impl Beside<'_, '_> {
@@ -520,6 +542,18 @@ mod tests {
         let mut texels = [1.0; 12];
         texels[5] = 2.0;
         assert_eq!(place_of(made(image, |_| {}, bytes(&texels))).1, "texel (2, 0), green");
+    }
+
+    #[test]
+    fn what_differs_after_an_undefined_branch_is_undecided() {
+        for (noted, name) in [(None, "disagree"), (Some(Line(4)), "undecided")] {
+            let mut leg = compared([7.0, 3.0, 3.0]);
+            leg.excuse(noted);
+            assert_eq!(leg.verdict.name(), name);
+        }
+        let mut same = compared([7.0, 1.5, 3.0]);
+        same.excuse(Some(Line(4)));
+        assert_eq!(same.verdict, Verdict::Agree);
     }
 
     #[test]

@@ -377,6 +377,7 @@ impl<'s> Given<'s> {
         let scalar = self.script[id].slot(0).map(|slot| slot.scalar);
         let bytes = self.bytes(id);
         match scalar {
+            Some(Scalar::Uint8) => Ok(bytes.iter().map(|b| u32::from(*b)).collect()),
             Some(Scalar::Uint16) => Ok(bytes.chunks_exact(2).map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect()),
             Some(Scalar::Uint32) => Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()),
             _ => Err(format!("indices of the type {}", self.script[id].data_type.name())),

@@ -32,7 +32,7 @@ pub(super) struct Origin {
 
 /// What a draw has left in a depth attachment: depths that are not exact are intervals, of which
 /// bytes say less.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct StoredDepth {
     /// What the buffer holds as long as nothing else has written to it.
     pub held: Contents,

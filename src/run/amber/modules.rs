@@ -5,7 +5,7 @@ use rspirv::spirv::ExecutionModel;
 use smallstep_semantics::spirv::{LoadError, LoadOptions, Module, Specialization, spec_constants};
 
 use crate::amber::{
-    Action, Attachment, Command, Compiler, Language, Pipeline, PipelineId, PipelineKind, Script, ShaderError, Source, Stage as For,
+    Action, Attachment, Command, Compiler, Language, Pipeline, PipelineId, PipelineKind, Script, Shader, ShaderError, Source, Stage as For,
 };
 use crate::compute::told::AssemblyLines;
 use crate::compute::{ComputeModule, Uses};
@@ -29,6 +29,8 @@ pub struct Stage {
     pub entry: String,
     /// What the entry point uses.
     pub needs: Needs,
+    /// Where its instructions stand in the script, if it is assembly.
+    pub lines: Option<AssemblyLines>,
 }
 
 impl Stage {
@@ -99,19 +101,20 @@ fn load(name: &str, script: &Script, pipeline: &Pipeline, options: &Options<'_>)
         })?;
         Ok::<_, ReadError>((attached, module(name, script, attached, options)?))
     };
+    let lines_of = |shader: &Shader, module: &Module| match &shader.source {
+        Source::Assembly(text) => AssemblyLines::new(name, text, module).map(|lines| lines.beginning_at(shader.source_line.0)),
+        _ => None,
+    };
     match pipeline.kind {
         PipelineKind::Compute => {
             let (attached, module) = stage(For::Compute)?;
             let shader = &script[attached.shader];
-            let lines = match &shader.source {
-                Source::Assembly(text) => AssemblyLines::new(name, text, &module),
-                _ => None,
-            };
+            let lines = lines_of(shader, &module);
             let module = ComputeModule::new(module, Some(&attached.entry)).map_err(|what| ReadError {
                 wrong: Wrong::Invalid,
                 text: format!("error[amber]: {name}:{}: shader {}: {what}", attached.line, shader.name),
             })?;
-            Ok(Loaded::Compute { module: Box::new(module), lines: lines.map(|l| l.beginning_at(shader.source_line.0)) })
+            Ok(Loaded::Compute { module: Box::new(module), lines })
         }
         PipelineKind::Graphics => {
             let stage = |kind, model| {
@@ -121,7 +124,8 @@ fn load(name: &str, script: &Script, pipeline: &Pipeline, options: &Options<'_>)
                     wrong: Wrong::Invalid,
                     text: format!("error[amber]: {name}:{}: shader {}: {what}", attached.line, script[attached.shader].name),
                 })?;
-                Ok::<_, ReadError>(Box::new(Stage { module, entry, needs }))
+                let lines = lines_of(&script[attached.shader], &module);
+                Ok::<_, ReadError>(Box::new(Stage { module, entry, needs, lines }))
             };
             let (vertex, fragment) = (stage(For::Vertex, ExecutionModel::Vertex)?, stage(For::Fragment, ExecutionModel::Fragment)?);
             Ok(Loaded::Graphics { vertex, fragment })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::Exploration;
@@ -11,8 +12,8 @@ use smallstep_semantics::raster;
 use smallstep_semantics::spirv::environment::{Dispatch, InvocationId, Limits, Resources};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Acceptance, Doubtful, Report};
-use smallstep_semantics::spirv::{LoadError, Module, Sink};
-use smallstep_semantics::undefined::Undefined;
+use smallstep_semantics::spirv::{LoadError, Module, Relation, Sink, UndefinedWays};
+use smallstep_semantics::undefined::{Ub, Undefined};
 
 use super::adapted;
 use super::bind::{Bound, given_sets};
@@ -20,7 +21,7 @@ use super::clear::ClearValues;
 use super::keep::{LeftOpen, Origin, StoredDepth};
 use super::modules::{Loaded, Modules};
 use super::watch::Watch;
-use crate::amber::{Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, judge};
+use crate::amber::{Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, Source, Stage, judge};
 use crate::compute::given::Place;
 use crate::compute::told::{self, AssemblyLines, Invocations};
 use crate::compute::{self, ComputeModule};
@@ -53,6 +54,8 @@ pub struct Interpreter {
     /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and
     /// must show the same.
     pub adapted_too: bool,
+    /// Whether a RUN goes on that branches on an undefined value, if all ways show the same.
+    pub follows: bool,
 }
 
 impl Default for Interpreter {
@@ -64,6 +67,7 @@ impl Default for Interpreter {
             limits: Limits::default(),
             profile: None,
             adapted_too: false,
+            follows: true,
         }
     }
 }
@@ -141,6 +145,21 @@ pub struct Player<'s> {
     /// What draws have left in depth attachments.
     pub(super) depths: BTreeMap<BufferId, StoredDepth>,
     clear: Vec<ClearValues>,
+    /// Branches on undefined values that change nothing, by the line of their RUN.
+    pub notes: Vec<(Line, String)>,
+}
+
+/// What a player holds: buffers, who made what is open in them, and depths.
+type Held = (Buffers, Vec<Vec<Origin>>, BTreeMap<BufferId, StoredDepth>);
+
+/// The most branches on undefined values that one invocation may come to where all ways are
+/// followed: 64 ways.
+const MOST_UNDEFINED: usize = 6;
+
+/// Whether an instruction sees what other invocations of a quad have.
+fn is_of_quad(op: Op) -> bool {
+    let name = format!("{op:?}");
+    ["DPd", "Fwidth", "ImageQueryLod"].iter().any(|prefix| name.starts_with(prefix)) || name.contains("ImplicitLod")
 }
 
 /// What a dispatch is given.
@@ -173,6 +192,7 @@ impl<'s> Player<'s> {
             origins: vec![Vec::new(); script.buffers.len()],
             depths: BTreeMap::new(),
             clear: vec![ClearValues::default(); script.pipelines.len()],
+            notes: Vec::new(),
         }
     }
 
@@ -240,6 +260,91 @@ impl<'s> Player<'s> {
     }
 
     fn run(&mut self, run: &Run, line: Line, engine: &mut Engine<'_>) -> Result<Vec<BufferId>, End> {
+        let end = match self.run_once(run, line, engine) {
+            Err(end @ End::Undefined { .. }) => end,
+            other => return other,
+        };
+        let (Engine::Interpreter(interpreter), End::Undefined { undefined, .. }) = (engine, &end) else { return Err(end) };
+        if !interpreter.follows || undefined.ub != Ub::BranchOnUndefined || !self.may_be_followed(run, line) {
+            return Err(end);
+        }
+        match self.follow(run, line, interpreter)? {
+            Some((changed, ways)) => {
+                self.notes.push((line, format!("{undefined}; all of {ways} ways show the same")));
+                Ok(changed)
+            }
+            None => Err(end),
+        }
+    }
+
+    /// Whether no invocation of a RUN sees what another does, so that the ways of each are those of
+    /// one: a draw of rectangles that no vertex shader moves, with one fragment for each pixel,
+    /// whose fragment stage writes nothing that is shared and takes no differences in quads; or a
+    /// dispatch of one invocation.
+    fn may_be_followed(&self, run: &Run, line: Line) -> bool {
+        let differs = |module: &Module| module.instructions().iter().any(|i| is_of_quad(i.op));
+        match (self.modules.of(run.pipeline), &run.what) {
+            (Some(Loaded::Compute { module, .. }), RunKind::Compute(groups)) => {
+                let size = module.module.entry_point(&module.entry).ok().and_then(|entry| module.module.modes(entry).workgroup_size);
+                *groups == [1; 3] && size.unwrap_or([1; 3]) == [1; 3]
+            }
+            (Some(Loaded::Graphics { vertex, fragment }), RunKind::DrawRect(_) | RunKind::DrawGrid { .. }) => {
+                let corners = self.script[run.pipeline].shader(Stage::Vertex).map(|attached| &self.script[attached.shader].source);
+                let uses = [vertex, fragment].map(|stage| stage.uses());
+                let bound = Bound::new(self.script, &self.buffers, &self.script[run.pipeline], &uses, line);
+                corners == Some(&Source::Passthrough)
+                    && !differs(&fragment.module)
+                    && bound.is_ok_and(|bound| bound.written().next().is_none())
+            }
+            _ => false,
+        }
+    }
+
+    /// Follows all ways of a RUN's branches on undefined values: what changed, and how many ways
+    /// there are; nothing if they do not show the same, or are too many. Every invocation takes the
+    /// same ways, which shows those of each where none sees another.
+    ///
+    /// Errors: one of the ways reaches a limit.
+    fn follow(&mut self, run: &Run, line: Line, interpreter: &Interpreter) -> Result<Option<(Vec<BufferId>, u32)>, End> {
+        let before = self.held();
+        let (mut ways, mut count, mut first): (Vec<bool>, u32, Option<Held>) = (Vec::new(), 0, None);
+        let schedule = interpreter.engines.schedule.clone();
+        loop {
+            (self.buffers, self.origins, self.depths) = before.clone();
+            let followed = UndefinedWays { ways: ways.clone(), met: Arc::default() };
+            let met = followed.met.clone();
+            let relation = Relation { ways: Some(followed), ..interpreter.engines.relation.clone() };
+            let by = compute::Interpreter::Reference { schedule: schedule.clone(), keep_going: false };
+            let engines = Engines { relation, ..interpreter.engines.clone() };
+            let interpreter = Interpreter { by, engines, adapted_too: false, follows: false, ..interpreter.clone() };
+            let ran = self.run_once(run, line, &mut Engine::Interpreter(Box::new(interpreter)));
+            let met = met.load(Ordering::Relaxed) as usize;
+            let same = first.as_ref().is_none_or(|first| (&first.0, &first.2) == (&self.buffers, &self.depths));
+            let (Ok(changed), true, true) = (&ran, same, met <= MOST_UNDEFINED) else {
+                (self.buffers, self.origins, self.depths) = before;
+                return match ran {
+                    Err(end @ End::Limit(_)) => Err(end),
+                    _ => Ok(None),
+                };
+            };
+            first = first.or_else(|| Some(self.held()));
+            count += 1;
+            ways.resize(met.max(ways.len()), true);
+            while ways.last() == Some(&false) {
+                ways.pop();
+            }
+            match ways.last_mut() {
+                None => return Ok(Some((changed.clone(), count))),
+                Some(last) => *last = false,
+            }
+        }
+    }
+
+    fn held(&self) -> Held {
+        (self.buffers.clone(), self.origins.clone(), self.depths.clone())
+    }
+
+    fn run_once(&mut self, run: &Run, line: Line, engine: &mut Engine<'_>) -> Result<Vec<BufferId>, End> {
         let pipeline = &self.script[run.pipeline];
         match (self.modules.of(run.pipeline), &run.what) {
             (Some(Loaded::Compute { module, lines }), RunKind::Compute(groups)) => {

@@ -242,6 +242,16 @@ fn draw_by(
     let draw = Draw { resources: Resources { profile: interpreter.profile, ..draw.resources }, ..draw.clone() };
     let ran = run_with(&vertex.module, &fragment.module, &draw, &by, sink);
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;
-    let module = &[vertex, fragment][sink.last()].module;
-    observed(outcome, module, None, &interpreter.limits, line)
+    let stage = [vertex, fragment][sink.last()];
+    observed(outcome, &stage.module, stage.lines.as_ref(), &interpreter.limits, line).map_err(with_pixel)
+}
+
+/// Adds to a report of a draw of which vertex or pixel it is.
+fn with_pixel(mut end: End) -> End {
+    if let End::Undefined { undefined, report, .. } = &mut end
+        && let (Some(_), Some((whose, _))) = (&undefined.site, undefined.at.split_once(", in "))
+    {
+        *report += &format!(", {whose}");
+    }
+    end
 }

@@ -43,7 +43,8 @@ mod sink;
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use rspirv::spirv::BuiltIn;
 use rustc_hash::FxHashMap;
@@ -375,12 +376,40 @@ pub struct Relation {
     pub rules: Rules,
     /// What values are computed with.
     pub calculator: Calculator,
+    /// Which ways branches on undefined values go, if they are followed; without, they are
+    /// undefined behaviour.
+    pub ways: Option<UndefinedWays>,
+}
+
+/// Which ways an invocation goes at its branches on undefined values (OpBranchConditional), one
+/// after the other.
+#[derive(Clone, Debug, Default)]
+pub struct UndefinedWays {
+    /// Whether it goes on where the condition holds, by branch; it does at those that are not here.
+    pub ways: Vec<bool>,
+    /// The most of such branches that one invocation has come to.
+    pub met: Arc<AtomicU32>,
+}
+
+impl UndefinedWays {
+    /// Takes a way for granted where the next instruction branches by an undefined condition, the
+    /// one after so many. Gives the condition and what it was.
+    pub(in crate::spirv) fn decide(&self, config: &mut Config<'_>, before: u32) -> over::Branched {
+        let (_, operands) = config.next_of(&[Op::BranchConditional])?;
+        let x = operands[0];
+        let condition = config.scalar(x).filter(|condition| condition.undefined.is_some())?;
+        self.met.fetch_max(before + 1, Ordering::Relaxed);
+        let holds = self.ways.get(before as usize).copied().unwrap_or(true);
+        let way = Scalar::from(Lane::truth(holds));
+        config.memory.define(config.module, x, Value::Scalars(Scalars::from_slice(&[way])));
+        Some((x, Scalars::from_slice(&[condition])))
+    }
 }
 
 impl Relation {
     /// These rules, with an arithmetic of 32-bit floats and Booleans.
     pub fn new(rules: Rules, arithmetic: Arithmetic) -> Relation {
-        Relation { rules, calculator: Calculator { arithmetic, ..Calculator::default() } }
+        Relation { rules, calculator: Calculator { arithmetic, ..Calculator::default() }, ways: None }
     }
 
     /// Every reduct of a configuration.
