@@ -343,9 +343,10 @@ mod tests {
     #[test]
     fn what_is_counted_by_hand() {
         let sum = leaf(0.5) + leaf(-3.0);
-        assert_eq!(sum, Polynomial { value: -2.5, magnitude: 3.5, high: 4.0, terms: 2, degree: 1 });
+        let of = |value: f64, magnitude: f64, high: f64| Polynomial { value, high, ..Polynomial::monomial(magnitude, 1) };
+        assert_eq!(sum, Polynomial { terms: 2, ..of(-2.5, 3.5, 4.0) });
         let product = sum * sum - leaf(2.0);
-        assert_eq!(product, Polynomial { value: 4.25, magnitude: 14.25, high: 18.0, terms: 6, degree: 2 });
+        assert_eq!(product, Polynomial { terms: 6, degree: 2, ..of(4.25, 14.25, 18.0) });
         assert_eq!((product.operations(), leaf(7.0).operations(), (-leaf(7.0)).operations()), (11.0, 0.0, 0.0));
     }
 
@@ -372,6 +373,32 @@ mod tests {
         let again = (tiny * leaf(1e15)).set();
         assert!(again.contains(0.0) && again.contains(f64::from(1e-23f32)), "{again}");
         assert!(!(leaf(1e-20) * leaf(1e-10)).set().contains(0.0));
+    }
+
+    #[test]
+    fn a_quotient_is_within_its_roundings_and_those_of_its_divisor() {
+        let third = leaf(1.0).over(&leaf(3.0), Polynomial::set).expect("a divisor away from zero");
+        let sum = (third + third + third).set();
+        assert!(sum.contains(1.0) && !sum.contains(0.99999) && !sum.contains(1.00001), "{sum}");
+        // A divisor that may be zero, or that nothing is known of.
+        assert_eq!(leaf(1.0).over(&(leaf(1.0) + leaf(1e-7) - leaf(1.0)), Polynomial::set), None);
+        assert_eq!(leaf(1.0).over(&leaf(0.0), Polynomial::set), None);
+        assert_eq!(leaf(1.0).over(&leaf(f32::NAN), Polynomial::set), None);
+        // A divisor within 1 ± 1/8.
+        let near = Polynomial::within(&Set::of(Span::between(0.875, 1.125))).expect("bounded");
+        let wide = leaf(1.0).over(&near, Polynomial::set).expect("away from zero").set();
+        assert!(wide.contains(0.889) && wide.contains(1.142) && !wide.contains(0.8) && !wide.contains(1.2), "{wide}");
+    }
+
+    #[test]
+    fn what_is_known_within_bounds_spreads() {
+        let about = Polynomial::within(&Set::of(Span::between(0.5, 1.5))).expect("bounded");
+        assert_eq!(about.set(), Set::of(Span::between(0.5, 1.5)));
+        let square = (about * about).set();
+        assert!(square.contains(0.25) && square.contains(2.25) && !square.contains(2.5), "{square}");
+        let either = about.either(leaf(3.0)).set();
+        assert!(either.contains(0.5) && either.contains(3.0) && !either.contains(0.4) && !either.contains(3.1), "{either}");
+        assert_eq!(Polynomial::within(&Set::ANY), None);
     }
 
     #[test]
