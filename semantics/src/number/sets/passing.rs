@@ -16,9 +16,8 @@
 //! - Fract and FMod are polynomials where the whole number in them is certain. Elsewhere they
 //!   are anything: their formulas take an operand twice, and the two may be evaluated otherwise.
 //! - Of roots, exponentials, circular functions and the other ones it is assumed that no
-//!   implementation takes them apart: √(P·Q) may come of √P·√Q, but not √P·√Q of √(P·Q), and a
-//!   product of exponentials may be merged into that of a sum, but no sum parted. A function is then
-//!   of some evaluation of its operands, with room for what is merged with them
+//!   implementation takes them apart: √(P·Q) may come of √P·√Q, but not the other way round. So a
+//!   function is of some evaluation of its operands, with room for what is merged with them
 //!   ([`Polynomial::loosened`]), and its rule gives a set for all of those. What a comparison may
 //!   move of it is in `moving`.
 

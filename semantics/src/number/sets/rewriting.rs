@@ -125,7 +125,8 @@ impl Polynomial {
         let magnitude = low.abs().max(high.abs());
         // A point is exact; what 64 bits lose of another middle is less than a unit of its ends.
         let spread = if low == high { 0.0 } else { (high - low) / 2.0 + magnitude * f64::EPSILON };
-        Some(Polynomial { value, spread, ..Polynomial::monomial(magnitude, 1) })
+        let high = magnitude.max(1.0);
+        Some(Polynomial { value, spread, high, ..Polynomial::monomial(value.abs(), 1) })
     }
 
     /// What is one of two, whichever it is.
