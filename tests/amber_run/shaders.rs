@@ -18,7 +18,7 @@ const DRAW: &str = "RUN draw DRAW_RECT POS 0 0 SIZE 256 256";
 /// How many expectations of a script are kept in its small form.
 const FEW: usize = 6;
 /// How many scripts are decided in their small form.
-const DECIDED: usize = 129;
+const DECIDED: usize = 139;
 
 fn paths() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/amber_run/shaders");
