@@ -226,10 +226,7 @@ impl Check {
             Ok(known) => known.unwrap_or_default(),
             Err(e) => return input::fail(exit::INVALID, &e),
         };
-        // WSL programs are validated only: no device is looked for where there is nothing else.
-        let of_wsl = |file: &PathBuf| file.to_str().is_some_and(|name| Language::of_name(name) == Some(Language::Wsl));
-        let only_wsl = files.iter().all(of_wsl);
-        let devices = if only_wsl && self.device == ["auto"] { Devices::None } else { devices(&self.device) };
+        let devices = devices(&self.device);
         let asked_for = devices.asked_for();
         let options = Options {
             settings,
@@ -287,7 +284,14 @@ impl Check {
                     continue;
                 }
                 if let Some(text) = written_in(Language::Wsl) {
-                    let checked = wsl::check(&name, text, &self.uniformity, &compilers);
+                    let checked = wsl::check(&name, text, &self.uniformity, &compilers, checker.devices_by_profile());
+                    for (device, counts) in checked.by_device() {
+                        if let Some((_, all)) = legs.iter_mut().find(|(name, _)| *name == device) {
+                            let worst =
+                                ["disagree", "failed", "undecided", "unchecked", "agree"].into_iter().find(|word| counts.of(word) > 0);
+                            all.count(worst.unwrap_or("vacuous"), counts.lanes, None);
+                        }
+                    }
                     for (counts, more) in by_compiler.iter_mut().zip(checked.by_compiler()) {
                         more.into_iter().for_each(|(verdict, n)| *counts.entry(verdict).or_default() += n);
                     }
@@ -295,7 +299,7 @@ impl Check {
                     validation.count(checked.word(), Lanes::default(), None);
                     let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));
                     unexpected += u64::from(self.expect.as_ref().is_some_and(|e| !matches(e)));
-                    code = exit::worse(code, checked.code());
+                    code = exit::worse(code, checked.code(asked_for));
                     if self.json {
                         say!("{}", checked.json(&name));
                     } else {

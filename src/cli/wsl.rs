@@ -5,8 +5,11 @@ use super::uniformity::Strictness;
 use serde_json::json;
 use smallstep::compile::wsl::Options;
 use smallstep::diagnostic::Diagnostic;
+use smallstep::gpu::Device;
+use smallstep::theorem::campaign::Counts;
 use smallstep::theorem::compilers::{self, Compiler, Verdict};
-use smallstep::theorem::wsl::{self as theorem, Tally};
+use smallstep::theorem::wsl::{self as theorem, Tally, Target};
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::beside::{self, Bounds, Fuel, Ran};
 use smallstep_semantics::wsl::error::Error;
@@ -19,7 +22,15 @@ use std::collections::BTreeMap;
 /// What became of a program.
 pub(super) enum Checked {
     /// It is valid.
-    Valid { functions: usize, entry_points: Vec<String>, nodes: usize, ran: Ran, translated: Box<Tally>, via: Vec<(String, Box<Tally>)> },
+    Valid {
+        functions: usize,
+        entry_points: Vec<String>,
+        nodes: usize,
+        ran: Ran,
+        translated: Box<Tally>,
+        via: Vec<(String, Box<Tally>)>,
+        devices: Vec<(String, Box<Tally>)>,
+    },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
     /// It was found valid, and its derivations do not check, or the engines do not agree:
@@ -44,7 +55,7 @@ fn read(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, 
 pub(super) fn program(name: &str, text: &str, judged: Option<&Strictness>) -> Result<Program, Failure> {
     read(name, text, judged).map_err(|wrong| match wrong {
         Checked::Invalid { text, .. } => (exit::INVALID, text.trim_end().to_string()),
-        other => (other.code(), other.word().to_string()),
+        other => (other.code(false), other.word().to_string()),
     })
 }
 
@@ -55,8 +66,15 @@ fn rendered(name: &str, text: &str, errors: Vec<Error>) -> String {
 /// How much of a program is executed.
 const BOUNDS: Bounds = Bounds { functions: 256, words: 1 << 14, threads: 256, fuel: Fuel { machine: 2_000, relation: 50_000 } };
 
-/// Validates a program, and calls its functions on both engines.
-pub(super) fn check(name: &str, text: &str, judged: &Strictness, compilers: &[Compiler]) -> Checked {
+/// Validates a program, calls its functions on both engines, and runs what it is translated to by
+/// the interpreter, behind compilers and on devices.
+pub(super) fn check<'d>(
+    name: &str,
+    text: &str,
+    judged: &Strictness,
+    compilers: &[Compiler],
+    devices: impl Iterator<Item = (&'d mut Device, Profile)>,
+) -> Checked {
     match read(name, text, Some(judged)) {
         Err(invalid) => invalid,
         Ok(program) => match recheck(&program) {
@@ -64,7 +82,7 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness, compilers: &[Co
             Ok(()) => match beside::everything(&program, text, 0, &BOUNDS) {
                 Err(differ) => Checked::Refuted(format!("the engines end differently: {differ}")),
                 Ok(ran) => {
-                    let translated = through_spirv(&program, text, None);
+                    let translated = through_spirv(&program, text, Options::default().profile, None);
                     if let Some(finding) = translated.findings.first() {
                         return Checked::Refuted(format!("the translation does not show what the program allows: {}", finding.what));
                     }
@@ -74,7 +92,19 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness, compilers: &[Co
                         nodes: program.exprs.len() + program.stmts.len(),
                         ran,
                         translated: Box::new(translated),
-                        via: compilers.iter().map(|c| (c.name().to_string(), Box::new(through_spirv(&program, text, Some(c))))).collect(),
+                        via: compilers
+                            .iter()
+                            .map(|c| {
+                                let found = through_spirv(&program, text, compilers::profile(c), Some(Target::Compiler(c)));
+                                (c.name().to_string(), Box::new(found))
+                            })
+                            .collect(),
+                        devices: devices
+                            .map(|(device, profile)| {
+                                let name = format!("{} ({})", device.adapter().name, device.route());
+                                (name, Box::new(through_spirv(&program, text, profile, Some(Target::Device(device)))))
+                            })
+                            .collect(),
                     }
                 }
             },
@@ -83,19 +113,21 @@ pub(super) fn check(name: &str, text: &str, judged: &Strictness, compilers: &[Co
 }
 
 /// The theorem: compute entry points, draws and functions, translated and run on both sides.
-fn through_spirv(program: &Program, text: &str, via: Option<&Compiler>) -> Tally {
-    let profile = via.map_or(Options::default().profile, compilers::profile);
+fn through_spirv(program: &Program, text: &str, profile: Profile, target: Option<Target<'_>>) -> Tally {
     let (mut found, options) = (Tally::default(), Options { profile, ..Options::default() });
-    theorem::check_entry_points(program, text, 0, &options, via, &mut found);
-    theorem::check_draws(program, text, 0, &options, via, &mut found);
-    theorem::check_functions(program, text, 0, &options, via, &mut found);
+    theorem::check_program(program, text, 0, &options, target, &mut found);
     found
 }
 
 /// The verdicts that there are, with how many dispatches and calls have each.
-fn named(translated: &Tally) -> impl Iterator<Item = (&'static str, u64)> {
-    let all = translated.all();
+fn named(all: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
     all.shown().filter(|(_, n)| *n > 0).collect::<Vec<_>>().into_iter()
+}
+
+/// The same in words.
+fn in_words(all: &Counts) -> String {
+    let words: Vec<String> = named(all).map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    if words.is_empty() { "nothing".to_string() } else { words.join(", ") }
 }
 
 fn entry_name(program: &Program, e: &smallstep_semantics::wsl::entry::EntryPoint) -> String {
@@ -107,6 +139,7 @@ impl Checked {
     pub(super) fn word(&self) -> &'static str {
         match self {
             Checked::Valid { .. } if self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong())) => "disagree",
+            Checked::Valid { .. } if self.by_device().any(|(_, counts)| counts.of("disagree") > 0) => "disagree",
             Checked::Valid { .. } => "valid",
             Checked::Invalid { .. } => "invalid",
             Checked::Refuted(_) => "disagree",
@@ -122,6 +155,15 @@ impl Checked {
         via.iter().map(|(_, tally)| super::compilers::verdicts(tally))
     }
 
+    /// What became of it on each device, by the device's name.
+    pub(super) fn by_device(&self) -> impl Iterator<Item = (&str, Counts)> {
+        let devices: &[(String, Box<Tally>)] = match self {
+            Checked::Valid { devices, .. } => devices,
+            Checked::Invalid { .. } | Checked::Refuted(_) => &[],
+        };
+        devices.iter().map(|(name, tally)| (name.as_str(), tally.all_device()))
+    }
+
     /// The rules that are broken.
     pub(super) fn codes(&self) -> impl Iterator<Item = &'static str> {
         let errors: &[Error] = match self {
@@ -131,11 +173,19 @@ impl Checked {
         errors.iter().map(|e| e.rule.name())
     }
 
-    pub(super) fn code(&self) -> u8 {
+    /// The exit code; what is not decided on a device counts where devices were asked for.
+    pub(super) fn code(&self, asked_for: bool) -> u8 {
         match self {
             Checked::Valid { .. } => {
                 let verdicts = self.by_compiler().flat_map(BTreeMap::into_keys).filter(|verdict| *verdict != Verdict::Vacuous);
-                verdicts.map(super::compilers::code).fold(exit::DONE, exit::worse)
+                let by_compiler = verdicts.map(super::compilers::code).fold(exit::DONE, exit::worse);
+                let on_devices = self.by_device().map(|(_, counts)| match () {
+                    () if counts.of("disagree") > 0 => exit::DISAGREE,
+                    () if counts.of("failed") > 0 => exit::FAILED,
+                    () if asked_for && counts.of("undecided") + counts.of("unchecked") > 0 => exit::UNCHECKED,
+                    () => exit::DONE,
+                });
+                on_devices.fold(by_compiler, exit::worse)
             }
             Checked::Invalid { .. } => exit::INVALID,
             Checked::Refuted(_) => exit::DISAGREE,
@@ -144,7 +194,7 @@ impl Checked {
 
     pub(super) fn print(&self, name: &str) {
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated, via } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices } => {
                 let executed = match ran.same {
                     0 => "nothing executed".into(),
                     same => format!("{same} calls, dispatches and draws with drawn arguments alike on both engines"),
@@ -152,8 +202,7 @@ impl Checked {
                 let left: Vec<String> = ran.left().map(|(why, n)| format!("{n} {}", why.name())).collect();
                 let executed = if left.is_empty() { executed } else { format!("{executed}; left out: {}", left.join(", ")) };
                 let entries = if entry_points.is_empty() { "no entry point".to_string() } else { entry_points.join(", ") };
-                let through: Vec<String> = named(translated).map(|(verdict, n)| format!("{n} {verdict}")).collect();
-                let through = if through.is_empty() { "nothing".to_string() } else { through.join(", ") };
+                let through = in_words(&translated.all());
                 say!(
                     "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}; through SPIR-V: {through}",
                     self.word()
@@ -163,6 +212,15 @@ impl Checked {
                 }
                 for (why, n) in &translated.unchecked {
                     say!("  unchecked through SPIR-V: {n}, {why}");
+                }
+                for (device, tally) in devices {
+                    say!("  {device}: {}", in_words(&tally.all_device()));
+                    tally.findings.iter().filter(|finding| finding.device).for_each(|finding| say!("    {}", finding.what));
+                    tally
+                        .unchecked
+                        .iter()
+                        .filter(|(why, _)| !translated.unchecked.contains_key(*why))
+                        .for_each(|(why, n)| say!("    unchecked: {n}, {why}"));
                 }
                 for ((compiler, tally), counts) in via.iter().zip(self.by_compiler()) {
                     say!("  via {compiler}: {}", super::compilers::counts_text(&counts));
@@ -182,7 +240,13 @@ impl Checked {
     pub(super) fn json(&self, name: &str) -> serde_json::Value {
         let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word()});
         match self {
-            Checked::Valid { functions, entry_points, nodes, ran, translated, via } => {
+            Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices } => {
+                let of_device = |(device, tally): &(String, Box<Tally>)| {
+                    let findings: Vec<&String> = tally.findings.iter().filter(|f| f.device).map(|finding| &finding.what).collect();
+                    let all = tally.all_device();
+                    json!({"device": device, "verdicts": named(&all).collect::<BTreeMap<_, _>>(), "lanes": all.to_json()["lanes"], "findings": findings})
+                };
+                object["devices"] = devices.iter().map(of_device).collect();
                 let counts = self.by_compiler().map(|counts| counts.into_iter().map(|(v, n)| (v.name(), n)).collect::<BTreeMap<_, _>>());
                 let of_compiler = |((compiler, tally), verdicts): (&(String, Box<Tally>), BTreeMap<&str, u64>)| {
                     let findings: Vec<&String> = tally.findings.iter().map(|finding| &finding.what).collect();
@@ -190,7 +254,7 @@ impl Checked {
                 };
                 object["compilers"] = via.iter().zip(counts).map(of_compiler).collect();
                 object["compared"] = json!(ran.same);
-                object["through_spirv"] = json!({"verdicts": named(translated).collect::<BTreeMap<_, _>>(), "lanes": translated.all().to_json()["lanes"], "open": translated.open,
+                object["through_spirv"] = json!({"verdicts": named(&translated.all()).collect::<BTreeMap<_, _>>(), "lanes": translated.all().to_json()["lanes"], "open": translated.open,
                     "refused": translated.refused, "unchecked": translated.unchecked});
                 object["left_out"] =
                     ran.left().map(|(why, n)| (why.name().to_string(), json!(n))).collect::<serde_json::Map<_, _>>().into();
@@ -226,13 +290,13 @@ pub(super) fn type_of(name: &str, text: &str, judged: &Strictness, derivation: b
         Err(invalid) => {
             if as_json {
                 let mut object = invalid.json(name);
-                (object["kind"], object["exit"]) = (json!("summary"), json!(invalid.code()));
+                (object["kind"], object["exit"]) = (json!("summary"), json!(invalid.code(false)));
                 say!("{object}");
             }
             if let Checked::Invalid { text, .. } = &invalid {
                 tell_part!("{text}");
             }
-            return Ok(invalid.code());
+            return Ok(invalid.code(false));
         }
     };
     let show = Show::new(&program, text);

@@ -231,6 +231,11 @@ impl Checker {
         self.devices.iter().map(|opened| format!("{} ({})", opened.device.adapter().name, opened.device.route())).collect()
     }
 
+    /// The devices with the profiles that programs are held to on them.
+    pub fn devices_by_profile(&mut self) -> impl Iterator<Item = (&mut Device, Profile)> {
+        self.devices.iter_mut().map(|opened| (&mut opened.device, opened.profile))
+    }
+
     /// The devices themselves.
     pub fn devices_mut(&mut self) -> impl Iterator<Item = &mut Device> {
         self.devices.iter_mut().map(|opened| &mut opened.device)

@@ -89,3 +89,33 @@ fn every_quirk_of_a_wsl_program_is_there_as_recorded_and_nowhere_else() {
         }
     });
 }
+
+/// `smallstep check` of WSL files asks devices: of the recorded programs of this driver some are
+/// found wrong with the inputs that it draws, each by an exit code of 1 and the device's name; what
+/// is no quirk of it agrees, and so do the examples.
+#[test]
+fn check_runs_wsl_programs_on_devices() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Some(device) = super::open(Some(Route::Passthrough), super::options()) else { return };
+    let (index, name) = (device.adapter().index.to_string(), device.adapter().name.clone());
+    let check = |path: &Path| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_smallstep"));
+        let output = command.args(["check", "--device", &index]).arg(path).output().expect("starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = check(&root.join("examples/wsl/particles.wsl"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(&format!("\n  {name} (passthrough): 5 agree\n")), "{said}");
+    let quirks = Quirk::read_folder(&root.join("spec-tests/quirks-wsl")).expect("quirks");
+    let (mut own, mut wrong) = (0, 0);
+    for quirk in &quirks {
+        let is_own = quirk.is_of(&device);
+        let (code, said) = check(&root.join("spec-tests/quirks-wsl").join(format!("{}.wsl", quirk.name)));
+        let disagrees = code == Some(1);
+        assert_eq!(disagrees, said.starts_with("disagree"), "{}: {said}", quirk.name);
+        assert!(is_own || !disagrees, "{}: {said}", quirk.name);
+        own += u32::from(is_own);
+        wrong += u32::from(disagrees);
+    }
+    assert!(own < 3 || wrong > 0, "none of {own} known bugs of the device is found");
+}

@@ -162,11 +162,11 @@ impl Plan<'_> {
     /// interpreters, or on the device if one is given.
     pub(super) fn verdict(&self, programs: Programs, seed: u64, text: &str, made: Option<&Made>, device: Option<&mut Device>) -> Verdict {
         let Some(program) = validate(text).program else { return Difference::of(Engine::Generator, Engine::Typing, "it is not valid") };
-        let (mut one, mut by_compiler) = (OfOne::default(), ByCompiler::default());
+        let (mut one, mut by_compiler) = (OfOne::default(), OnTarget::default());
         let mut dispatches = Vec::new();
         subjects_of(programs, (&program, text), seed, made, &mut |number, _, subject| {
             let agreed = judge_one(&subject, &self.options(), Asks::EveryWay, &mut one);
-            by_compiler.judge(self.via, &subject, agreed.as_ref(), &self.options());
+            by_compiler.judge(self.via.map(Target::Compiler).as_mut(), &subject, agreed.as_ref(), &self.options());
             dispatches.extend(agreed.map(|agreed| agreed.submitted(number)));
         });
         let verdict = if by_compiler.0.subjects > 0 { one.verdict().worse(by_compiler.0.verdict()) } else { one.verdict() };
@@ -259,19 +259,39 @@ impl Agreed {
     }
 }
 
-/// What becomes of the subjects of a program behind a compiler.
-#[derive(Default)]
-struct ByCompiler(OfOne);
+/// What runs the modules of a program beside the interpreters.
+pub enum Target<'t> {
+    /// The interpreter, on what a compiler makes of the module.
+    Compiler(&'t Compiler),
+    /// A device.
+    Device(&'t mut Device),
+}
 
-impl ByCompiler {
+/// What becomes of the subjects of a program on a target.
+#[derive(Default)]
+struct OnTarget(OfOne);
+
+impl OnTarget {
     /// Adds a subject on which the interpreters agree.
-    fn judge(&mut self, compiler: Option<&Compiler>, case: &Result<Case, Verdict>, agreed: Option<&Agreed>, options: &Options) {
-        let (Some(compiler), Ok(case), Some(agreed)) = (compiler, case, agreed) else { return };
-        let (verdict, compared) = match shown(compiler, &agreed.ran.dispatch()) {
-            Ok(outcome) => case.on_device(&outcome, options, compiler.name(), Route::Passthrough),
-            Err(wrong) => (wrong.on_program(compiler), Compared::default()),
+    fn judge(&mut self, target: Option<&mut Target<'_>>, case: &Result<Case, Verdict>, agreed: Option<&Agreed>, options: &Options) {
+        let (Some(target), Ok(case), Some(agreed)) = (target, case, agreed) else { return };
+        let (verdict, compared) = match target {
+            Target::Compiler(compiler) => match shown(compiler, &agreed.ran.dispatch()) {
+                Ok(outcome) => case.on_device(&outcome, options, compiler.name(), Route::Passthrough),
+                Err(wrong) => (wrong.on_program(compiler), Compared::default()),
+            },
+            Target::Device(device) => {
+                let outcome = device.run(agreed.ran.dispatch()).outcome;
+                case.on_device(&outcome, options, &device.adapter().name, device.route())
+            }
         };
         self.0.add(verdict, compared);
+    }
+
+    fn count(self, programs: Programs, index: u64, tally: &mut Tally) {
+        if self.0.subjects > 0 {
+            tally.count_device(programs, index, self.0);
+        }
     }
 }
 
@@ -315,13 +335,13 @@ impl SourceLanguage for Plan<'_> {
     fn judge(&self, index: u64, with_device: bool, tally: &mut Tally) -> Vec<(Awaited, Dispatch)> {
         let (mut one, mut dispatches, mut statements) = (OfOne::default(), Vec::new(), 0);
         let (options, relation) = (self.options(), self.samples(index));
-        let mut by_compiler = ByCompiler::default();
+        let mut by_compiler = OnTarget::default();
         let Judged { programs, passed, restricted, .. } = self.subjects(index, &mut |number, _, subject| {
             if let Ok(subject) = &subject {
                 statements = subject.program().stmts.len() as u64;
             }
             let agreed = judge_one(&subject, &options, relation, &mut one);
-            by_compiler.judge(self.via, &subject, agreed.as_ref(), &options);
+            by_compiler.judge(self.via.map(Target::Compiler).as_mut(), &subject, agreed.as_ref(), &options);
             dispatches.extend(agreed.filter(|_| with_device).map(|agreed| agreed.submitted(number)));
         });
         tally.statements += statements;
@@ -332,9 +352,7 @@ impl SourceLanguage for Plan<'_> {
             *tally.restricted.entry(restriction.name().into()).or_default() += 1;
         }
         tally.count(programs, index, one);
-        if by_compiler.0.subjects > 0 {
-            tally.count_device(programs, index, by_compiler.0);
-        }
+        by_compiler.count(programs, index, tally);
         dispatches
     }
 
@@ -359,47 +377,21 @@ pub fn translated(programs: Programs, seed: u64, text: Option<&str>, options: &O
     });
 }
 
-/// The compute entry points of a program, each judged as a program of that number.
-pub fn check_entry_points(program: &Program, text: &str, seed: u64, options: &Options, via: Option<&Compiler>, tally: &mut Tally) {
-    entry_points(program, text, seed, &mut |_, _, subject| {
+/// What can be run of a program, each judged as a program of that number: its compute entry points;
+/// each fragment entry point over the screen, and behind each vertex entry point that it fits; the
+/// functions that are no entry points.
+pub fn check_program(program: &Program, text: &str, seed: u64, options: &Options, mut target: Option<Target<'_>>, tally: &mut Tally) {
+    let mut judge = |programs: Programs, case: &Result<Case, Verdict>| {
         let mut one = OfOne::default();
-        let mut by_compiler = ByCompiler::default();
-        let agreed = judge_one(&subject, options, Asks::EveryWay, &mut one);
-        by_compiler.judge(via, &subject, agreed.as_ref(), options);
-        tally.count(Programs::EntryPoints, seed, one);
-        if by_compiler.0.subjects > 0 {
-            tally.count_device(Programs::EntryPoints, seed, by_compiler.0);
-        }
-    });
-}
-
-/// The draws of a program, each judged as a program of that number: each fragment entry point over
-/// the screen, and behind each vertex entry point that it fits.
-pub fn check_draws(program: &Program, text: &str, seed: u64, options: &Options, via: Option<&Compiler>, tally: &mut Tally) {
-    draws(program, text, seed, &mut |_, _, case| {
-        let mut one = OfOne::default();
-        let mut by_compiler = ByCompiler::default();
-        let agreed = judge_one(&case, options, Asks::EveryWay, &mut one);
-        by_compiler.judge(via, &case, agreed.as_ref(), options);
-        tally.count(Programs::Stages, seed, one);
-        if by_compiler.0.subjects > 0 {
-            tally.count_device(Programs::Stages, seed, by_compiler.0);
-        }
-    });
-}
-
-/// The functions of a program that are no entry points, each judged as a program of that number.
-pub fn check_functions(program: &Program, text: &str, seed: u64, options: &Options, via: Option<&Compiler>, tally: &mut Tally) {
-    functions(program, text, seed, &mut |_, _, subject| {
-        let mut one = OfOne::default();
-        let mut by_compiler = ByCompiler::default();
-        let agreed = judge_one(&subject, options, Asks::EveryWay, &mut one);
-        by_compiler.judge(via, &subject, agreed.as_ref(), options);
-        tally.count(Programs::Functions, seed, one);
-        if by_compiler.0.subjects > 0 {
-            tally.count_device(Programs::Functions, seed, by_compiler.0);
-        }
-    });
+        let mut beside = OnTarget::default();
+        let agreed = judge_one(case, options, Asks::EveryWay, &mut one);
+        beside.judge(target.as_mut(), case, agreed.as_ref(), options);
+        tally.count(programs, seed, one);
+        beside.count(programs, seed, tally);
+    };
+    entry_points(program, text, seed, &mut |_, _, case| judge(Programs::EntryPoints, &case));
+    draws(program, text, seed, &mut |_, _, case| judge(Programs::Stages, &case));
+    functions(program, text, seed, &mut |_, _, case| judge(Programs::Functions, &case));
 }
 
 /// The program of a seed, judged as one program of that number, unless it shows nothing.
