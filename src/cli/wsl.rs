@@ -26,7 +26,7 @@ pub(super) enum Checked {
         functions: usize,
         entry_points: Vec<String>,
         nodes: usize,
-        ran: Ran,
+        ran: Box<Ran>,
         translated: Box<Tally>,
         via: Vec<(String, Box<Tally>)>,
         devices: Vec<(String, Box<Tally>)>,
@@ -90,7 +90,7 @@ pub(super) fn check<'d>(
                         functions: program.bodies.len(),
                         entry_points: program.entry_points.iter().map(|e| entry_name(&program, e)).collect(),
                         nodes: program.exprs.len() + program.stmts.len(),
-                        ran,
+                        ran: Box::new(ran),
                         translated: Box::new(translated),
                         via: compilers
                             .iter()
