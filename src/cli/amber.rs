@@ -52,7 +52,7 @@ enum OnUndefined {
     Stop,
 }
 
-/// Reads `--undefined`.
+/// `follow` or `stop`; the error names both.
 fn undefined(text: &str) -> Result<OnUndefined, String> {
     match text {
         "follow" => Ok(OnUndefined::Follow),

@@ -438,8 +438,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         self.take(number, reduct, sink)
     }
 
-    /// The way that an invocation takes where it branches next on an undefined value, if that is
-    /// followed.
+    /// The way that an invocation takes if it branches next on an undefined value. None where such
+    /// a branch is undefined behaviour.
     fn way(&mut self, number: u32) -> over::Branched {
         let (ways, invocation) = (self.relation.ways.as_ref()?, self.invocations.get_mut(&number)?);
         let branched = ways.decide(&mut invocation.config, invocation.undefined)?;

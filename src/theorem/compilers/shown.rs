@@ -24,9 +24,9 @@ const FUEL: u64 = 1 << 25;
 /// What is wrong, or not known, before something is shown: the verdict on the compiler, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotShown {
-    /// The verdict.
+    /// The verdict on the compiler. It is never [`Verdict::Agrees`]: nothing is shown.
     pub verdict: Verdict,
-    /// A sentence.
+    /// What the compiler said, or why nothing can be compared; verdicts are grouped by it.
     pub cause: String,
 }
 

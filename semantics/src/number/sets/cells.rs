@@ -1,8 +1,8 @@
 //! A run over sets: the cells of components that are not decided, and how its branches go.
 
 use super::moving::{self, Moved, Side};
-use super::passing::{self, Bound, Passed};
-use super::rewriting::{self, Polynomial, Polynomials};
+use super::passing::{self, Passed};
+use super::rewriting::{self, Bound, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use super::{Cause, Set};
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};

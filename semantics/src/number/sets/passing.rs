@@ -15,14 +15,14 @@
 //! - A quotient by a polynomial away from zero is a polynomial (see `rewriting`).
 //! - Fract and FMod are polynomials where the whole number in them is certain. Elsewhere they
 //!   are anything: their formulas take an operand twice, and the two may be evaluated otherwise.
-//! - Of roots, exponentials, circular functions and the other ones it is assumed that no
-//!   implementation takes them apart: √(P·Q) may come of √P·√Q, but not the other way round. So a
-//!   function is of some evaluation of its operands, with room for what is merged with them
-//!   ([`Polynomial::loosened`]), and its rule gives a set for all of those. What a comparison may
+//! - It is assumed that no implementation takes a root, an exponential, a circular or another
+//!   function apart: √(P·Q) may come of √P·√Q, but not the other way round. So a function is of
+//!   some evaluation of its operands, with room for what is merged with them
+//!   ([`Polynomial::loosened`]). Its rule gives a set for all of those. What a comparison may
 //!   move of it is in `moving`.
 
 use super::moving::{self, Moved, Side};
-use super::rewriting::{LOST, Polynomial, UNIT};
+use super::rewriting::{Bound, LOST, Polynomial, UNIT};
 use super::rules::{self, Operand};
 use super::{Set, Span};
 use crate::number::{Instruction, Op, Profile};
@@ -37,9 +37,6 @@ pub struct Passed {
     /// What a comparison may move of it, if that is known. Of a polynomial, its terms.
     pub moved: Option<Moved>,
 }
-
-/// What a polynomial may come out as.
-pub type Bound = fn(&Polynomial) -> Set;
 
 /// The magnitudes up to which whole numbers are added without rounding.
 const WHOLE: f64 = (1 << 22) as f64;

@@ -46,11 +46,11 @@
 //! P/Q is a polynomial too, if all evaluations of Q are of one sign, within ρ of it relative to it:
 //! each of P's monomials is divided by Q. An implementation may divide a sum or its parts, or
 //! multiply by a reciprocal. A quotient is within 2.5 ULP, 2.5·u of it at most; a product with a
-//! reciprocal of that accuracy within 3.5·u. Divisors may be multiplied with each other first, and
-//! those that are products taken one by one. So a monomial passes five operations more for each
-//! leaf of Q; ρ of its magnitude over (1 - ρ) is added to the spread (see below), for each may be
-//! divided by another evaluation. What is lost or too high may be
-//! multiplied by 1/|Q| on the way. As no rewriting brings in what cancels, no sum is brought to a
+//! reciprocal of that accuracy within 3.5·u. Divisors may be multiplied with each other first. A
+//! divisor that is a product may be taken factor by factor. So a monomial passes five operations
+//! more for each leaf of Q. Each monomial may be divided by another evaluation of Q, which adds
+//! ρ/(1 - ρ) of its magnitude to the spread (see below). What is lost or too high may be
+//! multiplied by 1/|Q| on the way. As no rewriting brings in what cancels, none brings sums to a
 //! common divisor.
 //!
 //! # What is known within bounds
@@ -92,6 +92,9 @@ pub struct Polynomial {
     /// What a comparison may multiply by: 1 without divisors.
     pub factor: f64,
 }
+
+/// What a polynomial may come out as: [`Polynomial::set`], or what a test plants for it.
+pub type Bound = fn(&Polynomial) -> Set;
 
 /// Vectors and matrices of polynomials.
 pub type Polynomials = SmallVec<[Polynomial; 16]>;
@@ -140,7 +143,7 @@ impl Polynomial {
     }
 
     /// The quotient by a divisor that every evaluation has away from zero; `None` otherwise.
-    pub fn over(self, divisor: &Polynomial, bound: super::passing::Bound) -> Option<Polynomial> {
+    pub fn over(self, divisor: &Polynomial, bound: Bound) -> Option<Polynomial> {
         let within = |x: f64| (LOST..=1.0 / LOST).contains(&x);
         let of_divisor = bound(divisor).hull()?;
         let (low, high) = (of_divisor.low.abs().min(of_divisor.high.abs()), of_divisor.low.abs().max(of_divisor.high.abs()));

@@ -376,8 +376,8 @@ pub struct Relation {
     pub rules: Rules,
     /// What values are computed with.
     pub calculator: Calculator,
-    /// Which ways branches on undefined values go, if they are followed; without, they are
-    /// undefined behaviour.
+    /// Which ways branches on undefined values go. Without it such a branch is undefined behaviour
+    /// (SPIR-V, OpUndef).
     pub ways: Option<UndefinedWays>,
 }
 
