@@ -11,6 +11,8 @@ mod built_ins;
 mod generated;
 #[path = "spirv_draw/images.rs"]
 mod images;
+#[path = "spirv_draw/judged.rs"]
+mod judged;
 #[path = "spirv_draw/machine.rs"]
 mod machine;
 #[path = "spirv_draw/quads.rs"]

@@ -360,7 +360,7 @@ fn filtered_texels_run_over_sets() {
         ];
         scene.fragment = strict(body);
         let rules = sets.then(smallstep_semantics::number::sets::Rules::default);
-        let by = draw::By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets: rules };
+        let by = draw::By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets: rules, machine: None };
         let outcome = scene.with(|draw| draw::run_with(&scene.vertex, &scene.fragment, draw, &by, &mut ()).expect("the entry points"));
         let Outcome::Observed(mut observation) = outcome else { panic!("{outcome:?}") };
         observation.targets.remove(0)

@@ -19,7 +19,7 @@ fn covering(fragment: Module, format: Format) -> Scene {
 /// What its attachment shows with quads that run over sets, and without. Definite
 /// texels are the same.
 fn both(scene: &Scene) -> (ObservedTarget, ObservedTarget) {
-    let by = |sets| By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets };
+    let by = |sets| By { relation: &scene.relation, rules: &scene.rules, schedule: &scene.schedule, sets, machine: None };
     let run = |sets| {
         let outcome =
             scene.with(|draw| draw::run_with(&scene.vertex, &scene.fragment, draw, &by(sets), &mut ()).expect("the entry points"));

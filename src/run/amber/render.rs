@@ -2,7 +2,8 @@
 
 use smallstep_semantics::image::Image;
 use smallstep_semantics::spirv::draw::{By, DrawObservation, MadeBy, run_with};
-use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, Resources, UndefinedBytes};
+use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, Resources, Robustness, UndefinedBytes};
+use smallstep_semantics::spirv::lockstep::FragmentProgram;
 use smallstep_semantics::spirv::{Event, Sink};
 
 use super::bind::Bound;
@@ -113,7 +114,9 @@ impl Player<'_> {
         };
         let lengths = bound.buffers.iter().map(|b| b.range.len()).collect();
         let mut seen = Stages { watch: Watch::new(bound.buffers.iter().map(known).collect(), lengths), stages, last: 0 };
-        let observation = draw_by(&draw, stages, interpreter, &mut seen, line);
+        // What the machine reads is not watched.
+        let decided = bound.buffers.iter().all(|b| known(b).is_empty());
+        let observation = draw_by(&draw, stages, interpreter, decided, &mut seen, line);
         let seen = seen.watch.seen();
         bound.read_past(self.script, seen.past, line)?;
         let observation = observation?;
@@ -188,7 +191,7 @@ impl Player<'_> {
         };
         let targets: Vec<ColourTarget> = drawing.targets.iter().zip(&drawing.shown).map(over).collect();
         let draw = Draw { targets: &targets, ..drawing.draw(interpreter.limits) };
-        draw_by(&draw, stages, interpreter, &mut (), line).map(Some)
+        draw_by(&draw, stages, interpreter, true, &mut (), line).map(Some)
     }
 }
 
@@ -225,11 +228,13 @@ impl Sink for Stages<'_, '_> {
     }
 }
 
-/// What a draw shows by the relation, or how the script ends without it.
+/// What a draw shows, or how the script ends without it: by the relation, and if `machine` by the
+/// lockstep machine as far as that can judge it.
 fn draw_by(
     draw: &Draw<'_>,
     [vertex, fragment]: [&Stage; 2],
     interpreter: &Interpreter,
+    machine: bool,
     sink: &mut dyn Staged,
     line: Line,
 ) -> Result<DrawObservation, End> {
@@ -238,7 +243,10 @@ fn draw_by(
         _ => &interpreter.engines.schedule,
     };
     let Engines { relation, sets, .. } = &interpreter.engines;
-    let by = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets) };
+    let machine = machine && interpreter.by == compute::Interpreter::Any && draw.resources.robustness == Robustness::None;
+    // A stage that it does not compile is the relation's.
+    let program = if machine { FragmentProgram::compile(&fragment.module, &fragment.entry).ok() } else { None };
+    let by = By { relation, rules: &interpreter.raster, schedule, sets: Some(*sets), machine: program.as_ref() };
     let draw = Draw { resources: Resources { profile: interpreter.profile, ..draw.resources }, ..draw.clone() };
     let ran = run_with(&vertex.module, &fragment.module, &draw, &by, sink);
     let outcome = ran.map_err(|e| End::Unsupported(format!("line {line}: {e}")))?;

@@ -89,7 +89,7 @@ impl Stages {
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
         lent.resources.robustness = self.robustness;
         let (relation, rules, schedule) = (Relation::default(), raster::Rules::default(), Schedule::default());
-        let by = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()) };
+        let by = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()), machine: None };
         draw::run_with(&self.vertex, &self.fragment, &lent, &by, &mut ())
     }
 }

@@ -208,8 +208,8 @@ pub(crate) fn follow(
     exploration: Exploration,
     mut run: impl FnMut(&mut Sets) -> Result<ControlFlow<()>, Unsettled>,
 ) -> (u32, Option<Unsettled>) {
-    let Exploration { profile, budget, rules } = exploration;
-    let mut sets = Sets { profile, budget, rules, cells: Vec::new(), causes: Vec::new(), choices: Vec::new(), met: 0, place: 0 };
+    let budget = exploration.budget;
+    let mut sets = Sets::before(exploration);
     let mut ways = 0;
     loop {
         sets.cells.clear();
@@ -242,6 +242,36 @@ impl Left {
 }
 
 impl Sets {
+    /// A run that has done nothing.
+    pub(crate) fn before(Exploration { profile, budget, rules }: Exploration) -> Sets {
+        Sets { profile, budget, rules, cells: Vec::new(), causes: Vec::new(), choices: Vec::new(), met: 0, place: 0 }
+    }
+
+    /// How many cells there are.
+    pub(crate) fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Drops every cell but those that `visit` comes to, once or several times, and numbers them
+    /// anew. It is not known any more what a Boolean was made of, nor why a float has no bound.
+    pub(crate) fn keep_only(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut CellId))) {
+        let before = std::mem::take(&mut self.cells);
+        let mut numbers: Vec<Option<CellId>> = vec![None; before.len()];
+        let Sets { cells, causes, .. } = self;
+        visit(&mut |id| {
+            let at = id.0.get() as usize - 1;
+            if numbers[at].is_none() {
+                cells.push(match before[at].clone() {
+                    Content::Float { set, polynomial, moved, cause } => Content::Float { set, polynomial, moved, cause: cause.map(|_| 0) },
+                    Content::Boolean(truth, _) => Content::Boolean(truth, Made::Otherwise),
+                });
+                numbers[at] = NonZeroU32::new(cells.len() as u32).map(CellId);
+            }
+            *id = numbers[at].unwrap_or(*id);
+        });
+        causes.truncate(1);
+    }
+
     /// The environment.
     pub fn profile(&self) -> Profile {
         self.profile

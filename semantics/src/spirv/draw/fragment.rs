@@ -7,6 +7,7 @@
 
 mod explore;
 mod interface;
+mod judged;
 mod operations;
 
 use std::collections::VecDeque;
@@ -33,6 +34,7 @@ use operations::{Left, Role};
 
 pub(super) use explore::Explorer;
 pub(super) use interface::Interface;
+pub(super) use judged::Judged;
 pub(super) use operations::Ended;
 
 /// The most quads whose fragments wait for those before them.
@@ -161,6 +163,11 @@ impl<'m, 'd> Fragments<'m, 'd> {
         self.keeps_doubt = false;
         self.targets.iter_mut().for_each(Target::forget_doubt);
         self
+    }
+
+    /// Whether its quads may be run over sets.
+    pub(super) fn is_explored(&self) -> bool {
+        self.explorer.is_some()
     }
 
     /// Quads that there may be at most.

@@ -45,8 +45,8 @@ pub enum Op {
     AndSet, OrSet, EqualSet, NotEqualSet, NotSet,
     // d := a where set c, else b; the same of sets.
     Select, SelectSet,
-    // d := a, with its undefined lanes; the same of sets.
-    Copy, CopySet,
+    // d := a, with its undefined lanes; the same of sets, and of what OpBitcast gives.
+    Copy, CopySet, Bitcast,
     // d := a + b·c words, as addresses are computed; c is a number, a may be none.
     Index,
     // Undefined behaviour where a is not below the number c, or not below the length of array c of

@@ -35,19 +35,19 @@ const ALL: u64 = 1 << 32;
 
 /// What runs quads over sets.
 pub(in crate::spirv::draw) struct Explorer<'m> {
-    relation: &'m Relation,
-    stage: (Prepared, Shared),
+    pub(super) relation: &'m Relation,
+    pub(super) stage: (Prepared, Shared),
     exploration: Exploration,
     /// Instructions that are left.
     left: u64,
 }
 
 /// The one quad of a grid.
-struct Quad<'m> {
+pub(super) struct Quad<'m> {
     module: &'m Module,
     helper: [bool; 4],
     inputs: [Vec<(&'m Variable, Scalars)>; 4],
-    finished: Vec<Finished<'m>>,
+    pub(super) finished: Vec<Finished<'m>>,
 }
 
 impl<'m> Work<'m> for Quad<'m> {
@@ -73,11 +73,11 @@ impl<'m> Work<'m> for Quad<'m> {
 }
 
 /// What the ways so far show of a lane.
-struct Seen {
+pub(super) struct Seen {
     /// Whether some way discards it.
-    gone: bool,
+    pub(super) gone: bool,
     /// By target and component: what is written, and `None` where that may be an undefined value.
-    written: Vec<[Option<Set>; 4]>,
+    pub(super) written: Vec<[Option<Set>; 4]>,
 }
 
 impl<'m> Explorer<'m> {
@@ -107,7 +107,14 @@ impl<'m> Fragments<'m, '_> {
     }
 
     /// What an input of a lane is, with a cell where devices may differ.
-    fn given(&self, begun: &Begun, lane: usize, source: Source, unwritten: Origin, sets: &mut Sets) -> Result<Scalar, Unsettled> {
+    pub(super) fn given(
+        &self,
+        begun: &Begun,
+        lane: usize,
+        source: Source,
+        unwritten: Origin,
+        sets: &mut Sets,
+    ) -> Result<Scalar, Unsettled> {
         let scalar = self.input(begun, lane, source, unwritten);
         let (None, Some(why)) = (scalar.undefined, scalar.trust.doubt) else { return Ok(scalar) };
         let fragment = &begun.fragments[lane];
@@ -128,6 +135,19 @@ impl<'m> Fragments<'m, '_> {
             return Ok(scalar);
         }
         Ok(sets.any_of(f32::from_bits(scalar.bits as u32), set, why)?.into())
+    }
+
+    /// The quad with its definite inputs.
+    pub(super) fn quad_of(&self, begun: &Begun) -> Quad<'m> {
+        let inputs = [0, 1, 2, 3].map(|lane: usize| {
+            let of = |(variable, sources): &(&'m Variable, Vec<Source>)| {
+                let (kind, instruction) = (Unspecified::UnwrittenOutput, variable.instruction);
+                let unwritten = Origin { kind, instruction, invocation: lane as u32 };
+                (*variable, sources.iter().map(|&source| self.input(begun, lane, source, unwritten)).collect())
+            };
+            self.interface.inputs.iter().map(of).collect()
+        });
+        Quad { module: self.module, helper: begun.roles.map(Role::is_helper), inputs, finished: Vec::new() }
     }
 
     fn quad_over(&self, begun: &Begun, sets: &mut Sets) -> Result<Quad<'m>, Unsettled> {
@@ -172,11 +192,19 @@ impl<'m> Fragments<'m, '_> {
         });
         let (None, Some(seen)) = (unsettled, seen) else { return };
         let roles = quad.roles;
+        self.put_seen(workgroup, seen, |_| true, roles);
+    }
+
+    /// Puts what the ways of lanes show in the place of what definite values leave open, of the
+    /// lanes of which all ways are known.
+    pub(super) fn put_seen(&mut self, workgroup: u32, seen: [Seen; 4], is_settled: impl Fn(usize) -> bool, roles: [Role; 4]) {
         let numeric = |target: usize| self.draw.targets[target].image.format().numeric();
         let floats: Vec<bool> = (0..self.draw.targets.len()).map(|target| !numeric(target).is_integer()).collect();
         let profile = self.interface.profile;
         let Some(left) = self.left.get_mut(&workgroup) else { return };
-        for ((left, seen), role) in left.iter_mut().zip(seen).zip(roles).filter(|((left, seen), _)| left.role != Role::Helper && !seen.gone)
+        let lanes = left.iter_mut().zip(seen).zip(roles).enumerate();
+        for (_, ((left, seen), role)) in
+            lanes.filter(|(lane, ((left, seen), _))| is_settled(*lane) && left.role != Role::Helper && !seen.gone)
         {
             // No way discards it.
             (left.role, left.stays) = (role, true);
@@ -205,7 +233,7 @@ impl<'m> Fragments<'m, '_> {
 }
 
 impl Seen {
-    fn also(&mut self, other: Seen) {
+    pub(super) fn also(&mut self, other: Seen) {
         self.gone |= other.gone;
         for (sets, others) in self.written.iter_mut().zip(other.written) {
             for (set, other) in sets.iter_mut().zip(others) {

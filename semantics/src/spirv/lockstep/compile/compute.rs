@@ -90,8 +90,8 @@ fn conversion(instruction: number::Instruction, from: Scalar, to: Scalar) -> Opt
         Core::ConvertUToF if words(from, to) => Some(Op::FloatOfUnsigned),
         Core::ConvertFToS if words(to, from) => Some(Op::SignedOfFloat),
         Core::ConvertFToU if words(to, from) => Some(Op::UnsignedOfFloat),
-        Core::Bitcast if words(from, to) || words(to, from) => Some(Op::Copy),
-        Core::Bitcast if matches!((from, to), (Scalar::Int { width: 32, .. }, Scalar::Int { width: 32, .. })) => Some(Op::Copy),
+        Core::Bitcast if words(from, to) || words(to, from) => Some(Op::Bitcast),
+        Core::Bitcast if matches!((from, to), (Scalar::Int { width: 32, .. }, Scalar::Int { width: 32, .. })) => Some(Op::Bitcast),
         _ => None,
     }
 }

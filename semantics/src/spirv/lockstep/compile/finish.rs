@@ -25,7 +25,7 @@ fn registers(slot: Slot) -> impl Iterator<Item = Register> {
 }
 
 /// What a code writes and reads.
-fn registers_of(program: &Program, code: &Code, defines: &mut Vec<Register>, uses: &mut Vec<Register>) {
+pub(in crate::spirv::lockstep) fn registers_of(program: &Program, code: &Code, defines: &mut Vec<Register>, uses: &mut Vec<Register>) {
     let column = |r: u32| (r != NONE).then_some((false, r));
     let set = |r: u32| (r != NONE).then_some((true, r));
     match code.op {

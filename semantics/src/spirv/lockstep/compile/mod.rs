@@ -31,6 +31,7 @@ use super::super::words::Instruction;
 use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
 use crate::outcome::Limit;
 pub(in crate::spirv) use body::compiles;
+pub(super) use finish::registers_of;
 use instances::Loops;
 
 /// The most columns and sets that a program may have.

@@ -138,7 +138,7 @@ impl Warp {
 
     /// The address that all active lanes have, if they have the same.
     #[inline]
-    fn same_address(&self, code: &Code) -> Option<usize> {
+    pub(super) fn same_address(&self, code: &Code) -> Option<usize> {
         match code.a {
             NONE => Some(code.c as usize),
             a => column::uniform(&self.columns[a as usize], self.active, &self.spread).map(|base| (base + code.c) as usize),

@@ -103,7 +103,7 @@ impl Warp {
                 self.select_set(code);
                 Ok(())
             }
-            Op::Copy => {
+            Op::Copy | Op::Bitcast => {
                 self.load_register(code);
                 Ok(())
             }

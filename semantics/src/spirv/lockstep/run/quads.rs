@@ -6,13 +6,18 @@
 //! there at once, and those that are not active never come to it.
 
 use super::super::super::environment::{Dispatch, Observation};
+use super::super::super::operation::Scalar as Component;
+use super::super::super::types::Type;
 use super::super::super::value::{Origin, Scalar};
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
+use super::judge::{Ledger, Ways};
 use super::warp::{Kept, Stop, Warp};
 use super::{Broken, Detector, Group, Outcome, Shared, Topology, races};
 use crate::number::Trust;
+use crate::number::sets::{Exploration, Set, Sets};
 use crate::undefined::Unspecified;
+use smallvec::SmallVec;
 
 /// How many quads run side by side.
 const QUADS: u32 = LANES as u32 / 4;
@@ -74,6 +79,7 @@ impl Warp {
 
     fn give(&mut self, lane: usize, cell: Cell, scalar: &Scalar) {
         let (bits, kept) = (scalar.bits as u32, kept_in(cell));
+        self.note_input(kept, lane, scalar);
         match cell {
             Cell::Word(column) => self.columns[column as usize][lane] = bits,
             Cell::Truth(set) => {
@@ -89,17 +95,22 @@ impl Warp {
         }
     }
 
-    fn left(&self, lane: usize, cell: Cell, unwritten: Origin) -> Scalar {
+    /// What a cell of that type holds.
+    fn left(&self, lane: usize, cell: Cell, of: Component, unwritten: Origin) -> Scalar {
         let kept = kept_in(cell);
         let bits = match cell {
             Cell::Word(column) => self.columns[column as usize][lane],
             Cell::Truth(set) => (self.sets[set as usize] >> lane & 1) as u32,
             Cell::Local(word) => self.local[word as usize][lane],
         };
-        match self.is_undefined(kept, lane) {
-            true => Scalar::undefined(self.origins.get(&(kept, lane as u8)).copied().unwrap_or(unwritten)),
-            false => Scalar { bits: bits.into(), trust: Trust::CERTAIN, undefined: None },
+        if self.is_undefined(kept, lane) {
+            return Scalar::undefined(self.origins.get(&(kept, lane as u8)).copied().unwrap_or(unwritten));
         }
+        let trust = match &self.ledger {
+            None => Trust::CERTAIN,
+            Some(ledger) => ledger.noted_trust(kept, lane).unwrap_or(Scalar::exact(of, bits.into()).trust),
+        };
+        Scalar { bits: bits.into(), trust, undefined: None }
     }
 }
 
@@ -149,10 +160,16 @@ impl Quads<'_> {
     /// How many quads run side by side.
     pub(in crate::spirv) const SIDE_BY_SIDE: u32 = QUADS;
 
+    /// How many lanes do.
+    pub(in crate::spirv) const LANES: usize = LANES;
+
     /// The quads from that number on are to run.
     pub(in crate::spirv) fn begin(&mut self, first: u32) {
         self.group.number = first;
         self.warp.begin(self.shared.program, &self.shared, &self.group, 0, LANES as u32);
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.begin(true);
+        }
     }
 
     /// Makes the lane a helper invocation.
@@ -173,12 +190,25 @@ impl Quads<'_> {
     /// # Errors
     /// How the draw ends here; of undefined behaviour, where: the rest is for the draw to say.
     pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
-        self.shared.fuel = fuel;
-        self.warp.narrow(self.shared.program, 4 * quads);
-        let ended = self.warp.run(&self.shared, &mut self.group);
+        let ended = self.run_first(4 * quads, fuel);
         if let Some(detector) = &mut self.group.detector {
             (self.group.number..self.group.number + quads).for_each(|quad| detector.retire(quad));
         }
+        ended
+    }
+
+    /// Runs so many lanes to their end.
+    ///
+    /// # Errors
+    /// As [`Quads::run`].
+    pub(in crate::spirv) fn run_lanes(&mut self, lanes: usize, fuel: u64) -> Result<(), Broken> {
+        self.run_first(lanes as u32, fuel)
+    }
+
+    fn run_first(&mut self, lanes: u32, fuel: u64) -> Result<(), Broken> {
+        self.shared.fuel = fuel;
+        self.warp.narrow(self.shared.program, lanes);
+        let ended = self.warp.run(&self.shared, &mut self.group);
         match ended {
             Ok(Stop::Ended) => Ok(()),
             Ok(Stop::Waits) => Err(Broken::Stuck("lanes wait in a fragment stage".into())),
@@ -189,7 +219,72 @@ impl Quads<'_> {
     /// What an output variable holds in a lane that has ended, or `unwritten`.
     pub(in crate::spirv) fn left(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
         let cells = held(self.shared.program, variable).map_or(&[][..], |held| &held.cells);
-        cells.iter().map(move |&cell| self.warp.left(lane, cell, unwritten))
+        let of = self.components(variable);
+        cells.iter().zip(of).map(move |(&cell, of)| self.warp.left(lane, cell, of, unwritten))
+    }
+
+    /// The types of a variable's scalars.
+    fn components(&self, variable: u32) -> SmallVec<[Component; 4]> {
+        let module = &self.shared.program.module;
+        let mut components = SmallVec::new();
+        if let Some((_, pointee)) = module.type_of(variable).and_then(|pointer| module.pointer_type(pointer)) {
+            module.types().visit_scalars(pointee, &mut |scalar| {
+                components.push(match scalar {
+                    Type::Bool => Component::Bool,
+                    Type::Int { width, signed } => Component::Int { width, signed },
+                    Type::Float { width } => Component::Float { width },
+                    _ => Component::Other,
+                });
+            });
+        }
+        components
+    }
+
+    /// Keeps what a device may show of the runs that follow; false if this program
+    /// is not judged here.
+    pub(in crate::spirv) fn judge(&mut self, exploration: Exploration) -> bool {
+        self.warp.ledger = Ledger::new(self.shared.program, exploration).map(Box::new);
+        self.warp.ledger.is_some()
+    }
+
+    /// Before lanes run that are of no quads, each going its own way.
+    pub(in crate::spirv) fn begin_lanes(&mut self) {
+        self.begin(0);
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.begin(false);
+        }
+    }
+
+    /// The ways that a lane goes at the first open branches that it comes to.
+    pub(in crate::spirv) fn give_ways(&mut self, lane: usize, ways: Ways) {
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.give_ways(lane, ways);
+        }
+    }
+
+    /// The sets of a run that judges.
+    pub(in crate::spirv) fn sets(&mut self) -> Option<&mut Sets> {
+        self.warp.ledger.as_mut().map(|ledger| &mut ledger.sets)
+    }
+
+    /// What a float that is left may be.
+    pub(in crate::spirv) fn set_of(&self, scalar: &Scalar) -> Set {
+        self.warp.ledger.as_ref().map_or(Set::ANY, |ledger| ledger.sets.operand(scalar.lane()).set)
+    }
+
+    /// Whether a lane is left to the relation.
+    pub(in crate::spirv) fn is_left(&self, lane: usize) -> bool {
+        self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left >> lane & 1 == 1)
+    }
+
+    /// Whether a lane has come to an open branch.
+    pub(in crate::spirv) fn is_parted(&self, lane: usize) -> bool {
+        self.warp.ledger.as_ref().is_some_and(|ledger| ledger.parted >> lane & 1 == 1)
+    }
+
+    /// The ways that lanes have not gone: which lane, and its first ways.
+    pub(in crate::spirv) fn pending(&mut self) -> Vec<(usize, Ways)> {
+        self.warp.ledger.as_mut().map_or_else(Vec::new, |ledger| std::mem::take(&mut ledger.pending))
     }
 
     /// Whether a lane that has ended was discarded.

@@ -12,6 +12,7 @@ use super::super::super::report;
 use super::super::super::value::Origin;
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Edge, End, Input, Move, NONE, Program, Slot};
+use super::judge::Ledger;
 use super::races::Who;
 use super::{Broken, Group, Met, Shared};
 use crate::undefined::{Ub, Unspecified};
@@ -82,6 +83,8 @@ pub(in super::super) struct Warp {
     scratch: Vec<Column>,
     /// What sites compute with.
     pub(super) calculator: Calculator,
+    /// What is known beside the bits, if that is kept.
+    pub(super) ledger: Option<Box<Ledger>>,
 }
 
 impl Warp {
@@ -109,6 +112,7 @@ impl Warp {
             turns: 0,
             scratch: Vec::new(),
             calculator: program.calculator,
+            ledger: None,
         }
     }
 
@@ -202,8 +206,20 @@ impl Warp {
                 if let Some(limit) = TimeLimit::passed_between(time, self.turns - u64::from(at.count), self.turns) {
                     return Err(Broken::Late(limit));
                 }
-                for code in &program.codes[at.first as usize..at.end as usize] {
-                    self.execute(code, shared, group)?;
+                let mut ways = None;
+                if self.ledger.is_none() {
+                    for code in &program.codes[at.first as usize..at.end as usize] {
+                        self.execute(code, shared, group)?;
+                    }
+                } else {
+                    self.sweep();
+                    for number in at.first as usize..at.end as usize {
+                        self.judge(number, &program.codes[number], shared, group)?;
+                    }
+                    ways = self.judged_end(&at.ends);
+                    if self.active == 0 {
+                        break;
+                    }
                 }
                 let edge = match &at.ends {
                     End::Branch(edge) => edge,
@@ -212,7 +228,7 @@ impl Warp {
                         if doubtful != 0 {
                             return Err(self.undefined_control(shared, at.at, Kept::Set(*condition), doubtful));
                         }
-                        let truth = self.sets[*condition as usize];
+                        let truth = ways.unwrap_or(self.sets[*condition as usize]);
                         let (yes, no) = (self.active & truth, self.active & !truth);
                         if yes != 0 && no != 0 {
                             self.part(program, taken, yes);
@@ -338,7 +354,14 @@ impl Warp {
         }
     }
 
-    fn activate(&mut self, lanes: Lanes) {
+    /// Lanes that do not run any more.
+    pub(super) fn drop_lanes(&mut self, lanes: Lanes) {
+        self.activate(self.active & !lanes);
+        self.waiting.iter_mut().for_each(|(_, waiting)| *waiting &= !lanes);
+        self.waiting.retain(|(_, waiting)| *waiting != 0);
+    }
+
+    pub(super) fn activate(&mut self, lanes: Lanes) {
         if self.active != lanes {
             self.active = lanes;
             self.spread = column::spread(lanes);
@@ -404,6 +427,9 @@ impl Warp {
     #[inline]
     fn cross(&mut self, program: &Program, edge: &Edge) {
         let moves = &program.moves[edge.first as usize..edge.end as usize];
+        if self.ledger.is_some() {
+            self.cross_notes(moves, edge.overlaps);
+        }
         if edge.overlaps {
             return self.cross_at_once(moves);
         }
