@@ -20,11 +20,8 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
     debug_assert_eq!(args.len(), op.arity(), "operands of {op:?}");
     debug_assert!(shapes_fit(op, args), "shapes of the operands of {op:?}");
     match op {
-        Op::Add | Op::Sub | Op::Mul => binary(args, |x, y| {
-            let r = scalar::of_two(op, x.float(), y.float());
-            float(r, rules::rounded(op, x, y, r))
-        }),
-        Op::Negate => unary(args, |x| float(scalar::of_one(op, x.float()), rules::moved(x))),
+        Op::Add | Op::Sub | Op::Mul => binary(args, |x, y| simple(op, x, y)),
+        Op::Negate => unary(args, |x| simple(op, x, x)),
         Op::VectorTimesScalar | Op::MatrixTimesScalar => {
             let y = args[1].lanes[0];
             unary(args, |x| {
@@ -33,7 +30,7 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
             })
         }
         Op::LessThan | Op::LessThanEqual | Op::GreaterThan | Op::GreaterThanEqual | Op::Equal | Op::NotEqual => {
-            binary(args, |x, y| truth(scalar::comparison(op, x.float(), y.float()), rules::compared(x, y)))
+            binary(args, |x, y| simple(op, x, y))
         }
         Op::Min | Op::Max | Op::Step => binary(args, |x, y| {
             let r = scalar::of_two(op, x.float(), y.float());
@@ -104,6 +101,20 @@ pub fn apply(op: Op, args: &[Tuple<'_>]) -> Lanes {
         Op::Normalize => composite::normalize(args[0].lanes),
         Op::Determinant => composite::determinant(args[0].lanes, args[0].columns),
         Op::MatrixInverse => composite::inverse(args[0].lanes, args[0].columns),
+    }
+}
+
+/// One component of a sum, a difference, a product, a negation (of x) or a comparison.
+#[inline]
+pub(super) fn simple(op: Op, x: Lane, y: Lane) -> Lane {
+    let (a, b) = (x.float(), y.float());
+    match op {
+        Op::Add | Op::Sub | Op::Mul => {
+            let r = scalar::of_two(op, a, b);
+            float(r, rules::rounded(op, x, y, r))
+        }
+        Op::Negate => float(scalar::of_one(op, a), rules::moved(x)),
+        _ => truth(scalar::comparison(op, a, b), rules::compared(x, y)),
     }
 }
 

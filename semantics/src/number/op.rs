@@ -33,7 +33,7 @@ macro_rules! operations {
             }
 
             /// The opcode, or the number within GLSL.std.450.
-            pub fn instruction(self) -> Instruction {
+            pub const fn instruction(self) -> Instruction {
                 match self {
                     $(Op::$op => operations!(@number $set $instruction),)*
                 }
@@ -119,6 +119,32 @@ operations! {
     Glsl Reflect Reflect "GLSL.std.450 Reflect (I, N).";
 }
 
+/// By opcode.
+static OF_CORE: [Option<Op>; 256] = {
+    let mut table = [None; 256];
+    let mut at = 0;
+    while at < Op::ALL.len() {
+        if let Instruction::Core(opcode) = Op::ALL[at].instruction() {
+            table[opcode as usize] = Some(Op::ALL[at]);
+        }
+        at += 1;
+    }
+    table
+};
+
+/// By number within GLSL.std.450.
+static OF_GLSL: [Option<Op>; 128] = {
+    let mut table = [None; 128];
+    let mut at = 0;
+    while at < Op::ALL.len() {
+        if let Instruction::Glsl(number) = Op::ALL[at].instruction() {
+            table[number as usize] = Some(Op::ALL[at]);
+        }
+        at += 1;
+    }
+    table
+};
+
 impl Op {
     /// The operation that the instruction stands for, if it is one of these.
     pub fn of(instruction: Instruction) -> Option<Op> {
@@ -139,12 +165,12 @@ impl Op {
 
     /// The operation of a core opcode, if it is one of these.
     pub fn of_core(opcode: u16) -> Option<Op> {
-        Op::ALL.iter().copied().find(|op| op.instruction() == Instruction::Core(opcode))
+        OF_CORE.get(usize::from(opcode)).copied().flatten()
     }
 
     /// The operation of a number within GLSL.std.450, if it is one of these.
     pub fn of_glsl(number: u32) -> Option<Op> {
-        Op::ALL.iter().copied().find(|op| op.instruction() == Instruction::Glsl(number))
+        OF_GLSL.get(number as usize).copied().flatten()
     }
 
     /// The operation whose instruction has this name, if there is one.

@@ -5,6 +5,7 @@ use super::passing::{self, Passed};
 use super::rewriting::{self, Bound, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use super::{Cause, Set};
+use crate::number::apply;
 use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
 use crate::outcome::Outcome;
 use rspirv::spirv;
@@ -387,6 +388,45 @@ impl Sets {
             self.give(result, Passed { set, polynomial: None, moved: None }, instruction, args)?;
         }
         Ok(())
+    }
+
+    /// Whether [`Sets::simple`] computes such an operation.
+    pub(crate) fn is_simple(&self, op: Op) -> bool {
+        use Op::{Add, Equal, GreaterThan, GreaterThanEqual, LessThan, LessThanEqual, Mul, Negate, NotEqual, Sub};
+        let simple = [Add, Sub, Mul, Negate, LessThan, LessThanEqual, GreaterThan, GreaterThanEqual, Equal, NotEqual];
+        self.rewrites() && simple.contains(&op)
+    }
+
+    /// [`Sets::apply`] of a simple operation on one component of each operand; of a negation, twice
+    /// the same. A comparison that comes out one way is decided.
+    pub(crate) fn simple(&mut self, op: Op, x: Lane, y: Lane) -> Result<Lane, Unsettled> {
+        let mut result = apply::simple(op, x, y);
+        if result.trust.is_decided(self.profile) {
+            return Ok(result);
+        }
+        let (instruction, args) = (op.instruction(), [([x], 1), ([y], 1)]);
+        let args: [(&[Lane], usize); 2] = [(&args[0].0, 1), (&args[1].0, 1)];
+        let args = if op == Op::Negate { &args[..1] } else { &args };
+        if let Some(form) = Form::of(instruction) {
+            let (truth, made) = self.boolean(form, instruction, args, 0);
+            if truth != Truth::BOTH {
+                return Ok(Lane::truth(truth.may_hold));
+            }
+            result.trust.cell = Some(self.new_cell(Content::Boolean(truth, made))?);
+            return Ok(result);
+        }
+        let is_leaf = |lane: Lane| lane.trust.grid.is_some_and(|grid| grid.leaf);
+        let polynomials = (self.polynomial(x), self.polynomial(y));
+        let (Some(p), Some(q), false) = (polynomials.0, polynomials.1, is_leaf(x) && is_leaf(y)) else {
+            self.widen(instruction, args, std::slice::from_mut(&mut result))?;
+            return Ok(result);
+        };
+        let operands: [(&[Polynomial], usize); 2] = [(&[p], 1), (&[q], 1)];
+        let made = (self.rules.polynomials)(instruction, &operands[..args.len()]);
+        let polynomial = made.and_then(|made| made.first().copied());
+        let set = polynomial.map_or(Set::ANY, |polynomial| (self.rules.bound)(&polynomial));
+        self.give(&mut result, Passed { set, polynomial, moved: None }, instruction, args)?;
+        Ok(result)
     }
 
     /// Gives a component of a result its cell. One that was moved, as by OpSelect, has its own.

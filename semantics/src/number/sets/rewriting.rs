@@ -97,7 +97,7 @@ pub struct Polynomial {
 pub type Bound = fn(&Polynomial) -> Set;
 
 /// Vectors and matrices of polynomials.
-pub type Polynomials = SmallVec<[Polynomial; 16]>;
+pub type Polynomials = SmallVec<[Polynomial; 4]>;
 
 /// More than what a rounding may change, relative to its result: 2^-23, and what 64 bits lose in
 /// `value`, `magnitude` and `high` and in the bound itself.
@@ -324,7 +324,7 @@ pub fn polynomials(instruction: Instruction, args: &[(&[Polynomial], usize)]) ->
             Op::Add => Some(arg(0).zip(arg(1)).map(|(x, y)| x + y).collect()),
             Op::Sub => Some(arg(0).zip(arg(1)).map(|(x, y)| x - y).collect()),
             Op::Mul => Some(arg(0).zip(arg(1)).map(|(x, y)| x * y).collect()),
-            op => composite::polynomial(op, args),
+            op => composite::polynomial(op, args).map(|made| made.into_iter().collect()),
         },
     }
 }

@@ -15,12 +15,12 @@ use smallvec::SmallVec;
 use super::super::super::operation::{Operand, Scalar as Component, Shape, Signature, Site as Where};
 use super::super::super::value::{Scalar, Scalars};
 use super::super::column::{self, LANES, Lanes};
-use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot};
+use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
 use super::codes::Done;
 use super::warp::{Kept, Warp, kept};
 use super::{Broken, Shared};
 use crate::number::sets::{CellId, Exploration, Sets, Truth};
-use crate::number::{self, Lane, Trust, Why, integer};
+use crate::number::{self, Lane, Trust, Tuple, Why, integer};
 use rspirv::spirv::Op as Core;
 
 /// The bytes that notes may take.
@@ -387,9 +387,36 @@ impl Warp {
             site.to.iter().flat_map(|&slot| kept(slot)).for_each(|kept| ledger.forget(kept, active));
             return self.execute(code, shared, group);
         }
+        let planted = self.calculator.planted.is_some() || self.calculator.arithmetic.planted.is_some();
+        let undefined = site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| kept(slot));
+        let undefined = undefined.fold(0, |set, kept| set | *self.undefined_mut(kept)) & self.active;
+        // What an operation of lanes gives, of operands that are all defined.
+        let by_lanes = match site.operation.op {
+            Some(op) if !planted && site.args.iter().all(|(shape, _)| shape.is_lanes()) => Some(op),
+            _ => None,
+        };
         let mut lost = 0;
+        if let (Some(op), 0, [to]) = (by_lanes, undefined, site.to.as_slice())
+            && ledger.sets.is_simple(op)
+            && site.args.iter().all(|(_, slots)| slots.len() == 1)
+        {
+            let (x, y) = (site.args[0].1[0], site.args[site.args.len() - 1].1[0]);
+            for lane in column::lanes(self.active) {
+                let (x, y) = (self.float_in(ledger, x, lane), self.float_in(ledger, y, lane));
+                match ledger.sets.simple(op, x, y) {
+                    Ok(result) => self.put_lane(ledger, *to, lane, result),
+                    Err(_) => lost |= 1 << lane,
+                }
+            }
+            self.leave(ledger, lost);
+            return Ok(());
+        }
         for lane in column::lanes(self.active) {
-            if self.judged_lane(ledger, site, lane).is_none() {
+            let done = match by_lanes {
+                Some(op) if undefined >> lane & 1 == 0 => self.judged_lanes(ledger, site, op, lane),
+                _ => None,
+            };
+            if done.or_else(|| self.judged_lane(ledger, site, lane)).is_none() {
                 lost |= 1 << lane;
             }
         }
@@ -403,6 +430,82 @@ impl Warp {
         let undefined = kept(slot).find(|&kept| self.is_undefined(kept, lane)).map(|kept| self.origin(kept, lane, instruction));
         let noted = kept(slot).next().and_then(|kept| ledger.noted_trust(kept, lane));
         Scalar { undefined, trust: noted.unwrap_or(exact.trust), ..exact }
+    }
+
+    /// A float of 32 bits that is defined.
+    #[inline]
+    fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
+        let Slot::Word(column) = slot else { return Lane::exact(0.0) };
+        let float = f32::from_bits(self.columns[column as usize][lane]);
+        match ledger.noted_trust(Kept::Column(column), lane) {
+            Some(trust) => Lane { bits: float.to_bits(), trust },
+            None => Lane::exact(float),
+        }
+    }
+
+    /// A float or Boolean that is defined.
+    fn lane_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
+        match slot {
+            Slot::Truth(set) => {
+                let holds = self.sets[set as usize] >> lane & 1 == 1;
+                Lane { trust: ledger.noted_trust(Kept::Set(set), lane).unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }
+            }
+            _ => self.float_in(ledger, slot, lane),
+        }
+    }
+
+    /// Puts a float or Boolean in its place; one that is decided to be true or false has no note.
+    #[inline]
+    fn put_lane(&mut self, ledger: &mut Ledger, slot: Slot, lane: usize, result: Lane) {
+        self.put(slot, lane, result.bits.into());
+        match slot {
+            Slot::Word(column) => ledger.note(Kept::Column(column), lane, result.trust),
+            Slot::Truth(set) if result.trust.is_decided(ledger.sets.profile()) => ledger.forget(Kept::Set(set), 1 << lane),
+            Slot::Truth(set) => ledger.note(Kept::Set(set), lane, result.trust),
+            Slot::Wide(..) => {}
+        }
+    }
+
+    /// One lane of an operation on floats and Booleans that are all defined. None if a result is
+    /// not, or that is not to be told here.
+    fn judged_lanes(&mut self, ledger: &mut Ledger, site: &Site, op: number::Op, lane: usize) -> Option<()> {
+        let of = |slots: &Slots| -> number::Lanes { slots.iter().map(|&slot| self.lane_in(ledger, slot, lane)).collect() };
+        let args: SmallVec<[number::Lanes; 3]> = site.args.iter().map(|(_, slots)| of(slots)).collect();
+        let columns = |k: usize| usize::from(site.args[k].0.columns);
+        let profile = ledger.sets.profile();
+        let is_open = |lane: &Lane| !lane.trust.is_decided(profile);
+        if op == number::Op::Select || site.results.len() != 1 || !self.is_specified(op, &args, columns(0)) {
+            return None;
+        }
+        let tuples: SmallVec<[Tuple<'_>; 3]> = args.iter().enumerate().map(|(k, lanes)| Tuple { lanes, columns: columns(k) }).collect();
+        let mut results = self.calculator.arithmetic.apply(op, &tuples);
+        if results.iter().any(is_open) {
+            let args: SmallVec<[(&[Lane], usize); 3]> = args.iter().enumerate().map(|(k, lanes)| (lanes.as_slice(), columns(k))).collect();
+            ledger.sets.widen(site.operation.instruction, &args, &mut results).ok()?;
+        }
+        for (&slot, mut result) in site.to.iter().zip(results) {
+            if is_open(&result) && matches!(slot, Slot::Truth(_)) {
+                let truth = ledger.sets.truth(result);
+                if truth != Truth::BOTH {
+                    result = Lane::truth(truth.may_hold);
+                }
+            }
+            self.put_lane(ledger, slot, lane, result);
+        }
+        Some(())
+    }
+
+    /// Whether an operation of these gives defined results.
+    fn is_specified(&self, op: number::Op, args: &[number::Lanes], columns: usize) -> bool {
+        let Some(first) = args.first() else { return false };
+        let floats = |lanes: &[Lane]| -> SmallVec<[f32; 16]> { lanes.iter().map(|lane| lane.float()).collect() };
+        if number::float::unspecified_whole(op, &floats(first), columns).is_some() {
+            return false;
+        }
+        (0..first.len()).all(|i| {
+            let at: SmallVec<[f32; 3]> = args.iter().filter_map(|lanes| lanes.get(i)).map(|lane| lane.float()).collect();
+            at.len() < args.len() || number::float::unspecified(op, &at).is_none()
+        })
     }
 
     /// Puts a scalar in its place, with a note if its trust is not that of its bits.
