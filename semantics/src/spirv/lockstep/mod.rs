@@ -24,7 +24,7 @@ pub use program::{
     Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site, Slot,
     Slots, Space,
 };
-pub(super) use run::{Broken, Quads, WAYS, Ways};
+pub(super) use run::{Broken, Quads, Tag, WAYS};
 
 impl Program {
     /// Compiles a compute entry point of a loaded module.

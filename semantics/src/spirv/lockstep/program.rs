@@ -33,7 +33,7 @@ pub type Slots = SmallVec<[Slot; 4]>;
 pub enum Op {
     // d := a ∘ b, or d := ∘ a, 32-bit integers.
     Add, Sub, Mul, And, Or, Xor, Not, Negate, ShiftLeft, ShiftRight, ShiftRightSigned,
-    DivideUnsigned, ModUnsigned, DivideSigned, MinUnsigned, MaxUnsigned, MinSigned, MaxSigned,
+    DivideUnsigned, ModUnsigned, DivideSigned, ModSigned, MinUnsigned, MaxUnsigned, MinSigned, MaxSigned,
     // d := a ∘ b, 32-bit floats.
     AddFloat, SubFloat, MulFloat, DivideFloat, NegateFloat, AbsFloat,
     FloatOfSigned, FloatOfUnsigned, SignedOfFloat, UnsignedOfFloat,

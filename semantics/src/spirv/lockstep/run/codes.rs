@@ -56,6 +56,11 @@ impl Warp {
             Op::ModUnsigned => {
                 self.checked(code, shared, |_, b| b == 0, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
             }
+            // Of numbers that are not negative OpSRem and OpSMod are the same.
+            Op::ModSigned => {
+                let special = |a: u32, b: u32| b == 0 || (a | b) >> 31 == 1;
+                self.checked(code, shared, special, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
+            }
             Op::DivideSigned => {
                 let ends = |a, b| b == 0 || a == 1 << 31 && b == u32::MAX;
                 self.checked(code, shared, ends, |a, b| (f64::from(a as i32) / f64::from(b as i32)) as i32 as u32)

@@ -6,14 +6,16 @@
 //! and [`Sets`], which the relation uses too. What moves values moves their notes.
 //!
 //! A lane that comes to a branch on a condition that is open goes both ways, one after the other:
-//! first as its definite bits say, and the other way in a run of its own ([`Ledger::pending`]).
+//! first as its definite bits say, and the other way later ([`Ledger::pool`]), from where it parted;
+//! at an OpSelect, from its beginning.
 //! What sets cannot tell is left to the relation: an open number that is no float, an undefined
 //! value that decides something, and undefined behaviour.
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::super::super::operation::{Operand, Scalar as Component, Shape, Signature, Site as Where};
-use super::super::super::value::{Scalar, Scalars};
+use super::super::super::value::{Origin, Scalar, Scalars};
 use super::super::column::{self, LANES, Lanes};
 use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
 use super::codes::Done;
@@ -31,7 +33,31 @@ const CELLS: usize = 1 << 14;
 pub(in crate::spirv) const WAYS: u32 = 64;
 
 /// Which ways a lane goes at the open branches that it comes to, in order.
-pub(in crate::spirv) type Ways = SmallVec<[bool; 8]>;
+type Ways = SmallVec<[bool; 8]>;
+
+/// A lane of a quad, by the quad's number and its place there.
+pub(in crate::spirv) type Tag = (u32, u8);
+
+/// A way that a lane has not gone.
+#[derive(Clone, Debug)]
+struct Pending {
+    tag: Tag,
+    /// The ways at the branches so far, this one among them.
+    ways: Ways,
+    /// What the lane holds where it parted; none if it begins again.
+    from: Option<Box<Held>>,
+}
+
+/// What a lane holds at the end of a block.
+#[derive(Clone, Debug)]
+struct Held {
+    block: u32,
+    /// By [`Ledger::lasting`]: bits, or whether it is true.
+    words: Vec<u32>,
+    /// The undefined ones, and who made them, if that is known.
+    undefined: Vec<(u32, Option<Origin>)>,
+    notes: Vec<(u32, Trust)>,
+}
 
 /// What becomes of the notes at a code.
 #[derive(Clone, Debug)]
@@ -67,10 +93,17 @@ pub(in crate::spirv) struct Ledger {
     pub(super) left: Lanes,
     /// Those that have come to an open branch.
     pub(super) parted: Lanes,
+    /// Those of which not all ways will be gone.
+    pub(super) unsettled: Lanes,
+    tags: [Tag; LANES],
     ways: Vec<Ways>,
     met: [u32; LANES],
     /// Ways that lanes have not gone.
-    pub(super) pending: Vec<(usize, Ways)>,
+    pool: Vec<Pending>,
+    /// Where the ways of this run begin in the pool.
+    before: usize,
+    /// The registers that outlive a block.
+    lasting: Vec<Kept>,
     /// Cells that nothing holds are dropped where there are so many.
     full: usize,
 }
@@ -110,6 +143,60 @@ impl Program {
     }
 }
 
+impl Program {
+    /// The registers whose contents may outlive a block: not constants, and not what a block makes
+    /// before it reads it and no other one names.
+    fn lasting(&self) -> Vec<Kept> {
+        let mut named: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
+        let mut name = |register: (bool, u32), block: u32, makes: bool| {
+            let (first, lasts) = named.entry(register).or_insert((block, !makes));
+            *lasts |= *first != block;
+        };
+        for (number, block) in (0..).zip(&self.blocks) {
+            let (mut writes, mut reads) = (Vec::new(), Vec::new());
+            for code in &self.codes[block.first as usize..block.end as usize] {
+                super::super::compile::registers_of(self, code, &mut writes, &mut reads);
+                reads.drain(..).for_each(|register| name(register, number, false));
+                writes.drain(..).for_each(|register| name(register, number, !code.masked));
+            }
+        }
+        // What edges copy, what branches are on, and where calls return to.
+        let mut lasts: Vec<(bool, u32)> = named.iter().filter(|(_, (_, lasts))| *lasts).map(|(&register, _)| register).collect();
+        let slots = self.moves.iter().flat_map(|step| [step.to, step.from]);
+        lasts.extend(slots.flat_map(kept).chain(self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell)))).filter_map(
+            |kept| match kept {
+                Kept::Column(column) => Some((false, column)),
+                Kept::Set(set) => Some((true, set)),
+                Kept::Local(_) => None,
+            },
+        ));
+        for block in &self.blocks {
+            match &block.ends {
+                End::Call { link, .. } | End::Return { link, .. } if *link != NONE => lasts.push((false, *link)),
+                End::Conditional { condition, .. } => lasts.push((true, *condition)),
+                End::Switch { selector, .. } => lasts.extend(kept(*selector).filter_map(|kept| match kept {
+                    Kept::Column(column) => Some((false, column)),
+                    _ => None,
+                })),
+                _ => {}
+            }
+        }
+        let constants: FxHashSet<(bool, u32)> = (self.constants.iter())
+            .flat_map(|(slot, _)| kept(*slot))
+            .filter_map(|kept| match kept {
+                Kept::Column(column) => Some((false, column)),
+                Kept::Set(set) => Some((true, set)),
+                Kept::Local(_) => None,
+            })
+            .collect();
+        lasts.sort_unstable();
+        lasts.dedup();
+        let registers = lasts.into_iter().filter(|register| !constants.contains(register));
+        let registers = registers.map(|(is_set, register)| if is_set { Kept::Set(register) } else { Kept::Column(register) });
+        registers.chain((0..self.local).map(Kept::Local)).collect()
+    }
+}
+
 impl Ledger {
     /// Before a run that judges a program; none if it is not judged here, or would need too much
     /// memory.
@@ -128,9 +215,13 @@ impl Ledger {
             quads: true,
             left: 0,
             parted: 0,
+            unsettled: 0,
+            tags: [(0, 0); LANES],
             ways: vec![Ways::new(); LANES],
             met: [0; LANES],
-            pending: Vec::new(),
+            pool: Vec::new(),
+            before: 0,
+            lasting: program.lasting(),
             full: CELLS,
         })
     }
@@ -138,15 +229,33 @@ impl Ledger {
     /// Before the lanes are given their inputs.
     pub(super) fn begin(&mut self, quads: bool) {
         self.noted.fill(0);
-        self.sets.keep_only(|_| ());
         self.ways.iter_mut().for_each(Ways::clear);
-        (self.quads, self.left, self.parted, self.met, self.full) = (quads, 0, 0, [0; LANES], CELLS);
-        self.pending.clear();
+        (self.quads, self.left, self.parted, self.unsettled, self.met) = (quads, 0, 0, 0, [0; LANES]);
+        self.before = self.pool.len();
+        self.sweep();
     }
 
-    /// The way that a lane goes at its first open branches.
-    pub(super) fn give_ways(&mut self, lane: usize, ways: Ways) {
-        self.ways[lane] = ways;
+    /// Which lane of which quad a lane is.
+    pub(super) fn tag(&mut self, lane: usize, tag: Tag) {
+        self.tags[lane] = tag;
+    }
+
+    /// How many ways are to be gone.
+    pub(super) fn pending(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Whose ways this run has put in the pool.
+    pub(super) fn parted_now(&self) -> impl Iterator<Item = Tag> {
+        self.pool[self.before..].iter().map(|pending| pending.tag)
+    }
+
+    /// Ways of some lanes are not gone; of which quads, once for each way.
+    pub(super) fn drop_ways(&mut self, is_dropped: impl Fn(Tag) -> bool) -> Vec<u32> {
+        let dropped = self.pool.extract_if(.., |pending| is_dropped(pending.tag));
+        let dropped = dropped.map(|pending| pending.tag.0).collect();
+        self.before = self.before.min(self.pool.len());
+        dropped
     }
 
     fn at(&self, kept: Kept) -> usize {
@@ -197,32 +306,41 @@ impl Ledger {
         if self.sets.cells() < self.full {
             return;
         }
-        let Ledger { sets, noted, notes, .. } = self;
+        let Ledger { sets, noted, notes, pool, .. } = self;
         sets.keep_only(|visit| {
             for (&lanes, notes) in noted.iter().zip(notes) {
                 column::lanes(lanes).for_each(|lane| notes[lane].cell.iter_mut().for_each(|id: &mut CellId| visit(id)));
             }
+            let held = pool.iter_mut().filter_map(|pending| pending.from.as_mut()).flat_map(|held| &mut held.notes);
+            held.filter_map(|(_, trust)| trust.cell.as_mut()).for_each(visit);
         });
         self.full = (2 * self.sets.cells()).max(CELLS);
     }
 
-    /// Which way a lane goes whose condition is open; `holds` is the definite way.
-    fn part(&mut self, lane: usize, holds: bool) -> Option<bool> {
+    /// Which way a lane goes whose condition is open; `holds` is the definite way. And whether it
+    /// goes the other one later.
+    fn part(&mut self, lane: usize, holds: bool) -> (bool, bool) {
         let met = self.met[lane] as usize;
         self.met[lane] += 1;
         self.parted |= 1 << lane;
         if let Some(&way) = self.ways[lane].get(met) {
-            return Some(way);
+            return (way, false);
         }
-        if met as u32 >= WAYS {
-            return None;
+        if met as u32 >= WAYS || self.unsettled >> lane & 1 == 1 {
+            self.unsettled |= 1 << lane;
+            return (holds, false);
         }
-        let ways = &mut self.ways[lane];
-        let mut other = ways.clone();
-        other.push(!holds);
-        ways.push(holds);
-        self.pending.push((lane, other));
-        Some(holds)
+        self.ways[lane].push(holds);
+        (holds, true)
+    }
+
+    /// The other way of the last branch that a lane has come to is to be gone.
+    fn postpone(&mut self, lane: usize, from: Option<Box<Held>>) {
+        let mut ways = self.ways[lane].clone();
+        if let Some(last) = ways.last_mut() {
+            *last = !*last;
+        }
+        self.pool.push(Pending { tag: self.tags[lane], ways, from });
     }
 }
 
@@ -284,7 +402,7 @@ impl Warp {
             End::Conditional { condition, .. } => {
                 let undefined = self.sets_undefined[*condition as usize] & self.active;
                 self.leave(&mut ledger, undefined);
-                ways = Some(self.ways(&mut ledger, *condition));
+                ways = Some(self.ways(&mut ledger, *condition, true));
             }
             End::Switch { selector, .. } => {
                 let open = kept(*selector).fold(0, |set, kept| set | *self.undefined_mut(kept) | ledger.noted(kept)) & self.active;
@@ -300,21 +418,91 @@ impl Warp {
         ways
     }
 
-    /// Where a condition holds, open lanes going one way; those that go too many are left.
-    fn ways(&mut self, ledger: &mut Ledger, condition: u32) -> Lanes {
+    /// Where a condition holds, open lanes going one way, and the other later: from the end of a
+    /// block, or from their beginning.
+    fn ways(&mut self, ledger: &mut Ledger, condition: u32, ends_block: bool) -> Lanes {
         let mut truth = self.sets[condition as usize];
-        let open = ledger.noted(Kept::Set(condition)) & self.active;
-        let mut lost = 0;
-        for lane in column::lanes(open) {
-            match ledger.part(lane, truth >> lane & 1 == 1) {
-                Some(holds) => truth = truth & !(1 << lane) | u64::from(holds) << lane,
-                None => lost |= 1 << lane,
+        for lane in column::lanes(ledger.noted(Kept::Set(condition)) & self.active) {
+            let (holds, again) = ledger.part(lane, truth >> lane & 1 == 1);
+            truth = truth & !(1 << lane) | u64::from(holds) << lane;
+            if again {
+                let from = if ends_block { Some(Box::new(self.hold(ledger, lane))) } else { None };
+                ledger.postpone(lane, from);
             }
         }
-        if lost != 0 {
-            self.leave(ledger, lost);
-        }
         truth
+    }
+
+    /// What a lane holds at the end of the block that runs.
+    fn hold(&self, ledger: &Ledger, lane: usize) -> Held {
+        let mut held = Held { block: self.block, words: Vec::with_capacity(ledger.lasting.len()), undefined: Vec::new(), notes: Vec::new() };
+        for (at, &kept) in ledger.lasting.iter().enumerate() {
+            held.words.push(match kept {
+                Kept::Column(column) => self.columns[column as usize][lane],
+                Kept::Set(set) => (self.sets[set as usize] >> lane & 1) as u32,
+                Kept::Local(scalar) => self.local[scalar as usize][lane],
+            });
+            if self.is_undefined(kept, lane) {
+                held.undefined.push((at as u32, self.origins.get(&(kept, lane as u8)).copied()));
+            } else if let Some(trust) = ledger.noted_trust(kept, lane) {
+                held.notes.push((at as u32, trust));
+            }
+        }
+        held
+    }
+
+    /// Gives the lanes from 0 on ways of the pool. Of each: whose it is, and whether it begins
+    /// again; the others go on where they parted.
+    pub(super) fn take_ways(&mut self, program: &Program) -> Vec<(Tag, bool)> {
+        let Some(mut ledger) = self.ledger.take() else { return Vec::new() };
+        let some = ledger.pool.split_off(ledger.pool.len().saturating_sub(LANES));
+        ledger.before = ledger.pool.len();
+        self.all = if some.len() >= LANES { !0 } else { (1 << some.len()) - 1 };
+        let mut whose = Vec::with_capacity(some.len());
+        let mut again = 0;
+        for (lane, Pending { tag, ways, from }) in some.into_iter().enumerate() {
+            whose.push((tag, from.is_none()));
+            ledger.tags[lane] = tag;
+            let holds = ways.last().copied().unwrap_or(true);
+            if let Some(held) = from {
+                (ledger.met[lane], ledger.ways[lane]) = (ways.len() as u32, ways);
+                ledger.parted |= 1 << lane;
+                self.put_back(&mut ledger, lane, &held);
+                self.ledger = Some(ledger);
+                if let End::Conditional { taken, otherwise, .. } = &program.blocks[held.block as usize].ends {
+                    self.part(program, if holds { taken } else { otherwise }, 1 << lane);
+                }
+                ledger = self.ledger.take().expect("it was put there");
+            } else {
+                ledger.ways[lane] = ways;
+                again |= 1 << lane;
+            }
+        }
+        if again != 0 {
+            self.wait(program.entry, again);
+        }
+        self.ledger = Some(ledger);
+        whose
+    }
+
+    fn put_back(&mut self, ledger: &mut Ledger, lane: usize, held: &Held) {
+        let keep = |lanes: &mut Lanes, bit: u64| *lanes = *lanes & !(1 << lane) | bit << lane;
+        for (&kept, &word) in ledger.lasting.iter().zip(&held.words) {
+            match kept {
+                Kept::Column(column) => self.columns[column as usize][lane] = word,
+                Kept::Set(set) => keep(&mut self.sets[set as usize], word.into()),
+                Kept::Local(scalar) => self.local[scalar as usize][lane] = word,
+            }
+            keep(self.undefined_mut(kept), 0);
+        }
+        for &(at, origin) in &held.undefined {
+            let kept = ledger.lasting[at as usize];
+            keep(self.undefined_mut(kept), 1);
+            origin.map(|origin| self.origins.insert((kept, lane as u8), origin));
+        }
+        for &(at, trust) in &held.notes {
+            ledger.note(ledger.lasting[at as usize], lane, trust);
+        }
     }
 
     fn judged_move(&mut self, ledger: &mut Ledger, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
@@ -332,7 +520,7 @@ impl Warp {
                 let (before, undefined) = (self.sets[code.c as usize], self.sets_undefined[code.c as usize]);
                 let active = self.active;
                 self.activate(active & !undefined);
-                let truth = self.ways(ledger, code.c);
+                let truth = self.ways(ledger, code.c, false);
                 self.activate(self.active | active & undefined & !ledger.left);
                 let chosen = [(code.a, truth & !undefined), (code.b, !truth & !undefined)];
                 // The other operand is often the result's register.

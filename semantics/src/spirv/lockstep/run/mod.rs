@@ -27,7 +27,7 @@ use crate::outcome::{Limit, Outcome, Stuck};
 use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use image::Images;
 use memory::Buffers;
-pub(in crate::spirv) use judge::{WAYS, Ways};
+pub(in crate::spirv) use judge::{Tag, WAYS};
 pub(in crate::spirv) use quads::Quads;
 use races::Shadow;
 use warp::{Path, Stop, Warp};

@@ -11,7 +11,7 @@ use super::super::super::types::Type;
 use super::super::super::value::{Origin, Scalar};
 use super::super::column::{self, Column, LANES, Lanes};
 use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
-use super::judge::{Ledger, Ways};
+use super::judge::{Ledger, Tag};
 use super::warp::{Kept, Stop, Warp};
 use super::{Broken, Detector, Group, Outcome, Shared, Topology, races};
 use crate::number::Trust;
@@ -114,7 +114,7 @@ impl Warp {
     }
 }
 
-fn kept_in(cell: Cell) -> Kept {
+pub(super) fn kept_in(cell: Cell) -> Kept {
     match cell {
         Cell::Word(column) => Kept::Column(column),
         Cell::Truth(set) => Kept::Set(set),
@@ -160,9 +160,6 @@ impl Quads<'_> {
     /// How many quads run side by side.
     pub(in crate::spirv) const SIDE_BY_SIDE: u32 = QUADS;
 
-    /// How many lanes do.
-    pub(in crate::spirv) const LANES: usize = LANES;
-
     /// The quads from that number on are to run.
     pub(in crate::spirv) fn begin(&mut self, first: u32) {
         self.group.number = first;
@@ -190,24 +187,17 @@ impl Quads<'_> {
     /// # Errors
     /// How the draw ends here; of undefined behaviour, where: the rest is for the draw to say.
     pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
-        let ended = self.run_first(4 * quads, fuel);
+        self.shared.fuel = fuel;
+        self.warp.narrow(self.shared.program, 4 * quads);
+        let ended = self.to_end();
         if let Some(detector) = &mut self.group.detector {
             (self.group.number..self.group.number + quads).for_each(|quad| detector.retire(quad));
         }
         ended
     }
 
-    /// Runs so many lanes to their end.
-    ///
-    /// # Errors
-    /// As [`Quads::run`].
-    pub(in crate::spirv) fn run_lanes(&mut self, lanes: usize, fuel: u64) -> Result<(), Broken> {
-        self.run_first(lanes as u32, fuel)
-    }
-
-    fn run_first(&mut self, lanes: u32, fuel: u64) -> Result<(), Broken> {
-        self.shared.fuel = fuel;
-        self.warp.narrow(self.shared.program, lanes);
+    /// Runs the lanes that wait.
+    fn to_end(&mut self) -> Result<(), Broken> {
         let ended = self.warp.run(&self.shared, &mut self.group);
         match ended {
             Ok(Stop::Ended) => Ok(()),
@@ -247,19 +237,51 @@ impl Quads<'_> {
         self.warp.ledger.is_some()
     }
 
-    /// Before lanes run that are of no quads, each going its own way.
-    pub(in crate::spirv) fn begin_lanes(&mut self) {
+    /// Which lane of which quad a lane is.
+    pub(in crate::spirv) fn tag(&mut self, lane: usize, tag: Tag) {
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.tag(lane, tag);
+        }
+    }
+
+    /// How many ways are to be gone.
+    pub(in crate::spirv) fn pending(&self) -> usize {
+        self.warp.ledger.as_ref().map_or(0, |ledger| ledger.pending())
+    }
+
+    /// Gives the lanes from 0 on ways that are to be gone, each by itself: whose it is, and whether
+    /// it begins again and is to be given its inputs.
+    pub(in crate::spirv) fn take_ways(&mut self) -> Vec<(Tag, bool)> {
         self.begin(0);
         if let Some(ledger) = &mut self.warp.ledger {
             ledger.begin(false);
         }
+        self.warp.drop_lanes(!0);
+        self.warp.take_ways(self.shared.program)
     }
 
-    /// The ways that a lane goes at the first open branches that it comes to.
-    pub(in crate::spirv) fn give_ways(&mut self, lane: usize, ways: Ways) {
-        if let Some(ledger) = &mut self.warp.ledger {
-            ledger.give_ways(lane, ways);
-        }
+    /// Runs the lanes that were given ways.
+    ///
+    /// # Errors
+    /// As [`Quads::run`].
+    pub(in crate::spirv) fn run_ways(&mut self, fuel: u64) -> Result<(), Broken> {
+        self.shared.fuel = fuel;
+        self.to_end()
+    }
+
+    /// Whose ways the last run has left to be gone.
+    pub(in crate::spirv) fn parted_now(&self) -> Vec<Tag> {
+        self.warp.ledger.as_ref().map_or_else(Vec::new, |ledger| ledger.parted_now().collect())
+    }
+
+    /// Ways of some lanes are not gone; of which quads, once for each way.
+    pub(in crate::spirv) fn drop_ways(&mut self, is_dropped: impl Fn(Tag) -> bool) -> Vec<u32> {
+        self.warp.ledger.as_mut().map_or_else(Vec::new, |ledger| ledger.drop_ways(is_dropped))
+    }
+
+    /// Whether not all ways of a lane are gone, or will be.
+    pub(in crate::spirv) fn is_unsettled(&self, lane: usize) -> bool {
+        self.warp.ledger.as_ref().is_some_and(|ledger| (ledger.unsettled | ledger.left) >> lane & 1 == 1)
     }
 
     /// The sets of a run that judges.
@@ -280,11 +302,6 @@ impl Quads<'_> {
     /// Whether a lane has come to an open branch.
     pub(in crate::spirv) fn is_parted(&self, lane: usize) -> bool {
         self.warp.ledger.as_ref().is_some_and(|ledger| ledger.parted >> lane & 1 == 1)
-    }
-
-    /// The ways that lanes have not gone: which lane, and its first ways.
-    pub(in crate::spirv) fn pending(&mut self) -> Vec<(usize, Ways)> {
-        self.warp.ledger.as_mut().map_or_else(Vec::new, |ledger| std::mem::take(&mut ledger.pending))
     }
 
     /// Whether a lane that has ended was discarded.

@@ -68,7 +68,7 @@ pub(in super::super) struct Warp {
     /// Barriers where lanes wait for all others.
     pub(super) parked: Vec<Parked>,
     /// The block that runs.
-    block: u32,
+    pub(super) block: u32,
     /// Where a report is wanted of what was found before: how many rules the relation would have
     /// applied to each lane, the block's counted.
     rules: Option<Box<[u64; LANES]>>,
@@ -347,7 +347,7 @@ impl Warp {
         Some(self.waiting.swap_remove(least))
     }
 
-    fn wait(&mut self, block: u32, lanes: Lanes) {
+    pub(super) fn wait(&mut self, block: u32, lanes: Lanes) {
         match self.waiting.iter_mut().find(|(at, _)| *at == block) {
             Some((_, there)) => *there |= lanes,
             None => self.waiting.push((block, lanes)),
@@ -369,7 +369,7 @@ impl Warp {
     }
 
     /// Takes some of the active lanes over an edge.
-    fn part(&mut self, program: &Program, edge: &Edge, lanes: Lanes) {
+    pub(super) fn part(&mut self, program: &Program, edge: &Edge, lanes: Lanes) {
         let active = self.active;
         if edge.first != edge.end {
             self.activate(lanes);
