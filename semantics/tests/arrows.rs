@@ -41,6 +41,8 @@ const ENGINES: &[(&str, &str)] = &[
 
 /// What puts engines beside each other, or runs either of them.
 const BESIDE: &[&str] = &[
+    "spirv::draw::fragment::judged",
+    "spirv::draw::judged",
     "spirv::draw::picture",
     "spirv::opcodes",
     "wsl::beside",

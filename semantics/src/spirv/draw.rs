@@ -26,6 +26,7 @@
 
 mod fragment;
 mod interface;
+pub mod judged;
 mod picture;
 mod targets;
 mod vertex;
@@ -37,7 +38,6 @@ use super::environment::{Dispatch, Draw, Observation, ObservedBuffer, ObservedIm
 use super::error::LoadError;
 use super::grid::prepare::{self, Prepared, Refused, unsupported};
 use super::grid::{Doubtful, DoubtfulTexels, Grid};
-use super::lockstep::FragmentProgram;
 use super::memory::Pointer;
 use super::module::{EntryPoint, Module, Variable};
 use super::shared::{ObjectId, Shared};
@@ -50,7 +50,7 @@ use crate::outcome::Outcome;
 use crate::raster::{self, DepthBuffer};
 use crate::undefined::Unspecified;
 
-use fragment::{Explorer, Judged};
+use fragment::Explorer;
 use interface::Effects;
 
 pub use picture::{Picture, picture};
@@ -157,7 +157,7 @@ pub struct By<'b> {
     /// With sets, the fragment stage as the lockstep machine runs it, if it is to run what it can
     /// judge: it shows the same, but for what it tells more precisely. The relation runs the rest,
     /// and samples. The sink sees only what the relation runs.
-    pub machine: Option<&'b FragmentProgram>,
+    pub machine: Option<&'b judged::Machine>,
 }
 
 /// [`run_by`], with quads that run over sets where definite values leave open what they write.
@@ -181,7 +181,7 @@ fn stages(
     by: &By<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Outcome<DrawObservation>, Refused> {
-    if let Some(outcome) = judged((vertex, fragment), entries, draw, by, sink)? {
+    if let Some(outcome) = judged::run((vertex, fragment), entries, draw, by, sink)? {
         return Ok(outcome);
     }
     let &By { relation, rules, schedule, sets, .. } = by;
@@ -217,50 +217,6 @@ fn stages(
         vertices.add_to(&mut all);
         all
     }))
-}
-
-/// The draw with its fragment stage on the lockstep machine, if that can judge it.
-fn judged(
-    (vertex, fragment): (&Module, &Module),
-    entries: (&EntryPoint, &EntryPoint),
-    draw: &Draw<'_>,
-    by: &By<'_>,
-    sink: &mut dyn Sink,
-) -> Result<Option<Outcome<DrawObservation>>, Refused> {
-    let &By { relation, rules, schedule, sets: Some(sets), machine: Some(machine) } = by else { return Ok(None) };
-    let profile = draw.resources.profile(fragment, draw.fragment);
-    let mut dispatch = dispatch(draw, draw.fragment);
-    dispatch.resources.profile = Some(profile);
-    if profile.controls().no_contraction || !machine.is_of(entries.1.function) || machine.refused(&dispatch).is_some() {
-        return Ok(None);
-    }
-    let mut quads = machine.quads(&dispatch, false, 1);
-    if !quads.judge(Exploration { rules: sets, ..Exploration::under(profile) }) {
-        return Ok(None);
-    }
-    let Before { fragments, variables, vertices, instructions } =
-        match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
-            Outcome::Observed(before) => before,
-            ended => return Ok(Some(ended.map(|_| DrawObservation::default()))),
-        };
-    let stage = prepare::stage(fragment, entries.1, &variables, &dispatch, Topology::new(1, 4, 1)?)?;
-    let explorer = || Explorer::new(relation, stage.clone(), Exploration { rules: sets, ..Exploration::under(profile) });
-    let mut fragments = fragments.exploring(explorer());
-    if !fragments.is_explored() {
-        return Ok(None);
-    }
-    let fuel = draw.limits.instructions.saturating_sub(instructions);
-    let mut judged = Judged { quads, explorer: explorer(), schedule, sink, fuel, by_relation: 0 };
-    if let Err(stopped) = fragments.judge(&mut judged) {
-        return Ok(stopped.outcome());
-    }
-    let Judged { quads, by_relation, .. } = judged;
-    let executed = quads.executed() + by_relation;
-    let (targets, depth) = fragments.finish();
-    let Observation { buffers, images, .. } = quads.observation();
-    let mut all = DrawObservation { targets, depth, buffers, images, instructions: instructions + executed, ..DrawObservation::default() };
-    vertices.add_to(&mut all);
-    Ok(Some(Outcome::Observed(all)))
 }
 
 /// What a vertex stage that writes leaves in buffers and images.

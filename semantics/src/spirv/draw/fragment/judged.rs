@@ -261,11 +261,8 @@ impl<'m> Fragments<'m, '_> {
 
     /// What a lane of the machine shows on the way that it went.
     fn seen(&self, quads: &Quads<'_>, lane: usize, began_as_helper: bool) -> Seen {
-        let unwritten = |variable: &Variable| Origin {
-            kind: Unspecified::UnwrittenOutput,
-            instruction: variable.instruction,
-            invocation: lane as u32,
-        };
+        let unwritten =
+            |variable: &Variable| Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: lane as u32 };
         let component = |place: &Option<(&Variable, usize)>| {
             let (variable, index) = (*place)?;
             let scalar = quads.left(lane, variable.id, unwritten(variable)).nth(index)?;

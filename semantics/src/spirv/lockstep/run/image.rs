@@ -37,17 +37,17 @@ type Component = Result<u32, Origin>;
 type Components = SmallVec<[Component; 4]>;
 
 /// A storage image that is written.
-struct Written {
+pub(super) struct Written {
     image: Image,
     /// By the place of a texel in level 0, and its component: where an undefined one was made.
     origins: FxHashMap<(u64, u8), Origin>,
 }
 
 /// An image that the program names.
-struct Held<'r> {
-    named: Named<'r>,
+pub(super) struct Held<'r> {
+    pub(super) named: Named<'r>,
     /// What it holds now, if something may write it.
-    written: Option<Mutex<Written>>,
+    pub(super) written: Option<Mutex<Written>>,
     /// Three records for each texel of level 0, if something may write it.
     shadow: Vec<AtomicU64>,
 }
@@ -58,8 +58,8 @@ pub(in super::super) struct Images<'r> {
     samplers: Vec<Sampler>,
     /// By the number of the program's opaque variable.
     of: Vec<Descriptor>,
-    precision: Option<Precision>,
-    robustness: Robustness,
+    pub(super) precision: Option<Precision>,
+    pub(super) robustness: Robustness,
 }
 
 impl Program {
@@ -95,12 +95,12 @@ impl<'r> Images<'r> {
     }
 
     /// The image that an instruction is of: its number, and it.
-    fn image(&self, access: &ImageAccess) -> Option<(usize, &Held<'r>)> {
+    pub(super) fn image(&self, access: &ImageAccess) -> Option<(usize, &Held<'r>)> {
         let number = self.of.get(access.image as usize)?.image? as usize;
         Some((number, self.held.get(number)?))
     }
 
-    fn sampler(&self, access: &ImageAccess) -> Option<&Sampler> {
+    pub(super) fn sampler(&self, access: &ImageAccess) -> Option<&Sampler> {
         self.samplers.get(self.of.get(access.sampler as usize)?.sampler? as usize)
     }
 
@@ -193,7 +193,7 @@ impl Warp {
     }
 
     /// That no operand which chooses texels is undefined in an active lane.
-    fn chooses(&self, code: &Code, access: &ImageAccess, shared: &Shared<'_>) -> Done {
+    pub(super) fn chooses(&self, code: &Code, access: &ImageAccess, shared: &Shared<'_>) -> Done {
         let doubt = |slots: &Slots| -> Lanes { slots.iter().fold(0, |set, slot| set | self.doubt(slot)) & self.active };
         let any = access.choosing.iter().fold(0, |set, (_, slots)| set | doubt(slots));
         if any == 0 {
@@ -217,7 +217,7 @@ impl Warp {
     }
 
     /// Where the undefined scalar of a slot was made, if it is one.
-    fn made_in(&self, slots: &Slots, at: usize, lane: usize, instruction: u32) -> Option<Origin> {
+    pub(super) fn made_in(&self, slots: &Slots, at: usize, lane: usize, instruction: u32) -> Option<Origin> {
         let &Slot::Word(column) = slots.get(at)? else { return None };
         (self.undefined[column as usize] >> lane & 1 == 1).then(|| self.origin(Kept::Column(column), lane, instruction))
     }
@@ -228,7 +228,7 @@ impl Warp {
     }
 
     /// The texel of a fetch, a read or a write, and the level.
-    fn texel_place(&self, access: &ImageAccess, held: &Held<'_>, lane: usize) -> ([i64; 3], i64) {
+    pub(super) fn texel_place(&self, access: &ImageAccess, held: &Held<'_>, lane: usize) -> ([i64; 3], i64) {
         let shape = held.named.image.shape();
         let coordinate = &access.choosing[0].1;
         let integers: SmallVec<[i64; 3]> =
@@ -242,13 +242,13 @@ impl Warp {
     }
 
     /// The operand ConstOffset or Offset.
-    fn offset(&self, access: &ImageAccess, shape: Shape, lane: usize) -> [i32; 3] {
+    pub(super) fn offset(&self, access: &ImageAccess, shape: Shape, lane: usize) -> [i32; 3] {
         let slots = access.choice(Choice::ConstOffset).or_else(|| access.choice(Choice::Offset));
         slots.map_or([0; 3], |slots| self.offset_of(slots, 0, shape, lane))
     }
 
     /// One of several offsets.
-    fn offset_of(&self, slots: &Slots, which: usize, shape: Shape, lane: usize) -> [i32; 3] {
+    pub(super) fn offset_of(&self, slots: &Slots, which: usize, shape: Shape, lane: usize) -> [i32; 3] {
         let axes = shape.axes();
         [0, 1, 2].map(|axis| if axis < axes { word(self, slots, which * axes + axis, lane).map_or(0, |w| w as i32) } else { 0 })
     }
@@ -417,15 +417,15 @@ impl Warp {
 }
 
 /// The place of the footprint's first texel, i0j0, among those gathered (Vulkan, Texel Gathering).
-const FIRST: usize = 3;
+pub(super) const FIRST: usize = 3;
 
 /// Whether it takes its level of detail from the quad.
-fn is_implicit(op: Core) -> bool {
+pub(super) fn is_implicit(op: Core) -> bool {
     super::super::super::check::is_implicit(op)
 }
 
 /// An image or sampler that was not refused, and is not there.
 #[cold]
-fn nothing_bound(code: &Code, shared: &Shared<'_>) -> Broken {
+pub(super) fn nothing_bound(code: &Code, shared: &Shared<'_>) -> Broken {
     Broken::Stuck(format!("{} has an image or a sampler that is not bound", report::name(&shared.program.module, code.at)))
 }

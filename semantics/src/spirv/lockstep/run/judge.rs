@@ -71,6 +71,8 @@ enum Plan {
         /// columns do it.
         plain: bool,
     },
+    /// It reads texels.
+    Image,
     /// It reads and writes these, of which none may be noted.
     Columns { reads: SmallVec<[u32; 3]>, writes: SmallVec<[u32; 2]> },
 }
@@ -119,6 +121,11 @@ impl Program {
                 let plain = !site.args.iter().any(|(shape, _)| float(shape)) && !site.results.iter().any(float);
                 Plan::Computes { site: at, plain }
             };
+            let columns = || {
+                let (mut writes, mut reads) = (Vec::new(), Vec::new());
+                super::super::compile::registers_of(self, code, &mut writes, &mut reads);
+                Plan::Columns { reads: reads.into_iter().map(index).collect(), writes: writes.into_iter().map(index).collect() }
+            };
             Some(match code.op {
                 Op::Copy | Op::CopySet | Op::Select | Op::SelectSet => Plan::Moves,
                 Op::LoadLocal | Op::LoadLocalSet | Op::StoreLocal | Op::StoreLocalSet | Op::ForgetLocal => Plan::Moves,
@@ -128,15 +135,16 @@ impl Program {
                 Op::UnorderedEqualFloat | Op::UnorderedNotEqualFloat => site(code.at),
                 Op::UnorderedLessFloat | Op::UnorderedLessEqualFloat => site(code.at),
                 Op::AndSet | Op::OrSet | Op::EqualSet | Op::NotEqualSet | Op::NotSet | Op::Compute => site(code.at),
-                Op::Derivative | Op::Image | Op::Atomic | Op::Fence => return None,
+                Op::Image => match self.images[code.c as usize].op {
+                    Core::ImageWrite => return None,
+                    Core::ImageQuerySize | Core::ImageQuerySizeLod | Core::ImageQueryLevels => columns(),
+                    _ => Plan::Image,
+                },
+                Op::Derivative | Op::Atomic | Op::Fence => return None,
                 Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => return None,
                 Op::LoadShared | Op::LoadSharedSet | Op::StoreShared | Op::StoreSharedSet => return None,
                 Op::Demote | Op::IsHelper => return None,
-                _ => {
-                    let (mut writes, mut reads) = (Vec::new(), Vec::new());
-                    super::super::compile::registers_of(self, code, &mut writes, &mut reads);
-                    Plan::Columns { reads: reads.into_iter().map(index).collect(), writes: writes.into_iter().map(index).collect() }
-                }
+                _ => columns(),
             })
         };
         self.codes.iter().map(plan).collect()
@@ -163,13 +171,16 @@ impl Program {
         // What edges copy, what branches are on, and where calls return to.
         let mut lasts: Vec<(bool, u32)> = named.iter().filter(|(_, (_, lasts))| *lasts).map(|(&register, _)| register).collect();
         let slots = self.moves.iter().flat_map(|step| [step.to, step.from]);
-        lasts.extend(slots.flat_map(kept).chain(self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell)))).filter_map(
-            |kept| match kept {
-                Kept::Column(column) => Some((false, column)),
-                Kept::Set(set) => Some((true, set)),
-                Kept::Local(_) => None,
-            },
-        ));
+        lasts.extend(
+            slots
+                .flat_map(kept)
+                .chain(self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell))))
+                .filter_map(|kept| match kept {
+                    Kept::Column(column) => Some((false, column)),
+                    Kept::Set(set) => Some((true, set)),
+                    Kept::Local(_) => None,
+                }),
+        );
         for block in &self.blocks {
             match &block.ends {
                 End::Call { link, .. } | End::Return { link, .. } if *link != NONE => lasts.push((false, *link)),
@@ -353,6 +364,13 @@ impl Warp {
             done = match &ledger.plans[number] {
                 Plan::Moves => self.judged_move(&mut ledger, code, shared, group),
                 &Plan::Computes { site, plain } => self.judged_site(&mut ledger, (site, plain), code, shared, group),
+                Plan::Image => match self.judged_image(&mut ledger, code, shared) {
+                    Ok(lost) => {
+                        self.leave(&mut ledger, lost);
+                        Ok(())
+                    }
+                    Err(broken) => Err(broken),
+                },
                 Plan::Columns { reads, writes } => {
                     let open = reads.iter().fold(0, |set, &at| set | ledger.noted[at as usize]) & self.active;
                     if open != 0 {
@@ -435,7 +453,8 @@ impl Warp {
 
     /// What a lane holds at the end of the block that runs.
     fn hold(&self, ledger: &Ledger, lane: usize) -> Held {
-        let mut held = Held { block: self.block, words: Vec::with_capacity(ledger.lasting.len()), undefined: Vec::new(), notes: Vec::new() };
+        let mut held =
+            Held { block: self.block, words: Vec::with_capacity(ledger.lasting.len()), undefined: Vec::new(), notes: Vec::new() };
         for (at, &kept) in ledger.lasting.iter().enumerate() {
             held.words.push(match kept {
                 Kept::Column(column) => self.columns[column as usize][lane],
@@ -622,7 +641,7 @@ impl Warp {
 
     /// A float of 32 bits that is defined.
     #[inline]
-    fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
+    pub(super) fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
         let Slot::Word(column) = slot else { return Lane::exact(0.0) };
         let float = f32::from_bits(self.columns[column as usize][lane]);
         match ledger.noted_trust(Kept::Column(column), lane) {
@@ -697,7 +716,7 @@ impl Warp {
     }
 
     /// Puts a scalar in its place, with a note if its trust is not that of its bits.
-    fn put_scalar(&mut self, ledger: &mut Ledger, of: Component, slot: Slot, lane: usize, scalar: Scalar) {
+    pub(super) fn put_scalar(&mut self, ledger: &mut Ledger, of: Component, slot: Slot, lane: usize, scalar: Scalar) {
         if let Some(origin) = scalar.undefined {
             self.put_undefined(slot, lane, origin);
         } else {

@@ -1,0 +1,58 @@
+//! A draw by relation and lockstep machine together: the machine runs the quads that it can judge,
+//! the relation the rest of them and samples (see [`By::machine`]).
+
+use super::fragment::{Explorer, Judged};
+use super::{Before, By, DrawObservation, before, dispatch};
+use crate::number::sets::Exploration;
+use crate::outcome::Outcome;
+use crate::spirv::concurrency::Topology;
+use crate::spirv::environment::{Draw, Observation};
+use crate::spirv::grid::prepare::{self, Refused};
+use crate::spirv::module::{EntryPoint, Module};
+use crate::spirv::step::Sink;
+
+pub use crate::spirv::lockstep::FragmentProgram as Machine;
+
+/// The draw with its fragment stage on the lockstep machine, if that can judge it.
+pub(super) fn run(
+    (vertex, fragment): (&Module, &Module),
+    entries: (&EntryPoint, &EntryPoint),
+    draw: &Draw<'_>,
+    by: &By<'_>,
+    sink: &mut dyn Sink,
+) -> Result<Option<Outcome<DrawObservation>>, Refused> {
+    let &By { relation, rules, schedule, sets: Some(sets), machine: Some(machine) } = by else { return Ok(None) };
+    let profile = draw.resources.profile(fragment, draw.fragment);
+    let mut dispatch = dispatch(draw, draw.fragment);
+    dispatch.resources.profile = Some(profile);
+    if profile.controls().no_contraction || !machine.is_of(entries.1.function) || machine.refused(&dispatch).is_some() {
+        return Ok(None);
+    }
+    let mut quads = machine.quads(&dispatch, false, 1);
+    if !quads.judge(Exploration { rules: sets, ..Exploration::under(profile) }) {
+        return Ok(None);
+    }
+    let Before { fragments, variables, vertices, instructions } =
+        match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
+            Outcome::Observed(before) => before,
+            ended => return Ok(Some(ended.map(|_| DrawObservation::default()))),
+        };
+    let stage = prepare::stage(fragment, entries.1, &variables, &dispatch, Topology::new(1, 4, 1)?)?;
+    let explorer = || Explorer::new(relation, stage.clone(), Exploration { rules: sets, ..Exploration::under(profile) });
+    let mut fragments = fragments.exploring(explorer());
+    if !fragments.is_explored() {
+        return Ok(None);
+    }
+    let fuel = draw.limits.instructions.saturating_sub(instructions);
+    let mut judged = Judged { quads, explorer: explorer(), schedule, sink, fuel, by_relation: 0 };
+    if let Err(stopped) = fragments.judge(&mut judged) {
+        return Ok(stopped.outcome());
+    }
+    let Judged { quads, by_relation, .. } = judged;
+    let executed = quads.executed() + by_relation;
+    let (targets, depth) = fragments.finish();
+    let Observation { buffers, images, .. } = quads.observation();
+    let mut all = DrawObservation { targets, depth, buffers, images, instructions: instructions + executed, ..DrawObservation::default() };
+    vertices.add_to(&mut all);
+    Ok(Some(Outcome::Observed(all)))
+}
