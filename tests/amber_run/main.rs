@@ -15,6 +15,7 @@ mod playing;
 mod shaders;
 mod undefined;
 mod vectors;
+mod versions;
 
 use smallstep::amber::{Decision, Script, read};
 use smallstep::gpu::{Device, Route};

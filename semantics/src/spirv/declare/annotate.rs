@@ -95,6 +95,7 @@ impl Declare<'_> {
         match name.as_str() {
             "SPV_KHR_storage_buffer_storage_class"
             | "SPV_KHR_float_controls"
+            | "SPV_KHR_no_integer_wrap_decoration"
             | "SPV_KHR_terminate_invocation"
             | "SPV_EXT_demote_to_helper_invocation"
             | "SPV_KHR_8bit_storage"
@@ -123,11 +124,14 @@ impl Declare<'_> {
         use Decorate::*;
         self.defined(target)?;
         let (decoration, value) = (rest[0], rest.get(1).copied().unwrap_or(0));
+        if let Some(decoration) = Decorate::from_u32(decoration) {
+            self.decoration_is_there(i, decoration)?;
+        }
         let modeled = match Decorate::from_u32(decoration) {
             Some(
                 RelaxedPrecision | SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride | BuiltIn
                 | NoPerspective | Flat | Centroid | Sample | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable
-                | NonReadable | Uniform | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction | NoSignedWrap
+                | NonReadable | Uniform | UniformId | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction | NoSignedWrap
                 | NoUnsignedWrap,
             ) => true,
             // What source languages say for people and tools, without meaning here.
