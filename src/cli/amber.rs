@@ -1,6 +1,6 @@
 //! What `smallstep run` and `smallstep check` do with an Amber script.
 
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::Duration;
 
 use clap::Args;
@@ -13,7 +13,7 @@ use smallstep::run::amber::compiler::CompilerCommand;
 use smallstep::run::amber::{
     self as playing, Compared, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show,
 };
-use smallstep::source::ReadError;
+use smallstep::source::{self, ReadError};
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Limits, TimeLimit};
 
@@ -89,7 +89,9 @@ impl ScriptArgs {
 
     /// Reads a script, and loads the modules that it runs.
     fn prepare(&self, name: &str, text: &str, lenient: bool, target: Option<&Environment>) -> Prepared {
-        let mut script = amber::read(text).map_err(|errors| {
+        let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+        let files = |path: &str, most: u64| file_of(folder, path, most);
+        let mut script = amber::read_with(text, &files).map_err(|errors| {
             // Beside what is left out nothing is known to be invalid.
             let unsupported = errors.iter().any(|e| e.kind == Kind::Unsupported);
             let worst = errors.iter().map(error_code).fold(exit::DONE, exit::worse);
@@ -109,6 +111,16 @@ impl ScriptArgs {
             Modules::load(name, &script, &Options { glsl, lenient }).map_err(|e: ReadError| (super::run::read_code(&e), e.text))?;
         Ok((script, modules))
     }
+}
+
+/// The bytes of a file that a script in that folder names: by a path within the folder, or by an
+/// absolute one.
+fn file_of(folder: &Path, path: &str, most: u64) -> Result<Vec<u8>, String> {
+    let path = Path::new(path);
+    if !path.is_absolute() && path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Err("it is outside of the script's folder; a file elsewhere is named by an absolute path".into());
+    }
+    source::contents(&folder.join(path), most)
 }
 
 /// How a script ends on an interpreter where it does not come to its end.

@@ -9,6 +9,7 @@ mod command;
 mod common;
 mod comparing;
 mod drawing;
+mod files;
 mod graphics;
 mod modules;
 mod playing;
