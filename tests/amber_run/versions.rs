@@ -95,6 +95,20 @@ fn compute_stages_of_later_versions_run() {
     }
 }
 
+#[test]
+fn integer_dot_products_run() {
+    let sum =
+        "%sum = OpUDotAccSat %uint %k7 %k9 %k1 PackedVectorFormat4x8Bit\n%place = OpAccessChain %p_member %data %k0\nOpStore %place %sum";
+    let capabilities = "OpCapability Shader\nOpCapability DotProduct\nOpCapability DotProductInput4x8BitPacked";
+    let text = compute(" TARGET_ENV spv1.6", ALL, sum).replace("OpCapability Shader", capabilities).replace("EQ 7\n", "EQ 64\n");
+    assert_eq!(decisions(&text), [Decision::Holds; 2]);
+    assert_eq!(smallstep(&["run", "-", "--engine", "reference"], &text).code, 0);
+    // Without the accumulator it is 63.
+    assert_eq!(decisions(&text.replace("EQ 64", "EQ 63")), [Decision::Fails, Decision::Holds]);
+    let shown = smallstep(&["run", "-"], &text.replace("TARGET_ENV spv1.6", "TARGET_ENV spv1.5"));
+    assert!(shown.code == 2 && shown.err.contains("SPV_KHR_integer_dot_product"), "{}", shown.err);
+}
+
 /// A pipeline of two stages of that version: the fragment stage reads a uniform buffer, which the
 /// interface lists, and ends where its `x` is below 4.
 fn graphics(version: &str) -> String {

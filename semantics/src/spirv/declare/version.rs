@@ -22,6 +22,7 @@ fn since(op: Op) -> Option<(u8, &'static [&'static str])> {
         Op::DecorateString | Op::MemberDecorateString => (4, &["SPV_GOOGLE_decorate_string", "SPV_GOOGLE_hlsl_functionality1"]),
         Op::TerminateInvocation => (6, &["SPV_KHR_terminate_invocation"]),
         Op::DemoteToHelperInvocation => (6, &["SPV_EXT_demote_to_helper_invocation"]),
+        Op::SDot | Op::UDot | Op::SUDot | Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => (6, &["SPV_KHR_integer_dot_product"]),
         _ => return None,
     })
 }
