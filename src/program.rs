@@ -118,6 +118,8 @@ pub struct Program {
     /// What it is written in.
     pub language: Language,
     contents: Contents,
+    /// The SPIR-V version that is asked for.
+    version: Option<(u8, u8)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +151,13 @@ impl Program {
             Language::Words => Contents::Words(spirv::words_of_bytes(bytes).map_err(|e| ReadError::of_module(name, &e.into()))?),
             _ => Contents::Text(text(name, bytes)?.to_string()),
         };
-        Ok(Program { name: name.into(), language, contents })
+        Ok(Program { name: name.into(), language, contents, version: None })
+    }
+
+    /// The same for an environment that takes SPIR-V up to that version, major and minor: assembly
+    /// becomes a module of it, whatever its comments say, and words of a later one are refused.
+    pub fn targeting(self, version: (u8, u8)) -> Program {
+        Program { version: Some(version), ..self }
     }
 
     /// Reads the bytes of a file where only one language is taken.
@@ -199,15 +207,25 @@ impl Program {
 
     /// Words.
     pub fn of_words(name: &str, words: Vec<u32>) -> Program {
-        Program { name: name.into(), language: Language::Words, contents: Contents::Words(words) }
+        Program { name: name.into(), language: Language::Words, contents: Contents::Words(words), version: None }
     }
 
     fn words_in(&self, space: naga::Space) -> Result<Vec<u32>, ReadError> {
         let name = &self.name;
         match (&self.contents, self.language) {
-            (Contents::Words(words), _) => Ok(words.clone()),
+            (Contents::Words(words), _) => {
+                // A version word that is none is the loader's to refuse.
+                let found = words.get(1).map(|word| ((word >> 16) as u8, (word >> 8) as u8));
+                match (found, self.version) {
+                    (Some(found), Some(most)) if found > most => {
+                        let ([major, minor], [most, least]) = ([found.0, found.1], [most.0, most.1]);
+                        Err(wrong(name, &format!("the module is SPIR-V {major}.{minor}, and the target environment takes {most}.{least}")))
+                    }
+                    _ => Ok(words.clone()),
+                }
+            }
             (Contents::Text(text), Language::Assembly) => {
-                let assembled = spirv::assemble(text, spirv::Options::default());
+                let assembled = spirv::assemble(text, spirv::Options { version: self.version });
                 assembled.map_err(|e| {
                     let text = format!("error[assemble]: {}\n  at {name}:{}:{}", bounded(&e.what), e.line, e.column);
                     ReadError { wrong: Wrong::Invalid, text }

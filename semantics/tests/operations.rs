@@ -195,6 +195,26 @@ const BUGS: &[(&str, PlantedComponent)] =
         ("a matrix times a vector is the other way round", |i, _, c, x| {
             if is(i, "MatrixTimesVector") && c == 1 { changed(x, |bits| bits ^ 1) } else { x }
         }),
+        (
+            "a packed component is not extended by its sign",
+            |i, a, _, x| {
+                if is(i, "SDot") && a[0] == [0x04fd_02ff] { Computed::Value(1276) } else { x }
+            },
+        ),
+        ("the second vector counts as signed", |i, a, _, x| if is(i, "SUDot") && a[1] == [0xff] { Computed::Value(1) } else { x }),
+        (
+            "the accumulation wraps",
+            |i, a, _, x| if is(i, "SDotAccSat") && a[2] == [0x7fff_ffff] { Computed::Value(0x8000_fc03) } else { x },
+        ),
+        ("the products saturate too", |i, _, _, x| {
+            if is(i, "SUDotAccSat") && x == Computed::Undefined(Unspecified::DotOverflow) { Computed::Value(0x7f) } else { x }
+        }),
+        (
+            "sums are made from the left alone",
+            |i, a, _, x| {
+                if is(i, "SDotAccSat") && a[0] == [100, 100, 0x9c, 0] { Computed::Value(100) } else { x }
+            },
+        ),
         ("NMin keeps a NaN", |i, a, c, x| if is(i, "NMin") && a[0][c] == 0x7e00 { Computed::Value(0x7e00) } else { x }),
     ];
 

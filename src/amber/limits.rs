@@ -3,6 +3,8 @@
 
 /// The longest script, in bytes: 64 MiB.
 pub const MAX_TEXT: usize = 64 << 20;
+/// The most bytes of a file that a buffer is filled from, and of the pixels of one: 64 MiB.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The most errors that one reading lists.
 pub const MAX_ERRORS: usize = 32;
 /// The most bytes of one buffer: 2^30.

@@ -7,11 +7,11 @@
 //! [`Script::print`] writes AmberScript that reads back to the same script.
 //!
 //! Absent on purpose, each an error that begins with "unsupported": stages other than vertex,
-//! fragment and compute, files outside the script, packed, scaled and combined depth-stencil
-//! formats, mip levels, samples, one- and three-dimensional images, arrays of descriptors, dynamic
-//! and texel buffers, stencil and blend state, topologies that are no triangles, optimization
-//! passes, OpenCL kernels, ray tracing; of VkScript all but compute. Shaders in foreign languages
-//! are kept, and need a compiler when their words are asked for.
+//! fragment and compute, shaders in files outside the script, packed, scaled and combined
+//! depth-stencil formats, mip levels, samples, one- and three-dimensional images, arrays of
+//! descriptors, dynamic and texel buffers, stencil and blend state, topologies that are no
+//! triangles, optimization passes, OpenCL kernels, ray tracing; of VkScript all but compute.
+//! Shaders in foreign languages are kept, and need a compiler when their words are asked for.
 //!
 //! Of `SIZE` and `IDX`: a size is in items of the data type, an index in bytes. Items follow each
 //! other as members of a block; with `[]` after the type, as elements of an array, which std140
@@ -19,6 +19,7 @@
 
 mod contents;
 mod error;
+mod file;
 pub mod format;
 mod judge;
 mod layout;
@@ -32,6 +33,7 @@ mod vkscript;
 
 pub use contents::{Buffers, Choice, Contents, Known, OutOfBounds};
 pub use error::{Kind, ScriptError};
+pub use file::Files;
 pub use format::Format;
 pub use judge::{DOUBLE_TOLERANCE, Decision, Failure, Judgement, Open, TEXEL_TOLERANCE, judge};
 pub use layout::{DataType, Field, Layout, Member, Shape, Slot, Standard, StructType};
@@ -41,8 +43,19 @@ pub use script::*;
 
 /// Reads a script of either dialect, or gives its errors: at most [`limits::MAX_ERRORS`], in the
 /// order of the text.
+///
+/// Files outside of the script are unsupported: [`read_with`] takes them.
 pub fn read(text: &str) -> Result<Script, Vec<ScriptError>> {
+    read_from(text, None)
+}
+
+/// The same, with what reads the files that BUFFER … FILE names.
+pub fn read_with(text: &str, files: Files<'_>) -> Result<Script, Vec<ScriptError>> {
+    read_from(text, Some(files))
+}
+
+fn read_from(text: &str, files: Option<Files<'_>>) -> Result<Script, Vec<ScriptError>> {
     parse::bounded(text)?;
     let first = text.lines().next().unwrap_or("").trim_end();
-    if first == parse::MARK { parse::read(text) } else { vkscript::read(text) }
+    if first == parse::MARK { parse::read(text, files) } else { vkscript::read(text) }
 }

@@ -1,6 +1,6 @@
 //! What `smallstep run` and `smallstep check` do with an Amber script.
 
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::Duration;
 
 use clap::Args;
@@ -13,12 +13,13 @@ use smallstep::run::amber::compiler::CompilerCommand;
 use smallstep::run::amber::{
     self as playing, Compared, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show,
 };
-use smallstep::source::ReadError;
+use smallstep::source::{self, ReadError};
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Limits, TimeLimit};
 
 use super::compute::{no_meaning, not_known, undefined_json};
 use super::exit;
+use super::input::Environment;
 use super::run::write_image;
 
 /// Scalars of one buffer that are printed without `--values`.
@@ -87,8 +88,10 @@ impl ScriptArgs {
     }
 
     /// Reads a script, and loads the modules that it runs.
-    fn prepare(&self, name: &str, text: &str, lenient: bool) -> Prepared {
-        let script = amber::read(text).map_err(|errors| {
+    fn prepare(&self, name: &str, text: &str, lenient: bool, target: Option<&Environment>) -> Prepared {
+        let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+        let files = |path: &str, most: u64| file_of(folder, path, most);
+        let mut script = amber::read_with(text, &files).map_err(|errors| {
             // Beside what is left out nothing is known to be invalid.
             let unsupported = errors.iter().any(|e| e.kind == Kind::Unsupported);
             let worst = errors.iter().map(error_code).fold(exit::DONE, exit::worse);
@@ -96,6 +99,9 @@ impl ScriptArgs {
             let lines: Vec<String> = errors.iter().map(|e| format!("{name}: {e}")).collect();
             (code, lines.join("\n"))
         })?;
+        if let Some(target) = target {
+            script.target(&target.name);
+        }
         let compile = |shader: &Shader| match &self.glsl_compiler {
             Some(command) => command.compile(shader),
             None => Err("no compiler of GLSL is given".into()),
@@ -105,6 +111,16 @@ impl ScriptArgs {
             Modules::load(name, &script, &Options { glsl, lenient }).map_err(|e: ReadError| (super::run::read_code(&e), e.text))?;
         Ok((script, modules))
     }
+}
+
+/// The bytes of a file that a script in that folder names: by a path within the folder, or by an
+/// absolute one.
+fn file_of(folder: &Path, path: &str, most: u64) -> Result<Vec<u8>, String> {
+    let path = Path::new(path);
+    if !path.is_absolute() && path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Err("it is outside of the script's folder; a file elsewhere is named by an absolute path".into());
+    }
+    source::contents(&folder.join(path), most)
 }
 
 /// How a script ends on an interpreter where it does not come to its end.
@@ -140,6 +156,7 @@ pub(crate) struct Running<'a> {
     pub(crate) route: Option<Route>,
     pub(crate) schedule: Option<&'a Schedule>,
     pub(crate) lenient: bool,
+    pub(crate) target: Option<&'a Environment>,
     pub(crate) fuel: Option<u64>,
     pub(crate) values: bool,
     pub(crate) json: bool,
@@ -180,7 +197,7 @@ impl Running<'_> {
     /// Plays the script, prints expectations and buffers, and gives the code.
     pub(crate) fn run(&self, name: &str, text: &str) -> Result<u8, (u8, String)> {
         let interpreter = self.interpreter()?;
-        let (script, modules) = self.args.prepare(name, text, self.lenient)?;
+        let (script, modules) = self.args.prepare(name, text, self.lenient, self.target)?;
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
         let beside = interpreter.is_none().then(|| Interpreter { limits: self.args.limits(None), ..Interpreter::default() });
@@ -448,8 +465,15 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
 }
 
 /// Checks a script on the interpreter and on the devices.
-pub(crate) fn check(args: &ScriptArgs, fuel: Option<u64>, name: &str, text: &str, devices: Vec<&mut Device>) -> Checked {
-    match args.prepare(name, text, false) {
+pub(crate) fn check(
+    args: &ScriptArgs,
+    target: Option<&Environment>,
+    fuel: Option<u64>,
+    name: &str,
+    text: &str,
+    devices: Vec<&mut Device>,
+) -> Checked {
+    match args.prepare(name, text, false, target) {
         Err((code, text)) => Checked::Refused(code, text),
         Ok((script, modules)) => {
             let interpreter = Interpreter { limits: args.limits(fuel), follows: args.follows(), ..Interpreter::default() };

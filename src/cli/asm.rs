@@ -16,6 +16,8 @@ pub(crate) struct Asm {
     /// Where the words go, little-endian; - is standard output.
     #[arg(short)]
     out: PathBuf,
+    #[command(flatten)]
+    target: input::Target,
     /// One JSON object on standard output (standard error, if the words go there).
     #[arg(long)]
     pub(crate) json: bool,
@@ -46,7 +48,7 @@ impl Asm {
             Err(e) => return input::fail(exit::INVALID, &e),
         };
         let read = Program::read(&self.file.display().to_string(), &bytes, Some(Language::Assembly));
-        match read.and_then(|program| program.words()) {
+        match read.and_then(|program| self.target.of(program).words()) {
             Err(e) => input::fail_with(super::run::read_code(&e), &e.text),
             Ok(words) => match output::write(&self.out, &spirv::bytes_of_words(&words)) {
                 Err(e) => input::fail(exit::INVALID, &e),

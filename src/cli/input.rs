@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use smallstep::amber::version_of;
 use smallstep::program::{Language, Program};
 use smallstep::source;
 use std::path::Path;
@@ -27,18 +28,74 @@ pub(crate) struct Reading {
     /// Without it, the ending of the name and the beginning of the text say it.
     #[arg(long, value_name = "LANGUAGE", value_parser = Language::from_name)]
     language: Option<Language>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// For which environment modules are.
+#[derive(Args)]
+pub(crate) struct Target {
+    /// What takes the modules: spv1.0 to spv1.6, or vulkan1.0 to vulkan1.4. Assembly, and shaders
+    /// of Amber scripts without a TARGET_ENV, become SPIR-V of its version; words of a later one
+    /// are refused. Without it, assembly is SPIR-V 1.3 or what its first comments say, and those
+    /// shaders are 1.0.
+    #[arg(long, value_name = "ENV", value_parser = environment)]
+    target_env: Option<Environment>,
+}
+
+/// A target environment.
+#[derive(Clone, Debug)]
+pub(crate) struct Environment {
+    /// As Amber writes it.
+    pub(crate) name: String,
+    /// The SPIR-V version that it takes.
+    pub(crate) version: (u8, u8),
+}
+
+/// Reads a target environment.
+fn environment(text: &str) -> Result<Environment, String> {
+    let version = version_of(text).ok_or_else(|| {
+        format!("\"{text}\" is no target environment; there are spv1.0 to spv1.6, vulkan1.0 to vulkan1.4, and vulkan1.1spv1.4")
+    })?;
+    Ok(Environment { name: text.into(), version })
+}
+
+impl Target {
+    /// The environment, if one was given.
+    pub(crate) fn environment(&self) -> Option<&Environment> {
+        self.target_env.as_ref()
+    }
+
+    /// A program for the environment.
+    pub(crate) fn of(&self, program: Program) -> Program {
+        match &self.target_env {
+            Some(environment) => program.targeting(environment.version),
+            None => program,
+        }
+    }
 }
 
 impl Reading {
     /// The program in a file or on standard input.
     pub(crate) fn program(&self, path: &Path) -> Result<Program, Failure> {
         let bytes = bytes(path).map_err(|e| (exit::INVALID, format!("error: {e}")))?;
-        self.read(&path.display().to_string(), &bytes)
+        let program = self.read(&path.display().to_string(), &bytes)?;
+        let takes = matches!(program.language, Language::Words | Language::Assembly | Language::Amber);
+        if self.target.environment().is_some() && !takes {
+            let what = format!("{}: --target-env is for SPIR-V and Amber scripts, and this is {}", program.name, program.language.words());
+            return Err(failure(exit::INVALID, &what));
+        }
+        Ok(program)
+    }
+
+    /// The target environment, if one was given.
+    pub(crate) fn environment(&self) -> Option<&Environment> {
+        self.target.environment()
     }
 
     /// The program in the bytes of a file of that name.
     pub(crate) fn read(&self, name: &str, bytes: &[u8]) -> Result<Program, Failure> {
-        Program::read(name, bytes, self.language).map_err(|e| (super::run::read_code(&e), e.text))
+        Program::read(name, bytes, self.language).map(|program| self.target.of(program)).map_err(|e| (super::run::read_code(&e), e.text))
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) struct Run {
 }
 
 /// What every program takes.
-const ALWAYS: &[&str] = &["file", "language", "json", "engine", "fuel", "values"];
+const ALWAYS: &[&str] = &["file", "language", "target-env", "json", "engine", "fuel", "values"];
 /// What draws take.
 const PICTURE: &[&str] = &["size", "image", "alpha", "output", "pixel"];
 
@@ -433,6 +433,7 @@ impl Run {
             route: self.route,
             schedule: self.compute.schedule(),
             lenient: self.compute.lenient(),
+            target: self.reading.environment(),
             fuel: self.fuel,
             values: self.values,
             json: self.json,

@@ -228,7 +228,7 @@ impl Trace {
     }
 
     fn only(&self, what: &str, taken: &[&[&str]]) -> Result<(), (u8, String)> {
-        super::only(&self.given, what, &[taken, &[&["file", "language", "fuel", "json"]]].concat())
+        super::only(&self.given, what, &[taken, &[&["file", "language", "target-env", "fuel", "json"]]].concat())
     }
 
     /// Every ending that some order of reduction reaches.

@@ -142,6 +142,10 @@ fn capability_name(capability: u32) -> String {
         5345 => "VulkanMemoryModel",
         5346 => "VulkanMemoryModelDeviceScope",
         5379 => "DemoteToHelperInvocation",
+        6016 => "DotProductInputAll",
+        6017 => "DotProductInput4x8Bit",
+        6018 => "DotProductInput4x8BitPacked",
+        6019 => "DotProduct",
         6029 => "FloatControls2",
         other => return format!("number {other}"),
     };

@@ -9,12 +9,14 @@ mod command;
 mod common;
 mod comparing;
 mod drawing;
+mod files;
 mod graphics;
 mod modules;
 mod playing;
 mod shaders;
 mod undefined;
 mod vectors;
+mod versions;
 
 use smallstep::amber::{Decision, Script, read};
 use smallstep::gpu::{Device, Route};

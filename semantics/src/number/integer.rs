@@ -122,6 +122,31 @@ pub fn pair(op: Core, width: u8, a: u64, b: u64) -> Option<[u64; 2]> {
     })
 }
 
+/// The products of as many integers added up, to `width` bits: their low bits. With an accumulator
+/// of that width it is added to them and the sum saturates; then products and sums of products that
+/// the width does not hold, as signed or unsigned integers, make the result undefined. In which
+/// order they are added is not said, so that any of them may be.
+pub fn dot(width: u8, is_signed: bool, a: &[i128], b: &[i128], accumulator: Option<u64>) -> Computed {
+    // Only products of unsigned 64 bits leave 127 bits, and no product 128: low bits are right.
+    let products = || a.iter().zip(b).map(|(x, y)| x.wrapping_mul(*y));
+    let sum = products().fold(0i128, i128::wrapping_add);
+    let Some(accumulator) = accumulator else { return Computed::Value(sum as u64 & mask(width)) };
+    let (least, most) = match is_signed {
+        true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
+        false => (0, mask(width).into()),
+    };
+    // What is added in some order lies between the sums of what is below and above 0.
+    let range = least..=most;
+    let of_sign = |below: bool| products().filter(move |product| (*product < 0) == below).try_fold(0i128, i128::checked_add);
+    let holds = |sum: Option<i128>| sum.is_some_and(|sum| range.contains(&sum));
+    // An unsigned product of 64 bits that leaves 127 is below 0 here, which is out of range too.
+    if !holds(of_sign(true)) || !holds(of_sign(false)) {
+        return Computed::Undefined(Unspecified::DotOverflow);
+    }
+    let accumulator = if is_signed { signed(width, accumulator).into() } else { i128::from(accumulator) };
+    Computed::Value((sum + accumulator).clamp(least, most) as u64 & mask(width))
+}
+
 /// A function of GLSL.std.450 on integer components of `width` bits; `None` if it is
 /// not one of these.
 pub fn glsl(op: Glsl, width: u8, args: &[u64]) -> Option<Computed> {

@@ -97,6 +97,7 @@ checks! {
     ExecutionMode "module/execution-mode" "Execution modes are for entry points of the execution model that has them.";
     BuiltIn "module/built-in" "Built-ins have the type and the storage class that they must have.";
     Specialization "module/specialization" "Specialization constants can be frozen: values and operations fit, and their behaviour is defined.";
+    Version "module/version" "What a version of SPIR-V brought or took away is used in no other version, unless an extension brings it.";
     Storage "module/storage" "Loads and stores go through pointers to what can be loaded or stored.";
 }
 

@@ -391,6 +391,13 @@ impl Freezer<'_> {
                 if !boolean || a_type != i.result_type || b_type != i.result_type || condition.len() != 1 && condition.len() != a.len() {
                     return Err(misfit(self, "but its operands do not make it"));
                 }
+                let vector = matches!(self.types.get(condition_type), Some(Type::Vector { .. }));
+                let scalar = self.types.get(i.result_type).is_some_and(Type::is_scalar);
+                if !vector && !scalar && self.decoded.header.minor < 4 {
+                    let what =
+                        format!("%{} = OpSpecConstantOp Select chooses a composite by one Boolean, which needs SPIR-V 1.4", i.result);
+                    return Err(error(i, Check::Version, what));
+                }
                 let at = |n: usize| condition[if condition.len() == 1 { 0 } else { n }];
                 let choose = |(n, (a, b)): (usize, (&Option<u64>, &Option<u64>))| at(n).and_then(|c| if c != 0 { *a } else { *b });
                 Ok(a.iter().zip(&b).enumerate().map(choose).collect())

@@ -216,7 +216,7 @@ pub fn widths(operation: Operation) -> Vec<u8> {
         | Signature::Convert(c, _)
         | Signature::ConvertWidth(c, _)
         | Signature::Pair(_, c) => class(c),
-        Signature::Shift | Signature::BitFieldInsert | Signature::BitFieldExtract | Signature::BitCount => ints,
+        Signature::Shift | Signature::BitFieldInsert | Signature::BitFieldExtract | Signature::BitCount | Signature::IntegerDot(..) => ints,
         Signature::Reduction | Signature::Select => &[1],
         Signature::Bitcast => &[8, 16, 32, 64],
         Signature::Reshape(from, _) => match from.scalar.width() {

@@ -3,9 +3,11 @@
 use super::{Named, Parser, Step, Stop};
 use crate::amber::contents::check_series;
 use crate::amber::error::{Kind, quoted};
-use crate::amber::layout::{DataType, Standard};
+use crate::amber::file::{self, FileKind, Held};
+use crate::amber::format::Format;
+use crate::amber::layout::{DataType, Layout, Standard};
 use crate::amber::lex::Word;
-use crate::amber::limits::{MAX_BUFFER_BYTES, MAX_EXTENT};
+use crate::amber::limits::{MAX_BUFFER_BYTES, MAX_EXTENT, MAX_FILE_BYTES};
 use crate::amber::scalar::{Number, Scalar};
 use crate::amber::script::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Line, Sampler};
 
@@ -95,9 +97,37 @@ impl<'t> Parser<'t> {
                     check_series(scalar, &from, &by, items.unwrap_or(0)).map_err(|e| self.invalid(at, e))?;
                     Initial::Series { from, by }
                 }
-                "FILE" => return Err(self.unsupported(initializer, "FILE, which needs a file outside the script,")),
+                "FILE" => {
+                    let texel = match &data_type {
+                        DataType::Texel(format) => Some(*format),
+                        &DataType::Vector(scalar, count) => Format::of(scalar, count),
+                        _ => None,
+                    };
+                    let held = self.file(initializer, &layout, stride, texel)?;
+                    let given = held.values.len() as u64 / layout.scalars;
+                    match (held.size, extent) {
+                        (Some((width, height)), Extent::Image { width: w, height: h, .. }) if (w, h) != (width, height) => {
+                            let what = format!("the picture has {width} by {height} pixels, where {w} by {h} should stand");
+                            return Err(self.invalid(initializer, what));
+                        }
+                        (Some((width, height)), Extent::Linear) if items.is_none() => {
+                            extent = Extent::Image { width, height, declared: false };
+                        }
+                        _ => {}
+                    }
+                    if items.is_some_and(|items| items != given) {
+                        let what = format!("the file has {given} items, where {} should stand", items.unwrap_or(0));
+                        return Err(self.invalid(initializer, what));
+                    }
+                    if given.saturating_mul(stride) > MAX_BUFFER_BYTES {
+                        return Err(self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES));
+                    }
+                    items = Some(given);
+                    Initial::Data(held.values)
+                }
                 other => {
-                    return Err(self.invalid(initializer, format!("found {}, where DATA, FILL or SERIES_FROM should stand", quoted(other))));
+                    let what = format!("found {}, where DATA, FILL, SERIES_FROM or FILE should stand", quoted(other));
+                    return Err(self.invalid(initializer, what));
                 }
             },
         };
@@ -112,6 +142,23 @@ impl<'t> Parser<'t> {
             script.buffers.push(buffer);
             script.buffers.len() - 1
         })
+    }
+
+    /// What a file holds for a buffer of items that are laid out so; `word` is FILE.
+    fn file(&mut self, word: Word<'t>, layout: &Layout, stride: u64, texel: Option<Format>) -> Step<Held> {
+        let Some(files) = self.files else {
+            return Err(self.unsupported(word, "FILE, which needs a file outside the script,"));
+        };
+        // Without a word for its kind it is a PNG, as in Amber.
+        let kind = FileKind::ALL.iter().find(|kind| self.accept(kind.1).is_some()).map_or(FileKind::Png, |kind| kind.0);
+        let path = self.need("the path of a file")?;
+        let wrong = |what: String| self.invalid(path, format!("the file {}: {what}", quoted(path.text)));
+        let bytes = files(path.text, MAX_FILE_BYTES).map_err(wrong)?;
+        let held = file::held(kind, &bytes, layout, stride, texel).map_err(wrong)?;
+        if held.values.is_empty() {
+            return Err(wrong("it has no values".into()));
+        }
+        Ok(held)
     }
 
     /// After an error in the line of a declaration that ends with DATA: goes past its END, so that

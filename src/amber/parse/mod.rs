@@ -12,6 +12,7 @@ mod pipeline;
 mod shader;
 
 use super::error::{Kind, ScriptError, quoted};
+use super::file::Files;
 use super::lex::{Lexer, Word};
 use super::limits::{MAX_BUFFER_BYTES, MAX_ERRORS, MAX_TEXT, MAX_TOTAL_BYTES};
 use super::scalar::{Number, Scalar};
@@ -85,6 +86,8 @@ const TESSELLATION: [&str; 4] = ["tessellation_evaluation", "tessellation_contro
 
 pub(super) struct Parser<'t> {
     pub lexer: Lexer<'t>,
+    /// What reads files outside of the script.
+    files: Option<Files<'t>>,
     pub script: Script,
     /// What is said about the script.
     pub errors: Vec<ScriptError>,
@@ -99,8 +102,8 @@ pub(super) struct Parser<'t> {
 }
 
 /// Reads AmberScript. `text` begins with the mark.
-pub(super) fn read(text: &str) -> Result<Script, Vec<ScriptError>> {
-    let mut parser = Parser::new(text, Dialect::Amber);
+pub(super) fn read<'t>(text: &'t str, files: Option<Files<'t>>) -> Result<Script, Vec<ScriptError>> {
+    let mut parser = Parser { files, ..Parser::new(text, Dialect::Amber) };
     parser.lexer.next_line();
     while let Some(word) = parser.lexer.word_over_lines() {
         let step = parser.statement(word);
@@ -115,6 +118,7 @@ impl<'t> Parser<'t> {
     pub fn new(text: &'t str, dialect: Dialect) -> Parser<'t> {
         Parser {
             lexer: Lexer::new(text),
+            files: None,
             script: Script { dialect, ..Script::default() },
             errors: Vec::new(),
             found: 0,

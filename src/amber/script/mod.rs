@@ -128,6 +128,18 @@ pub struct Script {
     pub commands: Vec<Command>,
 }
 
+impl Script {
+    /// Gives the shaders that name no target environment this one, as `spv1.4`. Those that are
+    /// words already stay as they are.
+    pub fn target(&mut self, environment: &str) {
+        for shader in &mut self.shaders {
+            if shader.target_env.is_none() && matches!(shader.source, Source::Assembly(_) | Source::Foreign { .. }) {
+                shader.target_env = Some(environment.to_string());
+            }
+        }
+    }
+}
+
 /// Something that a device must offer for the script to say anything about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {

@@ -27,6 +27,8 @@ pub(super) fn value_operands<'m>(module: &'m Module, i: &Instruction) -> impl It
     let (first, end, step, mask) = match i.op {
         Op::Load | Op::CompositeExtract | Op::ArrayLength | Op::BranchConditional | Op::Switch | Op::ReturnValue => (0, 1, 1, NO_MASK),
         Op::Store | Op::CompositeInsert | Op::VectorShuffle | Op::CopyMemory => (0, 2, 1, NO_MASK),
+        Op::SDot | Op::UDot | Op::SUDot => (0, 2, 1, NO_MASK),
+        Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => (0, 3, 1, NO_MASK),
         Op::FunctionCall => (1, usize::MAX, 1, NO_MASK),
         Op::ExtInst => (2, usize::MAX, 1, NO_MASK),
         Op::Phi => (0, usize::MAX, 2, NO_MASK),

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -40,6 +41,31 @@ impl std::str::FromStr for CompilerCommand {
 }
 
 impl CompilerCommand {
+    /// The arguments that name the target environment of a shader, if it has one and the command
+    /// none: those of glslc and of glslang, told apart by the program's name. Other programs are
+    /// given none.
+    fn target(&self, shader: &Shader) -> Vec<String> {
+        let Some(environment) = shader.target_env.as_deref() else { return Vec::new() };
+        let program = Path::new(&self.words[0]).file_stem().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if self.words.iter().any(|word| word.starts_with("--target-")) {
+            return Vec::new();
+        }
+        // `vulkan1.1spv1.4` is both.
+        let (api, language) = match environment.find("spv") {
+            Some(at) => environment.split_at(at),
+            None => (environment, ""),
+        };
+        if program.starts_with("glslc") {
+            let options = [("--target-env=", api), ("--target-spv=", language)];
+            options.into_iter().filter(|(_, value)| !value.is_empty()).map(|(option, value)| format!("{option}{value}")).collect()
+        } else if program.starts_with("glslang") {
+            let name = if language.is_empty() { api.to_string() } else { language.replace("spv", "spirv") };
+            vec!["--target-env".into(), name]
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Compiles a shader. The file's ending says the stage: `.vert`, `.frag` or `.comp`.
     ///
     /// Errors: the command does not start, fails, takes longer than the limit, or writes no module:
@@ -59,7 +85,7 @@ impl CompilerCommand {
         fs::write(&source, text.as_bytes()).map_err(io)?;
         let log = File::create(&said).map_err(io)?;
         let mut command = Command::new(program);
-        command.args(&self.words[1..]).arg(&source).arg("-o").arg(&out).stdin(Stdio::null());
+        command.args(&self.words[1..]).args(self.target(shader)).arg(&source).arg("-o").arg(&out).stdin(Stdio::null());
         command.stdout(log.try_clone().map_err(io)?).stderr(log);
         let mut child = command.spawn().map_err(io)?;
         let status = wait(&mut child, self.limit).map_err(io)?;

@@ -167,6 +167,9 @@ impl<'m> Calls<'m> {
             }
             if std::mem::replace(&mut listed[at], number) != number {
                 variables.push(variable);
+            } else if module.header.minor >= 4 && !module.unmodeled {
+                let what = format!("the interface of {:?} names %{id} twice; from SPIR-V 1.4 on it names each variable once", entry.name);
+                return fail(module, entry.instruction, Check::Version, what);
             }
         }
         let Some(root) = module.definition(entry.function) else { return Ok(()) };

@@ -35,6 +35,10 @@ impl Pass<'_> {
                 Op::Branch => nodes.push(self.branch(operands[0])?),
                 Op::BranchConditional => {
                     nodes.extend([self.branch(operands[1])?, self.branch(operands[2])?]);
+                    if operands[1] == operands[2] && self.module.header.minor >= 6 && !self.module.unmodeled {
+                        let what = format!("OpBranchConditional goes to %{} either way; from SPIR-V 1.6 on its labels differ", operands[1]);
+                        return self.fail(Check::Version, what);
+                    }
                     if operands.len() != 3 && operands.len() != 5 {
                         return self.fail(Check::Type, "OpBranchConditional has one branch weight; it has two or none");
                     }

@@ -1,7 +1,7 @@
 //! Memory instructions (SPIR-V §3.3.8): pointers, loads, stores, access chains, copies, array
 //! lengths; and calls, which pass pointers.
 
-use rspirv::spirv::{Decoration as Decorate, MemoryAccess, StorageClass};
+use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, MemoryAccess, StorageClass};
 
 use super::super::error::Check;
 use super::super::grammar::Op;
@@ -55,7 +55,8 @@ impl Pass<'_> {
         }
         let operands = self.operands(i);
         let Some((class, mut type_)) = self.module.type_of(operands[0]).and_then(|t| self.module.pointer_type(t)) else { return };
-        if !matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer) {
+        use StorageClass::{Function, Private, StorageBuffer, Uniform};
+        if !matches!(class, Uniform | StorageBuffer | Function | Private) {
             return;
         }
         let mut origin = self.origin(operands[0]);
@@ -101,7 +102,7 @@ impl Pass<'_> {
             return self.fail(Check::MemoryOperands, format!("{} has a memory operand that is not for it", i.name()));
         }
         let vulkan = MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::MAKE_POINTER_VISIBLE | MemoryAccess::NON_PRIVATE_POINTER;
-        if mask.intersects(vulkan) && !self.module.has_capability(rspirv::spirv::Capability::VulkanMemoryModel) {
+        if mask.intersects(vulkan) && !self.module.has_capability(Capability::VulkanMemoryModel) {
             return self.fail(Check::Capability, format!("{} has a memory operand that needs the capability VulkanMemoryModel", i.name()));
         }
         let ordered = MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::MAKE_POINTER_VISIBLE;
@@ -131,7 +132,21 @@ impl Pass<'_> {
             return self.fail(Check::Type, what);
         }
         self.whole(i, pointee)?;
+        self.not_demoted(i, operands)?;
         self.memory_access(i, &operands[1..], MemoryAccess::MAKE_POINTER_AVAILABLE)
+    }
+
+    /// That no load sees an invocation become a helper: HelperInvocation, Volatile, in a module
+    /// that demotes (SPIR-V 1.6).
+    fn not_demoted(&self, i: &Instruction, operands: &[u32]) -> Checked {
+        let id = operands[0];
+        let helper = self.module.built_in(id, WHOLE) == Some(BuiltIn::HelperInvocation);
+        let volatile = MemoryAccess::from_bits_truncate(operands.get(1).copied().unwrap_or(0)).contains(MemoryAccess::VOLATILE)
+            || self.module.decoration(id, WHOLE, Decorate::Volatile).is_some();
+        if helper && volatile && self.module.has_capability(Capability::DemoteToHelperInvocation) && !self.module.unmodeled {
+            return self.unsupported(format!("{} of HelperInvocation, Volatile, where invocations are demoted (%{id})", i.name()));
+        }
+        Ok(())
     }
 
     pub(super) fn store(&self, i: &Instruction, operands: &[u32]) -> Checked {
@@ -155,7 +170,28 @@ impl Pass<'_> {
         }
         self.whole(i, to)?;
         self.writable(i, operands[0], class)?;
-        self.memory_access(i, &operands[2..], MemoryAccess::empty())
+        let (target, source) = self.copied_access(&operands[2..]);
+        match source {
+            None => self.memory_access(i, target, MemoryAccess::empty()),
+            Some(_) if self.module.header.minor < 4 => {
+                let what = format!("{} has memory operands for its source, which need SPIR-V 1.4", i.name());
+                self.fail(Check::Version, what)
+            }
+            // The first are of what is written, the second of what is read (SPIR-V §3.3.8).
+            Some(source) => {
+                self.memory_access(i, target, MemoryAccess::MAKE_POINTER_VISIBLE)?;
+                self.memory_access(i, source, MemoryAccess::MAKE_POINTER_AVAILABLE)
+            }
+        }
+    }
+
+    /// The memory operands of an OpCopyMemory: of both sides or of its target, and of its source.
+    fn copied_access<'o>(&self, operands: &'o [u32]) -> (&'o [u32], Option<&'o [u32]>) {
+        let Some(&mask) = operands.first() else { return (operands, None) };
+        let own = MemoryAccess::ALIGNED | MemoryAccess::MAKE_POINTER_AVAILABLE | MemoryAccess::MAKE_POINTER_VISIBLE;
+        let length = 1 + MemoryAccess::from_bits_truncate(mask).intersection(own).bits().count_ones() as usize;
+        let (target, source) = operands.split_at(length.min(operands.len()));
+        (target, (!source.is_empty()).then_some(source))
     }
 
     pub(super) fn array_length(&self, i: &Instruction, operands: &[u32]) -> Checked {

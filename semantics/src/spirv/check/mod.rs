@@ -26,7 +26,7 @@ use super::declare;
 use super::error::{Check, LoadError, Place};
 use super::grammar::{self, Op};
 use super::module::{Block, Function, Module, NO_BLOCK};
-use super::operation::{self, Operation, Scalar, Shape};
+use super::operation::{self, Operation, Scalar, Shape, Signature};
 use super::types::Type;
 use super::words::Instruction;
 use crate::outcome::Limit;
@@ -311,6 +311,8 @@ impl<'m> Pass<'m> {
 
     fn operation(&self, i: &Instruction, operation: Operation, operands: &[u32]) -> Checked {
         let signature = operation.signature;
+        let format = operands.len() > operation.ids(operands).len();
+        let operands = operation.ids(operands);
         let mut shapes: SmallVec<[Shape; 4]> = SmallVec::new();
         for (number, &id) in operands.iter().take(5).enumerate() {
             if signature.written_through() == Some(number) {
@@ -331,6 +333,7 @@ impl<'m> Pass<'m> {
             _ => signature.fits_members(&shapes, &members),
         };
         if fits {
+            self.integer_dot(i, operation, &shapes, format)?;
             return self.arithmetic_width(i, shapes.iter().chain([&result]));
         }
         let found: Vec<String> = shapes.iter().map(|s| s.to_string()).collect();
@@ -343,6 +346,30 @@ impl<'m> Pass<'m> {
             signature.requirement()
         );
         self.fail(Check::Type, what)
+    }
+
+    /// That an integer dot product has a format for packed vectors, and that its input is of a kind
+    /// that is declared (SPIR-V §3.31, DotProductInputAll and the others).
+    fn integer_dot(&self, i: &Instruction, operation: Operation, shapes: &[Shape], format: bool) -> Checked {
+        let Signature::IntegerDot(..) = operation.signature else { return Ok(()) };
+        let packed = Signature::is_packed(shapes[0]);
+        if packed && !format {
+            return self.fail(Check::Type, format!("%{} = {} has two integers and no packed vector format", i.result, i.name()));
+        }
+        let bytes = shapes[0].rows == 4 && shapes[0].scalar.width() == 8;
+        let needed: &[Capability] = match (packed, bytes) {
+            (true, _) => &[Capability::DotProductInput4x8BitPacked],
+            (false, true) => &[Capability::DotProductInput4x8Bit, Capability::DotProductInputAll],
+            (false, false) => &[Capability::DotProductInputAll],
+        };
+        if self.module.unmodeled || needed.iter().any(|&c| self.module.has_capability(c)) {
+            return Ok(());
+        }
+        let names: Vec<String> = needed.iter().map(|c| format!("{c:?}")).collect();
+        self.fail(
+            Check::Capability,
+            format!("{} of {} needs a capability that is not declared: {}", i.name(), shapes[0], names.join(" or ")),
+        )
     }
 
     /// That numbers of a width that may only be stored are not computed on, but for conversions of

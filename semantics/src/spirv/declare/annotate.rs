@@ -66,6 +66,10 @@ impl Declare<'_> {
             SampledImageArrayDynamicIndexing,
             StorageBufferArrayDynamicIndexing,
             StorageImageArrayDynamicIndexing,
+            DotProduct,
+            DotProductInputAll,
+            DotProductInput4x8Bit,
+            DotProductInput4x8BitPacked,
         ];
         let known = modeled.iter().copied().find(|&c| c as u32 == value);
         let Some(capability) = known.or_else(|| Capability::from_u32(value).filter(|_| self.module.unmodeled)) else {
@@ -78,6 +82,8 @@ impl Declare<'_> {
             UniformAndStorageBuffer8BitAccess => &[StorageBuffer8BitAccess, Matrix, Shader],
             DenormPreserve | DenormFlushToZero | SignedZeroInfNanPreserve | RoundingModeRTE | RoundingModeRTZ => &[],
             Shader => &[Matrix],
+            DotProductInput4x8Bit => &[Int8],
+            DotProduct | DotProductInputAll | DotProductInput4x8BitPacked => &[],
             Image1D => &[Sampled1D],
             StorageBuffer8BitAccess | StoragePushConstant8 | StorageBuffer16BitAccess | StoragePushConstant16 | StorageInputOutput16 => &[],
             _ => &[Matrix, Shader],
@@ -95,6 +101,8 @@ impl Declare<'_> {
         match name.as_str() {
             "SPV_KHR_storage_buffer_storage_class"
             | "SPV_KHR_float_controls"
+            | "SPV_KHR_integer_dot_product"
+            | "SPV_KHR_no_integer_wrap_decoration"
             | "SPV_KHR_terminate_invocation"
             | "SPV_EXT_demote_to_helper_invocation"
             | "SPV_KHR_8bit_storage"
@@ -123,12 +131,15 @@ impl Declare<'_> {
         use Decorate::*;
         self.defined(target)?;
         let (decoration, value) = (rest[0], rest.get(1).copied().unwrap_or(0));
+        if let Some(decoration) = Decorate::from_u32(decoration) {
+            self.decoration_is_there(i, decoration)?;
+        }
         let modeled = match Decorate::from_u32(decoration) {
             Some(
                 RelaxedPrecision | SpecId | Block | BufferBlock | RowMajor | ColMajor | ArrayStride | MatrixStride | BuiltIn
                 | NoPerspective | Flat | Centroid | Sample | Invariant | Restrict | Aliased | Volatile | Coherent | NonWritable
-                | NonReadable | Uniform | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction | NoSignedWrap
-                | NoUnsignedWrap,
+                | NonReadable | Uniform | UniformId | Location | Component | Index | Binding | DescriptorSet | Offset | NoContraction
+                | NoSignedWrap | NoUnsignedWrap,
             ) => true,
             // What source languages say for people and tools, without meaning here.
             Some(UserSemantic | UserTypeGOOGLE | CounterBuffer) => return Ok(()),

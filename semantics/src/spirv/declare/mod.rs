@@ -5,6 +5,7 @@ mod constants;
 mod entry;
 mod types;
 mod variables;
+mod version;
 
 pub(super) use variables::model_of;
 
@@ -181,6 +182,7 @@ impl Declare<'_> {
     }
 
     fn instruction(&mut self, i: Instruction) -> Checked {
+        self.version_of(&i)?;
         if let Some(section) = section(i.op) {
             self.enter(section, &i)?;
             return self.declaration(&i);

@@ -34,6 +34,7 @@ impl Declare<'_> {
             }
         }
         self.held(i.result, class, type_)?;
+        self.read_only(i.result, class)?;
         if let Some(initializer) = initializer {
             self.initializer(i.result, class, type_, initializer)?;
         }
@@ -73,6 +74,29 @@ impl Declare<'_> {
             return self.fail(Check::Variable, what);
         }
         self.module.block_of[self.index] = block;
+        Ok(())
+    }
+
+    /// That a variable is of a class that can be NonWritable: those of an invocation's own from 1.4
+    /// on, and never an interface or Workgroup (SPIR-V §3.20).
+    fn read_only(&self, variable: u32, class: StorageClass) -> Checked {
+        use StorageClass::{Function, Input, Output, Private, Workgroup};
+        let own = matches!(class, Function | Private);
+        let never = matches!(class, Input | Output | Workgroup);
+        if self.module.decoration(variable, WHOLE, Decorate::NonWritable).is_none() || self.module.unmodeled {
+            return Ok(());
+        }
+        let minor = self.module.header.minor;
+        if own && minor < 4 {
+            let what = format!("%{variable} is in {class:?} and NonWritable, which needs SPIR-V 1.4, and this is SPIR-V 1.{minor}");
+            return self.fail(Check::Version, what);
+        }
+        if never {
+            return self.fail(
+                Check::Decoration,
+                format!("%{variable} is in {class:?} and NonWritable, which only memory of buffers, images and an invocation's own can be"),
+            );
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
 pub use compute::{Calculator, Operand, Site};
 pub use pure::{Bits, Components, pure};
-pub use signature::{Class, Scalar, Shape, Signature};
+pub use signature::{Class, Scalar, Shape, Signature, Signs};
 
 use crate::number::{Instruction, Op};
 
@@ -71,6 +71,14 @@ pub fn all() -> impl Iterator<Item = Operation> {
 }
 
 impl Operation {
+    /// Those of an instruction's operands that are ids: all but the format of packed vectors.
+    pub fn ids(self, operands: &[u32]) -> &[u32] {
+        match self.signature {
+            Signature::IntegerDot(..) => &operands[..operands.len().min(self.signature.arity())],
+            _ => operands,
+        }
+    }
+
     /// The instruction's name as SPIR-V prints it: `OpIAdd`, `SMin`.
     pub fn name(self) -> String {
         match self.instruction {
@@ -81,7 +89,8 @@ impl Operation {
 }
 
 /// SPIR-V §3.3.11 Conversion, §3.3.13 Arithmetic, §3.3.14 Bit, §3.3.15 Relational and Logical, and
-/// OpTranspose of §3.3.12 Composite.
+/// OpTranspose of §3.3.12 Composite. The products of integer vectors are of §3.3.13 from 1.6 on,
+/// and of SPV_KHR_integer_dot_product before.
 const CORE: &[(Core, Signature)] = {
     use Class::{Bool, Float, Float32, Int, Unsigned};
     use Signature::*;
@@ -167,6 +176,12 @@ const CORE: &[(Core, Signature)] = {
         (Core::FUnordLessThanEqual, Comparison(Float)),
         (Core::FOrdGreaterThanEqual, Comparison(Float)),
         (Core::FUnordGreaterThanEqual, Comparison(Float)),
+        (Core::SDot, IntegerDot(Signs::Signed, false)),
+        (Core::UDot, IntegerDot(Signs::Unsigned, false)),
+        (Core::SUDot, IntegerDot(Signs::Mixed, false)),
+        (Core::SDotAccSat, IntegerDot(Signs::Signed, true)),
+        (Core::UDotAccSat, IntegerDot(Signs::Unsigned, true)),
+        (Core::SUDotAccSat, IntegerDot(Signs::Mixed, true)),
     ]
 };
 

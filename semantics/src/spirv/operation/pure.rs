@@ -3,7 +3,7 @@
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 use smallvec::SmallVec;
 
-use super::{Operation, Scalar, Shape};
+use super::{Operation, Scalar, Shape, Signature, Signs};
 use crate::number::float::{self, Reals};
 use crate::number::{Computed, Environment, Half, Instruction, Real, integer, pack};
 use crate::undefined::Unspecified;
@@ -69,6 +69,11 @@ pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environm
                     let pairs: Option<SmallVec<[[u64; 2]; 4]>> =
                         (0..lanes).map(|i| integer::pair(op, from.width(), first.bits[i], args.get(1)?.bits[i])).collect();
                     Some(members(&pairs?))
+                }
+                (Core::SDot | Core::UDot | Core::SUDot | Core::SDotAccSat | Core::UDotAccSat | Core::SUDotAccSat, _) => {
+                    let Signature::IntegerDot(signs, _) = operation.signature else { return None };
+                    let sum = dot(signs, result.scalar.width(), first, args.get(1)?, args.get(2).map(|a| a.bits[0]));
+                    Some(Components::from_slice(&[sum]))
                 }
                 (Core::UConvert, _) => each(&|x| Some(Computed::Value(x[0] & integer::mask(result.scalar.width())))),
                 (Core::SConvert, _) => {
@@ -148,6 +153,21 @@ pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environm
 /// All of these are values.
 fn values(bits: SmallVec<[u64; 4]>) -> Components {
     bits.into_iter().map(Computed::Value).collect()
+}
+
+/// The product of two integer vectors, added to an accumulator if there is one (SPIR-V §3.3.13,
+/// OpSDot to OpSUDotAccSat).
+fn dot(signs: Signs, width: u8, a: &Bits<'_>, b: &Bits<'_>, accumulator: Option<u64>) -> Computed {
+    let components = |of: &Bits<'_>, is_signed: bool| -> SmallVec<[i128; 4]> {
+        let (bits, width): (SmallVec<[u64; 4]>, u8) = match Signature::is_packed(of.shape) {
+            // The least significant byte is component 0.
+            true => ((0..4).map(|k| of.bits[0] >> (8 * k) & 0xff).collect(), 8),
+            false => (of.bits.iter().copied().collect(), of.shape.scalar.width()),
+        };
+        bits.into_iter().map(|bits| if is_signed { integer::signed(width, bits).into() } else { bits.into() }).collect()
+    };
+    let (a, b) = (components(a, signs != Signs::Unsigned), components(b, signs == Signs::Signed));
+    integer::dot(width, signs != Signs::Unsigned, &a, &b, accumulator)
 }
 
 /// First the first of each, then the second.

@@ -207,6 +207,17 @@ impl std::fmt::Display for Class {
     }
 }
 
+/// As what the components of two vectors count that are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signs {
+    /// Both as signed.
+    Signed,
+    /// Both as unsigned.
+    Unsigned,
+    /// The first as signed, the second as unsigned.
+    Mixed,
+}
+
 /// What the operands and the result of an operation must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signature {
@@ -268,6 +279,9 @@ pub enum Signature {
     Transpose,
     /// Two vectors (or scalars too, as the flag says) → scalar.
     Scalar2(bool),
+    /// Two integer vectors, or two 32-bit integers of four packed components each, and with the
+    /// flag an accumulator of the result's type → an integer at least as wide as a component.
+    IntegerDot(Signs, bool),
     /// A vector or scalar → scalar.
     Scalar1,
     /// Two vec3 → vec3.
@@ -286,7 +300,7 @@ impl Signature {
         match self {
             Signature::Componentwise(n, _) | Signature::SameWidth(n, _) | Signature::Pair(n, _) => n as usize,
             Signature::BitFieldInsert => 4,
-            Signature::Select | Signature::BitFieldExtract | Signature::Refract => 3,
+            Signature::Select | Signature::BitFieldExtract | Signature::Refract | Signature::IntegerDot(_, true) => 3,
             Signature::Reduction
             | Signature::FloatTest
             | Signature::Convert(..)
@@ -315,6 +329,11 @@ impl Signature {
     /// pointee in its place.
     pub fn written_through(self) -> Option<usize> {
         matches!(self, Signature::Modf | Signature::Frexp).then_some(1)
+    }
+
+    /// Whether an operand of an integer dot product is four components in a 32-bit integer.
+    pub fn is_packed(operand: Shape) -> bool {
+        operand.lanes() == 1 && matches!(operand.scalar, Scalar::Int { width: 32, .. })
     }
 
     /// Whether operands and result have the shapes that SPIR-V requires; `selects_composites` is
@@ -424,6 +443,20 @@ impl Signature {
                 let [a, b] = [args[0], args[1]];
                 a == b && (vector(a) || scalars && float(a) && a == scalar_of(a)) && result == scalar_of(a)
             }
+            Signature::IntegerDot(signs, accumulates) => {
+                let [a, b] = [args[0], args[1]];
+                let packed = Signature::is_packed(a) && Signature::is_packed(b);
+                let vectors = Class::Int.holds(a) && a.rows > 1 && a.same_bits(b);
+                let alike = signs == Signs::Mixed || a == b;
+                let unsigned = |s: Shape| packed || Class::Unsigned.has(s.scalar);
+                let signs = match signs {
+                    Signs::Signed => true,
+                    Signs::Unsigned => unsigned(a) && unsigned(b) && Class::Unsigned.has(result.scalar),
+                    Signs::Mixed => unsigned(b),
+                };
+                let wide = integer(result) && result.scalar.width() >= if packed { 8 } else { a.scalar.width() };
+                (packed || vectors) && alike && signs && wide && (!accumulates || args[2] == result)
+            }
             Signature::Scalar1 => Class::Float.holds(args[0]) && result == scalar_of(args[0]),
             Signature::Cross => float(result) && result == Shape::vector(result.scalar, 3) && args.iter().all(|&s| s == result),
             Signature::Refract => Class::Float.holds(result) && args[0] == result && args[1] == result && args[2] == scalar_of(result),
@@ -474,6 +507,16 @@ impl Signature {
             Signature::Transpose => "a matrix and the type with rows and columns exchanged",
             Signature::Scalar2(false) => "two vectors of one float type and a float result",
             Signature::Scalar2(true) => "two operands of one float scalar or vector type and a float result",
+            Signature::IntegerDot(signs, accumulates) => {
+                let vectors = match signs {
+                    Signs::Signed => "two integer vectors of one type",
+                    Signs::Unsigned => "two unsigned integer vectors of one type",
+                    Signs::Mixed => "an integer vector and an unsigned one of as many components and the same width",
+                };
+                let result = if signs == Signs::Unsigned { "an unsigned integer result" } else { "an integer result" };
+                let accumulator = if accumulates { ", an accumulator of the result's type" } else { "" };
+                return format!("{vectors}, or two 32-bit integers with a packed vector format{accumulator}, and {result} that is as wide");
+            }
             Signature::Scalar1 => "a float scalar or vector and a float result",
             Signature::Cross => "operands and result of three floats",
             Signature::Refract => "two operands of the result's float type and a scalar of its component type",

@@ -71,7 +71,7 @@ fn result(env: &Env<'_>, config: &Config<'_>) -> Option<Result<Scalars, Ub>> {
     }
     let operation = operation_of(head, operands)?;
     let ids = match operation.signature.written_through() {
-        None => ids,
+        None => operation.ids(ids),
         Some(_) => &ids[..1],
     };
     let mut values: SmallVec<[(Scalars, Shape); 3]> = SmallVec::new();

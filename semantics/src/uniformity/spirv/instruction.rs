@@ -2,6 +2,7 @@
 
 use super::{Done, Lower, Planted, Scalars, Val};
 use crate::spirv;
+use crate::spirv::operation;
 use crate::spirv::words::Instruction;
 use crate::uniformity::Need;
 use crate::uniformity::flow::{Pure, Value};
@@ -109,7 +110,7 @@ impl Lower<'_, '_> {
                 (0..n as usize).map(|k| self.flow.pure(Pure::Other(0), value.get(k..k + 1).unwrap_or(&value))).collect()
             }
             Op::ExtInst => self.ext_inst(i, operands)?,
-            _ => self.compute(i, operands),
+            op => self.compute(i, operation::core(op).map_or(operands, |operation| operation.ids(operands))),
         };
         if i.result != 0 {
             self.set(at, &cells);

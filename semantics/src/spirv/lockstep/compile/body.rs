@@ -245,7 +245,7 @@ impl Compiler<'_> {
             op if is_image(op) => self.image(i),
             op if is_atomic(op) => self.atomic(i),
             op => match operation::core(op) {
-                Some(operation) => self.compute(i, operation, operands),
+                Some(operation) => self.compute(i, operation, operation.ids(operands)),
                 None => unreachable!("{} is compiled, and no arm compiles it", i.name()),
             },
         }
