@@ -6,10 +6,9 @@
 //! and [`Sets`], which the relation uses too. What moves values moves their notes.
 //!
 //! A lane that comes to a branch on a condition that is open goes both ways, one after the other:
-//! first as its definite bits say, and the other way later ([`Ledger::pool`]), from where it parted;
-//! at an OpSelect, from its beginning.
-//! What sets cannot tell is left to the relation: an open number that is no float, an undefined
-//! value that decides something, and undefined behaviour.
+//! first as its definite bits say, and the other way later, from where it parted; at an OpSelect,
+//! from its beginning. What sets cannot tell is left to the relation: an open number that is no
+//! float, an undefined value that decides something, and undefined behaviour.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
