@@ -503,18 +503,17 @@ impl Sets {
     /// [`Sets::widen`] where results may be rewritten: of polynomials, and of instructions whose
     /// operands are there by themselves.
     fn rewritten(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
-        let operands: Option<SmallVec<[Polynomials; 3]>> =
-            args.iter().map(|(lanes, _)| lanes.iter().map(|&lane| self.polynomial(lane)).collect()).collect();
-        let made = operands.and_then(|operands| {
-            let tuples: SmallVec<[(&[Polynomial], usize); 3]> = operands.iter().zip(args).map(|(of, arg)| (of.as_slice(), arg.1)).collect();
-            (self.rules.polynomials)(instruction, &tuples)
-        });
+        // Of those only a negation is a polynomial.
+        let is_choice = passing::passes(instruction) && !rewriting::is_one_operation(instruction);
+        let made = if is_choice { None } else { self.computed(instruction, args) };
         let leaves = args.iter().flat_map(|(lanes, _)| lanes.iter()).all(|lane| lane.trust.grid.is_some_and(|grid| grid.leaf));
         let by_rule = match &made {
             Some(_) if !rewriting::is_one_operation(instruction) => None,
             _ if leaves => self.by_rule(rules::allowed_alone, instruction, args),
             _ => None,
         };
+        // The same for all components.
+        let mut by_polynomials = None;
         for (i, result) in results.iter_mut().enumerate().filter(|(_, result)| result.trust.grid.is_none()) {
             let polynomial = made.as_ref().map(|made| made[i]);
             let anything = Passed { set: Set::ANY, polynomial: None, moved: None };
@@ -523,7 +522,7 @@ impl Sets {
                 (Some(sets), None) => self.function(instruction, args, i, sets[i]),
                 (None, Some(polynomial)) => Passed { set: (self.rules.bound)(&polynomial), polynomial: Some(polynomial), moved: None },
                 (None, None) if passing::passes(instruction) => self.passed(instruction, args, i).unwrap_or(anything),
-                (None, None) => match self.by_polynomials(instruction, args) {
+                (None, None) => match by_polynomials.get_or_insert_with(|| self.by_polynomials(instruction, args)) {
                     Some(sets) => self.function(instruction, args, i, sets[i]),
                     None => anything,
                 },
@@ -531,6 +530,20 @@ impl Sets {
             self.give(result, passed, instruction, args)?;
         }
         Ok(())
+    }
+
+    /// The polynomials that an instruction computes of its operands'.
+    fn computed(&self, instruction: Instruction, args: &[(&[Lane], usize)]) -> Option<Polynomials> {
+        let mut operands: SmallVec<[Polynomials; 3]> = SmallVec::new();
+        for (lanes, _) in args {
+            let mut operand = Polynomials::new();
+            for &lane in *lanes {
+                operand.push(self.polynomial(lane)?);
+            }
+            operands.push(operand);
+        }
+        let tuples: SmallVec<[(&[Polynomial], usize); 3]> = operands.iter().zip(args).map(|(of, arg)| (of.as_slice(), arg.1)).collect();
+        (self.rules.polynomials)(instruction, &tuples)
     }
 
     /// Component i of what a function gives, which is within that set.
@@ -562,8 +575,11 @@ impl Sets {
 
     /// What a component may be that is chosen or made of polynomials, where it is none itself.
     fn passed(&self, instruction: Instruction, args: &[(&[Lane], usize)], i: usize) -> Option<Passed> {
-        let operands: Option<SmallVec<[Passed; 3]>> = args.iter().map(|(lanes, _)| Some(self.passable(*lanes.get(i)?))).collect();
-        (self.rules.passed)(self.profile, instruction, &operands?, self.rules.bound)
+        let mut operands: SmallVec<[Passed; 3]> = SmallVec::new();
+        for (lanes, _) in args {
+            operands.push(self.passable(*lanes.get(i)?));
+        }
+        (self.rules.passed)(self.profile, instruction, &operands, self.rules.bound)
     }
 
     fn passable(&self, lane: Lane) -> Passed {
