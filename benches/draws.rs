@@ -1,5 +1,5 @@
-//! Five fragment shaders of the tests' scripts, 256 by 256 pixels, on one core: instructions a second
-//! of the lockstep machine by definite values, and over sets beside samples by the relation.
+//! Five fragment shaders of the tests' scripts, 256 by 256 pixels, on one core: instructions a
+//! second of the lockstep machine by definite values, and over sets beside samples by the relation.
 
 use std::hint::black_box;
 use std::path::Path;

@@ -86,6 +86,7 @@ pub(super) fn bugs() -> Vec<Bug> {
         bug("OpUDiv is signed", Clean, |p| other(p, Op::DivideUnsigned, Op::DivideSigned)),
         bug("OpSDiv is unsigned", Clean, |p| other(p, Op::DivideSigned, Op::DivideUnsigned)),
         bug("OpUMod divides", Clean, |p| other(p, Op::ModUnsigned, Op::DivideUnsigned)),
+        bug("OpSMod divides", Clean, |p| other(p, Op::ModSigned, Op::DivideUnsigned)),
         bug("UMin is signed", Clean, |p| other(p, Op::MinUnsigned, Op::MinSigned)),
         bug("SMax is unsigned", Clean, |p| other(p, Op::MaxSigned, Op::MaxUnsigned)),
         bug("OpIEqual is not more", Clean, |p| other(p, Op::Equal, Op::LessEqualUnsigned)),

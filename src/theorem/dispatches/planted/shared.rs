@@ -64,7 +64,6 @@ pub(super) fn bugs() -> Vec<Bug> {
         bug("SSign is only 0 or 1", Vector("SSign of -7"), |i, _, _, x| instead(glsl(i, Glsl::SSign), x, |bits| u64::from(bits != 0))),
         bug("SAbs saturates", Vector("SAbs of the least"), |i, _, _, x| instead(glsl(i, Glsl::SAbs), x, |bits| bits.min(0x7fff_ffff))),
         bug("OpSRem divides", Vector("SRem"), |i, a, c, x| instead(core(i, Core::SRem), x, |_| a[0][c] / a[1][c].max(1))),
-        bug("OpSMod takes from the divisor", Vector("SMod"), |i, a, c, x| instead(core(i, Core::SMod), x, |bits| a[1][c].wrapping_sub(bits) & 0xffff_ffff)),
         bug("OpSRem by zero is the dividend", Twin(Defect::SRemZero), |i, a, c, x| {
             if core(i, Core::SRem) && x == Computed::Behaviour(Ub::DivisionByZero) { Computed::Value(a[0][c]) } else { x }
         }),

@@ -44,7 +44,7 @@ fn code(instruction: number::Instruction, of: Scalar) -> Option<(Op, bool)> {
         (Core::UDiv, _) if word => (Op::DivideUnsigned, false),
         (Core::UMod, _) if word => (Op::ModUnsigned, false),
         (Core::SDiv, _) if word => (Op::DivideSigned, false),
-        (Core::SRem | Core::SMod, _) if word => (Op::ModSigned, false),
+        (Core::SMod, _) if word => (Op::ModSigned, false),
         (Core::IEqual, _) if word => (Op::Equal, false),
         (Core::INotEqual, _) if word => (Op::NotEqual, false),
         (Core::ULessThan, _) if word => (Op::LessUnsigned, false),

@@ -56,7 +56,7 @@ impl Warp {
             Op::ModUnsigned => {
                 self.checked(code, shared, |_, b| b == 0, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
             }
-            // Of numbers that are not negative OpSRem and OpSMod are the same.
+            // The sign of OpSMod matters where a number is negative.
             Op::ModSigned => {
                 let special = |a: u32, b: u32| b == 0 || (a | b) >> 31 == 1;
                 self.checked(code, shared, special, |a, b| a.wrapping_sub(((f64::from(a) / f64::from(b)) as u32).wrapping_mul(b)))
