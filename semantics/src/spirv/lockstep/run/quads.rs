@@ -189,7 +189,7 @@ impl Quads<'_> {
     pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
         self.shared.fuel = fuel;
         self.warp.narrow(self.shared.program, 4 * quads);
-        let ended = self.to_end();
+        let ended = self.run_waiting();
         if let Some(detector) = &mut self.group.detector {
             (self.group.number..self.group.number + quads).for_each(|quad| detector.retire(quad));
         }
@@ -197,7 +197,7 @@ impl Quads<'_> {
     }
 
     /// Runs the lanes that wait.
-    fn to_end(&mut self) -> Result<(), Broken> {
+    fn run_waiting(&mut self) -> Result<(), Broken> {
         let ended = self.warp.run(&self.shared, &mut self.group);
         match ended {
             Ok(Stop::Ended) => Ok(()),
@@ -266,7 +266,7 @@ impl Quads<'_> {
     /// As [`Quads::run`].
     pub(in crate::spirv) fn run_ways(&mut self, fuel: u64) -> Result<(), Broken> {
         self.shared.fuel = fuel;
-        self.to_end()
+        self.run_waiting()
     }
 
     /// Whose ways the last run has left to be gone.
