@@ -3,6 +3,8 @@
 //!
 //! Packed, scaled and combined depth-stencil formats are known by name and left out.
 
+use smallstep_semantics::image::CONVERSION;
+
 use super::scalar::{Class, Scalar, Value, f16_bits};
 
 /// What a component is for.
@@ -240,10 +242,10 @@ impl Format {
     /// the component's integers or float bits, and the nearest.
     ///
     /// To a normalized format (Vulkan §Conversion From Floating-Point to Normalized Fixed-Point),
-    /// the value is clamped and scaled; where that is no integer either neighbour may be stored,
-    /// and the nearest should be (ties here to even). A NaN may become anything. sRGB may be off by
-    /// more in ways that Vulkan bounds only loosely, so no set is given: the ends are the whole
-    /// range. A 16-bit float may be rounded either way (Vulkan §16-Bit Floating-Point Numbers); 32-
+    /// the value is clamped and scaled; where that is no integer, the nearest is stored (ties here
+    /// to even), or the other neighbour within [`CONVERSION`]. A NaN may become anything. sRGB may
+    /// be off by more in ways that Vulkan bounds only loosely, so no set is given: the ends are the
+    /// whole range. A 16-bit float may be rounded either way (Vulkan §16-Bit Floating-Point Numbers); 32-
     /// and 64-bit floats are stored as they are.
     pub fn written(self, channel: Channel, value: f64) -> Written {
         let greatest = ((1u64 << self.bits.min(32)) - 1) as f64;
@@ -255,7 +257,8 @@ impl Format {
             Numeric::Unorm | Numeric::Uint | Numeric::Sint if value.is_nan() => Written { low: 0, high: greatest as u64, nearest: 0 },
             Numeric::Unorm => {
                 let scaled = value.clamp(0.0, 1.0) * greatest;
-                Written { low: scaled.floor() as u64, high: scaled.ceil() as u64, nearest: scaled.round_ties_even() as u64 }
+                let [low, high] = [(scaled - CONVERSION).ceil(), (scaled + CONVERSION).floor()];
+                Written { low: low as u64, high: high as u64, nearest: scaled.round_ties_even() as u64 }
             }
             Numeric::Snorm => {
                 let mask = greatest as u64;
@@ -265,7 +268,8 @@ impl Format {
                 }
                 let scaled = value.clamp(-1.0, 1.0) * most;
                 let bits = |v: f64| v as i64 as u64 & mask;
-                Written { low: bits(scaled.floor()), high: bits(scaled.ceil()), nearest: bits(scaled.round_ties_even()) }
+                let [low, high] = [(scaled - CONVERSION).ceil(), (scaled + CONVERSION).floor()];
+                Written { low: bits(low), high: bits(high), nearest: bits(scaled.round_ties_even()) }
             }
             Numeric::Srgb => {
                 let encoded = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) };
@@ -381,9 +385,11 @@ mod tests {
     }
 
     #[test]
-    fn fractions_are_stored_as_either_neighbour() {
+    fn fractions_are_stored_as_a_neighbour_within_six_tenths() {
         let unorm = format("R8_UNORM");
         assert_eq!(unorm.written(Channel::Red, 0.5), Written { low: 127, high: 128, nearest: 128 });
+        assert_eq!(unorm.written(Channel::Red, 0.06), Written { low: 15, high: 15, nearest: 15 });
+        assert_eq!(unorm.written(Channel::Red, 15.41 / 255.0), Written { low: 15, high: 16, nearest: 15 });
         assert_eq!(unorm.written(Channel::Red, 0.2), Written { low: 51, high: 51, nearest: 51 });
         assert_eq!(unorm.written(Channel::Red, -3.0), Written { low: 0, high: 0, nearest: 0 });
         assert_eq!(unorm.written(Channel::Red, f64::INFINITY), Written { low: 255, high: 255, nearest: 255 });

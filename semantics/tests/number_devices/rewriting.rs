@@ -5,6 +5,9 @@ use super::super::program::Kind;
 use super::{Arbitrary, CONSTANT, Device, Evaluated, Expr};
 use smallstep_semantics::number::Op;
 
+/// The least node number of values that a device has evaluated once.
+const FROZEN: usize = usize::MAX >> 2;
+
 impl Device<'_> {
     pub(super) fn rewritten_and_evaluated(&mut self, mut expr: Expr) -> Evaluated {
         // By itself a formula is evaluated as it is written, in any order of its sums.
@@ -308,7 +311,15 @@ impl Device<'_> {
         if sums.is_empty() {
             return Expr::Product(factors);
         }
-        let Expr::Sum(terms) = factors.remove(sums[self.random.below(sums.len())]) else { unreachable!() };
+        let at = sums[self.random.below(sums.len())];
+        // Sums among the other factors are one value.
+        for i in (0..factors.len()).filter(|&i| i != at) {
+            if has_sum(&factors[i]) {
+                let Ok(value) = self.evaluate(&factors[i]) else { return Expr::Product(factors) };
+                factors[i] = Expr::Leaf((FROZEN + self.random.below(FROZEN), 0), value);
+            }
+        }
+        let Expr::Sum(terms) = factors.remove(at) else { unreachable!() };
         let multiplied = |term: Expr| {
             let mut factors = factors.clone();
             factors.push(term);
@@ -407,6 +418,16 @@ fn is_leaf(expr: &Expr) -> bool {
         Expr::Leaf(..) => true,
         Expr::Negated(inner) => is_leaf(inner),
         Expr::Sum(_) | Expr::Product(_) | Expr::Quotient(..) => false,
+    }
+}
+
+fn has_sum(expr: &Expr) -> bool {
+    match expr {
+        Expr::Leaf(..) => false,
+        Expr::Negated(inner) => has_sum(inner),
+        Expr::Quotient(x, y) => has_sum(x) || has_sum(y),
+        Expr::Sum(_) => true,
+        Expr::Product(parts) => parts.iter().any(has_sum),
     }
 }
 

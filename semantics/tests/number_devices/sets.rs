@@ -271,6 +271,18 @@ fn planted() -> Vec<(&'static str, Rules)> {
                 ..right
             },
         ),
+        (
+            "a sum that is a factor is exact",
+            Rules {
+                polynomials: |i, args| {
+                    let exact = |p: &Polynomial| Polynomial { spread: 0.0, magnitude: p.value.abs(), terms: 1, ..*p };
+                    let operands: Vec<(Vec<Polynomial>, usize)> = args.iter().map(|(of, n)| (of.iter().map(exact).collect(), *n)).collect();
+                    let exact: Vec<(&[Polynomial], usize)> = operands.iter().map(|(of, n)| (&of[..], *n)).collect();
+                    polynomials(i, if Op::of(i) == Some(Op::Mul) { &exact } else { args })
+                },
+                ..right
+            },
+        ),
         ("what leaves leave open is no error", Rules { bound: |p| Polynomial { spread: 0.0, ..*p }.set(), ..right }),
         ("a result is the exact one, rounded", Rules { bound: |p| Set::point((p.value as f32).into()), ..right }),
     ]

@@ -281,7 +281,8 @@ fn error(x: &Side, y: &Side) -> Option<(f64, f64)> {
         return (!overflows).then_some((0.0, 2.0 * LOST * (1.0 / (a * b)).max(1.0)));
     }
     let ((p, q), (r, s)) = (x.fraction(), y.fraction());
-    Some(((p * s.unwrap_or(ONE) + r * q.unwrap_or(ONE)).error()?, 2.0 * LOST))
+    let sum = p.multiplied_out(s.unwrap_or(ONE)) + r.multiplied_out(q.unwrap_or(ONE));
+    Some((sum.error()?, 2.0 * LOST))
 }
 
 /// Where x - y lies for numbers of two spans, zeros of both signs being one number. Where something

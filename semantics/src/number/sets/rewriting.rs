@@ -9,7 +9,8 @@
 //! terms that cancel each other; with additions fused into multiplications; and with 2·P as P + P,
 //! for which a leaf 2 counts as 1 + 1. No rewriting brings in terms that cancel, parts other
 //! constants, or puts a value in the place of another because a comparison that was itself
-//! rewritten found them equal.
+//! rewritten found them equal. A product of two sums is multiplied out over one of them at most:
+//! the other is one value, evaluated once.
 //!
 //! # Roundings
 //! Each result is rounded to a neighbour, so it is the exact one times 1 + δ with |δ| ≤ u = 2^-23,
@@ -27,6 +28,14 @@
 //! R·u) of 1. So the result is within γ·M of the exact one, M being the sum of all monomials'
 //! magnitudes. A result that inherits its accuracy (INH) is as far from the exact one as some
 //! evaluation, which is such a change of its monomials too.
+//!
+//! # Products of sums
+//! Let P·Q be a product of two sums, and p and q what bounds the evaluations of each by itself. Where
+//! P is evaluated once, as P + δ with |δ| ≤ p, and multiplied into the terms of Q, each term passes
+//! no more operations than 2·R for Q's R, so all of it is within |P + δ|·2·q of (P + δ)·Q; and the
+//! other way round. So each factor is taken as a leaf that is known within 2·p or 2·q only, of the
+//! magnitude of its value and not of its monomials ([`Polynomial::factor_of`]). The second half is
+//! room for what is merged with a factor, as e is in P·Q + P·e = P·(Q + e).
 //!
 //! # Subnormal results
 //! An operation whose result is subnormal may lose it, less than 2^-126, whether it does so at once
@@ -277,6 +286,22 @@ impl Mul for Polynomial {
     type Output = Polynomial;
 
     fn mul(self, other: Polynomial) -> Polynomial {
+        match (self.terms, other.terms) {
+            (1, _) | (_, 1) => self.multiplied_out(other),
+            (2, _) if self.is_leaf() => self.twice(other),
+            (_, 2) if other.is_leaf() => other.twice(self),
+            _ => {
+                let (x, y) = (self.factor_of(), other.factor_of());
+                // Each may be multiplied into the terms of the other.
+                Polynomial { high: (x.high * other.high).max(self.high * y.high), ..x.multiplied_out(y) }
+            }
+        }
+    }
+}
+
+impl Polynomial {
+    /// The product, each monomial with each.
+    pub(super) fn multiplied_out(self, other: Polynomial) -> Polynomial {
         Polynomial {
             value: self.value * other.value,
             spread: self.spread * other.most() + other.spread * self.magnitude,
@@ -287,7 +312,32 @@ impl Mul for Polynomial {
             factor: self.factor * other.factor,
         }
     }
+
+    /// The product of the leaf ±2 and a sum, which may be the sum and itself again.
+    fn twice(self, of: Polynomial) -> Polynomial {
+        let product = Polynomial { terms: 1, ..self }.multiplied_out(of);
+        Polynomial { terms: of.terms.saturating_add(1), ..product }
+    }
+
+    /// As a factor of a sum: one value. A sum of few monomials that do not cancel is left as it is,
+    /// for that bounds it as well.
+    fn factor_of(self) -> Polynomial {
+        if self.terms <= FEW && self.magnitude <= 2.0 * self.value.abs() {
+            return self;
+        }
+        let (terms, degree) = (self.terms.saturating_mul(2), self.degree.saturating_mul(2));
+        match (Polynomial { terms, degree, ..self }).error() {
+            Some(error) => {
+                let magnitude = self.value.abs();
+                Polynomial { spread: error, high: (magnitude + error).max(1.0), factor: self.factor, value: self.value, ..Polynomial::monomial(magnitude, 1) }
+            }
+            None => Polynomial { high: f64::INFINITY, ..self },
+        }
+    }
 }
+
+/// How many monomials of a factor are few.
+const FEW: u16 = 8;
 
 /// What bounds both; the value means nothing.
 pub(super) fn greatest(x: Polynomial, y: Polynomial) -> Polynomial {
