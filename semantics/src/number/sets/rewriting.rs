@@ -329,7 +329,13 @@ impl Polynomial {
         match (Polynomial { terms, degree, ..self }).error() {
             Some(error) => {
                 let magnitude = self.value.abs();
-                Polynomial { spread: error, high: (magnitude + error).max(1.0), factor: self.factor, value: self.value, ..Polynomial::monomial(magnitude, 1) }
+                Polynomial {
+                    spread: error,
+                    high: (magnitude + error).max(1.0),
+                    factor: self.factor,
+                    value: self.value,
+                    ..Polynomial::monomial(magnitude, 1)
+                }
             }
             None => Polynomial { high: f64::INFINITY, ..self },
         }
