@@ -10,6 +10,7 @@ pub mod interleavings;
 pub mod lambda_v;
 pub mod number;
 pub mod outcome;
+pub mod random;
 pub mod raster;
 pub mod rule;
 pub mod spirv;

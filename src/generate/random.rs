@@ -1,25 +1,22 @@
-//! The generators' own random numbers: the same from a seed on every platform, whatever other
-//! crates do.
+//! What the generators of λV and SPIR-V draw from random numbers.
 
-/// A stream of random numbers (splitmix64).
+use smallstep_semantics::random;
+
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(random::Random);
 
 impl Random {
     /// The stream of a seed. Neighbouring seeds give unrelated streams.
     pub fn new(seed: u64) -> Random {
-        let mut random = Random(seed ^ 0x6c61_6d62_6461_5f76);
+        let mut random = Random(random::Random::new(seed ^ 0x6c61_6d62_6461_5f76));
         random.bits();
         random
     }
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        self.0.bits()
     }
 
     /// A number below `n`; 0 if `n` is 0.

@@ -3,27 +3,25 @@
 //!
 //! Input i is a function of the seed and i.
 
+use smallstep_semantics::random;
+
 use super::Function;
 
-/// SplitMix64 (Steele, Lea and Flood).
+/// The numbers that inputs are made of.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(random::Random);
 
 impl Random {
     /// The numbers of a stream.
     pub fn new(seed: u64, stream: u64) -> Random {
-        let mut random = Random(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = Random(random::Random::new(seed ^ stream.wrapping_mul(random::STEP)));
         random.word();
         random
     }
 
     /// 64 bits.
     pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        self.0.bits()
     }
 
     /// A number below the bound, which is not 0.

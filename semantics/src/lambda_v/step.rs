@@ -15,6 +15,7 @@ use super::types::Value;
 use crate::number::sets::{Exploration, Observation, Sets, Unsettled, observe};
 use crate::number::{Arithmetic, Lane};
 use crate::outcome::{Limit, Outcome, Stuck};
+use crate::random::Random;
 use crate::rule::Rule;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
@@ -422,8 +423,8 @@ impl Reduction {
     /// is [`Outcome::Diverges`].
     pub fn run(&mut self, e: TermId, strategy: Strategy, fuel: u64, sink: &mut dyn FnMut(&Reduction, TermId, &Reduct)) -> Outcome<Value> {
         let mut random = match strategy {
-            Strategy::First => 0,
-            Strategy::Random(seed) => seed | 1,
+            Strategy::First => Random::new(0),
+            Strategy::Random(seed) => Random::new(seed),
         };
         let mut frames = Frames::default();
         let mut term = e;
@@ -443,14 +444,7 @@ impl Reduction {
             }
             let chosen = match strategy {
                 Strategy::First => 0,
-                Strategy::Random(_) => {
-                    // xorshift64: reproducible, and only the spread over a
-                    // handful of redexes matters.
-                    random ^= random << 13;
-                    random ^= random >> 7;
-                    random ^= random << 17;
-                    (random % reducts.len() as u64) as usize
-                }
+                Strategy::Random(_) => (random.bits() % reducts.len() as u64) as usize,
             };
             let reduct = reducts.swap_remove(chosen);
             sink(self, term, &reduct);

@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
+use smallstep_semantics::random::{Random, STEP};
+
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, FragmentDispatch, Target};
 
 /// Distinct programs without end: chains of `operations` steps drawn on a square grid of `size`
 /// pixels, the same for the same `seed`.
 pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item = FragmentDispatch> {
     (0u64..).map(move |number| FragmentDispatch {
-        words: chain(&mut Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), number, operations),
+        words: chain(&mut Random::new(seed ^ number.wrapping_mul(STEP)), number, operations),
         entry: "main".into(),
         width: size,
         height: size,
@@ -23,7 +25,7 @@ pub fn programs(seed: u64, operations: usize, size: u32) -> impl Iterator<Item =
 /// storage buffer of 64 words.
 pub fn computations(seed: u64, operations: usize) -> impl Iterator<Item = ComputeDispatch> {
     (0u64..).map(move |number| ComputeDispatch {
-        words: integers(&mut Random(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), number, operations),
+        words: integers(&mut Random::new(seed ^ number.wrapping_mul(STEP)), number, operations),
         entry: "main".into(),
         groups: [1; 3],
         buffers: vec![BufferBinding {
@@ -36,26 +38,13 @@ pub fn computations(seed: u64, operations: usize) -> impl Iterator<Item = Comput
     })
 }
 
-/// SplitMix64 (Steele, Lea and Flood).
-struct Random(u64);
+fn below(random: &mut Random, bound: usize) -> usize {
+    (random.bits() % bound as u64) as usize
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    /// A float between 1 and 2.
-    fn float(&mut self) -> f32 {
-        f32::from_bits(0x3f80_0000 | (self.next() >> 41) as u32)
-    }
+/// A float between 1 and 2.
+fn float(random: &mut Random) -> f32 {
+    f32::from_bits(0x3f80_0000 | (random.bits() >> 41) as u32)
 }
 
 /// A module in the making, section by section.
@@ -131,9 +120,9 @@ fn chain(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     let number = m.constant(number as f32);
     values.push(number);
     for _ in 0..operations {
-        let (a, b) = (values[random.below(values.len())], values[values.len() - 1]);
-        let fresh = random.float();
-        let value = match random.below(6) {
+        let (a, b) = (values[below(random, values.len())], values[values.len() - 1]);
+        let fresh = float(random);
+        let value = match below(random, 6) {
             0 => m.value(129, FLOAT, &[a, b]), // OpFAdd
             1 => m.value(131, FLOAT, &[a, b]), // OpFSub
             2 => {
@@ -224,10 +213,10 @@ fn integers(random: &mut Random, number: u64, operations: usize) -> Arc<[u32]> {
     let number = constant(&mut m, number as u32);
     let mut values = vec![lane, number, word];
     for _ in 0..operations {
-        let (a, b) = (values[random.below(values.len())], values[values.len() - 1]);
-        let fresh = random.next() as u32;
+        let (a, b) = (values[below(random, values.len())], values[values.len() - 1]);
+        let fresh = random.bits() as u32;
         // OpIAdd, OpISub, OpIMul, OpBitwiseXor, OpBitwiseOr, OpUDiv, OpShiftRightLogical
-        let value = match random.below(7) {
+        let value = match below(random, 7) {
             5 => {
                 let c = constant(&mut m, fresh | 1);
                 m.value(134, uint, &[b, c])

@@ -19,6 +19,7 @@ use super::{Lanes, Verdict};
 use crate::dispatch::Dispatch;
 use crate::gpu::{Device, DeviceOutcome, Route};
 use serde_json::{Value, json};
+use smallstep_semantics::random;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -48,11 +49,8 @@ pub struct Extent {
 impl Extent {
     /// The seed of program `index`.
     pub fn program_seed(&self, index: u64) -> u64 {
-        // SplitMix64's finalizer, so that neighbouring campaigns share no programs.
-        let mut z = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        // Mixed, so that neighbouring campaigns share no programs.
+        random::mix(self.seed.wrapping_mul(random::STEP).wrapping_add(index))
     }
 
     /// Whether these programs, at least one, are of this campaign and its shard.

@@ -1,5 +1,6 @@
 //! What becomes of what the specification leaves unspecified.
 
+use crate::random::{STEP, mix};
 use crate::wsl::types::Scalar;
 
 /// How a run meets an unspecified value.
@@ -24,7 +25,7 @@ impl Strategy {
             Strategy::Carry => None,
             Strategy::First => Some(0),
             Strategy::Random(seed) => {
-                let mixed = mix(mix(seed ^ u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(number));
+                let mixed = mix(mix(seed ^ u64::from(thread).wrapping_mul(STEP)).wrapping_add(number));
                 Some(((u128::from(mixed) * u128::from(options)) >> 64) as u64)
             }
         }
@@ -52,12 +53,4 @@ impl Strategy {
     pub fn undefined(self, [object, place]: [u32; 2], values: Option<&[u32]>, of: Scalar, first: u32) -> Option<u32> {
         self.one_of((u32::MAX - 1).wrapping_sub(object), place.into(), values, of, first)
     }
-}
-
-/// A mixing of 64 bits that is one to one (SplitMix64's finaliser).
-fn mix(bits: u64) -> u64 {
-    let mut z = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

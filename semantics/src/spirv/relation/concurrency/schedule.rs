@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::scope::Scope;
+use crate::random::Random;
 
 /// How the next invocation is chosen among those that can step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,16 +166,16 @@ pub struct Picker {
     left: u64,
     /// Replay: the entry.
     entry: usize,
-    /// Random: the state.
-    state: u64,
+    /// Random: the numbers.
+    random: Random,
     taken: Vec<(u32, u64)>,
 }
 
 impl Picker {
     /// At the beginning of a schedule.
     pub fn new(schedule: Schedule) -> Picker {
-        let state = if let Schedule::Random { seed } = schedule { seed } else { 0 };
-        Picker { schedule, last: None, left: 0, entry: 0, state, taken: Vec::new() }
+        let seed = if let Schedule::Random { seed } = schedule { seed } else { 0 };
+        Picker { schedule, last: None, left: 0, entry: 0, random: Random::new(seed), taken: Vec::new() }
     }
 
     /// The next among the ready, of which there must be one. A replay that names another, or has
@@ -192,7 +193,7 @@ impl Picker {
                 }
             },
             Schedule::Random { .. } => {
-                let number = split_mix(&mut self.state);
+                let number = self.random.bits();
                 ready.nth(((u128::from(number) * u128::from(ready.len())) >> 64) as u32)
             }
             Schedule::Replay(steps) => {
@@ -234,15 +235,6 @@ impl Picker {
     pub fn taken(&self) -> Schedule {
         Schedule::Replay(self.taken.clone())
     }
-}
-
-/// Steele, Lea and Flood's SplitMix64.
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 /// What an invocation waits for.

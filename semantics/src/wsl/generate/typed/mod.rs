@@ -30,6 +30,7 @@ mod variables;
 pub use faults::Fault;
 pub use restricted::{Executed, Purpose, Restriction, VERSION, executed};
 
+use crate::random::Random;
 use crate::rule::Rule;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::types::{Scalar, StructId, Type, TypeId, Types};
@@ -177,7 +178,7 @@ impl Expression {
 }
 
 struct Generator {
-    state: u64,
+    random: Random,
     types: Types,
     structs: Vec<Structure>,
     enums: Vec<Enumeration>,
@@ -211,7 +212,7 @@ struct Generator {
 impl Generator {
     fn new(seed: u64, fault: Option<Fault>, purpose: Purpose) -> Generator {
         Generator {
-            state: seed ^ 0x5751_a5c3_9e37_79b9,
+            random: Random::new(seed ^ 0x5751_a5c3_9e37_79b9),
             types: Types::default(),
             structs: Vec::new(),
             enums: Vec::new(),
@@ -237,12 +238,7 @@ impl Generator {
     }
 
     fn bits(&mut self) -> u64 {
-        // SplitMix64.
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.random.bits()
     }
 
     fn below(&mut self, n: usize) -> usize {

@@ -369,18 +369,14 @@ fn beyond(of: Scalar, result: Integers, other: Integers, lesser: bool) -> Intege
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random;
     use crate::wsl::meaning::{Given, scalar};
 
-    /// SplitMix64, as in the tests of generated programs.
-    struct Random(u64);
+    struct Random(random::Random);
 
     impl Random {
         fn next(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ z >> 31
+            self.0.bits()
         }
 
         /// Small numbers, powers of two, their neighbours, any.
@@ -458,7 +454,7 @@ mod tests {
 
     #[test]
     fn no_word_is_lost() {
-        let mut random = Random(7);
+        let mut random = Random(random::Random::new(7));
         let (mut exact, mut known) = (0u32, 0u32);
         for op in operations() {
             for _ in 0..4000 {
