@@ -3,7 +3,6 @@
 //! Where spirv-tools are not installed the tests that need them say so, and fail if
 //! SMALLSTEP_REQUIRE_SPIRV_TOOLS is set.
 
-use proptest::strategy::ValueTree;
 use smallstep::generate::Random;
 use smallstep::generate::spirv::feature::Features;
 use smallstep::generate::spirv::shrink::{Shrinking, minimal, size};
@@ -292,7 +291,7 @@ fn every_proposal_is_valid() {
             if !more {
                 break;
             }
-            let proposed = shrinking.current();
+            let proposed = shrinking.shown().clone();
             assert!(size(&proposed) < last, "seed {seed}: a proposal is smaller");
             if valid && let Some(why) = refusal(&proposed.case().words, &file) {
                 panic!("seed {seed}: {why}\n{proposed:?}");

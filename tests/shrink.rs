@@ -1,8 +1,8 @@
 //! Shrinking: what planted predicates come down to.
 
-use proptest::strategy::ValueTree;
+use proptest::strategy::{NewTree, Strategy, ValueTree};
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRng, TestRunner};
-use smallstep::generate::shrink::{Keep, Shrinking, minimal, minimal_that_keeps, programs};
+use smallstep::generate::shrink::{Keep, Shrinking, minimal, minimal_that_keeps};
 use smallstep::generate::{Limits, near_miss, well_typed};
 use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
 use smallstep_semantics::lambda_v::resolve::Program;
@@ -11,6 +11,49 @@ use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Tree};
 use smallstep_semantics::lambda_v::typing::{self, infer};
 use smallstep_semantics::number::{Arithmetic, Lane, Lanes, Op, Tuple};
 use smallstep_semantics::rule::Rule;
+
+/// Well-typed programs as a strategy of proptest's, which shrink as a campaign's do.
+#[derive(Clone, Copy, Debug)]
+struct Programs;
+
+/// A program on its way to a small one.
+struct Smaller(Shrinking);
+
+/// A program that shows itself as text.
+#[derive(Clone)]
+struct Printed(Tree);
+
+impl std::fmt::Debug for Printed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.print().trim_end())
+    }
+}
+
+impl Strategy for Programs {
+    type Tree = Smaller;
+    type Value = Printed;
+
+    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Programs> {
+        let seed = proptest::prelude::Rng::next_u64(runner.rng());
+        Ok(Smaller(Shrinking::new(&well_typed(seed, &Limits::default()), Keep::WellTyped)))
+    }
+}
+
+impl ValueTree for Smaller {
+    type Value = Printed;
+
+    fn current(&self) -> Printed {
+        Printed(self.0.shown().clone())
+    }
+
+    fn simplify(&mut self) -> bool {
+        self.0.simplify()
+    }
+
+    fn complicate(&mut self) -> bool {
+        self.0.complicate()
+    }
+}
 
 fn nodes(tree: &Tree) -> usize {
     tree.roots.iter().map(|&root| tree.size(root)).sum()
@@ -248,31 +291,30 @@ fn near_misses_shrink_to_the_mistake() {
 fn a_property_of_programs_fails_with_a_small_program() {
     let config = Config { cases: 5_000, failure_persistence: None, max_shrink_iters: 5_000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
-    let result = runner.run(&programs(Limits::default()), |program| match evaluates(&program, "reflect") {
+    let result = runner.run(&Programs, |program| match evaluates(&program.0, "reflect") {
         true => Err(TestCaseError::fail("it evaluates reflect")),
         false => Ok(()),
     });
-    let Err(TestError::Fail(_, program)) = result else { panic!("some program evaluates reflect") };
-    assert_eq!(format!("{program:?}"), program.print().trim_end(), "a failing program shows itself as text");
-    assert!(nodes(&program) <= 15 && evaluates(&program, "reflect"), "{program:?}");
+    let Err(TestError::Fail(_, Printed(program))) = result else { panic!("some program evaluates reflect") };
+    assert!(nodes(&program) <= 15 && evaluates(&program, "reflect"), "{}", program.print());
 }
 
 #[test]
 fn what_passes_is_taken_back() {
     let tree = well_typed(5, &Limits::default());
     let mut program = Shrinking::new(&tree, Keep::WellTyped);
-    let first = program.current();
+    let first = program.shown().clone();
     assert!(first.same(&tree));
     // Everything proposed passes: the search ends, and the program is what it was.
     let mut more = program.simplify();
     let mut proposals = 0;
     while more {
-        assert!(nodes(&program.current()) <= nodes(&tree) && !program.current().same(&tree));
+        assert!(nodes(program.shown()) <= nodes(&tree) && !program.shown().same(&tree));
         proposals += 1;
         more = program.complicate();
     }
     assert!(proposals > 5);
-    assert!(program.current().same(&tree));
+    assert!(program.shown().same(&tree));
     // Everything proposed fails: a literal or name remains.
     let small = minimal(&tree, &mut |_| true, 1_000);
     assert_eq!(small.print(), "0\n");
@@ -338,9 +380,9 @@ proptest::proptest! {
 
     /// Programs as a proptest strategy: what is printed reads back.
     #[test]
-    fn programs_read_back(tree in programs(Limits::default())) {
-        let again = smallstep_semantics::lambda_v::parse::parse(&tree.print()).expect("reads");
-        proptest::prop_assert!(tree.same(&again));
+    fn programs_read_back(tree in Programs) {
+        let again = smallstep_semantics::lambda_v::parse::parse(&tree.0.print()).expect("reads");
+        proptest::prop_assert!(tree.0.same(&again));
     }
 }
 

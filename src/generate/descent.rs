@@ -1,5 +1,6 @@
-//! The way from something that shows a fault to a small one that still does, through proptest's
-//! protocol; what is shrunk says which changes there are.
+//! The way from something that shows a fault to a small one that still does; what is shrunk says
+//! which changes there are. The protocol is proptest's: [`Descent::simplify`] after a proposal that
+//! shows the fault, [`Descent::complicate`] after one that does not.
 //!
 //! Each proposal is one change to the smallest known to show the fault, and smaller than it. The
 //! greatest cuts come first; after a success the search goes on among cuts of about that size, and

@@ -1,5 +1,4 @@
-//! Shrinking: from a program that shows something to a small one that still does, through
-//! proptest's protocol.
+//! Shrinking: from a program that shows something to a small one that still does.
 //!
 //! Each proposal is one change to the smallest program known to show it: an expression gives way to
 //! a part of itself or to a constant of its type, or to the shortest expression of its type that no
@@ -16,11 +15,7 @@ pub use part::{alone, mended};
 
 use super::descent::{Descent, Shrinks};
 use super::edit::{COMPONENTS, Sketch, head, items, lay_out};
-use super::mix::Limits;
-use super::well_typed;
 use change::Edit;
-use proptest::strategy::{NewTree, Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::{Expr, ExprId, Span, Tree, print_number};
@@ -66,24 +61,6 @@ fn vectors(tree: &Tree, types: &FxHashMap<Span, Type>, components: u8) -> FxHash
     (0..tree.nodes.len() as u32).map(ExprId).filter(may_be).collect()
 }
 
-/// A program that shows itself as text.
-#[derive(Clone)]
-pub struct Printed(pub Tree);
-
-impl std::fmt::Debug for Printed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.print().trim_end())
-    }
-}
-
-impl std::ops::Deref for Printed {
-    type Target = Tree;
-
-    fn deref(&self) -> &Tree {
-        &self.0
-    }
-}
-
 /// What proposals must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
@@ -100,12 +77,6 @@ const TYPING: typing::Limits = typing::Limits { nodes: 1 << 16, terms: 1 << 18, 
 #[derive(Clone)]
 pub struct Shrinking(Descent<Tree>);
 
-impl std::fmt::Debug for Shrinking {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.best().print().trim_end())
-    }
-}
-
 /// What shrinking makes less: first the nodes, then what is written in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Size {
@@ -119,6 +90,21 @@ impl Shrinking {
     /// The program, to be shrunk.
     pub fn new(tree: &Tree, keep: Keep) -> Shrinking {
         Shrinking(Descent::new(lay_out(tree), keep))
+    }
+
+    /// The program proposed, or the smallest that is known.
+    pub fn shown(&self) -> &Tree {
+        self.0.shown()
+    }
+
+    /// The program proposed shows it, or none was proposed. Whether there is another proposal.
+    pub fn simplify(&mut self) -> bool {
+        self.0.simplify()
+    }
+
+    /// The program proposed does not show it. Whether there is another proposal.
+    pub fn complicate(&mut self) -> bool {
+        self.0.complicate()
     }
 }
 
@@ -157,22 +143,6 @@ impl Shrinks for Tree {
     }
 }
 
-impl ValueTree for Shrinking {
-    type Value = Printed;
-
-    fn current(&self) -> Printed {
-        Printed(self.0.shown().clone())
-    }
-
-    fn simplify(&mut self) -> bool {
-        self.0.simplify()
-    }
-
-    fn complicate(&mut self) -> bool {
-        self.0.complicate()
-    }
-}
-
 /// The smallest well-typed program found that `fails`, as `tree` does, with at most so many
 /// questions. If `tree` does not fail, it is given back as it is.
 pub fn minimal(tree: &Tree, fails: &mut dyn FnMut(&Tree) -> bool, questions: u32) -> Tree {
@@ -185,27 +155,6 @@ pub fn minimal_that_keeps(keep: Keep, tree: &Tree, fails: &mut dyn FnMut(&Tree) 
         return tree.clone();
     }
     Shrinking::new(tree, keep).0.minimal(fails, questions)
-}
-
-/// Well-typed programs within the limits as a strategy, for property tests: failing ones shrink.
-pub fn programs(limits: Limits) -> Programs {
-    Programs { limits }
-}
-
-/// See [`programs`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Programs {
-    limits: Limits,
-}
-
-impl Strategy for Programs {
-    type Tree = Shrinking;
-    type Value = Printed;
-
-    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Programs> {
-        let seed = proptest::prelude::Rng::next_u64(runner.rng());
-        Ok(Shrinking::new(&well_typed(seed, &self.limits), Keep::WellTyped))
-    }
 }
 
 impl Keep {

@@ -1,5 +1,4 @@
-//! Shrinking: from a module that shows something to a small one that still
-//! does, through proptest's protocol.
+//! Shrinking: from a module that shows something to a small one that still does.
 //!
 //! Each proposal is one change to the smallest module known to show it: statements go, a selection
 //! or loop gives way to what it holds, a call to the function's body, an expression to a part of
@@ -8,35 +7,10 @@
 //! plant is still run is for the one who asks to see.
 
 use super::super::descent::{Descent, Shrinks};
-use super::mix::Limits;
 use super::repair::{each_root, repair};
 use super::tree::*;
-use proptest::strategy::{NewTree, Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
-
-/// A module that shows itself as text.
-#[derive(Clone)]
-pub struct Printed(pub Module);
-
-impl std::fmt::Debug for Printed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let case = self.0.case();
-        match smallstep_semantics::spirv::disassemble(&case.words) {
-            Ok(text) => f.write_str(text.trim_end()),
-            Err(_) => write!(f, "{:?}", self.0),
-        }
-    }
-}
-
-impl std::ops::Deref for Printed {
-    type Target = Module;
-
-    fn deref(&self) -> &Module {
-        &self.0
-    }
-}
 
 /// What shrinking makes less: first the nodes, then the invocations, then what constants and
 /// buffers hold.
@@ -86,12 +60,6 @@ pub(in crate::generate) enum Edit {
 #[derive(Clone)]
 pub struct Shrinking(Descent<Module>);
 
-impl std::fmt::Debug for Shrinking {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Printed(self.0.best().clone()).fmt(f)
-    }
-}
-
 impl Shrinking {
     /// The module, to be shrunk.
     pub fn new(module: &Module) -> Shrinking {
@@ -103,6 +71,16 @@ impl Shrinking {
     /// The module proposed, or the smallest that is known.
     pub fn shown(&self) -> &Module {
         self.0.shown()
+    }
+
+    /// The module proposed shows it, or none was proposed. Whether there is another proposal.
+    pub fn simplify(&mut self) -> bool {
+        self.0.simplify()
+    }
+
+    /// The module proposed does not show it. Whether there is another proposal.
+    pub fn complicate(&mut self) -> bool {
+        self.0.complicate()
     }
 }
 
@@ -140,22 +118,6 @@ impl Shrinks for Module {
     }
 }
 
-impl ValueTree for Shrinking {
-    type Value = Printed;
-
-    fn current(&self) -> Printed {
-        Printed(self.shown().clone())
-    }
-
-    fn simplify(&mut self) -> bool {
-        self.0.simplify()
-    }
-
-    fn complicate(&mut self) -> bool {
-        self.0.complicate()
-    }
-}
-
 /// The smallest module found that `fails`, as `module` does, with at most so many questions. If
 /// `module` does not fail, it is given back as it is.
 pub fn minimal(module: &Module, fails: &mut dyn FnMut(&Module) -> bool, questions: u32) -> Module {
@@ -167,27 +129,6 @@ pub fn minimal(module: &Module, fails: &mut dyn FnMut(&Module) -> bool, question
         return module.clone();
     }
     descent.minimal(fails, questions)
-}
-
-/// Clean modules within the limits as a strategy, for property tests: failing ones shrink.
-pub fn modules(limits: Limits) -> Modules {
-    Modules { limits }
-}
-
-/// See [`modules`].
-#[derive(Clone, Debug, Default)]
-pub struct Modules {
-    limits: Limits,
-}
-
-impl Strategy for Modules {
-    type Tree = Shrinking;
-    type Value = Printed;
-
-    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Modules> {
-        let seed = proptest::prelude::Rng::next_u64(runner.rng());
-        Ok(Shrinking::new(&super::module(seed, &self.limits)))
-    }
 }
 
 /// How large a module is.
