@@ -26,3 +26,4 @@ pub mod run;
 pub mod source;
 pub mod theorem;
 pub mod vectors;
+pub mod verdict;

@@ -2,7 +2,7 @@
 //! not.
 
 use smallstep::compute::ComputeModule;
-use smallstep::theorem::refine::{Engine, Settings, Side, StageModule, Summary, Verdict, refines, refines_draws};
+use smallstep::theorem::refine::{Engine, Settings, Side, StageModule, Summary, refines, refines_draws};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
 fn module(text: &str) -> Module {
@@ -74,7 +74,7 @@ fn fragment_stages_show_only_what_is_allowed() {
     for (before, after, expected) in cases {
         let summary = drawn(&fragment(before), &fragment(after));
         assert!(said(&summary).starts_with(expected), "{before}\n{after}\n{}", said(&summary));
-        assert!(summary.verdict() != Verdict::Agree || summary.agree == 16, "{summary:?}");
+        assert!(summary.verdict().name() != "agree" || summary.agree == 16, "{summary:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use smallstep::generate::spirv::barriers;
 use smallstep::generate::uniformity::{Generated, program};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
 use smallstep::theorem::uniformity::{
-    Executions, Found, Observed, Plan, Spirv, Verdict, Wsl, accept_all, branches, campaign, execution, precise, precise_spirv, reject_all,
+    Answer, Executions, Found, Observed, Plan, Spirv, Wsl, accept_all, branches, campaign, execution, precise, precise_spirv, reject_all,
     seed, spirv,
 };
 use smallstep_semantics::rule::Rule;
@@ -153,7 +153,7 @@ fn a_reference_interpreter_with_a_bug_does_not_agree() {
     assert_eq!(disagreement(&text, &program, [1, 1, 1], 1, &Executions::default()), None);
 }
 
-fn judged(analysis: fn(&Program) -> Verdict, count: u64, examples: usize) -> Found {
+fn judged(analysis: fn(&Program) -> Answer, count: u64, examples: usize) -> Found {
     campaign::<Wsl>(&Plan { count, threads: 2, references: 20, examples, ..Plan::default() }, &analysis, &|| ())
 }
 
@@ -184,13 +184,13 @@ fn what_is_rejected_needlessly_is_counted_by_cause() {
     assert!(branches.causes.len() > 1 && branches.causes[0].count >= branches.causes[1].count);
     assert_eq!(branches.causes.iter().map(|cause| cause.count).sum::<u64>() + branches.accepted_together, branches.together());
     let example = branches.causes[0].example.as_ref().expect("one is asked for");
-    assert_eq!(smallstep::theorem::uniformity::branches(&typed(&example.text)), Verdict::Rejects(branches.causes[0].cause.clone()));
+    assert_eq!(smallstep::theorem::uniformity::branches(&typed(&example.text)), Err(branches.causes[0].cause.clone()));
     assert!(example.text.lines().count() <= 16, "{}", example.text);
 }
 
 #[test]
 fn the_analyses_of_wsl_accept_no_program_that_comes_apart() {
-    for (name, analysis) in [("precise", precise as fn(&Program) -> Verdict), ("seed", seed)] {
+    for (name, analysis) in [("precise", precise as fn(&Program) -> Answer), ("seed", seed)] {
         let found = judged(analysis, 3000, 0);
         assert_eq!((found.unsound, found.failures), (0, 0), "{name}: {:?} {:?}", found.unsound_cases, found.failure_cases);
         println!("{name}: {:.1} %", found.precision());
@@ -222,10 +222,10 @@ fn translated_programs_are_judged_alike() {
         };
         let module = Module::load(&translated.words).unwrap_or_else(|e| panic!("{e}\n{text}"));
         match (precise(&program), precise_spirv(&module)) {
-            (Verdict::Accepts, Verdict::Accepts) => both += 1,
-            (Verdict::Rejects(_), Verdict::Rejects(_)) => neither += 1,
-            (Verdict::Rejects(_), Verdict::Accepts) => module_only += 1,
-            (Verdict::Accepts, Verdict::Rejects(why)) => program_only.push((why, text)),
+            (Ok(()), Ok(())) => both += 1,
+            (Err(_), Err(_)) => neither += 1,
+            (Err(_), Ok(())) => module_only += 1,
+            (Ok(()), Err(why)) => program_only.push((why, text)),
         }
     }
     let only = program_only.len();

@@ -5,7 +5,7 @@ use smallstep::gpu::{DeviceOutcome, FloatControls, Route};
 use smallstep::theorem::case::{Case, NoCase, Planted, Ran, Settings};
 use smallstep::theorem::device::{Awaited, Choice, declared};
 use smallstep::theorem::planted::table;
-use smallstep::theorem::{Engine, Lack, Place, Verdict};
+use smallstep::theorem::{Engine, Place, Verdict};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::lambda_v::typing::Limits;
@@ -34,12 +34,12 @@ fn with(bug: &str) -> Settings {
 #[test]
 fn what_is_too_large_to_type_or_translate_is_unchecked() {
     let few = Settings { limits: Limits { nodes: 2, ..Limits::default() }, ..Settings::default() };
-    let Err(NoCase::Decided(Verdict::Unchecked(Lack::Room, why))) = case("(+ 1 (+ 2 3))", &few) else { panic!("it is typed") };
+    let Err(NoCase::Decided(Verdict::Limit(why))) = case("(+ 1 (+ 2 3))", &few) else { panic!("it is typed") };
     assert!(why.starts_with("typing gave up: "), "{why}");
     // Each name is twice what it stands for, so that the module is 2^17 additions.
     let doubled = (0..16).fold("(+ a a)".to_string(), |inner, _| format!("(let ((a (+ a a))) {inner})"));
     let doubled = format!("(let ((a 1)) {doubled})");
-    let Err(NoCase::Decided(Verdict::Unchecked(Lack::Room, why))) = case(&doubled, &Settings::default()) else { panic!("translated") };
+    let Err(NoCase::Decided(Verdict::Limit(why))) = case(&doubled, &Settings::default()) else { panic!("translated") };
     assert!(why.starts_with("the translation gave up: "), "{why}");
 }
 
@@ -57,7 +57,7 @@ fn what_is_too_long_for_the_relation_is_left_to_the_machine() {
     assert_eq!((long.verdict, long.referenced), (Verdict::Agree, 1));
     // By name the sum is computed at the end only: 42,000 additions in one another.
     let verdict = ran(&sums(60, 700), &Settings { theorem: Theorem::Printed, ..settings }).verdict;
-    let Verdict::Unchecked(Lack::Room, why) = &verdict else { panic!("{verdict:?}") };
+    let Verdict::Limit(why) = &verdict else { panic!("{verdict:?}") };
     assert!(why.starts_with("the source, at pixel (0, 0): ") && why.ends_with(" levels of nesting"), "{why}");
 }
 
@@ -73,7 +73,7 @@ fn a_pixel_without_room_hides_no_disagreement() {
         ((rec-func (n) (if (less-than n 10000) (rec (+ n 1)) n)) 0)
         (* 2 4))";
     let settings = Settings { size: (2, 1), fuel: 500, ..Settings::default() };
-    assert!(matches!(ran(text, &settings).verdict, Verdict::Unchecked(Lack::Room, _)));
+    assert!(matches!(ran(text, &settings).verdict, Verdict::Limit(_)));
     let planted = Planted { target_arithmetic: Arithmetic { planted: Some(adds_for_multiplies) }, ..Planted::default() };
     let found = ran(text, &Settings { planted, ..settings }).verdict;
     let Verdict::Disagree(difference) = found else { panic!("{found:?}") };
@@ -200,9 +200,7 @@ fn a_device_is_judged_lane_by_lane() {
 fn what_a_device_does_not_draw_has_its_verdict() {
     let judged = |outcome: &DeviceOutcome, route| awaited().compare(outcome, "a device", route).0;
     let other = DeviceOutcome::Drawn(Frame { words_hash: 12, images: vec![vec![[0; 4]; 6]] });
-    assert!(
-        matches!(judged(&other, Route::Passthrough), Verdict::Unchecked(Lack::Device, why) if why.contains("the device ran the words"))
-    );
+    assert!(matches!(judged(&other, Route::Passthrough), Verdict::Unchecked(why) if why.contains("the device ran the words")));
     assert!(awaited().differences(&other, "a device", Route::Passthrough).is_empty(), "of other words nothing is known");
     let refused = DeviceOutcome::Refused("no".into());
     for (route, blamed) in [(Route::Naga, "naga or the driver refuses"), (Route::Passthrough, "the driver refuses")] {
@@ -210,7 +208,7 @@ fn what_a_device_does_not_draw_has_its_verdict() {
         assert!(difference.what.starts_with(blamed), "{}", difference.what);
         assert_eq!(awaited().differences(&refused, "a device", route), [*difference]);
     }
-    assert_eq!(judged(&DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked(Lack::Device, "no room".into()));
+    assert_eq!(judged(&DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked("no room".into()));
     assert!(matches!(judged(&DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
 }
 

@@ -390,7 +390,7 @@ impl Checked {
             Checked::Refused(code, _) => *code,
             Checked::Legs(legs) => {
                 let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
-                legs.iter().filter(counts).map(|leg| verdict_code(&leg.verdict)).fold(exit::DONE, exit::worse)
+                legs.iter().filter(counts).map(|leg| leg.verdict.code()).fold(exit::DONE, exit::worse)
             }
         }
     }
@@ -419,19 +419,6 @@ impl Checked {
             Checked::Legs(legs) => object["legs"] = legs.iter().map(leg_json).collect(),
         }
         object
-    }
-}
-
-fn verdict_code(verdict: &Verdict) -> u8 {
-    match verdict {
-        Verdict::Agree => exit::DONE,
-        Verdict::Disagree(_) => exit::DISAGREE,
-        Verdict::Undecided(_) | Verdict::Unchecked(_) => exit::UNCHECKED,
-        Verdict::Undefined(_) => exit::UNDEFINED,
-        Verdict::Unsupported(_) => exit::UNSUPPORTED,
-        Verdict::Limit(_) => exit::LIMIT,
-        Verdict::Invalid(_) => exit::INVALID,
-        Verdict::Failed(_) => exit::FAILED,
     }
 }
 

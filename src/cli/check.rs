@@ -455,7 +455,7 @@ fn file_code(checked: &Checked, asked_for: bool) -> u8 {
         Checked::Judged { legs, .. } => {
             let counts = |leg: &&Leg| !leg.device || asked_for || matches!(leg.verdict, Verdict::Disagree(_) | Verdict::Failed(_));
             // One vacuous program among others is no fault; if all are, the caller says so.
-            let of = |l: &Leg| l.compiled.map_or_else(|| exit::of(&l.verdict), super::compilers::code);
+            let of = |l: &Leg| l.compiled.map_or_else(|| l.verdict.code(), super::compilers::code);
             let is_fault = |l: &Leg| !matches!(l.verdict, Verdict::Vacuous(_)) && l.known.is_none();
             legs.iter().filter(counts).map(|l| if is_fault(l) { of(l) } else { exit::DONE }).fold(exit::DONE, exit::worse)
         }

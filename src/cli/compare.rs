@@ -15,7 +15,7 @@ use smallstep::theorem::refine::{Engine, Input, Runnable, Settings, Shape, Summa
 
 use super::bar::Bar;
 use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
-use super::{exit, input};
+use super::input;
 
 /// Check that one module shows only what another allows, over generated inputs: its compute entry
 /// point, or its vertex and fragment entry points, drawn
@@ -159,7 +159,7 @@ impl Compare {
         let summary = before.refined_by(&after, &settings, progress);
         bar.0.finish_and_clear();
         let summary = summary.map_err(|e| invalid(format!("{between}: {e}")))?;
-        let code = code(&summary);
+        let code = summary.verdict().code();
         let shape = before.shape(&settings).map_err(invalid)?;
         if self.json {
             let mut object = self.to_json(&before, &after, &shape, &summary, code);
@@ -174,16 +174,17 @@ impl Compare {
 
     /// Says that AFTER has another interface, which is a disagreement whatever the inputs are.
     fn another_interface(&self, before: &Runnable, after: &str, what: &str) -> u8 {
-        let code = exit::DISAGREE;
+        let verdict = Verdict::Disagree(what.into());
+        let code = verdict.code();
         if self.json {
             let disagreement = json!({"kind": "another interface", "what": what});
             say!(
                 "{}",
                 json!({"schema": 1, "kind": "summary", "before": before.name(), "after": after, "entry": before.entry(), "seed": self.seed,
-                    "verdict": Verdict::Disagree.name(), "inputs": 0, "agree": 0, "disagreement": disagreement, "exit": code})
+                    "verdict": verdict.name(), "inputs": 0, "agree": 0, "disagreement": disagreement, "exit": code})
             );
         } else {
-            say!("{}: AFTER has another interface: {what}", Verdict::Disagree.name());
+            say!("{}: AFTER has another interface: {what}", verdict.name());
             say!("BEFORE is {}, with the entry point {}; AFTER is {after}", before.name(), before.entry());
         }
         code
@@ -263,7 +264,7 @@ impl Compare {
         for (why, count) in &summary.undecided {
             say!("undecided: {count}: {why}");
         }
-        if verdict == Verdict::Vacuous {
+        if matches!(verdict, Verdict::Vacuous(_)) {
             say!("nothing was shown: BEFORE allows everything on all of these inputs; pin buffers by --set, or workgroups by --groups");
         }
         if let Some((index, what)) = &summary.unchecked {
@@ -312,16 +313,6 @@ impl Compare {
             "verdict": summary.verdict().name(), "inputs": summary.inputs, "agree": summary.agree, "sampled": summary.sampled,
             "vacuous": summary.vacuous, "redrawn": summary.redrawn, "undecided": summary.undecided, "unchecked": unchecked,
             "disagreement": disagreement, "exit": code})
-    }
-}
-
-fn code(summary: &Summary) -> u8 {
-    match (summary.verdict(), &summary.unchecked) {
-        (Verdict::Agree, _) => exit::DONE,
-        (Verdict::Disagree, _) => exit::DISAGREE,
-        (_, Some((_, Unchecked::Unsupported(_)))) => exit::UNSUPPORTED,
-        (_, Some((_, Unchecked::Limit(_)))) => exit::LIMIT,
-        (Verdict::Undecided | Verdict::Vacuous | Verdict::Unchecked, _) => exit::UNCHECKED,
     }
 }
 

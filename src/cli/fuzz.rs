@@ -136,7 +136,7 @@ impl Fuzz {
         } else {
             let tree = plan.program(index);
             let verdict = reduce::verdict(&tree, &with_relations(plan), device.map(UnderTest::from));
-            (tree.print(), verdict.name(), verdict.why().to_string(), exit::of(&verdict))
+            (tree.print(), verdict.name(), verdict.why().to_string(), verdict.code())
         };
         let profile = plan.settings.profile.to_string();
         if self.json {

@@ -128,7 +128,7 @@ impl Through {
         if let (Some(small), Some(device)) = (&mut small, device) {
             blame(plan, (programs, seed), small, device);
         }
-        let (of, name, why, code) = (programs.name(), verdict.name(), explained(&verdict), exit::of(&verdict));
+        let (of, name, why, code) = (programs.name(), verdict.name(), explained(&verdict), verdict.code());
         if self.json {
             say!("{}", json!({"schema": 1, "kind": "program", "of": of, "seed": seed, "text": text}));
             let profile = plan.profile.to_string();

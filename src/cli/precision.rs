@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use smallstep::gpu::{self, Device, NoDevice, Route, Selection};
-use smallstep::precision::{self, Function, Measured, Plan, Subject, Verdict};
+use smallstep::precision::{self, Function, Measured, Plan, Subject};
 use smallstep::theorem::device::Choice;
 use smallstep_semantics::number::Profile;
 
@@ -164,14 +164,14 @@ impl Precision {
             say!("");
             say_part!("{corners}");
         }
-        let count = |verdict: Verdict| all.iter().filter(|measured| measured.verdict() == verdict).count();
+        let count = |word: &str| all.iter().filter(|measured| measured.word() == word).count();
         say!(
             "{} functions: {} conform, {} outside, {} undecided, {} unchecked",
             all.len(),
-            count(Verdict::Conforms),
-            count(Verdict::Outside),
-            count(Verdict::Undecided),
-            count(Verdict::NotComputed)
+            count("conforms"),
+            count("outside"),
+            count("undecided"),
+            count("unchecked")
         );
     }
 }
@@ -204,17 +204,7 @@ fn json_lines(subject: &Subject, all: &[Measured]) -> String {
 }
 
 fn worst(all: &[Measured]) -> u8 {
-    all.iter().map(code).fold(exit::DONE, exit::worse)
-}
-
-fn code(measured: &Measured) -> u8 {
-    match measured.verdict() {
-        Verdict::Conforms => exit::DONE,
-        Verdict::Outside => exit::DISAGREE,
-        Verdict::Undecided => exit::UNCHECKED,
-        Verdict::NotComputed if measured.not_computed.as_ref().is_some_and(|not| not.failed) => exit::FAILED,
-        Verdict::NotComputed => exit::UNCHECKED,
-    }
+    all.iter().map(|measured| measured.verdict().code()).fold(exit::DONE, exit::worse)
 }
 
 fn all_names() -> String {

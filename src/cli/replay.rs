@@ -123,7 +123,7 @@ impl Replay {
 
     fn count(&self, name: &str, counts: &mut Counts, result: Result<Replayed, LineError>) {
         let (word, code) = match &result {
-            Ok(replayed) => (replayed.verdict.name(), exit::of(&replayed.verdict)),
+            Ok(replayed) => (replayed.verdict.name(), replayed.verdict.code()),
             Err(_) => ("invalid", exit::INVALID),
         };
         counts.code = exit::worse(counts.code, code);

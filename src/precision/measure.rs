@@ -46,42 +46,29 @@ pub struct Measured {
     pub not_computed: Option<NotComputed>,
 }
 
-/// What is said of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every result is among those allowed, and some of them are bounded.
-    Conforms,
-    /// Some are not.
-    Outside,
-    /// Everything is allowed wherever it was tried.
-    Undecided,
-    /// Not all was computed, and nothing that was is outside.
-    NotComputed,
-}
-
-impl Verdict {
-    /// One or two words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Conforms => "conforms",
-            Verdict::Outside => "outside",
-            Verdict::Undecided => "undecided",
-            Verdict::NotComputed => "unchecked",
-        }
-    }
-}
+/// What is said of a function; a disagreement has the number of results that are outside.
+pub type Verdict = crate::verdict::Verdict<u64>;
 
 impl Measured {
-    /// The verdict.
+    /// The verdict: agreement if every result is among those allowed, and some of them are bounded.
     pub fn verdict(&self) -> Verdict {
-        if self.tally.outside > 0 || self.answers.iter().any(|answer| !answer.is_allowed()) {
-            Verdict::Outside
-        } else if self.not_computed.is_some() {
-            Verdict::NotComputed
-        } else if self.tally.decided == 0 {
-            Verdict::Undecided
-        } else {
-            Verdict::Conforms
+        let wrong_answers = self.answers.iter().filter(|answer| !answer.is_allowed()).count() as u64;
+        match (self.tally.outside + wrong_answers, &self.not_computed) {
+            (1.., _) => Verdict::Disagree(self.tally.outside + wrong_answers),
+            (0, Some(NotComputed { failed: true, why })) => Verdict::Failed(why.clone()),
+            (0, Some(NotComputed { why, .. })) => Verdict::Unchecked(why.clone()),
+            (0, None) if self.tally.decided == 0 => Verdict::Undecided("everything is allowed wherever it was tried".into()),
+            (0, None) => Verdict::Agree,
+        }
+    }
+
+    /// The word of tables, which says of a function what the verdict says of a comparison.
+    pub fn word(&self) -> &'static str {
+        match self.verdict() {
+            Verdict::Agree => "conforms",
+            Verdict::Disagree(_) => "outside",
+            Verdict::Undecided(_) => "undecided",
+            _ => "unchecked",
         }
     }
 }

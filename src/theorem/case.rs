@@ -3,7 +3,7 @@
 
 use super::acceptance::Acceptance;
 use super::blame;
-use super::{Difference, Engine, Lack, Place, Verdict, expected_text, value_text};
+use super::{Difference, Engine, Place, Verdict, expected_text, value_text};
 use crate::compile::lambda_v::{self as translation, Constants, Module as Translated, Untranslatable};
 use crate::dispatch::{FragmentDispatch, words_hash};
 use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
@@ -148,7 +148,7 @@ impl Case {
     pub fn new(program: Program, settings: &Settings) -> Result<Case, NoCase> {
         let planted = &settings.planted;
         let derivation = typing::infer_planted(&program, settings.limits, planted.typing).map_err(|e| match e {
-            TypeError::Limit { limit, .. } => NoCase::Decided(Verdict::Unchecked(Lack::Room, format!("typing gave up: {limit}"))),
+            TypeError::Limit { limit, .. } => NoCase::Decided(Verdict::Limit(format!("typing gave up: {limit}"))),
             e => NoCase::IllTyped(e),
         })?;
         if settings.references
@@ -165,7 +165,7 @@ impl Case {
         };
         let translated = translation::translate(&program, &options).map_err(|e| {
             NoCase::Decided(match e {
-                Untranslatable::Limit(limit) => Verdict::Unchecked(Lack::Room, format!("the translation gave up: {limit}")),
+                Untranslatable::Limit(limit) => Verdict::Limit(format!("the translation gave up: {limit}")),
                 e => Difference::of(Engine::Typing, Engine::Translation, format!("a well-typed program is refused: {e}")),
             })
         })?;
@@ -233,7 +233,7 @@ impl Case {
                 ran.verdict = std::mem::replace(&mut ran.verdict, Verdict::Agree).worse(verdict);
                 // By name a program may take exponentially many steps, and only the relation runs
                 // it: what is out of fuel on one pixel would cost as much on every other.
-                let exhausted = settings.theorem == Theorem::Printed && matches!(ran.verdict, Verdict::Unchecked(Lack::Room, _));
+                let exhausted = settings.theorem == Theorem::Printed && matches!(ran.verdict, Verdict::Limit(_));
                 if exhausted || matches!(ran.verdict, Verdict::Disagree(_)) {
                     return ran;
                 }
@@ -268,9 +268,9 @@ impl Case {
                 Outcome::Observed(value) => values.push(value),
                 Outcome::Diverges(why) => return Verdict::Vacuous(format!("the source diverges at pixel {pixel:?}: {why}")),
                 Outcome::OutOfFuel => {
-                    return Verdict::Unchecked(Lack::Room, format!("the source took more than {} steps at pixel {pixel:?}", settings.fuel));
+                    return Verdict::Limit(format!("the source took more than {} steps at pixel {pixel:?}", settings.fuel));
                 }
-                Outcome::Limit(limit) => return Verdict::Unchecked(Lack::Room, format!("the source, at pixel {pixel:?}: {limit}")),
+                Outcome::Limit(limit) => return Verdict::Limit(format!("the source, at pixel {pixel:?}: {limit}")),
                 Outcome::Stuck(stuck) => {
                     let what = format!("a well-typed program is stuck, at {}: {}", stuck.at, stuck.why);
                     return Difference::of(Engine::Typing, Engine::Machine, what);
@@ -292,7 +292,7 @@ impl Case {
                 let what = format!(
                     "the translated program did not end within {fuel} steps at pixel {pixel:?}, and nothing proves that it never ends"
                 );
-                return Verdict::Unchecked(Lack::Room, what);
+                return Verdict::Limit(what);
             }
             other => return Difference::of(Engine::Machine, Engine::SpirvMachine, target_ending(pixel, &other, fuel)),
         };

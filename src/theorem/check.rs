@@ -8,7 +8,7 @@ use super::known::Known;
 use super::probe::Unblamed;
 use super::quirk::Quirk;
 use super::reduce::{self, Minimal};
-use super::{Lack, Lanes, Verdict};
+use super::{Lanes, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::dispatch::Dispatch;
 use crate::gpu::{self, Device, NoDevice, Route, Selection};
@@ -295,7 +295,7 @@ pub fn on_device(device: &mut UnderTest<'_>, program: &Program, settings: &Setti
     let settings = Settings { references: false, ..settings.clone() };
     let case = match Case::new(program.clone(), &settings) {
         Ok(case) => case,
-        Err(NoCase::IllTyped(e)) => return leg(name, true, Verdict::Unchecked(Lack::Room, e.message()), profile),
+        Err(NoCase::IllTyped(e)) => return leg(name, true, Verdict::Limit(e.message()), profile),
         Err(NoCase::Decided(verdict)) => return leg(name, true, verdict, profile),
     };
     let ran = case.run(&settings);
@@ -325,7 +325,7 @@ fn via(compiler: &Compiler, program: &Program, settings: &Settings) -> Leg {
     };
     let case = match Case::new(program.clone(), &settings) {
         Ok(case) => case,
-        Err(NoCase::IllTyped(e)) => return of(Verdict::Unchecked(Lack::Room, e.message()), Lanes::default()),
+        Err(NoCase::IllTyped(e)) => return of(Verdict::Limit(e.message()), Lanes::default()),
         Err(NoCase::Decided(verdict)) => return of(verdict, Lanes::default()),
     };
     let ran = case.run(&settings);

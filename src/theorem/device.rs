@@ -2,7 +2,7 @@
 
 use super::case::{Case, Ran};
 use super::probe::Drawer;
-use super::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
+use super::{Difference, Engine, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
 use crate::dispatch::Frame;
 use crate::gpu::{Device, DeviceOutcome, FloatControls, FloatControlsByWidth, Route};
 use smallstep_semantics::number::{Controls, Denormals, Expected, Profile, Rounding, Why};
@@ -204,7 +204,7 @@ impl Awaited {
     fn compare_frame(&self, frame: &Frame, device: &str) -> (Verdict, Lanes) {
         let mut lanes = Lanes::default();
         if let Some(why) = self.other_words(frame) {
-            return (Verdict::Unchecked(Lack::Device, why), lanes);
+            return (Verdict::Unchecked(why), lanes);
         }
         let mut doubt: Option<Why> = None;
         for (place, expected, shown) in self.lanes(frame) {
@@ -276,7 +276,7 @@ pub fn without_frame(outcome: &DeviceOutcome, reference: Engine, device: Engine,
             let what = format!("{} refuses a module that the semantics runs: {why}", route.blamed());
             Difference::of(reference, device, what)
         }
-        DeviceOutcome::Unchecked(why) => Verdict::Unchecked(Lack::Device, why.clone()),
+        DeviceOutcome::Unchecked(why) => Verdict::Unchecked(why.clone()),
         other => Verdict::Failed(other.to_string()),
     }
 }

@@ -33,85 +33,8 @@ use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::number::{Expected, Why, sets};
 use std::fmt;
 
-/// What a comparison came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// Everything observed was compared and is the same.
-    Agree,
-    /// The theorem, or one of its premises that well-typedness promises, fails.
-    Disagree(Box<Difference>),
-    /// The source has no value: it provably diverges. The theorem says nothing.
-    Vacuous(String),
-    /// Compared as far as that means something; some observed lanes may be any of several values.
-    Undecided(String),
-    /// Not compared, or not wholly.
-    Unchecked(Lack, String),
-    /// The compiler refuses the program: it names a construct that it does not translate.
-    Refused(String),
-    /// The source has a race, or a barrier that not all threads reach: the theorem says nothing. A
-    /// generated λV program has none.
-    Undefined(String),
-    /// The engine crashed, hung or was lost on this program.
-    Failed(String),
-}
-
-/// What a comparison lacked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lack {
-    /// Fuel, or room under a limit of an engine.
-    Room,
-    /// Something on the device's side.
-    Device,
-}
-
-impl Verdict {
-    /// The word that reports use.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Verdict::Agree => "agree",
-            Verdict::Disagree(_) => "disagree",
-            Verdict::Vacuous(_) => "vacuous",
-            Verdict::Undecided(_) => "undecided",
-            Verdict::Unchecked(..) => "unchecked",
-            Verdict::Refused(_) => "refused",
-            Verdict::Undefined(_) => "undefined",
-            Verdict::Failed(_) => "failed",
-        }
-    }
-
-    /// Why, in a sentence; empty for agreement.
-    pub fn why(&self) -> String {
-        match self {
-            Verdict::Agree => String::new(),
-            Verdict::Disagree(difference) => difference.to_string(),
-            Verdict::Vacuous(why)
-            | Verdict::Undecided(why)
-            | Verdict::Unchecked(_, why)
-            | Verdict::Refused(why)
-            | Verdict::Undefined(why)
-            | Verdict::Failed(why) => why.clone(),
-        }
-    }
-
-    /// How bad it is: of several verdicts on one program the worst is its verdict.
-    fn rank(&self) -> u8 {
-        match self {
-            Verdict::Agree => 0,
-            Verdict::Undecided(_) => 1,
-            Verdict::Vacuous(_) => 2,
-            Verdict::Refused(_) => 3,
-            Verdict::Unchecked(..) => 4,
-            Verdict::Undefined(_) => 5,
-            Verdict::Failed(_) => 6,
-            Verdict::Disagree(_) => 7,
-        }
-    }
-
-    /// The worse of two verdicts; the first if they are equally bad.
-    pub fn worse(self, other: Verdict) -> Verdict {
-        if other.rank() > self.rank() { other } else { self }
-    }
-}
+/// What a comparison of a program with what becomes of it came to.
+pub type Verdict = crate::verdict::Verdict<Box<Difference>>;
 
 /// Something that gives a program a meaning, or stands between two that do.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -273,7 +273,7 @@ fn try_one(plan: &Plan, campaign: &campaign::Plan, number: u64) -> Tried<Case> {
 fn left_out(verdict: Verdict, source: String) -> Tried<Case> {
     match verdict {
         Verdict::Vacuous(_) => Tried::LeftOut("vacuous"),
-        Verdict::Unchecked(..) => Tried::LeftOut("over a limit"),
+        Verdict::Unchecked(_) | Verdict::Limit(_) => Tried::LeftOut("over a limit"),
         verdict => Tried::Disagree(Box::new(verdict), source),
     }
 }

@@ -6,7 +6,7 @@ use crate::gpu::{Device, DeviceOutcome, Route};
 use crate::run::{self, Ending, Grid, Interpreter};
 use crate::source::{Loaded, Source};
 use crate::theorem::device::without_frame;
-use crate::theorem::{Difference, Engine, Lack, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
+use crate::theorem::{Difference, Engine, Lanes, Place, Verdict, expected_bits, expected_text, float_text, why_text};
 use smallstep_semantics::number::{Arithmetic, Expected, Why};
 use smallstep_semantics::outcome::Outcome;
 use std::cell::RefCell;
@@ -116,7 +116,7 @@ fn on_ours(case: &Case, engine: Ours, fuel: u64, arithmetic: Arithmetic) -> Resu
     if let Some(ending) = ending {
         let what = format!("the vectors have a value at pixel {:?}, and this engine has none: {}", ending.pixel, ending.text());
         let verdict = match of_room(&ending) {
-            true => Verdict::Unchecked(Lack::Room, what),
+            true => Verdict::Limit(what),
             false => Difference::of(Engine::Vectors, engine.engine(), what),
         };
         return Ok((verdict, Lanes::default()));
@@ -229,7 +229,7 @@ fn on_device<R: BufRead>(reader: &mut Reader<R>, device: &mut Device, each: &mut
                 continue;
             }
             if let Some(why) = &unfit {
-                let verdict = Verdict::Unchecked(Lack::Device, why.clone());
+                let verdict = Verdict::Unchecked(why.clone());
                 tell(Ok(Replayed { line, index: case.index, verdict, lanes: Lanes::default() }));
                 continue;
             }
@@ -253,7 +253,7 @@ fn judged(case: &Case, outcome: DeviceOutcome, engine: &Engine, route: Route) ->
             return compare(case, &frame.images, engine.clone());
         }
         DeviceOutcome::Drawn(frame) => {
-            Verdict::Unchecked(Lack::Device, format!("the device ran the words {:#018x}, not those of the case", frame.words_hash))
+            Verdict::Unchecked(format!("the device ran the words {:#018x}, not those of the case", frame.words_hash))
         }
         other => without_frame(&other, Engine::Vectors, engine.clone(), route),
     };
@@ -314,12 +314,12 @@ mod tests {
         let made = |outcome, route| judged(&case(), outcome, &device(), route).0;
         let other = Frame { words_hash: 0, images: Vec::new() };
         let verdict = made(DeviceOutcome::Drawn(other), Route::Passthrough);
-        assert!(matches!(verdict, Verdict::Unchecked(Lack::Device, why) if why.contains("not those of the case")));
+        assert!(matches!(verdict, Verdict::Unchecked(why) if why.contains("not those of the case")));
         for (route, blamed) in [(Route::Naga, "naga or the driver refuses"), (Route::Passthrough, "the driver refuses")] {
             let Verdict::Disagree(difference) = made(DeviceOutcome::Refused("no".into()), route) else { panic!("a refusal is wrong") };
             assert!(difference.what.starts_with(blamed), "{}", difference.what);
         }
-        assert_eq!(made(DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked(Lack::Device, "no room".into()));
+        assert_eq!(made(DeviceOutcome::Unchecked("no room".into()), Route::Naga), Verdict::Unchecked("no room".into()));
         assert!(matches!(made(DeviceOutcome::Lost("gone".into()), Route::Naga), Verdict::Failed(why) if why.contains("gone")));
     }
 

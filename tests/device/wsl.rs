@@ -43,7 +43,7 @@ fn a_device_shows_what_textures_allow() {
             assert!(!case.expected.is_empty(), "{}", case.text());
             match case.with(|_, dispatch| check_on(dispatch, device, &options)) {
                 Verdict::Agree | Verdict::Undecided(_) => agree += 1,
-                Verdict::Unchecked(_, why) => unchecked.push(format!("{why}: {}", case.text())),
+                Verdict::Unchecked(why) | Verdict::Limit(why) => unchecked.push(format!("{why}: {}", case.text())),
                 // naga's reader of SPIR-V panics on some of these modules, and refuses others.
                 Verdict::Failed(why) if naga && why.starts_with("crashed") => refused += 1,
                 Verdict::Disagree(difference) if naga && difference.what.contains("refuses a module") => refused += 1,

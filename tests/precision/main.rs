@@ -160,7 +160,7 @@ fn the_ends_of_the_sets_conform() {
                 judge.allowed(words).iter().map(of).collect()
             };
             let measured = measured(legal, &function, profile, 600);
-            assert_ne!(measured.verdict(), Verdict::Outside, "{}", described(&measured));
+            assert!(!matches!(measured.verdict(), Verdict::Disagree(_)), "{}", described(&measured));
         }
     }
 }
@@ -179,7 +179,7 @@ fn what_is_not_computed_is_no_agreement() {
         }
     }
     let measured = measure(&mut Broken, &function("Sin"), Profile::Strict, plan(100), &mut |_| {});
-    assert_eq!((measured.verdict(), measured.tally.inputs), (Verdict::NotComputed, 0));
+    assert_eq!((measured.word(), measured.tally.inputs), ("unchecked", 0));
     assert_eq!(measured.not_computed.map(|not| not.why).as_deref(), Some("it burns"));
 }
 

@@ -313,7 +313,7 @@ fn a_grid_that_is_too_large_is_unchecked() {
     };
     for groups in ["[4294967295,4294967295,4294967295]", "[4294967295,1,1]"] {
         for engine in Ours::ALL {
-            assert!(matches!(verdict(&case(groups), engine), Verdict::Unchecked(..)), "{engine:?}");
+            assert!(matches!(verdict(&case(groups), engine), Verdict::Unchecked(_) | Verdict::Limit(_)), "{engine:?}");
         }
     }
     // Without groups nothing is stored.

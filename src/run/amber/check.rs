@@ -78,77 +78,7 @@ impl fmt::Display for Difference {
 }
 
 /// What a leg came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// Every expectation holds, and every byte was compared and is the same.
-    Agree,
-    /// An expectation fails, or a byte differs.
-    Disagree(Box<Difference>),
-    /// Nothing differs, and some bytes or expectations may come out in several ways.
-    Undecided(String),
-    /// The script's behaviour is undefined, or an expectation is of an undefined value.
-    Undefined(String),
-    /// Not modeled.
-    Unsupported(String),
-    /// A limit of an engine, or fuel.
-    Limit(String),
-    /// The script does not fit its shaders.
-    Invalid(String),
-    /// The device lacks something, or there was nothing to compare it with.
-    Unchecked(String),
-    /// The device crashed, hung, was lost, or refused a module.
-    Failed(String),
-}
-
-impl Verdict {
-    /// The word that reports use.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Verdict::Agree => "agree",
-            Verdict::Disagree(_) => "disagree",
-            Verdict::Undecided(_) => "undecided",
-            Verdict::Undefined(_) => "undefined",
-            Verdict::Unsupported(_) => "unsupported",
-            Verdict::Limit(_) | Verdict::Unchecked(_) => "unchecked",
-            Verdict::Invalid(_) => "invalid",
-            Verdict::Failed(_) => "failed",
-        }
-    }
-
-    /// Why, some lines; empty for agreement.
-    pub fn why(&self) -> String {
-        match self {
-            Verdict::Agree => String::new(),
-            Verdict::Disagree(difference) => difference.to_string(),
-            Verdict::Undecided(why)
-            | Verdict::Undefined(why)
-            | Verdict::Limit(why)
-            | Verdict::Invalid(why)
-            | Verdict::Unchecked(why)
-            | Verdict::Failed(why) => why.clone(),
-            Verdict::Unsupported(why) => format!("unsupported: {why}"),
-        }
-    }
-
-    fn rank(&self) -> u8 {
-        match self {
-            Verdict::Agree => 0,
-            Verdict::Undecided(_) => 1,
-            Verdict::Unchecked(_) => 2,
-            Verdict::Limit(_) => 3,
-            Verdict::Unsupported(_) => 4,
-            Verdict::Invalid(_) => 5,
-            Verdict::Undefined(_) => 6,
-            Verdict::Failed(_) => 7,
-            Verdict::Disagree(_) => 8,
-        }
-    }
-
-    /// The worse of two verdicts; the first if they are equally bad.
-    pub fn worse(self, other: Verdict) -> Verdict {
-        if other.rank() > self.rank() { other } else { self }
-    }
-}
+pub type Verdict = crate::verdict::Verdict<Box<Difference>>;
 
 /// How much was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

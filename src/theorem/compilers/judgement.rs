@@ -1,15 +1,14 @@
 //! Modules through a [`Compiler`]: whether what a compiler writes may stand
 //! for what it read ([`crate::theorem::refine`]), over generated inputs and for every entry point.
 
-use std::collections::BTreeMap;
-
 use smallstep_semantics::spirv::{LoadError, Module};
 
 use super::compiler::{Compiled, Compiler};
 use crate::compile::split_samplers;
 use crate::dispatch::ComputeDispatch;
-use crate::theorem::refine::{self, Disagreement, Input, Runnable, Settings, Summary, Unchecked, entries};
+use crate::theorem::refine::{self, Disagreement, Input, Runnable, Settings, Summary, entries};
 use crate::theorem::without_numbers;
+use crate::verdict::Verdict as Compared;
 
 /// What a compiler made of one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,18 +62,24 @@ impl Verdict {
         }
     }
 
+    /// The verdict on a compiler of one that compares what it wrote with what it read.
+    pub fn of<D>(verdict: &Compared<D>) -> Verdict {
+        match verdict {
+            Compared::Agree => Verdict::Agrees,
+            Compared::Disagree(_) => Verdict::Miscompiles,
+            Compared::Refused(_) => Verdict::Refuses,
+            Compared::Failed(_) => Verdict::Crashes,
+            Compared::Undecided(_) => Verdict::Undecided,
+            Compared::Vacuous(_) | Compared::Undefined(_) => Verdict::Vacuous,
+            Compared::Unchecked(_) | Compared::Limit(_) | Compared::Unsupported(_) | Compared::Invalid(_) => Verdict::Unchecked,
+        }
+    }
+
     /// The verdict on a compiler of one on a program that went through it.
     pub fn of_program(verdict: &crate::theorem::Verdict) -> Verdict {
-        use crate::theorem::Verdict as OnProgram;
         match verdict {
-            OnProgram::Agree => Verdict::Agrees,
-            OnProgram::Disagree(found) if found.what.starts_with(Verdict::Invalid.name()) => Verdict::Invalid,
-            OnProgram::Disagree(_) => Verdict::Miscompiles,
-            OnProgram::Refused(_) => Verdict::Refuses,
-            OnProgram::Failed(_) => Verdict::Crashes,
-            OnProgram::Undecided(_) => Verdict::Undecided,
-            OnProgram::Vacuous(_) | OnProgram::Undefined(_) => Verdict::Vacuous,
-            OnProgram::Unchecked(..) => Verdict::Unchecked,
+            Compared::Disagree(found) if found.what.starts_with(Verdict::Invalid.name()) => Verdict::Invalid,
+            other => Verdict::of(other),
         }
     }
 
@@ -245,33 +250,20 @@ fn one_entry(name: &str, words: &[u32], written: &[u32], entry: Option<&str>, se
 }
 
 fn of_summary(before: &Runnable, entry: Option<&str>, summary: Summary, settings: &Settings) -> Judgement {
-    let first = |causes: &BTreeMap<String, u64>| {
-        let most = causes.iter().max_by_key(|(_, count)| **count);
-        most.map(|(why, _)| why.clone()).unwrap_or_default()
-    };
     let (inputs, agree) = (summary.inputs, summary.agree);
-    let judgement = match summary.verdict() {
-        refine::Verdict::Agree => Judgement::of(Verdict::Agrees, ""),
-        refine::Verdict::Undecided => Judgement::of(Verdict::Undecided, first(&summary.undecided)),
-        refine::Verdict::Vacuous => Judgement::of(Verdict::Vacuous, format!("the module ends with {}", first(&summary.vacuous))),
-        refine::Verdict::Unchecked => match summary.unchecked {
-            Some((_, Unchecked::Unsupported(what))) => Judgement::of(Verdict::Unchecked, format!("unsupported: {what}")),
-            Some((_, Unchecked::Limit(what))) => Judgement::of(Verdict::Unchecked, what),
-            None => Judgement::of(Verdict::Unchecked, "nothing was compared"),
-        },
-        refine::Verdict::Disagree => {
-            let found = summary.disagreement.map(|found| {
-                let (index, input, disagreement) = *found;
-                let arguments = before.shape(settings).map(|shape| {
-                    let pairs = shape.arguments(&input);
-                    shape.vertices(&input).into_iter().chain(pairs.chunks(2).map(|pair| pair.join(" "))).collect()
-                });
-                let (entry, arguments) = (entry.map(str::to_string), arguments.unwrap_or_default());
-                Box::new(Found { entry, index, input, arguments, disagreement })
-            });
-            let what = found.as_ref().map_or(String::new(), |found| found.disagreement.what.clone());
-            Judgement { disagreement: found, ..Judgement::of(Verdict::Miscompiles, what) }
-        }
+    let verdict = summary.verdict();
+    let cause = match &verdict {
+        refine::Verdict::Vacuous(why) => format!("the module ends with {why}"),
+        other => other.why(),
     };
-    Judgement { inputs, agree, ..judgement }
+    let disagreement = summary.disagreement.map(|found| {
+        let (index, input, disagreement) = *found;
+        let arguments = before.shape(settings).map(|shape| {
+            let pairs = shape.arguments(&input);
+            shape.vertices(&input).into_iter().chain(pairs.chunks(2).map(|pair| pair.join(" "))).collect()
+        });
+        let (entry, arguments) = (entry.map(str::to_string), arguments.unwrap_or_default());
+        Box::new(Found { entry, index, input, arguments, disagreement })
+    });
+    Judgement { inputs, agree, disagreement, ..Judgement::of(Verdict::of(&verdict), cause) }
 }

@@ -16,7 +16,7 @@ use crate::dispatch::{
 use crate::gpu::DeviceOutcome;
 use crate::theorem::refine::draws::Stages;
 use crate::theorem::refine::{Input, Settings, Side, interface};
-use crate::theorem::{Difference, Engine, Lack};
+use crate::theorem::{Difference, Engine};
 
 /// The most instructions of compiled modules.
 const FUEL: u64 = 1 << 25;
@@ -48,7 +48,7 @@ impl NotShown {
             }
             Verdict::Undecided => OnProgram::Undecided(cause),
             Verdict::Vacuous => OnProgram::Vacuous(cause),
-            Verdict::Agrees | Verdict::Unchecked => OnProgram::Unchecked(Lack::Device, cause),
+            Verdict::Agrees | Verdict::Unchecked => OnProgram::Unchecked(cause),
         }
     }
 }

@@ -128,33 +128,8 @@ pub const SLOWER: u64 = 16;
 /// How many instructions AFTER may take beyond that.
 pub const ALLOWANCE: u64 = 1 << 16;
 
-/// What a comparison came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every input that was not vacuous was compared, and AFTER shows what BEFORE allows.
-    Agree,
-    /// AFTER shows something that BEFORE does not allow.
-    Disagree,
-    /// Nothing wrong was found, and some inputs stay undecided.
-    Undecided,
-    /// BEFORE allows everything for every input: nothing was shown.
-    Vacuous,
-    /// An engine refuses a module, or a limit was passed.
-    Unchecked,
-}
-
-impl Verdict {
-    /// The word that reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Agree => "agree",
-            Verdict::Disagree => "disagree",
-            Verdict::Undecided => "undecided",
-            Verdict::Vacuous => "vacuous",
-            Verdict::Unchecked => "unchecked",
-        }
-    }
-}
+/// What a comparison came to; a disagreement says what differs, in one sentence.
+pub type Verdict = crate::verdict::Verdict<String>;
 
 /// Why there is nothing to compare for an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,13 +164,18 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The verdict.
+    /// The verdict. Of several reasons it names the one of the most inputs.
     pub fn verdict(&self) -> Verdict {
+        let most = |reasons: &BTreeMap<String, u64>| {
+            let most = reasons.iter().max_by_key(|(_, count)| **count);
+            most.map(|(why, _)| why.clone()).unwrap_or_default()
+        };
         match self {
-            Summary { disagreement: Some(_), .. } => Verdict::Disagree,
-            Summary { unchecked: Some(_), .. } => Verdict::Unchecked,
-            Summary { undecided, .. } if !undecided.is_empty() => Verdict::Undecided,
-            Summary { agree: 0, .. } => Verdict::Vacuous,
+            Summary { disagreement: Some(found), .. } => Verdict::Disagree(found.2.what.clone()),
+            Summary { unchecked: Some((_, Unchecked::Unsupported(what))), .. } => Verdict::Unsupported(what.clone()),
+            Summary { unchecked: Some((_, Unchecked::Limit(what))), .. } => Verdict::Limit(what.clone()),
+            Summary { undecided, .. } if !undecided.is_empty() => Verdict::Undecided(most(undecided)),
+            Summary { agree: 0, vacuous, .. } => Verdict::Vacuous(most(vacuous)),
             _ => Verdict::Agree,
         }
     }
@@ -217,7 +197,7 @@ impl Summary {
 /// // A division is moved out of the branch that guards it.
 /// let (before, after) = (side("average")?, side("average-hoisted")?);
 /// let summary = refines(&before, &after, &Settings::default(), |_| {})?;
-/// assert_eq!(summary.verdict(), Verdict::Disagree);
+/// assert!(matches!(summary.verdict(), Verdict::Disagree(_)));
 /// let summary = refines(&before, &before, &Settings::default(), |_| {})?;
 /// assert_eq!(summary.verdict(), Verdict::Agree);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

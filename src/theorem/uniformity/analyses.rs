@@ -1,7 +1,7 @@
 //! The analyses that a campaign can judge, by name. Some need no thought: they are there to
 //! compare others with, and to see that the oracle says no.
 
-use super::{Analysis, Verdict};
+use super::{Analysis, Answer};
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::uniformity;
 use smallstep_semantics::wsl::environment::access::Callee;
@@ -20,52 +20,52 @@ pub const WSL_ANALYSES: [Named<Program>; 5] =
 pub const SPIRV_ANALYSES: [Named<Module>; 3] = [("precise", &precise_spirv), ("accept-all", &accept_all), ("reject-all", &reject_all)];
 
 /// The analysis of [`uniformity::spirv`].
-pub fn precise_spirv(module: &Module) -> Verdict {
+pub fn precise_spirv(module: &Module) -> Answer {
     match uniformity::spirv::analyse(module) {
         Ok(analysis) => verdict(&analysis),
-        Err(_) => Verdict::Rejects("there is no verdict".into()),
+        Err(_) => Err("there is no verdict".into()),
     }
 }
 
 /// The analysis of [`uniformity::wsl`].
-pub fn precise(program: &Program) -> Verdict {
+pub fn precise(program: &Program) -> Answer {
     match uniformity::wsl::analyse(program) {
         Ok(analysis) => verdict(&analysis),
-        Err(_) => Verdict::Rejects("it is too large".into()),
+        Err(_) => Err("it is too large".into()),
     }
 }
 
 /// The analysis of [`uniformity::seed`].
-pub fn seed(program: &Program) -> Verdict {
+pub fn seed(program: &Program) -> Answer {
     verdict(&uniformity::seed::analyse(program))
 }
 
 /// What an analysis comes to. Its cause is where the first explanation ends: what differs, with
 /// names left out.
-fn verdict<F, P>(analysis: &uniformity::Analysis<F, P>) -> Verdict {
+fn verdict<F, P>(analysis: &uniformity::Analysis<F, P>) -> Answer {
     if analysis.accepts() {
-        return Verdict::Accepts;
+        return Ok(());
     }
-    let Some(first) = analysis.rejections.first() else { return Verdict::Rejects("a rule is missing".into()) };
+    let Some(first) = analysis.rejections.first() else { return Err("a rule is missing".into()) };
     let last = first.steps.last().map_or("", |step| &step.text);
     // What stands between accents is a name or other text of the program.
     let unnamed: String = last.split('`').enumerate().map(|(i, text)| if i % 2 == 0 { text } else { "`…`" }).collect();
-    Verdict::Rejects(format!("{}: {unnamed}", first.need.noun()))
+    Err(format!("{}: {unnamed}", first.need.noun()))
 }
 
 /// Accepts every program: as precise as can be, and unsound.
-pub fn accept_all<P>(_: &P) -> Verdict {
-    Verdict::Accepts
+pub fn accept_all<P>(_: &P) -> Answer {
+    Ok(())
 }
 
 /// Rejects every program: sound, and as imprecise as can be.
-pub fn reject_all<P>(_: &P) -> Verdict {
-    Verdict::Rejects("everything is rejected".into())
+pub fn reject_all<P>(_: &P) -> Answer {
+    Err("everything is rejected".into())
 }
 
 /// Rejects a program in which threads may meet somewhere, if anything in it branches: sound, and
 /// nearly as imprecise.
-pub fn branches(program: &Program) -> Verdict {
+pub fn branches(program: &Program) -> Answer {
     let meets = (0..program.exprs.len() as u32).any(|e| program.callees(ExprId(e)).iter().any(is_meeting));
     let branches = |s: u32| match program.stmt(StmtId(s)).form {
         StmtForm::If(..) => Some("an if"),
@@ -78,12 +78,12 @@ pub fn branches(program: &Program) -> Verdict {
         _ => None,
     };
     if !meets {
-        return Verdict::Accepts;
+        return Ok(());
     }
     let first = (0..program.stmts.len() as u32).find_map(branches).or_else(|| (0..program.exprs.len() as u32).find_map(operators));
     match first {
-        Some(what) => Verdict::Rejects(format!("{what} in a program in which threads meet")),
-        None => Verdict::Accepts,
+        Some(what) => Err(format!("{what} in a program in which threads meet")),
+        None => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Generated programs, each judged by an analysis and by executions.
 
 use super::execution::{Executions, Observed};
-use super::{Analysis, Language, Verdict};
+use super::{Analysis, Language};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -165,17 +165,17 @@ impl Counted {
         found.programs += 1;
         found.apart += u64::from(apart);
         match (analysis(&typed), apart) {
-            (Verdict::Accepts, true) => {
+            (Ok(()), true) => {
                 found.accepted += 1;
                 found.unsound += 1;
                 keep(&mut found.unsound_cases, Case { seed, text: String::new(), what: String::new() });
             }
-            (Verdict::Accepts, false) => {
+            (Ok(()), false) => {
                 found.accepted += 1;
                 found.accepted_together += 1;
             }
-            (Verdict::Rejects(_), true) => {}
-            (Verdict::Rejects(cause), false) => {
+            (Err(_), true) => {}
+            (Err(cause), false) => {
                 let (count, first) = self.causes.entry(cause).or_insert((0, seed));
                 *count += 1;
                 *first = seed.min(*first);
@@ -230,7 +230,7 @@ fn unsound<L: Language>(plan: &Plan, seed: u64, analysis: Analysis<L::Program>) 
     let apart = |tree: &L::Tree| {
         let typed = L::program(tree).ok()?;
         match (analysis(&typed), L::observed(tree, &typed, seed, &plan.executions)) {
-            (Verdict::Accepts, Observed::Apart { run, what }) => Some(format!("run {run}: {what}")),
+            (Ok(()), Observed::Apart { run, what }) => Some(format!("run {run}: {what}")),
             _ => None,
         }
     };
@@ -244,7 +244,7 @@ fn imprecise<L: Language>(plan: &Plan, cause: &Cause, analysis: Analysis<L::Prog
     // Whether threads meet, and whether all of them end.
     let shown = |tree: &L::Tree| -> Option<(bool, bool)> {
         let typed = L::program(tree).ok()?;
-        if analysis(&typed) != Verdict::Rejects(cause.cause.clone()) {
+        if analysis(&typed) != Err(cause.cause.clone()) {
             return None;
         }
         match L::observed(tree, &typed, cause.seed, &plan.executions) {

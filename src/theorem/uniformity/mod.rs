@@ -1,6 +1,6 @@
 //! The analysis of uniformity against executions (seed 001).
 //!
-//! To this room an analysis is a function from a valid program to a [`Verdict`]. It is *sound* if
+//! To this room an analysis is a function from a valid program to a [`Answer`]. It is *sound* if
 //! no program that it accepts has an execution in which threads are apart at a barrier, a
 //! derivative or a sample. It is *precise* as far as it accepts the others. [`execution`] runs a
 //! program and says whether its threads stay together; [`campaign()`] does so for the generated
@@ -20,15 +20,10 @@ pub use execution::{Executions, Observed};
 pub use language::{Language, Wsl};
 pub use spirv::Spirv;
 
-/// What an analysis says of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// Threads stay together in every execution.
-    Accepts,
-    /// They may not, for this reason. Programs are counted by it, so it names a kind of reason and
-    /// no place.
-    Rejects(String),
-}
+/// What an analysis says of a program: it accepts it, since threads stay together in every
+/// execution, or why they may not. Programs are counted by the reason, so it names a kind of reason
+/// and no place.
+pub type Answer = Result<(), String>;
 
 /// An analysis of programs, once they are valid.
-pub type Analysis<'a, P> = &'a (dyn Fn(&P) -> Verdict + Sync);
+pub type Analysis<'a, P> = &'a (dyn Fn(&P) -> Answer + Sync);

@@ -381,7 +381,7 @@ impl Judge<'_> {
                     }
                 }
                 other => match (other.unknown(), by_machine) {
-                    (Verdict::Unchecked(..), Some(compared)) => return agreed(compared),
+                    (Verdict::Unchecked(_) | Verdict::Limit(_), Some(compared)) => return agreed(compared),
                     (verdict, _) => return (verdict, none),
                 },
             }

@@ -39,7 +39,7 @@ pub use programs::Programs;
 pub use reduce::{Minimal, blame, minimal};
 pub use tally::{CEILING_EXCLUDED, MAX_NAMED, Tally};
 
-use super::{Difference, Engine, Lack, Verdict};
+use super::{Difference, Engine, Verdict};
 use crate::compile::wsl::{Options, Refusal};
 use crate::gpu::Device;
 use smallstep_semantics::wsl::draw::Draw;
@@ -78,7 +78,7 @@ pub fn call_both((program, text): (&Program, &str), f: FunctionId, arguments: &[
 
 /// What an engine gave up on.
 fn unchecked(why: String) -> Verdict {
-    Verdict::Unchecked(Lack::Room, why)
+    Verdict::Limit(why)
 }
 
 /// What the compiler refuses, by construct: whatever its elements are.

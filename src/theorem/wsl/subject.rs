@@ -269,7 +269,7 @@ impl Subject<'_, '_> {
                 }
                 Source::Diverged => return (Verdict::Undefined(DIVERGED.into()), none),
                 other => match (other.unknown(), by_machine) {
-                    (Verdict::Unchecked(..), Some(compared)) => return agreed(compared),
+                    (Verdict::Unchecked(_) | Verdict::Limit(_), Some(compared)) => return agreed(compared),
                     (verdict, _) => return (verdict, none),
                 },
             }
@@ -502,9 +502,9 @@ pub(super) mod tests {
         }
         assert!(matches!(judged(7, 9).0, Verdict::Disagree(_)));
         assert!(matches!(on_device(1, DeviceOutcome::Lost("gone".into())).0, Verdict::Failed(_)));
-        assert!(matches!(on_device(1, DeviceOutcome::Unchecked("no".into())).0, Verdict::Unchecked(..)));
+        assert!(matches!(on_device(1, DeviceOutcome::Unchecked("no".into())).0, Verdict::Unchecked(_) | Verdict::Limit(_)));
         let other = ComputeResult { words_hash: 1, buffers: Vec::new(), images: Vec::new() };
-        assert!(matches!(on_device(1, DeviceOutcome::Computed(other)).0, Verdict::Unchecked(..)));
+        assert!(matches!(on_device(1, DeviceOutcome::Computed(other)).0, Verdict::Unchecked(_) | Verdict::Limit(_)));
     }
 
     /// A result that is a pointer is compared by what it points at, and an array reference by its
@@ -546,7 +546,7 @@ pub(super) mod tests {
         let Verdict::Disagree(difference) = verdict(&lacking) else { panic!("{:?}", verdict(&lacking)) };
         assert_eq!(difference.between, (Engine::Typing, Engine::WslRelation));
         assert_eq!(difference.what, "the program is stuck at 2:18: no rule applies to a field");
-        assert!(matches!(verdict(&call::Settings { fuel: 1, ..call::Settings::default() }), Verdict::Unchecked(..)));
+        assert!(matches!(verdict(&call::Settings { fuel: 1, ..call::Settings::default() }), Verdict::Unchecked(_) | Verdict::Limit(_)));
     }
 
     /// Ways and the work on unspecified values take from one fuel, so that a program costs no more

@@ -149,7 +149,7 @@ impl Tally {
         let reason = |why: &str| why.split(", and ").next().unwrap_or_default().chars().take(MAX_REASON).collect();
         let (reasons, why) = match verdict {
             Verdict::Refused(what) => (&mut self.refused, what.clone()),
-            Verdict::Unchecked(_, why) => (&mut self.unchecked, reason(why)),
+            Verdict::Unchecked(why) | Verdict::Limit(why) => (&mut self.unchecked, reason(why)),
             _ => return self.findings.extend(Finding::of(index, verdict, device)),
         };
         *reasons.entry(why.clone()).or_default() += 1;
@@ -298,7 +298,6 @@ impl Totals for Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theorem::Lack;
 
     /// Programs that were not compared are named, the first of each reason, whichever thread or
     /// shard has judged them.
@@ -308,7 +307,7 @@ mod tests {
             let mut tally = Tally::default();
             for index in programs {
                 let why = if index.is_multiple_of(2) { "no room, and more" } else { "another" };
-                let verdict = Verdict::Unchecked(Lack::Room, why.into());
+                let verdict = Verdict::Limit(why.into());
                 tally.count(Programs::Dispatches, index, OfOne { verdict: Some(verdict), ..OfOne::default() });
             }
             tally

@@ -168,7 +168,7 @@ fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
             Ok((Verdict::Agree | Verdict::Undecided(_), _)) => {
                 case.provenance.engines.insert("spirv/lockstep".into(), env!("CARGO_PKG_VERSION").into());
             }
-            Ok((Verdict::Unchecked(..), _)) => return Tried::LeftOut("whose SPIR-V is not run"),
+            Ok((Verdict::Unchecked(_) | Verdict::Limit(_), _)) => return Tried::LeftOut("whose SPIR-V is not run"),
             Ok((verdict, _)) => return Tried::Disagree(Box::new(verdict), case.program),
             Err(what) => return Tried::Disagree(Box::new(Verdict::Failed(what)), case.program),
         }
@@ -180,7 +180,7 @@ fn settled(mut case: Case, profile: Profile, fuel: u64) -> Tried<Case> {
             let lanes = Lanes { checked: lanes.len() as u64 - undecided, undecided };
             Tried::Fit(Box::new((case, lanes)))
         }
-        Ok((Verdict::Unchecked(..), _)) => Tried::LeftOut("not run by the machine"),
+        Ok((Verdict::Unchecked(_) | Verdict::Limit(_), _)) => Tried::LeftOut("not run by the machine"),
         Ok((verdict, _)) => Tried::Disagree(Box::new(verdict), case.program),
         Err(what) => Tried::Disagree(Box::new(Verdict::Failed(what)), case.program),
     }

@@ -2,7 +2,7 @@
 
 use super::engines::{Bounds, Expression, Grid, Scalars, Unfit};
 use super::format::{Call, Case, Checks, Dispatch, Ends, Lane};
-use crate::theorem::{Difference, Engine, Lack, Lanes, Verdict};
+use crate::theorem::{Difference, Engine, Lanes, Verdict};
 use crate::vectors::replay::Replayed;
 use crate::vectors::{LineError, Reader};
 use smallstep_semantics::number::Profile;
@@ -64,17 +64,22 @@ pub fn replay<R: BufRead>(reader: &mut Reader<R, Case>, engines: &[Ours], fuel: 
 }
 
 /// What of a check was compared, and the first that differs.
-#[derive(Default)]
 struct Compared {
+    engine: Engine,
     lanes: Lanes,
     /// A sentence.
     wrong: Option<String>,
     others: u64,
     open: bool,
-    unfit: Option<(Lack, String)>,
+    /// Why something is not compared.
+    unfit: Option<Verdict>,
 }
 
 impl Compared {
+    fn by(engine: Engine) -> Compared {
+        Compared { engine, lanes: Lanes::default(), wrong: None, others: 0, open: false, unfit: None }
+    }
+
     fn lane(&mut self, expected: &Lane, agrees: Option<bool>, place: impl Fn() -> String, shown: impl Fn() -> String) {
         match agrees {
             None => {
@@ -98,8 +103,8 @@ impl Compared {
 
     fn unfit(&mut self, unfit: Unfit, place: &str) {
         match unfit {
-            Unfit::Room(what) => self.unfit = Some((Lack::Room, format!("{place}: {what}"))),
-            Unfit::Unsupported(what) => self.unfit = Some((Lack::Device, format!("{place}: unsupported: {what}"))),
+            Unfit::Room(what) => self.unfit = Some(Verdict::Limit(format!("{}: {place}: {what}", self.engine))),
+            Unfit::Unsupported(what) => self.unfit = Some(Verdict::Unchecked(format!("{}: {place}: unsupported: {what}", self.engine))),
             Unfit::Wrong(what) => self.wrong(|| format!("{place}: the vectors have a value, and this engine has none: {what}")),
         }
     }
@@ -133,9 +138,9 @@ impl Compared {
 /// If the case is none: its program is not valid, or has not what the case says.
 pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> Result<(Verdict, Lanes), String> {
     let bounds = Bounds { fuel, ways: WAYS };
-    let mut compared = Compared::default();
+    let mut compared = Compared::by(engine.engine());
     if engine == Ours::Spirv && !case.checks.has_spirv() {
-        return Ok((Verdict::Unchecked(Lack::Device, "the case carries no SPIR-V".into()), Lanes::default()));
+        return Ok((Verdict::Unchecked("the case carries no SPIR-V".into()), Lanes::default()));
     }
     match &case.checks {
         Checks::Calls(calls) => {
@@ -145,13 +150,13 @@ pub(super) fn judge(case: &Case, engine: Ours, profile: Profile, fuel: u64) -> R
         }
         Checks::Dispatch(dispatch) => dispatched(&case.program, dispatch, engine, profile, bounds, &mut compared)?,
     }
-    let Compared { lanes, wrong, others, open, unfit } = compared;
+    let Compared { lanes, wrong, others, open, unfit, .. } = compared;
     let verdict = match (wrong, unfit) {
         (Some(what), _) => {
             let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
             Difference::of(Engine::Vectors, engine.engine(), what + &more)
         }
-        (None, Some((lack, what))) => Verdict::Unchecked(lack, format!("{}: {what}", engine.engine())),
+        (None, Some(verdict)) => verdict,
         (None, None) if open => {
             let all = lanes.all();
             Verdict::Undecided(format!("{} of {all} lanes may be anything", lanes.undecided))
