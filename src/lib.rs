@@ -17,7 +17,6 @@ pub mod compile;
 pub mod compute;
 pub mod diagnostic;
 pub mod dispatch;
-pub mod generate;
 pub mod gpu;
 pub mod precision;
 pub mod program;
@@ -27,3 +26,5 @@ pub mod source;
 pub mod theorem;
 pub mod vectors;
 pub mod verdict;
+
+pub use smallstep_generate as generate;

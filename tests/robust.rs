@@ -1,12 +1,13 @@
 //! The properties of the fuzz targets, over mutated samples: what `cargo test` can do of a fuzzer's
 //! work, from fixed seeds.
 
+use smallstep::generate::wsl;
 use smallstep::generate::{self, Limits, Random};
 use smallstep::{compile, robust};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::spirv::environment::Resources;
 use smallstep_semantics::spirv::{self, Buffer};
-use smallstep_semantics::wsl::{generate as wsl, print::print};
+use smallstep_semantics::wsl::print::print;
 use smallstep_spec_tests::file::CaseFile;
 
 const ROUNDS: u64 = 3_000;

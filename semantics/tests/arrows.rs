@@ -46,10 +46,8 @@ const BESIDE: &[&str] = &[
     "spirv::draw::judged",
     "spirv::draw::picture",
     "spirv::opcodes",
-    "wsl::beside",
     "wsl::call",
     "wsl::draw",
-    "wsl::generate",
     "wsl::group::fast",
     "wsl::traces",
 ];

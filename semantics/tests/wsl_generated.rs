@@ -2,9 +2,9 @@
 //! print and read back; near misses are rejected by the rule that they break.
 //! `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
 
+use smallstep_generate::wsl::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::Stage;
-use smallstep_semantics::wsl::generate::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program};
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print;
 use smallstep_semantics::wsl::recheck::recheck;

@@ -1,11 +1,11 @@
 //! The second opinion on typed programs says no: every corruption of a typed program, planted by
 //! hand or at every node of generated programs, is refuted.
 
+use smallstep_generate::wsl::typed::program as generated;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::environment::access::{Callee, Generated};
 use smallstep_semantics::wsl::environment::{FunctionId, Semantic};
-use smallstep_semantics::wsl::generate::typed::program as generated;
 use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::syntax::{AddressSpace, FunctionKind};
 use smallstep_semantics::wsl::types::{Type, TypeId, ValueType};

@@ -2,12 +2,12 @@
 
 use crate::expect::Found;
 use crate::reject::Wrong;
+use smallstep::generate::wsl::beside::{self, Compared, Fuel};
 use smallstep::run::{grid, stages};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::uniformity::{self, seed};
-use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::call::{self};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;

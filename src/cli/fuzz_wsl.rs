@@ -97,7 +97,7 @@ impl FuzzWsl {
         if self.show {
             for seed in (0..self.count()).map(|i| self.seed.wrapping_add(i)) {
                 let text = match self.uniformity {
-                    None => smallstep_semantics::wsl::generate::typed::program(seed),
+                    None => smallstep::generate::wsl::typed::program(seed),
                     Some(_) => smallstep::generate::uniformity::program(seed).tree.text(),
                 };
                 match self.json {

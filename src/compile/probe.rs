@@ -34,6 +34,7 @@ use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, StorageClass};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::module::{EntryPoint, Interface, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
+use smallstep_semantics::spirv::write::{push, push_with};
 use smallstep_semantics::spirv::{Instruction, Module};
 
 /// The most executions of one instruction that a float can count.
@@ -442,14 +443,4 @@ impl<'m> Adapter<'m> {
         self.next += 1;
         self.next - 1
     }
-}
-
-fn push(code: &mut Vec<u32>, op: Op, operands: &[u32]) {
-    push_with(code, op, operands, &[]);
-}
-
-fn push_with(code: &mut Vec<u32>, op: Op, first: &[u32], rest: &[u32]) {
-    code.push((first.len() as u32 + rest.len() as u32 + 1) << 16 | op as u32);
-    code.extend_from_slice(first);
-    code.extend_from_slice(rest);
 }

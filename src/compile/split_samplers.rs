@@ -20,9 +20,9 @@ use smallstep_semantics::spirv::{Instruction, decode};
 
 use super::CannotAdapt;
 use super::bindings::Place;
-use super::viewport::put;
 use crate::dispatch::resources::{self, Behind, Descriptor, defined, for_each_id};
 use crate::dispatch::{ComputeDispatch, DrawDispatch, SamplerBinding, Stage};
+use smallstep_semantics::spirv::write::push;
 
 /// The dispatch without combined image samplers; the same words if it has none.
 ///
@@ -167,8 +167,8 @@ impl<'d> Split<'d> {
                 Op::Decorate if operands[1] == Decoration::Binding as u32 && self.variables.contains_key(&operands[0]) => {
                     self.words.extend(instruction.words(self.decoded.words));
                     let Variable { sampler, place: (set, binding), .. } = self.variables[&operands[0]];
-                    put(&mut self.words, Op::Decorate, &[sampler, Decoration::DescriptorSet as u32, set]);
-                    put(&mut self.words, Op::Decorate, &[sampler, Decoration::Binding as u32, binding]);
+                    push(&mut self.words, Op::Decorate, &[sampler, Decoration::DescriptorSet as u32, set]);
+                    push(&mut self.words, Op::Decorate, &[sampler, Decoration::Binding as u32, binding]);
                     decorated.push(operands[0]);
                 }
                 Op::TypeSampler if self.declared => {}
@@ -198,7 +198,7 @@ impl<'d> Split<'d> {
         if all.len() >= usize::from(u16::MAX) {
             return Err(CannotAdapt(format!("an entry point's interface has no room for the samplers beside {} words", operands.len())));
         }
-        put(&mut self.words, Op::EntryPoint, &all);
+        push(&mut self.words, Op::EntryPoint, &all);
         Ok(())
     }
 
@@ -206,12 +206,12 @@ impl<'d> Split<'d> {
         let (class, variable) = (StorageClass::UniformConstant as u32, self.variables[&id]);
         if !self.declared {
             self.declared = true;
-            put(&mut self.words, Op::TypeSampler, &[self.sampler_type]);
+            push(&mut self.words, Op::TypeSampler, &[self.sampler_type]);
         }
         for (id, ty) in [(id, variable.image), (variable.sampler, self.sampler_type)] {
             let pointer = self.fresh()?;
-            put(&mut self.words, Op::TypePointer, &[pointer, class, ty]);
-            put(&mut self.words, Op::Variable, &[pointer, id, class]);
+            push(&mut self.words, Op::TypePointer, &[pointer, class, ty]);
+            push(&mut self.words, Op::Variable, &[pointer, id, class]);
         }
         Ok(())
     }
@@ -221,7 +221,7 @@ impl<'d> Split<'d> {
         let sampler = self.fresh()?;
         for (ty, id, from) in [(image, instruction.result, operands[0]), (self.sampler_type, sampler, variable)] {
             let all: Vec<u32> = [ty, id, from].into_iter().chain(operands[1..].iter().copied()).collect();
-            put(&mut self.words, Op::Load, &all);
+            push(&mut self.words, Op::Load, &all);
         }
         self.loaded.insert(instruction.result, Loaded { sampler, combined });
         Ok(())
@@ -252,7 +252,7 @@ impl<'d> Split<'d> {
         };
         let (combined, sampler) = (loaded.combined, loaded.sampler);
         let made = self.fresh()?;
-        put(&mut self.words, Op::SampledImage, &[combined, made, first, sampler]);
+        push(&mut self.words, Op::SampledImage, &[combined, made, first, sampler]);
         let start = self.words.len();
         self.words.extend(instruction.words(self.decoded.words));
         // The first operand, behind the result's type and the result.

@@ -17,6 +17,7 @@ use smallstep_semantics::raster::Viewport;
 use smallstep_semantics::spirv::decode;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::words::{Decoded, HEADER_WORDS, string_at};
+use smallstep_semantics::spirv::write::push;
 
 use super::CannotAdapt;
 use crate::dispatch::resources::defined;
@@ -78,12 +79,12 @@ fn negated(words: &Arc<[u32]>, entry: &str) -> Result<Arc<[u32]>, CannotAdapt> {
                 Some(int) => int.result,
                 None => {
                     let int = fresh()?;
-                    put(&mut declarations, Op::TypeInt, &[int, 32, 0]);
+                    push(&mut declarations, Op::TypeInt, &[int, 32, 0]);
                     int
                 }
             };
-            put(&mut declarations, Op::TypePointer, &[pointer, StorageClass::Output as u32, position.vector]);
-            put(&mut declarations, Op::Constant, &[int, constant, member]);
+            push(&mut declarations, Op::TypePointer, &[pointer, StorageClass::Output as u32, position.vector]);
+            push(&mut declarations, Op::Constant, &[int, constant, member]);
             Some((pointer, constant))
         }
     };
@@ -99,14 +100,14 @@ fn negated(words: &Arc<[u32]>, entry: &str) -> Result<Arc<[u32]>, CannotAdapt> {
                 let mut at = position.variable;
                 if let Some((pointer, constant)) = chain {
                     at = fresh()?;
-                    put(&mut adapted, Op::AccessChain, &[pointer, at, position.variable, constant]);
+                    push(&mut adapted, Op::AccessChain, &[pointer, at, position.variable, constant]);
                 }
                 let [whole, y, negated, turned] = [fresh()?, fresh()?, fresh()?, fresh()?];
-                put(&mut adapted, Op::Load, &[position.vector, whole, at]);
-                put(&mut adapted, Op::CompositeExtract, &[scalar, y, whole, 1]);
-                put(&mut adapted, Op::FNegate, &[scalar, negated, y]);
-                put(&mut adapted, Op::CompositeInsert, &[position.vector, turned, negated, whole, 1]);
-                put(&mut adapted, Op::Store, &[at, turned]);
+                push(&mut adapted, Op::Load, &[position.vector, whole, at]);
+                push(&mut adapted, Op::CompositeExtract, &[scalar, y, whole, 1]);
+                push(&mut adapted, Op::FNegate, &[scalar, negated, y]);
+                push(&mut adapted, Op::CompositeInsert, &[position.vector, turned, negated, whole, 1]);
+                push(&mut adapted, Op::Store, &[at, turned]);
             }
             _ => {}
         }
@@ -114,11 +115,6 @@ fn negated(words: &Arc<[u32]>, entry: &str) -> Result<Arc<[u32]>, CannotAdapt> {
     }
     adapted[3] = next;
     Ok(Arc::from(adapted))
-}
-
-pub(super) fn put(words: &mut Vec<u32>, op: Op, operands: &[u32]) {
-    words.push((1 + operands.len() as u32) << 16 | op as u32);
-    words.extend(operands);
 }
 
 /// The function and the interface of the vertex entry point of that name.

@@ -1,8 +1,8 @@
 //! WSL text: whatever it is, tokens and a tree, or errors in it; and programs that both engines
 //! execute alike.
 
+use crate::generate::wsl::beside::{self, Bounds, Fuel};
 use smallstep_semantics::uniformity;
-use smallstep_semantics::wsl::beside::{self, Bounds, Fuel};
 use smallstep_semantics::wsl::desugar::desugar;
 use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
 use smallstep_semantics::wsl::lex::lex;

@@ -1,8 +1,8 @@
 //! Generated WSL against its validation: well-typed programs must be accepted, re-checked and read
 //! back; near-misses rejected by the rule that they break.
 
+use crate::generate::wsl::typed::{Fault, near_miss, program};
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::wsl::generate::typed::{Fault, near_miss, program};
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print;
 use smallstep_semantics::wsl::recheck::recheck;

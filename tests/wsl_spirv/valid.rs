@@ -3,11 +3,11 @@
 use crate::cases::{CALLS, DISPATCHES};
 use crate::texture_cases::CASES;
 use smallstep::compile::wsl::{Options, translate, translate_function};
+use smallstep::generate::wsl::{dispatch, draws, typed};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::generate::{dispatch, draws, typed};
 use smallstep_semantics::wsl::validate::validate;
 use smallstep_spec_tests::tools;
 use std::process::Command;

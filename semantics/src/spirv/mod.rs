@@ -15,7 +15,7 @@ use loading::{alias, check, declare, descriptors, image_operands, lenient, order
 pub use loading::{cfg, error, float_controls, module, opcodes, specialize, subset, types};
 pub use machines::{lockstep, machine};
 pub use relation::{concurrency, draw, grid, step};
-pub use text::{assemble, disassemble, grammar, literal, words};
+pub use text::{assemble, disassemble, grammar, literal, words, write};
 pub use values::{environment, memory, object, operation, shared, value};
 use values::{persistent, report};
 

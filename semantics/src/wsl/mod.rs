@@ -4,11 +4,9 @@
 //! environment and every function's derivation (`environment`, `typing`) → a typed program that
 //! execution needs nothing but.
 
-pub mod beside;
 pub mod call;
 pub mod draw;
 mod front;
-pub mod generate;
 pub mod machine;
 mod relation;
 mod validation;

@@ -1,10 +1,10 @@
 //! The same seed and strategy give the same trace and observation, whatever else runs beside, and
 //! on however many threads of the host.
 
+use smallstep_generate::wsl::{arguments, dispatch, typed};
 use smallstep_semantics::wsl::call::{self, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::generate::{arguments, dispatch, typed};
 use smallstep_semantics::wsl::group::{self, Ending, Schedule};
 use smallstep_semantics::wsl::machine::{self, Compiled};
 use smallstep_semantics::wsl::validate::validate;

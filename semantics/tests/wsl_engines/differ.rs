@@ -1,6 +1,6 @@
 //! The comparison of both engines says no where they run something else.
 
-use smallstep_semantics::wsl::beside::{self, Bounds, Compared, Fuel, Left};
+use smallstep_generate::wsl::beside::{self, Bounds, Compared, Fuel, Left};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices};
 use smallstep_semantics::wsl::environment::FunctionId;

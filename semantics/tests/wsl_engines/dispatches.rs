@@ -1,7 +1,7 @@
 //! Generated dispatches on both engines, by several schedules; and with a race planted.
 
+use smallstep_generate::wsl::dispatch::{self, Dispatch, Shape};
 use smallstep_semantics::wsl::choice::Strategy;
-use smallstep_semantics::wsl::generate::dispatch::{self, Dispatch, Shape};
 use smallstep_semantics::wsl::group::{self, Ending, Schedule, Shown};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::open::Possible;

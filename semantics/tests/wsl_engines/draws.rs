@@ -1,11 +1,11 @@
 //! Draws on both engines: those of generated programs, and fragments whose quads part ways around
 //! derivatives and samples.
 
-use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
+use smallstep_generate::wsl::beside::{self, Compared, Fuel};
+use smallstep_generate::wsl::bound::draws;
+use smallstep_generate::wsl::typed;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{Draw, Ending, Settings};
-use smallstep_semantics::wsl::generate::bound::draws;
-use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;

@@ -1,10 +1,10 @@
 //! Generated programs on both engines.
 
 use crate::{Compared, compare};
+use smallstep_generate::wsl::arguments::words;
+use smallstep_generate::wsl::typed;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::generate::arguments::words;
-use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::machine::Compiled;
 use smallstep_semantics::wsl::syntax::FunctionKind;

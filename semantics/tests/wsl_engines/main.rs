@@ -7,7 +7,7 @@ mod draws;
 mod generated;
 mod grids;
 
-use smallstep_semantics::wsl::beside::{self, Fuel};
+use smallstep_generate::wsl::beside::{self, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::machine::Compiled;

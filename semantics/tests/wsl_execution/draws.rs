@@ -1,6 +1,8 @@
 //! Draws of generated entry points end as they must, with every step well typed; draws whose
 //! results are known by other means; and draws that must not be.
 
+use smallstep_generate::wsl::bound::draws;
+use smallstep_generate::wsl::typed;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::choice::Strategy;
@@ -8,8 +10,6 @@ use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, S
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::execution::check::well_typed;
 use smallstep_semantics::wsl::execution::{Shared, Thread};
-use smallstep_semantics::wsl::generate::bound::draws;
-use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::group::Schedule;
 use smallstep_semantics::wsl::memory::Memory;
 use smallstep_semantics::wsl::open::Possible;

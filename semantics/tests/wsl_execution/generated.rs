@@ -1,11 +1,11 @@
 //! Progress: no generated program gets stuck.
 
+use smallstep_generate::wsl::typed;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::call::{Evaluation, Settings};
 use smallstep_semantics::wsl::environment::FunctionId;
 use smallstep_semantics::wsl::execution::call_of;
 use smallstep_semantics::wsl::execution::term::Value;
-use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::Word;

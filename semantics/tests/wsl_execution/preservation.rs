@@ -1,6 +1,7 @@
 //! Preservation: every step leaves a well-typed term; and the check refuses terms that are not.
 
 use crate::generated::argument;
+use smallstep_generate::wsl::typed;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::call::prepare;
 use smallstep_semantics::wsl::choice::Strategy;
@@ -11,7 +12,6 @@ use smallstep_semantics::wsl::execution::{
     Cx, ExprRule, Next, Planted, Replacement, Shared, StmtRule, Stop, Thread, assign, builtin, call, call_of, expression, generated,
     iteration, left, source, statement, step, switch,
 };
-use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::memory::{Address, Memory, Object, ObjectId, Words};
 use smallstep_semantics::wsl::open::{Opens, Ways, Word, explore};

@@ -5,6 +5,7 @@
 //! that forget part of their premises are seen where they apply beside others.
 
 use crate::generated::argument;
+use smallstep_generate::wsl::typed;
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::call::prepare;
 use smallstep_semantics::wsl::choice::Strategy;
@@ -16,7 +17,6 @@ use smallstep_semantics::wsl::execution::Replacement::{Expr as E, Stmt as S};
 use smallstep_semantics::wsl::execution::call::e_call_resolve;
 use smallstep_semantics::wsl::execution::term::{Expr, Form, Stmt, Value};
 use smallstep_semantics::wsl::execution::{Cx, Next, Planted, Replacement, Rules, Shared, Step, Stop, Thread, ask, call_of, source, step};
-use smallstep_semantics::wsl::generate::typed;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::library::Meaning;
 use smallstep_semantics::wsl::memory::{Memory, Object, Words};

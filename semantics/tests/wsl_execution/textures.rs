@@ -2,11 +2,11 @@
 //! operands; well-typed terms.
 
 use crate::random::Random;
+use smallstep_generate::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::image::{Compare, Filter, Format, Image, Sampler};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::wsl::beside::{self, Compared, Fuel};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::execution::term::Value;
 use smallstep_semantics::wsl::execution::{Planted, call_of};

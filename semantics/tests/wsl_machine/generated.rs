@@ -1,9 +1,9 @@
 //! Generated programs: each function compiles, or says what is unsupported; what compiles runs to
 //! an end.
 
+use smallstep_generate::wsl::typed::program;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::environment::FunctionId;
-use smallstep_semantics::wsl::generate::typed::program;
 use smallstep_semantics::wsl::machine::{Compiled, Ending, Grid, Memory, Refusal, Settings};
 
 /// 200, or as many as the environment asks for.

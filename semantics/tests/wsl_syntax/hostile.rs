@@ -1,10 +1,10 @@
 //! Input of any kind ends in a tree or in errors, in time linear in it.
 
 use crate::random::Random;
+use smallstep_generate::wsl as generate;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::desugar::desugar;
 use smallstep_semantics::wsl::error::{Error, MAX_ERRORS};
-use smallstep_semantics::wsl::generate;
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::{print, print_core};
 

@@ -1,7 +1,7 @@
 //! The registry says where each rule of text is, and there it is.
 
+use smallstep_generate::wsl as generate;
 use smallstep_semantics::rule::{Judgement, Rule};
-use smallstep_semantics::wsl::generate;
 use smallstep_semantics::wsl::parse::parse_with_rules;
 use smallstep_semantics::wsl::print::print;
 use std::collections::BTreeSet;

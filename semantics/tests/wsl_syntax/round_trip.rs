@@ -2,7 +2,7 @@
 //! wherever they are source.
 
 use crate::random::Random;
-use smallstep_semantics::wsl::generate;
+use smallstep_generate::wsl as generate;
 use smallstep_semantics::wsl::parse::parse;
 use smallstep_semantics::wsl::print::print;
 

@@ -1,10 +1,7 @@
-//! Instructions as words, and the static ids of the module's header (report §6.1: typeid).
+//! The static ids of the module's header (report §6.1: typeid).
 
-use rspirv::spirv;
 use smallstep_semantics::lambda_v::types::{Elem, Ground};
-
-/// A SPIR-V id.
-pub type Id = u32;
+use smallstep_semantics::spirv::write::Id;
 
 /// Ids that every module has at the same place, whether it declares them or not.
 pub mod fixed {
@@ -64,44 +61,4 @@ pub fn typeid(ty: Ground) -> Id {
         Ground::Vec(n, Elem::F) => fixed::FLOAT + n as Id - 1,
         Ground::Mat(n) => fixed::MAT2 + n as Id - 2,
     }
-}
-
-/// A vector of instructions.
-#[derive(Clone, Debug, Default)]
-pub struct Code {
-    /// The words, instruction after instruction.
-    pub words: Vec<u32>,
-    /// How many instructions.
-    pub instructions: usize,
-}
-
-impl Code {
-    /// Appends an instruction with these operands (result type and result included
-    /// where it has them).
-    pub fn push(&mut self, op: spirv::Op, operands: &[u32]) {
-        self.words.push((operands.len() as u32 + 1) << 16 | op as u32);
-        self.words.extend_from_slice(operands);
-        self.instructions += 1;
-    }
-
-    /// Appends an instruction whose operands come in two parts.
-    pub fn push_with(&mut self, op: spirv::Op, first: &[u32], rest: &[u32]) {
-        self.words.push((first.len() as u32 + rest.len() as u32 + 1) << 16 | op as u32);
-        self.words.extend_from_slice(first);
-        self.words.extend_from_slice(rest);
-        self.instructions += 1;
-    }
-
-    /// Appends the instructions of `other`.
-    pub fn append(&mut self, other: &Code) {
-        self.words.extend_from_slice(&other.words);
-        self.instructions += other.instructions;
-    }
-}
-
-/// A string literal: UTF-8, NUL-terminated, padded to words.
-pub fn string(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize(text.len() / 4 * 4 + 4, 0);
-    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }

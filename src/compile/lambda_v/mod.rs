@@ -12,7 +12,6 @@ mod rules;
 pub use rules::{Edge, Input, Output, Translated};
 
 use crate::dispatch::Target;
-use emit::{Code, Id};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::Span;
 use smallstep_semantics::lambda_v::terms::{Node, Replacement, Substitute, TermId, Terms};
@@ -20,6 +19,7 @@ use smallstep_semantics::lambda_v::types::{Ground, Type};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::write::{Code, Id};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@
 //! This lies outside the theorem's eval_S (LV-19): a lemma of its own, tested
 //! by running whole modules.
 
-use super::emit::{Code, Id, fixed, string, typeid};
+use super::emit::{fixed, typeid};
 use super::{Constants, Module, Translator, Untranslatable};
 use crate::dispatch::Target;
 use rspirv::spirv::{
@@ -16,6 +16,7 @@ use smallstep_semantics::number::Controls;
 use smallstep_semantics::outcome::Limit;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::float_controls;
+use smallstep_semantics::spirv::write::{Code, Id, string};
 
 /// SPIR-V 1.3: Vulkan 1.1 reads it, and the float controls are an extension of it (report §3.2).
 pub const VERSION: u32 = 0x0001_0300;

@@ -5,7 +5,7 @@
 //! closed: parameters of a rec-func become translated expressions before the body is translated, so
 //! nothing can be captured (LV-4).
 
-use super::emit::{Id, fixed, typeid};
+use super::emit::{fixed, typeid};
 use super::{Site, Translator, Untranslatable, Witness};
 use rspirv::spirv::{LoopControl, Op, SelectionControl};
 use smallstep_semantics::lambda_v::builtin::{Builtin, Emit, index_below};
@@ -14,6 +14,7 @@ use smallstep_semantics::lambda_v::types::{Elem, Ground, Type};
 use smallstep_semantics::lambda_v::typing::rec_match::rec_match;
 use smallstep_semantics::number::{Instruction, Op as Operation};
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::write::Id;
 use smallvec::SmallVec;
 
 /// The terms that only translation makes (the report's GE).

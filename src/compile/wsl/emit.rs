@@ -9,8 +9,7 @@ use smallstep_semantics::rule::Rule;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// A SPIR-V id.
-pub(super) type Id = u32;
+pub(super) use smallstep_semantics::spirv::write::{Id, push, string};
 
 /// Operands of an instruction.
 pub(super) type Operands = SmallVec<[u32; 8]>;
@@ -71,19 +70,6 @@ pub(super) struct Emitter<'p> {
 
 /// The most bytes of a text.
 const MAX_TEXT: usize = 0xfff0 * 4;
-
-/// A string literal: UTF-8, ended by a zero byte and padded to words.
-pub(super) fn string(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize(text.len() / 4 * 4 + 4, 0);
-    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-}
-
-/// Appends an instruction.
-pub(super) fn put(to: &mut Vec<u32>, op: Op, operands: &[u32]) {
-    to.push((operands.len() as u32 + 1) << 16 | op as u32);
-    to.extend_from_slice(operands);
-}
 
 /// Whether NoContraction may decorate the instruction, of floats.
 fn is_contractible(op: Op) -> bool {
@@ -225,7 +211,7 @@ impl<'p> Emitter<'p> {
 
     /// Begins a block.
     pub(super) fn begin(&mut self, label: Id) {
-        put(&mut self.body.code, Op::Label, &[label]);
+        push(&mut self.body.code, Op::Label, &[label]);
         (self.body.block, self.body.open) = (label, true);
     }
 
@@ -290,7 +276,7 @@ impl<'p> Emitter<'p> {
 
     /// Says which line of the source what follows is from.
     pub(super) fn line(&mut self, file: Id, line: u32, column: u32) {
-        put(&mut self.body.code, Op::Line, &[file, line, column]);
+        push(&mut self.body.code, Op::Line, &[file, line, column]);
     }
 
     /// A text that debug information names. Longer ones than an instruction holds are cut.
@@ -306,7 +292,7 @@ impl<'p> Emitter<'p> {
         let id = self.fresh();
         let mut operands = vec![id];
         operands.extend(string(text));
-        put(&mut self.strings, Op::String, &operands);
+        push(&mut self.strings, Op::String, &operands);
         self.texts.insert(text.into(), id);
         id
     }
@@ -315,7 +301,7 @@ impl<'p> Emitter<'p> {
     pub(super) fn name(&mut self, id: Id, name: &str) {
         let mut operands = vec![id];
         operands.extend(string(name));
-        put(&mut self.names, Op::Name, &operands);
+        push(&mut self.names, Op::Name, &operands);
     }
 
     /// A constant of 32 bits of an integer or float type.

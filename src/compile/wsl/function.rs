@@ -374,14 +374,14 @@ impl Compiler<'_> {
         }
         let Body { variables, code, .. } = std::mem::replace(&mut self.e.body, outer);
         let out = &mut self.e.functions;
-        super::put(out, Op::Function, &[result, id, FunctionControl::NONE.bits(), ty]);
+        super::push(out, Op::Function, &[result, id, FunctionControl::NONE.bits(), ty]);
         for (ty, id) in parameters {
-            super::put(out, Op::FunctionParameter, &[*ty, *id]);
+            super::push(out, Op::FunctionParameter, &[*ty, *id]);
         }
-        super::put(out, Op::Label, &[first]);
+        super::push(out, Op::Label, &[first]);
         out.extend(variables);
         out.extend(code);
-        super::put(out, Op::FunctionEnd, &[]);
+        super::push(out, Op::FunctionEnd, &[]);
         self.e.rule = saved;
         Ok(())
     }

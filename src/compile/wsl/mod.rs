@@ -44,7 +44,7 @@ use crate::dispatch::BufferKind;
 pub use stage::{DrawModules, StageVariable, translate_draw};
 
 use debug::Debug;
-use emit::{Emitter, Id, put, string};
+use emit::{Emitter, Id, push, string};
 use function::{Clones, Key};
 use place::{Bound, Root, Value};
 use planted::Planted;
@@ -402,37 +402,37 @@ impl Compiler<'_> {
         }
         let mut words = vec![MAGIC_NUMBER, VERSION, 0, self.e.bound(), 0];
         for &capability in &self.e.capabilities {
-            put(&mut words, Op::Capability, &[capability]);
+            push(&mut words, Op::Capability, &[capability]);
         }
         for control in controls.modes() {
-            put(&mut words, Op::Capability, &[control.capability as u32]);
+            push(&mut words, Op::Capability, &[control.capability as u32]);
         }
         for capability in self.textures.capabilities() {
-            put(&mut words, Op::Capability, &[capability as u32]);
+            push(&mut words, Op::Capability, &[capability as u32]);
         }
         if controls.modes().next().is_some() {
-            put(&mut words, Op::Extension, &string(float_controls::EXTENSION));
+            push(&mut words, Op::Extension, &string(float_controls::EXTENSION));
         }
         if self.debug.is_some() {
-            put(&mut words, Op::Extension, &string(debug::EXTENSION));
+            push(&mut words, Op::Extension, &string(debug::EXTENSION));
         }
         let imports = [Some((self.e.glsl, "GLSL.std.450")), self.debug.as_ref().map(|debug| (debug.set, debug::SET))];
         for (id, set) in imports.into_iter().flatten() {
             let mut import = vec![id];
             import.extend(string(set));
-            put(&mut words, Op::ExtInstImport, &import);
+            push(&mut words, Op::ExtInstImport, &import);
         }
-        put(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
+        push(&mut words, Op::MemoryModel, &[AddressingModel::Logical as u32, MemoryModel::GLSL450 as u32]);
         let mut interface = vec![shell.model as u32, shell.main];
         interface.extend(string(&shell.name));
         interface.extend(&self.stage.variables);
-        put(&mut words, Op::EntryPoint, &interface);
+        push(&mut words, Op::EntryPoint, &interface);
         for mode in &shell.modes {
             let operands: Vec<u32> = std::iter::once(shell.main).chain(mode.iter().copied()).collect();
-            put(&mut words, Op::ExecutionMode, &operands);
+            push(&mut words, Op::ExecutionMode, &operands);
         }
         for control in controls.modes() {
-            put(&mut words, Op::ExecutionMode, &[shell.main, control.mode as u32, 32]);
+            push(&mut words, Op::ExecutionMode, &[shell.main, control.mode as u32, 32]);
         }
         for section in [&self.e.strings, &self.e.names, &self.e.decorations, &self.e.globals, &self.e.functions] {
             words.extend_from_slice(section);

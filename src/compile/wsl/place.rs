@@ -125,7 +125,7 @@ impl Compiler<'_> {
         let saved = self.e.enter(Rule::CodegenLocal);
         let pointer = self.pointer(StorageClass::Function, of);
         let id = self.e.fresh();
-        super::put(&mut self.e.body.variables, Op::Variable, &[pointer, id, StorageClass::Function as u32]);
+        super::push(&mut self.e.body.variables, Op::Variable, &[pointer, id, StorageClass::Function as u32]);
         self.e.rule = saved;
         Ok(Root { id, class: StorageClass::Function, ty, buffer: false })
     }

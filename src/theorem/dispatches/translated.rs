@@ -16,7 +16,7 @@ use super::optimised::{Ends, Optimised, optimised_any};
 use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
-use crate::generate::wsl as shrink;
+use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Programs, translated};

@@ -1,11 +1,12 @@
 //! Bugs in module creation.
 
 use super::{Bug, Check, emitted};
-use crate::compile::lambda_v::emit::{Code, fixed};
+use crate::compile::lambda_v::emit::fixed;
 use crate::compile::lambda_v::{self as compile};
 use crate::theorem::case::Planted;
 use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, Op, StorageClass};
 use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::write::Code;
 
 fn creating(section: fn(Rule, &mut Code)) -> Planted {
     Planted { translation: compile::Planted { section: Some(section), ..Default::default() }, ..Planted::default() }

@@ -1,7 +1,7 @@
 //! Finding one's way in the words that the translation emits.
 
-use crate::compile::lambda_v::emit::Code;
 use rspirv::spirv::Op;
+use smallstep_semantics::spirv::write::Code;
 
 /// Where the instructions of a word vector begin, with their opcodes.
 pub(super) fn instructions(words: &[u32], from: usize) -> Vec<(usize, u32)> {

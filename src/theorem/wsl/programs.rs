@@ -3,12 +3,12 @@
 use super::case::Case;
 use super::subject::Subject;
 use super::{disagree, unchecked};
+use crate::generate::wsl::typed::{Purpose, Restriction, executed};
+use crate::generate::wsl::{arguments, bound, dispatch, draws as pipelines};
 use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::image::Compare;
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
 use smallstep_semantics::wsl::environment::{Function, FunctionId, Semantic};
-use smallstep_semantics::wsl::generate::typed::{Purpose, Restriction, executed};
-use smallstep_semantics::wsl::generate::{arguments, bound, dispatch, draws as pipelines};
 use smallstep_semantics::wsl::group::{Dispatch, Resource};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::types::TypeId;

@@ -2,7 +2,7 @@
 
 use super::campaign::Plan;
 use super::programs::{Generated, Programs, generated};
-use crate::generate::wsl as shrink;
+use crate::generate::wsl::shrink;
 use crate::gpu::Device;
 use crate::theorem::{Engine, Verdict};
 

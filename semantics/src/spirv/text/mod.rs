@@ -5,3 +5,4 @@ pub mod disassemble;
 pub mod grammar;
 pub mod literal;
 pub mod words;
+pub mod write;

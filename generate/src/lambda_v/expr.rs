@@ -1,0 +1,505 @@
+//! Expressions of a type of values.
+
+use super::binding::For;
+use super::catalog::{Catalog, Instance, Known, catalog, literal_size, slot};
+use super::draft::{Draft, Id, Name};
+use super::leaf::DEAREST;
+use super::mix::{Mix, Numbers};
+use super::near_miss::Breach;
+use super::range::{self, Range};
+use super::scope::{Binding, Kind, Scope, Signature};
+use crate::random::Random;
+use smallstep_semantics::lambda_v::builtin::{Builtin, Emit};
+use smallstep_semantics::lambda_v::types::{Elem, Ground};
+use smallstep_semantics::number::Op;
+use smallvec::SmallVec;
+
+/// An expression made, and what its value is guessed to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    pub(super) id: Id,
+    pub(super) range: Range,
+}
+
+/// A program in the making.
+pub(super) struct Generator {
+    pub(super) random: Random,
+    pub(super) mix: Mix,
+    pub(super) draft: Draft,
+    pub(super) scope: Scope,
+    pub(super) signatures: Vec<Signature>,
+    pub(super) catalog: &'static Catalog,
+    /// The cost by name of what is being made.
+    pub(super) work: u64,
+    /// Within how many expressions that nothing sees.
+    pub(super) unseen: u32,
+    /// How many loops stand around.
+    pub(super) nesting: u32,
+    /// The number of loops made.
+    pub(super) loops: u32,
+    /// The instance that this program prefers, so that a campaign sees each.
+    pub(super) focus: &'static Instance,
+    /// The change to make to the program, if one is still to be made, and in how many of a hundred
+    /// places that allow it.
+    pub(super) breach: Option<(Breach, u32)>,
+    /// Where the change was made.
+    pub(super) broken: Option<Id>,
+    /// Whether typing is certain to reach what is being made.
+    pub(super) reached: bool,
+}
+
+impl Generator {
+    pub(super) fn new(mut random: Random, mut mix: Mix) -> Generator {
+        let catalog = catalog();
+        let focus = loop {
+            let instance = &catalog.all[random.below(catalog.all.len() as u32) as usize];
+            if mix.rough == instance.rough || random.percent(30) {
+                break instance;
+            }
+        };
+        let takes = |wanted: fn(&Ground) -> bool| focus.params.iter().any(wanted) || wanted(&focus.result);
+        if takes(|ty| matches!(ty, Ground::Mat(_))) {
+            (mix.matrices, mix.size) = (mix.matrices.max(80), mix.size.max(40));
+        }
+        if takes(|ty| matches!(ty, Ground::Vec(2.., _))) {
+            mix.vectors = mix.vectors.max(80);
+        }
+        Generator {
+            random,
+            mix,
+            draft: Draft::with_room(mix.size + 20),
+            scope: Scope::new(),
+            signatures: Vec::new(),
+            catalog,
+            work: 0,
+            unseen: 0,
+            nesting: 0,
+            loops: 0,
+            focus,
+            breach: None,
+            broken: None,
+            reached: true,
+        }
+    }
+
+    pub(super) fn known(&self) -> &'static Known {
+        &self.catalog.known
+    }
+
+    /// Whether results that nothing fixes may arise here.
+    pub(super) fn is_rough(&self) -> bool {
+        self.mix.rough || self.unseen > 0
+    }
+
+    /// Makes something that typing need not reach.
+    pub(super) fn unreached<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
+        let reached = std::mem::replace(&mut self.reached, false);
+        let made = make(self);
+        self.reached = reached;
+        made
+    }
+
+    /// Makes something that nothing sees.
+    pub(super) fn unseen<T>(&mut self, make: impl FnOnce(&mut Generator) -> T) -> T {
+        self.unseen += 1;
+        let made = make(self);
+        self.unseen -= 1;
+        made
+    }
+
+    /// `(builtin items…)`
+    pub(super) fn call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
+        self.work += 1;
+        self.draft.call(Name::builtin(builtin), items)
+    }
+
+    /// An expression of the type, of about so many nodes.
+    pub(super) fn expr(&mut self, ty: Ground, size: u32) -> Made {
+        if self.breach.is_some()
+            && self.reached
+            && let Some(made) = self.breached(ty, size)
+        {
+            return made;
+        }
+        // What costs more than it should is made up for by the rest.
+        let size = if self.draft.len() as u32 > self.mix.size + self.mix.size / 3 + 12 { 1 } else { size };
+        if size < 3 || size < 4 && ty != Ground::NUM {
+            return self.leaf(ty, size);
+        }
+        let has = |name| self.scope.means_itself(name);
+        let weights = [
+            if size >= 14 { 30 } else { 45 },
+            if size >= 8 && has(Name::IF) { self.mix.ifs } else { 0 },
+            if size >= 9 && has(Name::LET) { self.mix.lets } else { 0 },
+            if size >= 7 && has(Name::FUNC) { self.mix.functions + if self.has_unused_function() { 25 } else { 0 } } else { 0 },
+            if size >= 16 && self.nesting < 3 && self.can_loop() { self.mix.loops * (2 + 2 * u32::from(self.nesting > 0)) } else { 0 },
+            if self.mix.unused > 0 && size >= 6 { 1 } else { 0 },
+        ];
+        match self.random.weighted(&weights) {
+            1 => self.conditional(ty, size),
+            2 => self.let_expr(ty, size),
+            3 => self.application(ty, size),
+            4 => self.rec_func(ty, size),
+            5 => self.absorbed(ty, size),
+            _ => self.builtin(ty, size),
+        }
+    }
+
+    pub(super) fn has_unused_function(&self) -> bool {
+        let function = |kind: &Kind| matches!(kind, Kind::Function(..) | Kind::Combinator(_));
+        self.scope.bindings.iter().any(|b| b.visible && b.uses == 0 && function(&b.kind))
+    }
+
+    /// An expression that fits the range, where that matters.
+    pub(super) fn expr_within(&mut self, ty: Ground, size: u32, range: Range) -> Made {
+        let made = self.expr(ty, size);
+        self.within(ty, made, range)
+    }
+
+    /// The expression, drawn into the range where that matters.
+    pub(super) fn within(&mut self, ty: Ground, made: Made, range: Range) -> Made {
+        if self.is_rough() || made.range.fits(range) || !matches!(ty, Ground::Vec(_, Elem::F)) {
+            return made;
+        }
+        let known = self.known();
+        let wraps = [
+            (known.fract, Range { mag: 0, frac: made.range.frac }),
+            (known.floor, Range { mag: made.range.mag, frac: 0 }),
+            (known.sign, Range::UNIT),
+        ];
+        for (builtin, wrapped) in wraps {
+            if wrapped.fits(range) && self.scope.has(builtin) {
+                return Made { id: self.call(builtin, &[made.id]), range: wrapped };
+            }
+        }
+        made
+    }
+
+    /// A builtin applied to expressions.
+    fn builtin(&mut self, ty: Ground, size: u32) -> Made {
+        let catalog = self.catalog;
+        if self.random.percent(60)
+            && let Some(made) = self.on_unused(ty, size)
+        {
+            return made;
+        }
+        let focus = self.focus;
+        let focused = focus.result == ty && (!focus.rough || self.is_rough());
+        if focused && self.random.percent(50) && self.fits_here(focus, size) {
+            return self.apply_instance(focus, size, None);
+        }
+        for _ in 0..6 {
+            let rough = self.is_rough() && self.random.percent(40);
+            let among = if rough { &catalog.rough[slot(ty)] } else { &catalog.fixed[slot(ty)] };
+            if among.is_empty() {
+                continue;
+            }
+            let instance = &catalog.all[self.random.pick(among) as usize];
+            if self.accepts(instance, ty, size) {
+                return self.apply_instance(instance, size, None);
+            }
+        }
+        self.leaf(ty, size)
+    }
+
+    /// An expression made with a variable that was not used yet, of whatever type.
+    fn on_unused(&mut self, ty: Ground, size: u32) -> Option<Made> {
+        let wanted = |b: &Binding| b.visible && b.uses == 0 && matches!(b.kind, Kind::Value(_, _, weight) if weight <= DEAREST);
+        let at = self.scope.bindings.iter().rposition(wanted)?;
+        let Kind::Value(given, ..) = self.scope.bindings[at].kind else { return None };
+        let variable = self.use_value(at);
+        self.made_with(ty, variable, given, size)
+    }
+
+    /// An expression of the type made with the given one: a builtin of both, a conditional, or in
+    /// two steps.
+    fn made_with(&mut self, ty: Ground, given: Made, given_ty: Ground, size: u32) -> Option<Made> {
+        if given_ty == Ground::BOOL && ty != Ground::BOOL && size >= 5 && self.scope.means_itself(Name::IF) {
+            let sizes = self.split(size - 3, &[ty, ty]);
+            let yes = self.expr(ty, sizes[0]);
+            let no = self.expr(ty, sizes[1]);
+            return Some(Made { id: self.if_list(given.id, yes.id, no.id), range: yes.range.join(no.range) });
+        }
+        let among = &self.catalog.taking[slot(ty)][slot(given_ty)];
+        for _ in 0..if among.is_empty() { 0 } else { 3 } {
+            let instance = &self.catalog.all[self.random.pick(among) as usize];
+            if self.fits_here(instance, size) {
+                let place = instance.params.iter().rposition(|&p| p == given_ty)?;
+                return Some(self.apply_instance(instance, size, Some((place, given))));
+            }
+        }
+        let middle = match given_ty {
+            _ if given_ty == ty => return Some(given),
+            Ground::Mat(n) => Ground::Vec(n, Elem::F),
+            Ground::Vec(2.., Elem::B) => Ground::BOOL,
+            Ground::Vec(2.., Elem::F) => Ground::NUM,
+            _ => return None,
+        };
+        if middle == ty {
+            return None;
+        }
+        let part = self.made_with(middle, given, given_ty, size / 3)?;
+        self.made_with(ty, part, middle, size * 2 / 3)
+    }
+
+    /// `(let ((id e)) …)` with the instance that this program prefers in e, and a
+    /// body that uses it.
+    pub(super) fn showcase(&mut self, ty: Ground, size: u32) -> Made {
+        let focus = self.focus;
+        if !self.scope.means_itself(Name::LET) || focus.emit == Emit::FragCoord || !self.fits_here(focus, u32::MAX) {
+            return self.expr(ty, size);
+        }
+        let before = self.work;
+        let shown = self.unreached(|g| g.apply_instance(focus, size / 2, None));
+        let weight = std::mem::replace(&mut self.work, before) - before;
+        let name = self.fresh(For::Value(focus.result), &[]);
+        let value = Kind::Value(focus.result, shown.range, weight);
+        let head = self.open_alias(shown.id, name, value);
+        let rest = (size / 2).max(8);
+        let body = match self.on_unused(ty, rest) {
+            Some(made) => made,
+            None => self.expr(ty, rest),
+        };
+        Made { id: self.close_let(head, body.id), range: body.range }
+    }
+
+    /// Whether the instance can be named and there is room for its operands.
+    fn fits_here(&self, instance: &Instance, size: u32) -> bool {
+        let aliased = |b: &Binding| b.visible && matches!(b.kind, Kind::Builtin(x) if x == instance.builtin);
+        let named = self.scope.has(instance.builtin) || self.scope.bindings.iter().any(aliased);
+        named && instance.params.iter().map(|&p| self.cheapest(p)).sum::<u32>() + 2 <= size
+    }
+
+    /// Whether the mix and the room allow the instance.
+    fn accepts(&mut self, instance: &Instance, ty: Ground, size: u32) -> bool {
+        if !self.fits_here(instance, size) {
+            return false;
+        }
+        let spends = |wanted: fn(&Ground) -> bool| !wanted(&ty) && instance.params.iter().any(wanted);
+        let matrices = spends(|p| matches!(p, Ground::Mat(_)));
+        let vectors = spends(|p| matches!(p, Ground::Vec(2.., _)));
+        if matrices && !self.random.percent(self.mix.matrices) || vectors && !self.random.percent(self.mix.vectors) {
+            return false;
+        }
+        // A program that is all sums may be made of one leaf only if there is no room for more.
+        instance.emit != Emit::FragCoord || size <= 12
+    }
+
+    /// The instance applied to expressions, of which one may be given with its place.
+    fn apply_instance(&mut self, instance: &Instance, size: u32, given: Option<(usize, Made)>) -> Made {
+        if given.is_none() && instance.op() == Some(Op::Clamp) && !self.is_rough() && self.random.percent(70) {
+            return self.clamp(instance, size);
+        }
+        let sizes = self.split(size.saturating_sub(2), &instance.params);
+        let mut operands: SmallVec<[Made; 4]> = SmallVec::new();
+        for (i, (&param, &size)) in instance.params.iter().zip(&sizes).enumerate() {
+            let operand = match instance.index && i == 0 {
+                _ if given.is_some_and(|(place, _)| place == i) => given.map_or_else(|| self.literal(param), |(_, made)| made),
+                true => {
+                    let n = instance.params[1].columns() as u32;
+                    let x = self.random.below(n) as f32;
+                    Made { id: self.draft.num(x), range: Range::of(x) }
+                }
+                false => self.expr(param, size),
+            };
+            operands.push(operand);
+        }
+        self.apply_to(instance, operands)
+    }
+
+    /// The instance applied to operands, or to something of them that keeps the result exact.
+    pub(super) fn apply_to(&mut self, instance: &Instance, mut operands: SmallVec<[Made; 4]>) -> Made {
+        let mut builtin = instance.builtin;
+        let ranges = |operands: &[Made]| -> SmallVec<[Range; 4]> { operands.iter().map(|o| o.range).collect() };
+        self.tame(instance, &mut operands);
+        let mut range = range::result(instance.emit, &ranges(&operands));
+        if !self.is_rough() {
+            if instance.op() == Some(Op::Round) {
+                // Away from the ties, which may go either way.
+                operands[0] = self.untied(instance.params[0], operands[0]);
+            }
+            let needs_exact = range::needs_exact(instance.emit);
+            if !range.is_exact() && needs_exact {
+                for (operand, &ty) in operands.iter_mut().zip(&instance.params) {
+                    *operand = self.within(ty, *operand, Range { mag: 4, frac: 1 });
+                }
+                range = range::result(instance.emit, &ranges(&operands));
+            }
+            let too_large = if self.mix.numbers == Numbers::Grid { !range.is_exact() } else { range.mag > 60 };
+            if too_large && instance.op() == Some(Op::Mul) {
+                // A sum of the same operands grows less.
+                let known = self.known();
+                for (other, emit) in [(known.min, Emit::Compute(Op::Min)), (known.plus, Emit::Compute(Op::Add))] {
+                    if instance.builtin == known.times && self.scope.has(other) {
+                        builtin = other;
+                        range = range::result(emit, &ranges(&operands));
+                    }
+                }
+            }
+        }
+        let ids: SmallVec<[Id; 4]> = operands.iter().map(|o| o.id).collect();
+        Made { id: self.builtin_call(builtin, &ids), range }
+    }
+
+    /// `(builtin items…)`, through another name of the builtin or another expression for
+    /// it now and then.
+    fn builtin_call(&mut self, builtin: Builtin, items: &[Id]) -> Id {
+        self.work += 1;
+        let aliases = self.scope.visible(|kind| matches!(kind, Kind::Builtin(b) if *b == builtin));
+        let hidden = !self.scope.has(builtin);
+        let head = match aliases.first() {
+            Some(&alias) if hidden || self.random.percent(50) => {
+                let binding = &mut self.scope.bindings[alias as usize];
+                binding.uses += 1;
+                binding.name
+            }
+            _ => Name::builtin(builtin),
+        };
+        self.draft.call(head, items)
+    }
+
+    /// x + 1/4, if x may be a half.
+    fn untied(&mut self, ty: Ground, made: Made) -> Made {
+        let known = self.known();
+        if made.range.frac == 0 || ty != Ground::NUM || !self.scope.has(known.plus) || !self.scope.has(known.floor) {
+            return self.within(ty, made, Range { mag: 20, frac: 0 });
+        }
+        let halves = if made.range.frac == 1 { made } else { self.within(ty, made, Range { mag: 20, frac: 0 }) };
+        let quarter = self.draft.num(0.25);
+        Made { id: self.call(known.plus, &[halves.id, quarter]), range: Range { mag: halves.range.mag + 1, frac: 2 } }
+    }
+
+    /// `(clamp e low high)` with low ≤ high; elsewhere it is not defined.
+    fn clamp(&mut self, instance: &Instance, size: u32) -> Made {
+        let ty = instance.result;
+        let bound = literal_size(ty);
+        let e = self.expr(ty, size.saturating_sub(2 + 2 * bound));
+        let (low, high) = self.random.pick(&[(0.0, 1.0), (-1.0, 1.0), (0.5, 2.0), (-4.0, 4.0), (1.0, 1.0)]);
+        match (self.constant_of(ty, low), self.constant_of(ty, high)) {
+            (Some(low_id), Some(high_id)) => {
+                let operands = [e, Made { id: low_id, range: Range::of(low) }, Made { id: high_id, range: Range::of(high) }];
+                self.apply_to(instance, SmallVec::from_slice(&operands))
+            }
+            _ => e,
+        }
+    }
+
+    /// Parts of `size`, one for each type, at random but each with room for the least.
+    pub(super) fn split(&mut self, size: u32, types: &[Ground]) -> SmallVec<[u32; 4]> {
+        // Never more than there is, or expressions of dear types would only grow on the way down.
+        let most = size / (types.len() as u32).max(1);
+        let mut parts: SmallVec<[u32; 4]> = types.iter().map(|&ty| self.cheapest(ty).min(most)).collect();
+        let spare = size.saturating_sub(parts.iter().sum());
+        self.spread(spare, &mut parts);
+        parts
+    }
+
+    /// Spreads so many nodes over the parts, unevenly.
+    pub(super) fn spread(&mut self, spare: u32, parts: &mut [u32]) {
+        let weights: SmallVec<[u32; 8]> = parts.iter().map(|_| self.random.between(1, 8)).collect();
+        let total: u32 = weights.iter().sum();
+        for (part, weight) in parts.iter_mut().zip(&weights) {
+            *part += spare * weight / total.max(1);
+        }
+    }
+
+    /// A condition: a comparison more often than not.
+    pub(super) fn condition(&mut self, size: u32) -> Made {
+        let known = self.known();
+        let compare = [known.less_than, known.less_equal, known.greater_than, known.greater_equal, known.eq, known.neq];
+        let builtin = self.random.pick(&compare);
+        if size >= 4 && self.breach.is_none() && self.random.percent(60) && self.scope.has(builtin) {
+            let sizes = self.split(size - 2, &[Ground::NUM, Ground::NUM]);
+            let x = self.expr(Ground::NUM, sizes[0]);
+            let y = self.expr(Ground::NUM, sizes[1]);
+            return Made { id: self.builtin_call(builtin, &[x.id, y.id]), range: Range::UNIT };
+        }
+        self.expr(Ground::BOOL, size)
+    }
+
+    /// `(if e1 e2 e3)`, which must be visible.
+    fn conditional(&mut self, ty: Ground, size: u32) -> Made {
+        if self.random.percent(self.mix.unused)
+            && let Some(made) = self.one_way(ty, size)
+        {
+            return made;
+        }
+        let sizes = self.split(size - 2, &[Ground::BOOL, ty, ty]);
+        let condition = self.condition(sizes[0].max(sizes[1].min(6)));
+        let yes = self.expr(ty, sizes[1]);
+        let no = self.expr(ty, sizes[2]);
+        let id = self.if_list(condition.id, yes.id, no.id);
+        Made { id, range: yes.range.join(no.range) }
+    }
+
+    /// `(if e1 e2 e3)`, through another name of `if` now and then.
+    pub(super) fn if_list(&mut self, condition: Id, yes: Id, no: Id) -> Id {
+        self.work += 1;
+        let aliases = self.scope.visible(|kind| matches!(kind, Kind::If));
+        let head = match aliases.first() {
+            Some(&alias) if self.random.percent(60) => {
+                let binding = &mut self.scope.bindings[alias as usize];
+                binding.uses += 1;
+                binding.name
+            }
+            _ => Name::IF,
+        };
+        self.draft.call(head, &[condition, yes, no])
+    }
+
+    /// A conditional whose one branch is never taken, and may hold what it likes.
+    pub(super) fn one_way(&mut self, ty: Ground, size: u32) -> Option<Made> {
+        let known = self.known();
+        let (taken, condition) = match self.random.below(3) {
+            0 => (self.random.percent(50), None),
+            _ => (self.random.percent(50), Some(self.pixel()?)),
+        };
+        let condition = match condition {
+            None => self.draft.bool(taken),
+            Some(pixel) => {
+                // A pixel's coordinates are positive.
+                let builtin = if taken { known.greater_than } else { known.less_than };
+                if !self.scope.has(builtin) {
+                    return None;
+                }
+                let zero = self.draft.num(0.0);
+                self.call(builtin, &[pixel.id, zero])
+            }
+        };
+        let sizes = self.split(size.saturating_sub(6), &[ty, ty]);
+        let seen = self.expr(ty, sizes[0]);
+        let before = self.work;
+        let shown = self.focus.rough && !self.is_rough();
+        let unseen = self.unseen(|g| if shown { g.showcase(ty, sizes[1].max(12)) } else { g.expr(ty, sizes[1]) });
+        self.work = before;
+        let (yes, no) = if taken { (seen, unseen) } else { (unseen, seen) };
+        Some(Made { id: self.if_list(condition, yes.id, no.id), range: seen.range })
+    }
+
+    /// An operand that is evaluated but cannot be seen: (and false e), (or true e),
+    /// (select true a e).
+    fn absorbed(&mut self, ty: Ground, size: u32) -> Made {
+        let known = self.known();
+        let (builtin, operand) = match ty {
+            Ground::BOOL => (if self.random.percent(50) { known.and } else { known.or }, ty),
+            Ground::NUM => (known.select, ty),
+            _ => return self.builtin(ty, size),
+        };
+        if !self.scope.has(builtin) {
+            return self.leaf(ty, size);
+        }
+        let unseen = self.unseen(|g| g.expr(operand, size / 2));
+        let (items, range): (SmallVec<[Id; 3]>, Range) = if builtin == known.select {
+            let first = self.random.percent(50);
+            let condition = self.draft.bool(first);
+            let seen = self.expr(ty, (size / 2).saturating_sub(3));
+            let (x, y) = if first { (seen, unseen) } else { (unseen, seen) };
+            (SmallVec::from_slice(&[condition, x.id, y.id]), seen.range)
+        } else {
+            let absorbing = self.draft.bool(builtin == known.or);
+            let items = if self.random.percent(50) { [absorbing, unseen.id] } else { [unseen.id, absorbing] };
+            (SmallVec::from_slice(&items), Range::UNIT)
+        };
+        Made { id: self.call(builtin, &items), range }
+    }
+}

@@ -1,0 +1,22 @@
+//! Generated programs: a program is a function of its seed alone, on every platform. And smaller
+//! programs that still show something.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | the functions here | λV programs that are well typed by construction, near-misses; `shrink` makes them smaller |
+//! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
+//! | `wsl` | WSL trees, typed programs, near-misses, dispatches and draws; their shrinking; and both engines of WSL beside each other on a program |
+//! | `uniformity` | WSL programs full of barriers and derivatives in control flow |
+//! | `descent` | the search for smaller programs, of any language |
+//! | `random` | what is drawn from random numbers |
+#![forbid(unsafe_code)]
+
+mod descent;
+mod lambda_v;
+mod random;
+pub mod spirv;
+pub mod uniformity;
+pub mod wsl;
+
+pub use lambda_v::{Expectation, Limits, Mix, Mode, Numbers, VERSION, near_miss, program, shrink, well_typed};
+pub use random::Random;

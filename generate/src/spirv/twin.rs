@@ -1,0 +1,347 @@
+//! Twins: a clean program with exactly one defect, and what must be said about it.
+//!
+//! A defect is a statement, [`Stmt::Plant`], put where at least one invocation is certain to run
+//! it: a part of the entry point, a loop's first turn, or a function that is certainly called,
+//! before anything that might leave. An undefined value is made to reach control flow, an address,
+//! a divisor or the output.
+
+use super::tree::*;
+use crate::random::Random;
+
+/// Which of the kinds of things that may be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Undefined behaviour: it ends the run.
+    Behaviour,
+    /// An undefined value: it is reported where it reaches something.
+    Value,
+    /// Refused before anything runs.
+    Refused,
+}
+
+macro_rules! defects {
+    ($($defect:ident $kind:ident $id:literal $what:literal;)*) => {
+        /// What is planted.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Defect {
+            $(
+                #[doc = $what]
+                $defect,
+            )*
+        }
+
+        impl Defect {
+            /// Every defect.
+            pub const ALL: &'static [Defect] = &[$(Defect::$defect,)*];
+
+            /// The id in the registry of what is undefined.
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Defect::$defect => $id,)*
+                }
+            }
+
+            /// Its kind.
+            pub fn kind(self) -> Kind {
+                match self {
+                    $(Defect::$defect => Kind::$kind,)*
+                }
+            }
+
+            /// The defect in a few words.
+            pub fn what(self) -> &'static str {
+                match self {
+                    $(Defect::$defect => $what,)*
+                }
+            }
+        }
+    };
+}
+
+defects! {
+    UDivZero Behaviour "spirv/division-by-zero" "OpUDiv by zero";
+    SDivZero Behaviour "spirv/division-by-zero" "OpSDiv by zero";
+    UModZero Behaviour "spirv/division-by-zero" "OpUMod by zero";
+    SRemZero Behaviour "spirv/division-by-zero" "OpSRem by zero";
+    SModZero Behaviour "spirv/division-by-zero" "OpSMod by zero";
+    VectorDivZero Behaviour "spirv/division-by-zero" "OpUDiv of vectors whose divisor has one zero";
+    SDivOverflow Behaviour "spirv/division-overflow" "OpSDiv of the least integer by -1";
+    FloatToSigned Behaviour "spirv/conversion-range" "OpConvertFToS of a float beyond the range";
+    FloatToUnsigned Behaviour "spirv/conversion-range" "OpConvertFToU of -1.5";
+    Wrap Behaviour "spirv/wrap" "OpIAdd decorated NoUnsignedWrap that wraps";
+    ChainArray Behaviour "spirv/access-out-of-bounds" "an access chain beyond an array, never used";
+    ChainVector Behaviour "spirv/access-out-of-bounds" "an access chain beyond a vector in an array, never used";
+    ChainBuffer Behaviour "spirv/access-out-of-bounds" "an access chain beyond the input buffer";
+    Unreachable Behaviour "spirv/unreachable" "OpUnreachable";
+    DivergentBarrier Behaviour "spirv/divergent-barrier" "OpControlBarrier that one invocation of a workgroup reaches";
+    RaceWithoutBarrier Behaviour "spirv/data-race" "an element of a shared array read without a barrier after its store";
+    RaceWithoutSemantics Behaviour "spirv/data-race" "the same with a barrier that has no semantics";
+    RaceOfStores Behaviour "spirv/data-race" "stores of several invocations to one word of a buffer";
+    RaceWithAtomic Behaviour "spirv/data-race" "a store to a word of a buffer beside atomic additions of others";
+    Undef Value "spirv/undef" "OpUndef";
+    UndefComponent Value "spirv/undef" "a component that is left of an OpUndef after insertion of others";
+    UninitialisedFunction Value "spirv/uninitialised" "a load of a Function variable that nothing wrote";
+    UninitialisedPrivate Value "spirv/uninitialised" "a load of a Private variable that nothing wrote";
+    UninitialisedWorkgroup Value "spirv/uninitialised" "a load of a Workgroup variable that nothing wrote";
+    ShiftLeft Value "spirv/shift-width" "OpShiftLeftLogical by 32 or more";
+    ShiftRight Value "spirv/shift-width" "OpShiftRightLogical by 32 or more";
+    ShiftArithmetic Value "spirv/shift-width" "OpShiftRightArithmetic by 32 or more";
+    FieldInsert Value "spirv/bit-field-range" "OpBitFieldInsert beyond the last bit";
+    FieldSigned Value "spirv/bit-field-range" "OpBitFieldSExtract beyond the last bit";
+    FieldUnsigned Value "spirv/bit-field-range" "OpBitFieldUExtract beyond the last bit";
+    RemainderNegative Value "spirv/negative-remainder" "OpSRem of a negative number";
+    ModuloNegative Value "spirv/negative-remainder" "OpSMod by a negative number";
+    ExtractIndex Value "spirv/vector-index" "OpVectorExtractDynamic beyond the vector";
+    InsertIndex Value "spirv/vector-index" "OpVectorInsertDynamic beyond the vector";
+    Shuffle Value "spirv/shuffle-undefined" "a component of OpVectorShuffle without a source";
+    ClampBounds Value "spirv/clamp-bounds" "UClamp whose least is above its greatest";
+    SqrtNegative Value "spirv/function-domain" "Sqrt of a negative number";
+    StoreReadOnly Refused "spirv/store-non-writable" "a store to the input buffer";
+    MemberIndex Refused "spirv/member-index" "an access chain to a member that a structure does not have";
+    Recursion Refused "spirv/recursion" "a function that calls itself";
+}
+
+/// What an undefined value is made to reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reach {
+    /// A store to the output buffer: the observation is any value.
+    Output,
+    /// The condition of OpBranchConditional.
+    Branch,
+    /// The selector of OpSwitch.
+    Switch,
+    /// An index of OpAccessChain.
+    Address,
+    /// The divisor of OpUDiv.
+    Divisor,
+}
+
+impl Reach {
+    /// All of them.
+    pub const ALL: &'static [Reach] = &[Reach::Output, Reach::Branch, Reach::Switch, Reach::Address, Reach::Divisor];
+
+    /// The undefined behaviour that is reported there; none for an observation.
+    pub fn id(self) -> Option<&'static str> {
+        match self {
+            Reach::Output => None,
+            Reach::Branch | Reach::Switch => Some("spirv/branch-on-undefined"),
+            Reach::Address => Some("spirv/address-on-undefined"),
+            Reach::Divisor => Some("spirv/undefined-operand"),
+        }
+    }
+}
+
+impl Defect {
+    /// Whether `spirv-val` accepts a module with it.
+    pub fn valid(self) -> bool {
+        !matches!(self, Defect::MemberIndex | Defect::Recursion)
+    }
+
+    /// Whether it needs control flow that is uniform in the workgroup.
+    fn uniform(self) -> bool {
+        matches!(self, Defect::RaceWithoutBarrier | Defect::RaceWithoutSemantics)
+    }
+
+    /// Whether it needs several invocations in a workgroup.
+    pub(super) fn several(self) -> bool {
+        matches!(
+            self,
+            Defect::DivergentBarrier
+                | Defect::RaceWithoutBarrier
+                | Defect::RaceWithoutSemantics
+                | Defect::RaceOfStores
+                | Defect::RaceWithAtomic
+        )
+    }
+}
+
+/// A defect, as a statement.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Plant {
+    /// What.
+    pub defect: Defect,
+    /// The one invocation of each workgroup that runs it, modulo their number; all, if none. It
+    /// means nothing where several must take part.
+    pub only: Option<u32>,
+    /// What an undefined value reaches.
+    pub reach: Reach,
+    /// An operand, a 32-bit unsigned integer of any value.
+    pub value: Expr,
+}
+
+impl Plant {
+    /// Whether the output buffer has a word more for each invocation, which nothing
+    /// but the plant writes.
+    pub fn needs_word(&self) -> bool {
+        let race = matches!(self.defect, Defect::RaceOfStores | Defect::RaceWithAtomic);
+        race || (self.defect.kind() == Kind::Value && self.reach == Reach::Output)
+    }
+}
+
+/// What must be said about a twin. Instructions are counted from 0, the first after the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twin {
+    /// What was planted.
+    pub defect: Defect,
+    /// The id of the planted instruction's kind of undefinedness, as `spirv/shift-width`.
+    pub id: &'static str,
+    /// The kind.
+    pub kind: Kind,
+    /// The planted instruction.
+    pub instruction: usize,
+    /// Its result id, or 0.
+    pub result: u32,
+    /// Other instructions at which undefined behaviour may be reported instead: the other access of
+    /// a race, the load through a pointer, other barriers.
+    pub also: Vec<usize>,
+    /// Where an undefined value is consumed.
+    pub reached: Option<Reached>,
+    /// Whether `spirv-val` accepts the module.
+    pub valid: bool,
+}
+
+/// Where an undefined value is consumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// By what.
+    pub reach: Reach,
+    /// The instruction that consumes it.
+    pub instruction: usize,
+    /// The undefined behaviour that is reported there; none for an observation,
+    /// which is "any value".
+    pub id: Option<&'static str>,
+    /// Of an observation: the first word of the output buffer that may hold the value. It is the
+    /// last of an invocation's words.
+    pub word: Option<u32>,
+}
+
+/// A place for a plant: the number of a list of statements, as [`Module::each_block`] counts, and
+/// the position in it.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    block: usize,
+    at: usize,
+    main: bool,
+    top: bool,
+}
+
+/// The twin with a defect, planted at a place drawn from all that will do. None if the module has
+/// no such place: too few invocations, or too old a version.
+pub fn twin(module: &Module, defect: Defect, random: &mut Random) -> Option<Module> {
+    // The decorations against wrapping are part of SPIR-V since 1.4.
+    if (defect.several() && module.local_count() < 2) || (defect == Defect::Wrap && module.minor < 4) {
+        return None;
+    }
+    let reach = random.pick(Reach::ALL);
+    let observed = reach == Reach::Output && defect.kind() == Kind::Value;
+    let mut spots = sure_spots(module);
+    spots.retain(|spot| (!defect.uniform() || spot.top) && (!observed || spot.main));
+    if spots.is_empty() {
+        return None;
+    }
+    // Half of the plants stand deep in the program, if it has such places.
+    let deep: Vec<Spot> = spots.iter().copied().filter(|spot| !spot.top).collect();
+    let spot = if !deep.is_empty() && random.percent(50) { random.pick(&deep) } else { random.pick(&spots) };
+    let value = match random.below(3) {
+        0 => Expr::uint(random.bits() as u32),
+        1 => Expr::new(Type::UINT, Op::Builtin(Builtin::LocalIndex), Vec::new()),
+        _ => Expr::new(Type::UINT, Op::Input, vec![Expr::uint(random.below(64))]),
+    };
+    let only = random.percent(40).then(|| random.below(1 << 10));
+    let plant = Stmt::Plant(Box::new(Plant { defect, only, reach, value }));
+    let mut twin = module.clone();
+    let mut block = 0;
+    twin.each_block(&mut |statements| {
+        if block == spot.block {
+            statements.insert(spot.at, plant.clone());
+        }
+        block += 1;
+    });
+    Some(twin)
+}
+
+/// The places that at least one invocation, and if `top` all invocations together,
+/// are certain to run.
+fn sure_spots(module: &Module) -> Vec<Spot> {
+    // Callers stand after what they call: who is certainly called is known once
+    // all callers are seen.
+    let functions = module.functions.len();
+    let mut called = vec![false; functions];
+    let mut made = Vec::new();
+    for index in (0..=functions).rev() {
+        let main = index == functions;
+        if !main && !called[index] {
+            continue;
+        }
+        let before: usize = module.functions[..index].iter().map(|f| blocks(&f.body)).sum();
+        let function = if main { &module.main } else { &module.functions[index] };
+        let mut search = Search { made: &mut made, called: &mut called, main };
+        let ends = search.block(&function.body, before, true);
+        if let (true, Some(result)) = (ends, &function.result) {
+            search.calls(result);
+        }
+    }
+    made
+}
+
+/// The number of lists of statements, this one included.
+fn blocks(block: &[Stmt]) -> usize {
+    1 + block.iter().flat_map(inner).map(|inner| blocks(inner)).sum::<usize>()
+}
+
+/// A statement's own lists of statements, in the order of [`Stmt::each_block`].
+fn inner(stmt: &Stmt) -> Vec<&Vec<Stmt>> {
+    match stmt {
+        Stmt::If(_, arms, _) => arms.iter().map(|arm| &arm.body).collect(),
+        Stmt::Switch(_, cases, default, _) => cases.iter().map(|case| &case.arm.body).chain([&default.body]).collect(),
+        Stmt::Loop(l) => vec![&l.body],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a statement may end the list that it stands in before its end: it jumps, returns
+/// or is a defect.
+fn may_leave(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Exit(..) | Stmt::Return(_) | Stmt::Plant(_)) || inner(stmt).into_iter().flatten().any(may_leave)
+}
+
+struct Search<'a> {
+    made: &'a mut Vec<Spot>,
+    called: &'a mut [bool],
+    main: bool,
+}
+
+impl Search<'_> {
+    /// Adds the places of a list that is certainly run; whether its end is certainly reached.
+    fn block(&mut self, block: &[Stmt], number: usize, top: bool) -> bool {
+        let spot = |at: usize, main: bool| Spot { block: number, at, main, top: top && main };
+        let mut next = number + 1;
+        for (at, stmt) in block.iter().enumerate() {
+            self.made.push(spot(at, self.main));
+            stmt.clone().each_expr(&mut |e| {
+                // The values of arms and jumps are not computed on every way; calls stand in lets.
+                if matches!(stmt, Stmt::Let(..)) {
+                    self.calls(e);
+                }
+            });
+            if let Stmt::Loop(l) = stmt
+                && (l.style == Style::Bottom || matches!(l.trip, Trip::Fixed(n) if n > 0))
+            {
+                self.block(&l.body, next, false);
+            }
+            next += inner(stmt).into_iter().map(|inner| blocks(inner)).sum::<usize>();
+            if may_leave(stmt) {
+                return false;
+            }
+        }
+        self.made.push(spot(block.len(), self.main));
+        true
+    }
+
+    fn calls(&mut self, e: &Expr) {
+        if let Op::Call(function, _) = e.op {
+            self.called[function as usize] = true;
+        }
+        e.args.iter().for_each(|arg| self.calls(arg));
+    }
+}

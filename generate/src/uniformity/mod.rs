@@ -1,0 +1,422 @@
+//! WSL programs for the analysis of uniformity: barriers and derivatives inside of every form of
+//! control flow, mostly in uniform one, now and then not.
+//!
+//! The generator keeps a rough account of which variables may differ between threads, and of
+//! whether control flow does. From that it chooses what conditions are made of. In so many of a
+//! hundred places, drawn for each program, it slips: it takes a condition that differs where one
+//! that does not was due, or meets where threads may be apart. The account is no analysis, and
+//! nothing is judged by it. Loops end after at most three iterations, but for a few that may go on
+//! for ever. Values are small, so that most comparisons come out either way.
+//!
+//! | file | what it makes |
+//! |---|---|
+//! | `tree` | the program as a tree, and smaller ones |
+//! | `expressions` | values, conditions, calls |
+//! | `statements` | statements, and what becomes of the account |
+
+mod expressions;
+mod statements;
+mod tree;
+
+pub use tree::{Expr, Function, Kind, Part, Stmt, Tree};
+
+use crate::random::Random;
+
+/// The version of the generator: another one may make another program of a seed.
+pub const VERSION: u32 = 1;
+
+/// How many words the constant buffer `c` holds, and how many the device buffer `data`.
+pub const WORDS: usize = 8;
+
+/// A program and the grid that it runs over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// The program, with one entry point `main`: of the compute stage, or of the fragment stage.
+    pub tree: Tree,
+    /// How many threadgroups there are, of a compute entry point.
+    pub groups: [u32; 3],
+}
+
+/// The program of a seed.
+pub fn program(seed: u64) -> Generated {
+    Generator::new(seed).made()
+}
+
+/// What the buffers `c` and `data` of a program hold in a run, by its number. In run 0, `c` holds
+/// zeros.
+pub fn contents(seed: u64, run: u32) -> [Vec<u32>; 2] {
+    let mut random = Random::new(seed ^ 0x636f_6e74_656e_7473 ^ u64::from(run) << 40);
+    let c = (0..WORDS).map(|_| if run == 0 { 0 } else { random.below(6) }).collect();
+    let data = (0..WORDS).map(|_| random.below(6)).collect();
+    [c, data]
+}
+
+/// What a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// A `uint`.
+    Scalar,
+    /// A `Pair`.
+    Pair,
+    /// A `uint4`.
+    Vector,
+    /// A `uint[4]`.
+    Array,
+    /// A pointer to this variable. No pointer is assigned to.
+    Pointer(usize),
+    /// A pointer that is a parameter; what differs is what it points at.
+    Parameter,
+    /// A `bool`.
+    Bool,
+    /// A reference to this array.
+    Reference(usize),
+    /// A reference to an array that is a parameter.
+    ReferenceParameter,
+    /// A pointer to this `Pair`.
+    PairPointer(usize),
+    /// A pointer into the constant buffer.
+    ConstantPointer,
+    /// A pointer into threadgroup or device memory.
+    SharedPointer,
+    /// An atomic of threadgroup memory.
+    Atomic,
+    /// An array of threadgroup memory, or a reference to it.
+    Group { reference: bool },
+    /// The device buffer.
+    Device,
+    /// The constant buffer.
+    Constant,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+struct Var {
+    name: String,
+    shape: Shape,
+    /// Whether it may differ between threads.
+    mixed: bool,
+    writable: bool,
+    /// How many blocks it stands in.
+    depth: u32,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parameter {
+    Value,
+    Pair,
+    Pointer,
+    Reference,
+    Group,
+    Device,
+    Constant,
+}
+
+/// A function that can be called.
+#[derive(Clone, Debug)]
+struct Signature {
+    name: String,
+    /// The parameters, each with whether it was made for what may differ.
+    parameters: Vec<(Parameter, bool)>,
+    /// Whether it returns a `uint`.
+    returns: bool,
+    /// Whether what it returns may differ.
+    mixed: bool,
+    /// Whether what its pointers point at may differ afterwards.
+    leaves_mixed: bool,
+    /// Whether threads meet in it.
+    meets: bool,
+    /// Whether some threads may be discarded in it.
+    discards: bool,
+}
+
+/// What `break` and `continue` leave.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    is_loop: bool,
+    /// Whether some threads may have left it.
+    broke: bool,
+    /// Whether some threads may have gone on to the next iteration.
+    continued: bool,
+    /// Whether it was made for control flow that does not differ.
+    uniform: bool,
+}
+
+struct Generator {
+    random: Random,
+    fragment: bool,
+    /// How many of a hundred places slip.
+    slips: u32,
+    vars: Vec<Var>,
+    functions: Vec<Signature>,
+    made: Vec<Function>,
+    next: u32,
+    /// How many more statements there may be in this function.
+    left: i32,
+    depth: u32,
+    levels: Vec<Level>,
+    /// Whether branches around differ.
+    branch: bool,
+    /// Whether some threads may have returned or are discarded.
+    gone: bool,
+    /// The variables that were stored to, in order.
+    writes: Vec<usize>,
+    /// What this function returns: nothing, a `uint`, or the entry point's result.
+    returning: Returning,
+    /// Of this function: whether what it returned may differ, whether threads meet in it, whether
+    /// they may be discarded.
+    returned_mixed: bool,
+    meets: bool,
+    discards: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Returning {
+    Nothing,
+    Uint,
+    Color,
+}
+
+impl Generator {
+    fn new(seed: u64) -> Generator {
+        let mut random = Random::new(seed);
+        let fragment = random.percent(25);
+        let slips = random.pick(&[0, 2, 6, 11, 18, 26]);
+        Generator {
+            random,
+            fragment,
+            slips,
+            vars: Vec::new(),
+            functions: Vec::new(),
+            made: Vec::new(),
+            next: 0,
+            left: 0,
+            depth: 0,
+            levels: Vec::new(),
+            branch: false,
+            gone: false,
+            writes: Vec::new(),
+            returning: Returning::Nothing,
+            returned_mixed: false,
+            meets: false,
+            discards: false,
+        }
+    }
+
+    fn percent(&mut self, percent: u32) -> bool {
+        self.random.percent(percent)
+    }
+
+    /// Whether to do what is not due.
+    fn slip(&mut self) -> bool {
+        self.slips > 0 && self.random.percent(self.slips)
+    }
+
+    /// Whether control flow may differ here.
+    fn mixed(&self) -> bool {
+        self.branch || self.gone || self.levels.iter().any(|level| level.broke || level.continued)
+    }
+
+    fn fresh(&mut self, prefix: &str) -> String {
+        self.next += 1;
+        format!("{prefix}{}", self.next)
+    }
+
+    /// The name of a new `uint`, which now and then hides another one of an outer block.
+    fn name(&mut self) -> String {
+        let hides = |v: &&Var| v.depth < self.depth && v.writable && v.shape == Shape::Scalar;
+        let hidden: Vec<&Var> = self.vars.iter().filter(hides).collect();
+        if !hidden.is_empty() && self.random.percent(8) {
+            let name = hidden[self.random.below(hidden.len() as u32) as usize].name.clone();
+            if !self.vars.iter().any(|v| v.name == name && v.depth == self.depth) {
+                return name;
+            }
+        }
+        self.fresh("v")
+    }
+
+    /// Whether a name means this variable.
+    fn is_seen(&self, i: usize) -> bool {
+        !self.vars[i + 1..].iter().any(|v| v.name == self.vars[i].name)
+    }
+
+    /// The variables that are seen and fit.
+    fn fitting(&self, fits: impl Fn(&Var) -> bool) -> Vec<usize> {
+        (0..self.vars.len()).filter(|&i| fits(&self.vars[i]) && self.is_seen(i)).collect()
+    }
+
+    fn pick(&mut self, all: &[usize]) -> Option<usize> {
+        if all.is_empty() { None } else { Some(self.random.pick(all)) }
+    }
+
+    fn made(mut self) -> Generated {
+        let functions = self.random.pick(&[0, 0, 1, 1, 2, 3]);
+        for _ in 0..functions {
+            self.function();
+        }
+        let groups = if self.percent(70) { [2, 1, 1] } else { [1, 1, 1] };
+        self.entry();
+        self.drop_uncalled();
+        let met = match self.fragment {
+            false => "AllMemoryBarrierWithGroupSync(); return p.a;",
+            true => "return uint(fwidth(float(p.a)));",
+        };
+        let mut prelude = vec![
+            ("Pair", "struct Pair { uint a; uint b; }\n".to_string()),
+            (".sum", "uint operator.sum(Pair p) { return p.a + p.b; }\n".into()),
+            (".met", format!("uint operator.met(Pair p) {{ {met} }}\n")),
+            (".half", "uint operator.half(Pair p) { return p.b; }\n".into()),
+            (".half", "Pair operator.half=(Pair p, uint v) { p.b = v; return p; }\n".into()),
+            (".first", "thread uint* operator&.first(thread Pair* p) { return &p->a; }\n".into()),
+            ("same(", "thread uint* same(thread uint* p) { return p; }\n".into()),
+            ("second(", "thread uint* second(thread uint* p, thread uint* q) { *p = *q; return q; }\n".into()),
+            ("Pair", "Pair operator+(Pair p, Pair q) { p.a = p.a + q.a; return p; }\n".into()),
+        ];
+        if !self.fragment {
+            prelude.push(("sync()", "void sync() { AllMemoryBarrierWithGroupSync(); }\n".into()));
+        }
+        Generated { tree: Tree { prelude, functions: self.made }, groups }
+    }
+
+    /// Leaves out what the entry point never calls, and so never runs.
+    fn drop_uncalled(&mut self) {
+        for at in (0..self.made.len().saturating_sub(1)).rev() {
+            let call = format!("{}(", self.functions[at].name);
+            let later = Tree { prelude: Vec::new(), functions: self.made[at + 1..].to_vec() };
+            if !later.text().contains(&call) {
+                self.made.remove(at);
+            }
+        }
+    }
+
+    /// Begins a function.
+    fn begin(&mut self, returning: Returning) {
+        self.vars.clear();
+        self.writes.clear();
+        self.levels.clear();
+        (self.branch, self.gone, self.depth) = (false, false, 1);
+        (self.returned_mixed, self.meets, self.discards) = (false, false, false);
+        self.returning = returning;
+    }
+
+    fn var(&mut self, name: impl Into<String>, shape: Shape, mixed: bool, writable: bool) {
+        self.vars.push(Var { name: name.into(), shape, mixed, writable, depth: self.depth });
+    }
+
+    /// A function.
+    fn function(&mut self) {
+        let returns = self.percent(60);
+        self.begin(if returns { Returning::Uint } else { Returning::Nothing });
+        self.left = 3 + self.random.below(7) as i32;
+        let name = self.fresh("f");
+        let (mut parameters, mut texts) = (Vec::new(), Vec::new());
+        for i in 0..1 + self.random.below(3) {
+            let name = format!("a{i}");
+            let mixed = self.percent(40);
+            let parameter = self.random.pick(&[
+                Parameter::Value,
+                Parameter::Value,
+                Parameter::Value,
+                Parameter::Value,
+                Parameter::Pointer,
+                Parameter::Pointer,
+                Parameter::Pair,
+                Parameter::Reference,
+            ]);
+            let (ty, shape) = match parameter {
+                Parameter::Pointer => ("thread uint*", Shape::Parameter),
+                Parameter::Pair => ("Pair", Shape::Pair),
+                Parameter::Reference => ("thread uint[]", Shape::ReferenceParameter),
+                _ => ("uint", Shape::Scalar),
+            };
+            texts.push(format!("{ty} {name}"));
+            self.var(name, shape, mixed, !matches!(parameter, Parameter::Pointer | Parameter::Reference));
+            parameters.push((parameter, mixed));
+        }
+        let outer = [
+            (Parameter::Constant, "constant uint[] c", "c", Shape::Constant),
+            (Parameter::Device, "device uint[] data", "data", Shape::Device),
+            (Parameter::Group, "threadgroup uint[] part", "part", Shape::Group { reference: true }),
+        ];
+        for (parameter, text, name, shape) in outer {
+            let wanted = parameter != Parameter::Group || !self.fragment;
+            if wanted && self.percent(45) {
+                texts.push(text.into());
+                self.var(name, shape, false, false);
+                parameters.push((parameter, false));
+            }
+        }
+        let mut body = self.block_of(|_, _| {});
+        if returns {
+            let uniform = self.percent(60);
+            let (e, mixed) = self.uint(2, uniform);
+            self.returned_mixed |= mixed || self.mixed();
+            body.push(Stmt(tree::parts("return $;", [e])));
+        }
+        let ty = if returns { "uint" } else { "void" };
+        self.made.push(Function { head: format!("{ty} {name}({})", texts.join(", ")), body });
+        let leaves_mixed = self.vars.iter().any(|v| matches!(v.shape, Shape::Parameter | Shape::ReferenceParameter) && v.mixed);
+        let (mixed, meets, discards) = (self.returned_mixed, self.meets, self.discards);
+        self.functions.push(Signature { name, parameters, returns, mixed, leaves_mixed, meets, discards });
+    }
+
+    fn entry(&mut self) {
+        self.begin(if self.fragment { Returning::Color } else { Returning::Nothing });
+        self.left = 8 + self.random.below(18) as i32;
+        let buffers = "constant uint[] c : register(b0), device uint[] data : register(u0)";
+        self.var("c", Shape::Constant, false, false);
+        self.var("data", Shape::Device, false, false);
+        let head = match self.fragment {
+            true => {
+                // They are variables of the body.
+                self.depth += 1;
+                self.var("x", Shape::Scalar, true, true);
+                self.var("y", Shape::Scalar, true, true);
+                self.depth -= 1;
+                format!("fragment float4 main(float2 at : attribute(0), {buffers}) : SV_Target 0")
+            }
+            false => {
+                for (name, mixed) in [("tid.x", true), ("lid.x", true), ("lane", true), ("gid.x", false)] {
+                    self.var(name, Shape::Scalar, mixed, false);
+                }
+                let size = match self.percent(2) {
+                    true => "1, 1, 1",
+                    false => self.random.pick(&["4, 1, 1", "4, 1, 1", "4, 1, 1", "2, 2, 1", "3, 1, 1", "2, 1, 1"]),
+                };
+                format!(
+                    "[numthreads({size})] compute void main(uint3 tid : SV_DispatchThreadID, uint3 lid : SV_GroupThreadID, \
+                     uint lane : SV_GroupIndex, uint3 gid : SV_GroupID, {buffers})"
+                )
+            }
+        };
+        let fragment = self.fragment;
+        let mut body = self.block_of(|g, body| {
+            if !fragment {
+                g.depth += 1;
+                g.var("part", Shape::Group { reference: false }, false, false);
+                g.var("number", Shape::Atomic, false, false);
+                g.depth -= 1;
+            }
+            for _ in 0..1 + g.random.below(3) {
+                g.declaration(body);
+            }
+        });
+        let mut first: Vec<&str> = match fragment {
+            true => vec!["uint x = uint(at.x * 2.0);", "uint y = uint(at.y * 2.0);"],
+            false => vec!["threadgroup uint[8] part;", "threadgroup atomic_uint number;"],
+        };
+        // Memory that invocations share is mostly shared: threads see of each other what has been
+        // stored so far.
+        if self.percent(75) {
+            first.extend(match fragment {
+                true => ["data[x & 7u] = y;", "data[y & 3u] = x;"],
+                false => ["part[lane & 7u] = lane + gid.x;", "data[tid.x & 7u] = lane;"],
+            });
+        }
+        body.splice(0..0, first.iter().map(|text| Stmt(vec![Part::Text((*text).into())])));
+        if fragment {
+            body.push(Stmt(vec![Part::Text("return float4(0.0, 0.0, 0.0, 1.0);".into())]));
+        }
+        self.made.push(Function { head, body });
+    }
+}

@@ -1,0 +1,293 @@
+//! The fast engine beside the relation, on one call, dispatch or draw: whether they end alike. For
+//! tests, campaigns and fuzzing; neither engine knows of it.
+
+use super::arguments::words;
+use super::bound;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::wsl::call::{self, Evaluation};
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::draw::{self, Draw};
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::environment::FunctionId;
+use smallstep_semantics::wsl::execution::call_of;
+use smallstep_semantics::wsl::execution::term::Value;
+use smallstep_semantics::wsl::group::{self, Dispatch, Resource};
+use smallstep_semantics::wsl::layout::Layouts;
+use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched, Ending};
+use smallstep_semantics::wsl::memory::Words;
+use smallstep_semantics::wsl::open::{Possible, Word};
+use smallstep_semantics::wsl::syntax::FunctionKind;
+use smallstep_semantics::wsl::typing::program::Program;
+use smallstep_semantics::wsl::value;
+
+/// How both engines ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// Alike, with this.
+    Same(String),
+    /// One says nothing of the other.
+    Not(Left),
+    /// Otherwise than the other.
+    Differ {
+        /// How the machine ended.
+        machine: String,
+        /// How the relation ended.
+        relation: String,
+    },
+}
+
+/// Why a call, dispatch or draw is not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Left {
+    /// What it shows depends on a race.
+    Race,
+    /// An engine did not end within its fuel.
+    Fuel,
+    /// An engine does not run it.
+    Unsupported,
+    /// It takes arguments that are not drawn: pointers and array references, textures and samplers
+    /// in a call.
+    Arguments,
+    /// It takes more than the bounds allow, or comes after as many as they do.
+    Bounds,
+}
+
+impl Left {
+    /// Every reason.
+    pub const ALL: [Left; 5] = [Left::Race, Left::Fuel, Left::Unsupported, Left::Arguments, Left::Bounds];
+
+    /// What is true of those that are left out.
+    pub fn name(self) -> &'static str {
+        match self {
+            Left::Race => "racing",
+            Left::Fuel => "out of fuel",
+            Left::Unsupported => "not run by an engine",
+            Left::Arguments => "of arguments that are not drawn",
+            Left::Bounds => "too large",
+        }
+    }
+}
+
+/// How far the engines go.
+#[derive(Clone, Copy, Debug)]
+pub struct Fuel {
+    /// Iterations and calls of the machine.
+    pub machine: u64,
+    /// Steps of the relation.
+    pub relation: u64,
+}
+
+/// Calls a function with the words of its arguments on both engines. `compiled` is the function;
+/// what is carried is followed along one way.
+///
+/// # Errors
+/// If the arguments are not what the function takes.
+pub fn call(
+    (program, text): (&Program, &str),
+    (compiled, f): (&Compiled, FunctionId),
+    arguments: &[Vec<u32>],
+    strategy: Strategy,
+    fuel: Fuel,
+) -> Result<Compared, String> {
+    let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
+    let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
+    let (fast, _) = compiled.call(&flat, &mut [], &settings)?;
+    if matches!(fast, Ending::OutOfFuel { .. }) {
+        return Ok(Compared::Not(Left::Fuel));
+    }
+    let parameters = &program.env.function(f).parameters;
+    let values = parameters.iter().zip(arguments);
+    let values = values.map(|(p, words)| Value { ty: p.ty, words: words.iter().map(|&w| Word::Bits(w)).collect::<Words>() });
+    let evaluation = Evaluation { program, text, start: call_of(program, f, values.collect()), root: f };
+    let settings = call::Settings { strategy, fuel: fuel.relation, ways: 1, ..call::Settings::default() };
+    let slow = evaluation.run(&settings, &mut |_, _| {});
+    let result = program.env.function(f).result;
+    let shown = |words: &[Possible]| value::show(program, result, words);
+    let (machine, relation) = match (fast, slow) {
+        (_, Outcome::OutOfFuel) => return Ok(Compared::Not(Left::Fuel)),
+        (_, Outcome::Limit(_) | Outcome::Unsupported(_)) => return Ok(Compared::Not(Left::Unsupported)),
+        // What is met is carried by the one, and stops the other.
+        (Ending::Open { .. }, Outcome::Observed(slow)) => {
+            ("unspecified".into(), if slow.unspecified { "unspecified".into() } else { shown(&slow.words) })
+        }
+        (Ending::Discarded, Outcome::Observed(slow)) if slow.discarded == slow.ways => ("discarded".into(), "discarded".to_string()),
+        (Ending::Returned(words), Outcome::Observed(slow)) if slow.discarded == 0 => {
+            let words: Vec<Possible> = words.into_iter().map(|w| Possible::Values(vec![w])).collect();
+            (shown(&words), shown(&slow.words))
+        }
+        (fast, slow) => (format!("{fast:?}"), format!("{slow:?}")),
+    };
+    Ok(compared(machine, relation))
+}
+
+fn compared(machine: String, relation: String) -> Compared {
+    if machine == relation { Compared::Same(machine) } else { Compared::Differ { machine, relation } }
+}
+
+/// Runs a dispatch on both engines by a definite strategy. `compiled` is its entry point.
+///
+/// # Errors
+/// If there are too many threads, or what is bound is not what the entry point takes.
+pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fuel: Fuel) -> Result<Compared, String> {
+    let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
+    let fast = dispatch.run_fast(compiled, &settings)?;
+    if matches!(fast.ended, Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. }) {
+        return Ok(Compared::Not(Left::Fuel));
+    }
+    let settings = group::Settings { strategy, fuel: fuel.relation, ways: 1, ..group::Settings::default() };
+    let (machine, relation) = match (&fast.ended, dispatch.run(&settings)) {
+        (_, group::Ending::OutOfFuel(_)) => return Ok(Compared::Not(Left::Fuel)),
+        (_, group::Ending::Other(Outcome::Limit(_) | Outcome::Unsupported(_))) => return Ok(Compared::Not(Left::Unsupported)),
+        (_, group::Ending::Shown(slow)) if !slow.races.is_empty() => return Ok(Compared::Not(Left::Race)),
+        (Dispatched::Diverged(..), group::Ending::Diverged(_)) => ("diverged".into(), "diverged".into()),
+        (Dispatched::Done, group::Ending::Shown(slow)) => (format!("{:?}", fast.possible()), format!("{:?}", slow.buffers)),
+        (fast, slow) => (format!("{fast:?}"), format!("{slow:?}")),
+    };
+    Ok(compared(machine, relation))
+}
+
+/// Runs a draw on both engines by a definite strategy. `compiled` are its vertex entry point, if
+/// vertices are shaded, and its fragment entry point.
+pub fn draw(draw: &Draw, compiled: (Option<&Compiled>, &Compiled), strategy: Strategy, fuel: Fuel) -> Compared {
+    use draw::Ending as E;
+    let settings = draw::Settings { strategy, fuel: fuel.machine, ways: 1, ..draw::Settings::default() };
+    let fast = draw.run_fast(compiled, &settings);
+    let given_up = |ending: &E| match ending {
+        E::OutOfFuel(_) => Some(Left::Fuel),
+        E::Other(Outcome::Limit(_) | Outcome::Unsupported(_)) => Some(Left::Unsupported),
+        _ => None,
+    };
+    if let Some(why) = given_up(&fast) {
+        return Compared::Not(why);
+    }
+    let slow = draw.run(&draw::Settings { fuel: fuel.relation, ..settings });
+    if let Some(why) = given_up(&slow) {
+        return Compared::Not(why);
+    }
+    if matches!(&slow, E::Shown(shown) if !shown.races.is_empty()) {
+        return Compared::Not(Left::Race);
+    }
+    let text = |ending: E| match ending {
+        // How far they went, and by which rules, is each one's own.
+        E::Shown(shown) => format!("{:?}", draw::Shown { steps: 0, fired: Vec::new(), ..*shown }),
+        other => format!("{other:?}"),
+    };
+    compared(text(fast), text(slow))
+}
+
+/// How much of a program is executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The most functions and compute entry points, and the most draws.
+    pub functions: usize,
+    /// The most words of a thread's variables, and of an element of a resource.
+    pub words: u32,
+    /// The most threads of a dispatch.
+    pub threads: u32,
+    /// How far the engines go.
+    pub fuel: Fuel,
+}
+
+/// How many calls, dispatches and draws of a program were compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// They ended alike.
+    pub same: u64,
+    /// Those that were not compared, by [`Left`].
+    left: [u64; Left::ALL.len()],
+}
+
+impl Ran {
+    /// Why calls, dispatches and draws were not compared, and how many of each.
+    pub fn left(&self) -> impl Iterator<Item = (Left, u64)> {
+        Left::ALL.into_iter().zip(self.left).filter(|(_, n)| *n > 0)
+    }
+}
+
+/// Calls the functions of a valid program with arguments drawn by a seed, runs its compute entry
+/// points over two groups with buffers, textures and samplers drawn likewise, and draws a few
+/// pixels with its other entry points, by several strategies. What takes textures, samplers,
+/// pointers or array references as arguments of a call is left out.
+///
+/// # Errors
+/// The first call, dispatch or draw that ends otherwise on one engine than on the other: what it
+/// is, and how both ended.
+pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, String> {
+    let (mut layouts, mut executed, mut ran) = (Layouts::default(), 0, Ran::default());
+    let mut take = |compared: Result<Compared, String>, what: &dyn Fn() -> String| match compared {
+        Ok(Compared::Same(_)) => {
+            ran.same += 1;
+            Ok(())
+        }
+        Ok(Compared::Differ { machine, relation }) => Err(format!("{}\nmachine:  {machine}\nrelation: {relation}", what())),
+        Ok(Compared::Not(why)) => {
+            ran.left[why as usize] += 1;
+            Ok(())
+        }
+        Err(_) => {
+            ran.left[Left::Unsupported as usize] += 1;
+            Ok(())
+        }
+    };
+    for (i, function) in program.env.functions.iter().enumerate() {
+        let f = FunctionId(i as u32);
+        let compiled = match function.kind {
+            FunctionKind::Vertex | FunctionKind::Fragment => continue,
+            FunctionKind::Normal | FunctionKind::Cast | FunctionKind::Compute(..) => Compiled::new(program, f),
+        };
+        let not = |why| Ok(Compared::Not(why));
+        let compiled = match compiled {
+            Ok(compiled) if compiled.words() <= bounds.words && executed < bounds.functions => compiled,
+            found => {
+                take(not(if found.is_ok() { Left::Bounds } else { Left::Unsupported }), &String::new)?;
+                continue;
+            }
+        };
+        executed += 1;
+        if let Some(entry) = program.entry_points.iter().find(|e| e.function == f) {
+            let Some(dispatch) = drawn(program, text, entry, seed, bounds) else {
+                take(not(Left::Bounds), &String::new)?;
+                continue;
+            };
+            for strategy in [Strategy::First, Strategy::Random(seed)] {
+                let what = || format!("{} by {strategy:?}", program.env.signature(f));
+                take(self::dispatch(&dispatch, &compiled, strategy, bounds.fuel), &what)?;
+            }
+            continue;
+        }
+        let arguments = function.parameters.iter().zip(0..).map(|(p, k)| words(program, &mut layouts, p.ty, seed, k));
+        let Some(arguments) = arguments.collect::<Option<Vec<_>>>() else {
+            take(not(Left::Arguments), &String::new)?;
+            continue;
+        };
+        for strategy in [Strategy::First, Strategy::Random(seed), Strategy::Carry] {
+            let compared = call((program, text), (&compiled, f), &arguments, strategy, bounds.fuel);
+            take(compared, &|| format!("{} of {arguments:?} by {strategy:?}", program.env.signature(f)))?;
+        }
+    }
+    for draw in bound::draws(program, text, bounds.words, seed).take(bounds.functions) {
+        let compile = |entry: &EntryPoint| Compiled::new(program, entry.function).ok().filter(|c| c.words() <= bounds.words);
+        let (Some(vertex), Some(fragment)) = (draw.vertex().map(compile).map_or(Some(None), |v| v.map(Some)), compile(draw.fragment))
+        else {
+            take(Ok(Compared::Not(Left::Bounds)), &String::new)?;
+            continue;
+        };
+        for strategy in [Strategy::First, Strategy::Random(seed)] {
+            let names = [draw.vertex(), Some(draw.fragment)].map(|e| e.map_or("the screen".into(), |e| program.env.signature(e.function)));
+            let what = || format!("the draw of {} and {} by {strategy:?}", names[0], names[1]);
+            take(Ok(self::draw(&draw, (vertex.as_ref(), &fragment), strategy, bounds.fuel)), &what)?;
+        }
+    }
+    Ok(ran)
+}
+
+/// A dispatch of two groups with resources drawn by a seed; none if it is too much.
+fn drawn<'p>(program: &'p Program, text: &'p str, entry: &'p EntryPoint, seed: u64, bounds: &Bounds) -> Option<Dispatch<'p>> {
+    let Stage::Compute(size) = entry.stage else { return None };
+    size.iter().try_fold(2u32, |all, &n| all.checked_mul(n)).filter(|&n| n <= bounds.threads)?;
+    let mut resources = Resource::of(program, entry).ok()?;
+    if !bound::bind(program, &mut resources, bound::ELEMENTS, bounds.words, seed) {
+        return None;
+    }
+    Some(Dispatch { program, text, entry, groups: [2, 1, 1], resources })
+}

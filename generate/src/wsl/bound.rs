@@ -1,0 +1,176 @@
+//! What is bound to entry points of a program, drawn by a seed: buffers, textures, samplers,
+//! attributes; and the draws that they make.
+
+use super::arguments::drawn;
+use smallstep_semantics::image::{AddressMode, Compare, Filter, Format, Image, Sampler, Shape};
+use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Vertices, resources};
+use smallstep_semantics::wsl::entry::{EntryPoint, Stage};
+use smallstep_semantics::wsl::environment::Semantic;
+use smallstep_semantics::wsl::group::{Held, Resource};
+use smallstep_semantics::wsl::specialization::{Specialization, constants};
+use smallstep_semantics::wsl::texture::{Texture, is_depth, is_writable, shape};
+use smallstep_semantics::wsl::types::{Scalar, TextureKind, Type, TypeId};
+use smallstep_semantics::wsl::typing::program::Program;
+
+/// The most pairs of a vertex stage and a fragment entry point that are tried.
+const MAX_PAIRS: usize = 1000;
+/// How many elements a buffer is given, if nothing needs more.
+pub const ELEMENTS: u64 = 4;
+
+/// Gives each resource something small: so many elements, texels of which few are undefined, a
+/// sampler. False if one takes elements of more than so many words, or texels that no format has.
+pub fn bind(program: &Program, resources: &mut [Resource], elements: u64, words: u32, seed: u64) -> bool {
+    (0..).zip(resources).all(|(place, resource)| match &mut resource.held {
+        Held::Buffer(buffer) => {
+            let stride = buffer.others.iter().map(|other| other.1).chain([buffer.stride]).max().unwrap_or(1);
+            let count = (elements * u64::from(stride.min(words))).next_multiple_of(buffer.stride.max(1).into());
+            buffer.words = (0..count).map(|k| drawn(seed, place, k)).collect();
+            stride <= words
+        }
+        Held::Sampler(sampler) => {
+            *sampler = Some(drawn_sampler(seed, place));
+            true
+        }
+        Held::Texture(textured) => {
+            let scalar = match program.env.types.get(textured.texel) {
+                Type::Scalar(scalar) | Type::Vector(scalar, _) => scalar,
+                _ => return false,
+            };
+            textured.texture = image(textured.kind, scalar, seed, place).and_then(|image| Texture::new(textured.kind, scalar, image).ok());
+            textured.texture.is_some()
+        }
+    })
+}
+
+fn drawn_sampler(seed: u64, place: u64) -> Sampler {
+    let pick = |k: u64| drawn(seed, place, k) as usize;
+    let filter = |k: u64| [Filter::Nearest, Filter::Linear][pick(k) % 2];
+    let mode =
+        |k: u64| [AddressMode::Repeat, AddressMode::MirroredRepeat, AddressMode::ClampToEdge, AddressMode::ClampToBorder][pick(k) % 4];
+    Sampler {
+        mag: filter(0),
+        min: filter(1),
+        mip: filter(2),
+        address: [mode(3), mode(4), mode(5)],
+        compare: Some([Compare::Less, Compare::GreaterOrEqual][pick(6) % 2]),
+        ..Sampler::default()
+    }
+}
+
+/// A small image for a texture of the kind, of one level if it can be written and else of all; one
+/// in eight has no texels yet, and one in 64 of those that can be written.
+fn image(kind: TextureKind, scalar: Scalar, seed: u64, place: u64) -> Option<Image> {
+    let format = match scalar {
+        _ if is_depth(kind) => Format::D32Sfloat,
+        Scalar::Int => Format::Rgba32Sint,
+        Scalar::Uint => Format::Rgba32Uint,
+        Scalar::Float => [Format::Rgba32Sfloat, Format::Rgba8Unorm][drawn(seed, place, 0) as usize % 2],
+        Scalar::Bool => return None,
+    };
+    let sides = match shape(kind) {
+        Shape::D1 => [4, 1, 1],
+        Shape::D1Array => [4, 1, 3],
+        Shape::D2 => [4, 2, 1],
+        Shape::D2Array => [4, 2, 3],
+        Shape::D3 => [4, 2, 2],
+        Shape::Cube => [4, 4, 6],
+    };
+    let levels = if is_writable(kind) { 1 } else { 3 };
+    let mut image = Image::of_shape(format, shape(kind), sides, levels).ok()?;
+    // Of a texture that is shown nothing tells what its undefined texels hold.
+    let is_empty = drawn(seed, place, 1) == 0 && (!is_writable(kind) || drawn(seed, place, u64::MAX) == 0);
+    if is_empty {
+        return Some(image);
+    }
+    let mut k = 2;
+    for level in 0..levels {
+        let mut bytes = image.bytes(level)?.to_vec();
+        let width = if format == Format::Rgba8Unorm { 1 } else { 4 };
+        for component in bytes.chunks_mut(width) {
+            let number = drawn(seed, place, k);
+            let bits = match format {
+                Format::Rgba8Unorm => 36 * number,
+                Format::Rgba32Sfloat | Format::D32Sfloat => (number as f32 / 8.0).to_bits(),
+                _ => number,
+            };
+            component.copy_from_slice(&bits.to_le_bytes()[..width]);
+            k += 1;
+        }
+        image.fill(level, &bytes).ok()?;
+    }
+    Some(image)
+}
+
+/// The scalars of an attribute.
+fn scalars(program: &Program, ty: TypeId) -> Option<(Scalar, usize)> {
+    match program.env.types.get(ty) {
+        Type::Scalar(s) => Some((s, 1)),
+        Type::Vector(s, n) => Some((s, n.into())),
+        Type::Matrix(s, n, m) => Some((s, usize::from(n) * usize::from(m))),
+        _ => None,
+    }
+}
+
+/// Data of every attribute among an entry point's arguments, so many times.
+fn attributes(program: &Program, entry: &EntryPoint, times: usize, seed: u64) -> Vec<Attribute> {
+    let mut all: Vec<Attribute> = Vec::new();
+    for item in &entry.inputs {
+        let (Some((Semantic::Attribute(number), _)), Some((scalar, n))) = (item.semantic, scalars(program, item.ty)) else { continue };
+        let word = |k: usize| match (scalar, drawn(seed, u64::from(number), k as u64)) {
+            (Scalar::Bool, drawn) => drawn & 1,
+            (Scalar::Float, drawn) => (drawn as f32 * 0.5 - 1.5).to_bits(),
+            (Scalar::Int | Scalar::Uint, drawn) => drawn,
+        };
+        if all.iter().all(|a| a.number != number) {
+            all.push(Attribute { number, scalar, words: (0..n * times).map(word).collect() });
+        }
+    }
+    all
+}
+
+/// The draws of a program: each fragment entry point over a small screen, and behind each vertex
+/// entry point. Those that cannot be bound are left out; of the others some do not fit together.
+pub fn draws<'p>(program: &'p Program, text: &'p str, words: u32, seed: u64) -> impl Iterator<Item = Draw<'p>> {
+    let of = move |stage: Stage| program.entry_points.iter().filter(move |e| e.stage == stage);
+    let screen = move |fragment: &EntryPoint| {
+        let given = attributes(program, fragment, 1, seed).into_iter().map(|a| {
+            let is_place = a.scalar == Scalar::Float && a.words.len() == 2 && drawn(seed, 0, 0) < 4;
+            (a.number, if is_place { Given::Place } else { Given::Constant(a) })
+        });
+        Vertices::Screen(given.collect())
+    };
+    let shaded = move |entry: &'p EntryPoint| {
+        let attributes = attributes(program, entry, 3, seed);
+        Vertices::Shaded { entry, count: 3, instances: 2, attributes }
+    };
+    let pairs = of(Stage::Fragment).flat_map(move |fragment| {
+        let vertices = std::iter::once_with(move || screen(fragment)).chain(of(Stage::Vertex).map(shaded));
+        vertices.map(move |vertices| (vertices, fragment))
+    });
+    pairs.take(MAX_PAIRS).filter_map(move |(vertices, fragment)| draw(program, text, vertices, fragment, (words, seed)))
+}
+
+fn draw<'p>(
+    program: &'p Program,
+    text: &'p str,
+    vertices: Vertices<'p>,
+    fragment: &'p EntryPoint,
+    (words, seed): (u32, u64),
+) -> Option<Draw<'p>> {
+    let specialization = Specialization::default();
+    let depth = (drawn(seed, 1, 0) < 4).then_some(Compare::LessOrEqual);
+    let mut draw = Draw { program, text, vertices, fragment, size: [3, 2], depth, resources: Vec::new(), specialization };
+    let entry = draw.vertex();
+    draw.resources = resources(program, entry, fragment).ok()?;
+    if !bind(program, &mut draw.resources, ELEMENTS, words, seed) {
+        return None;
+    }
+    let entries: Vec<&EntryPoint> = entry.into_iter().chain([fragment]).collect();
+    let value = |of| String::from(if of == Scalar::Bool { "true" } else { "1" });
+    let mut given: Vec<(String, String)> =
+        entries.iter().flat_map(|e| constants(program, e)).map(|(name, of)| (name.to_string(), value(of))).collect();
+    given.sort();
+    given.dedup_by(|a, b| a.0 == b.0);
+    draw.specialization = Specialization::new(program, &entries, &given).ok()?;
+    Some(draw)
+}

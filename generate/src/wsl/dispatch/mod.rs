@@ -1,0 +1,390 @@
+//! Compute dispatches without races by construction, and the same with a race planted: text, groups
+//! and what buffers hold, from a seed.
+//!
+//! Threads share arrays: threadgroup variables, and device buffers of which every group has a part
+//! of its own. From one barrier that fences an array to the next, the array has one use, drawn with
+//! the barrier: every thread has elements of its own, or all read, or the threads at the front have
+//! theirs and all read the rest. Elements of atomics are only ever changed by one commuting
+//! operation each, whose old value nobody looks at, or read, or had by one thread each. Barriers
+//! stand in uniform control flow: what decides it comes from a constant buffer, from the group's
+//! place and from counters of loops that are uniform themselves. So every schedule shows the same,
+//! and no barrier is missed.
+//!
+//! Unless a shape asks for it, no operation is unspecified: divisors are not 0, indices are below
+//! lengths, and of floats there are no minima and no conversions.
+//!
+//! | file | what it makes |
+//! |---|---|
+//! | `expressions` | values, conditions, elements that may be read |
+//! | `statements` | what a thread does between barriers |
+//! | `uniform` | barriers and what is around them, called functions, the planted race |
+
+mod expressions;
+mod statements;
+mod uniform;
+
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::entry::EntryPoint;
+use smallstep_semantics::wsl::group::{Resource, Wrong};
+use smallstep_semantics::wsl::typing::program::Program;
+use std::ops::Range;
+
+/// The version of the generator: another one may make another dispatch of a seed.
+pub const VERSION: u32 = 1;
+
+/// A dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The program: one compute entry point, `main`.
+    pub text: String,
+    /// How many groups there are.
+    pub groups: [u32; 3],
+    /// What each buffer holds, by its name in the program, in words.
+    pub buffers: Vec<(String, Vec<u32>)>,
+    /// Where in the text the accesses stand that race, in bytes; none in a program without races.
+    pub race: Option<Range<usize>>,
+}
+
+impl Dispatch {
+    /// The buffers of the entry point, holding what the dispatch gives them.
+    ///
+    /// # Errors
+    /// If the entry point takes others; that of this dispatch does not.
+    pub fn bind(&self, program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
+        let mut resources = Resource::of(program, entry)?;
+        for buffer in &mut resources {
+            let given = self.buffers.iter().find(|(name, _)| *name == buffer.name);
+            buffer.fill(&given.ok_or_else(|| Wrong(format!("nothing is given for `{}`", buffer.name)))?.1);
+        }
+        Ok(resources)
+    }
+}
+
+/// How large dispatches are made, and of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Whether it is for schedules one by one: at most three threads, and few
+    /// accesses of shared memory.
+    pub small: bool,
+    /// Whether a race is planted.
+    pub race: bool,
+    /// Whether operations are unspecified now and then, of one thread's own values.
+    pub open: bool,
+}
+
+/// A dispatch of up to some dozen threads. In one of four, operations are unspecified.
+pub fn dispatch(seed: u64) -> Dispatch {
+    of(seed, Shape { small: false, race: false, open: seed % 4 == 3 })
+}
+
+/// A dispatch of two or three threads with few accesses of shared memory, so that every order of
+/// them can be tried.
+pub fn small(seed: u64) -> Dispatch {
+    of(seed, Shape { small: true, race: false, open: false })
+}
+
+/// A dispatch in which accesses race, at a place that every thread reaches.
+pub fn racy(seed: u64) -> Dispatch {
+    of(seed, Shape { small: false, race: true, open: false })
+}
+
+/// A dispatch of a shape.
+pub fn of(seed: u64, shape: Shape) -> Dispatch {
+    Generator::new(seed, shape).made()
+}
+
+/// The kind of a scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Uint,
+    Int,
+    Float,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Uint, Kind::Int, Kind::Float];
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Uint => "uint",
+            Kind::Int => "int",
+            Kind::Float => "float",
+        }
+    }
+}
+
+/// What an array is made of: its type, its scalars by what follows the element, each with its word,
+/// and how many words it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Element {
+    ty: &'static str,
+    leaves: &'static [(&'static str, Kind, usize)],
+    words: usize,
+}
+
+const ELEMENTS: [Element; 7] = [
+    Element { ty: "uint", leaves: &[("", Kind::Uint, 0)], words: 1 },
+    Element { ty: "int", leaves: &[("", Kind::Int, 0)], words: 1 },
+    Element { ty: "float", leaves: &[("", Kind::Float, 0)], words: 1 },
+    Element { ty: "uint2", leaves: &[(".x", Kind::Uint, 0), (".y", Kind::Uint, 1)], words: 2 },
+    Element { ty: "int3", leaves: &[(".x", Kind::Int, 0), (".y", Kind::Int, 1), (".z", Kind::Int, 2)], words: 4 },
+    Element { ty: "float4", leaves: &[(".x", Kind::Float, 0), (".z", Kind::Float, 2), (".w", Kind::Float, 3)], words: 4 },
+    Element { ty: "Cell", leaves: &[(".count", Kind::Uint, 0), (".at.x", Kind::Float, 2), (".at.y", Kind::Float, 3)], words: 4 },
+];
+
+/// Which threads touch which elements of an array from one barrier to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    /// Each thread those of the thread so many places on.
+    Shifted(u32),
+    /// Each thread those of the thread as far from the other end.
+    Reversed,
+    /// All read all.
+    All,
+    /// So many threads at the front have their own; all read the rest.
+    Front(u32),
+}
+
+/// An array that threads share.
+#[derive(Clone, Debug)]
+struct Array {
+    name: String,
+    element: Element,
+    /// Whether it is in device memory: then each group has a part of it.
+    device: bool,
+    /// How many elements each thread has.
+    each: u32,
+    using: Use,
+}
+
+/// An array of atomics that threads share; the use says who changes them.
+#[derive(Clone, Debug)]
+struct Atomics {
+    name: String,
+    /// Whether it is in device memory; then all groups share it, and nobody reads it.
+    device: bool,
+    kind: Kind,
+    /// The operation of each element while all change it.
+    operations: Vec<&'static str>,
+    using: AtomicUse,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AtomicUse {
+    /// All change any, each by its operation.
+    Commuting,
+    /// All read any, by an operation that changes nothing.
+    Read,
+    /// Each thread has one, as long as there are enough.
+    Own,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+struct Local {
+    name: String,
+    kind: Kind,
+    writable: bool,
+}
+
+struct Generator {
+    seed: u64,
+    drawn: u64,
+    shape: Shape,
+    /// Threads of a group in each direction, and groups.
+    size: [u32; 3],
+    groups: [u32; 3],
+    arrays: Vec<Array>,
+    atomics: Vec<Atomics>,
+    /// The functions that are there: each takes a `uint`, an `int` and a `float`.
+    functions: Vec<(String, Kind)>,
+    locals: Vec<Local>,
+    /// The names of arrays of four of a thread's own.
+    own: Vec<(String, Kind)>,
+    text: String,
+    indent: usize,
+    next: u32,
+    /// How many more statements there may be.
+    left: isize,
+    /// How many more accesses of shared memory a thread may make, where that matters.
+    accesses: isize,
+    /// Whether shared memory may be touched here.
+    sharing: bool,
+    race: Option<Range<usize>>,
+}
+
+/// How many words the constant buffer `given` holds, from which uniform control flow is decided.
+const GIVEN: u32 = 4;
+/// How many elements of each kind every thread leaves of its variables.
+const LEFT: usize = 2;
+
+impl Generator {
+    fn new(seed: u64, shape: Shape) -> Generator {
+        Generator {
+            seed,
+            drawn: 0,
+            shape,
+            size: [1; 3],
+            groups: [1; 3],
+            arrays: Vec::new(),
+            atomics: Vec::new(),
+            functions: Vec::new(),
+            locals: Vec::new(),
+            own: Vec::new(),
+            text: String::new(),
+            indent: 0,
+            next: 0,
+            left: 0,
+            accesses: 0,
+            sharing: false,
+            race: None,
+        }
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        self.drawn += 1;
+        Strategy::Random(self.seed).choose(u32::MAX, self.drawn, u64::from(n)).unwrap_or(0) as u32
+    }
+
+    fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u32) as usize]
+    }
+
+    fn fresh(&mut self, prefix: &str) -> String {
+        self.next += 1;
+        format!("{prefix}{}", self.next)
+    }
+
+    fn line(&mut self, text: &str) {
+        for _ in 0..self.indent {
+            self.text.push_str("    ");
+        }
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// A block after what heads it; its variables end with it.
+    fn block(&mut self, head: &str, inside: impl FnOnce(&mut Self)) {
+        let (locals, own) = (self.locals.len(), self.own.len());
+        self.line(&format!("{head} {{"));
+        self.indent += 1;
+        inside(self);
+        self.indent -= 1;
+        self.line("}");
+        self.locals.truncate(locals);
+        self.own.truncate(own);
+    }
+
+    /// The threads of a group.
+    fn threads(&self) -> u32 {
+        self.size.iter().product()
+    }
+
+    fn group_count(&self) -> u32 {
+        self.groups.iter().product()
+    }
+
+    fn made(mut self) -> Dispatch {
+        self.grid();
+        self.shared();
+        self.program();
+        let buffers = self.contents();
+        Dispatch { text: self.text, groups: self.groups, buffers, race: self.race }
+    }
+
+    fn grid(&mut self) {
+        if self.shape.small {
+            (self.size, self.groups) = self.of(&[
+                ([2, 1, 1], [1, 1, 1]),
+                ([2, 1, 1], [1, 1, 1]),
+                ([1, 2, 1], [1, 1, 1]),
+                ([3, 1, 1], [1, 1, 1]),
+                ([1, 1, 1], [2, 1, 1]),
+            ]);
+            (self.left, self.accesses) = (6, if self.threads() == 3 { 2 } else { 4 });
+            return;
+        }
+        self.size = self.of(&[[4, 1, 1], [2, 2, 1], [8, 1, 1], [3, 1, 1], [5, 1, 1], [2, 1, 3], [1, 2, 2], [4, 1, 1], [16, 1, 1]]);
+        self.groups = self.of(&[[1, 1, 1], [2, 1, 1], [3, 1, 1], [1, 2, 1], [2, 1, 2]]);
+        (self.left, self.accesses) = (24 + self.below(24) as isize, isize::MAX);
+    }
+
+    fn use_of_array(&mut self) -> Use {
+        let n = self.threads();
+        match self.below(6) {
+            0 | 1 => Use::Shifted(self.below(n)),
+            2 => Use::Reversed,
+            3 if n > 1 => Use::Front(1 + self.below(n - 1)),
+            _ => Use::All,
+        }
+    }
+
+    fn use_of_atomics(&mut self, device: bool) -> AtomicUse {
+        match self.below(3) {
+            0 if !device => AtomicUse::Read,
+            1 if !device => AtomicUse::Own,
+            _ => AtomicUse::Commuting,
+        }
+    }
+
+    /// What threads share. Threadgroup variables begin with zeros, which nobody stores.
+    fn shared(&mut self) {
+        let count = if self.shape.small { 1 + self.below(2) } else { 2 + self.below(3) };
+        for i in 0..count {
+            let device = if i < 2 { i == 1 } else { self.one_in(2) };
+            let element = if self.one_in(3) { ELEMENTS[0] } else { self.of(&ELEMENTS) };
+            let (each, using) = (if self.one_in(3) { 2 } else { 1 }, self.use_of_array());
+            self.arrays.push(Array { name: format!("{}{i}", if device { "data" } else { "part" }), element, device, each, using });
+        }
+        const OPERATIONS: [&str; 6] = ["Add", "And", "Or", "Xor", "Min", "Max"];
+        for device in [false, true] {
+            if !self.one_in(if self.shape.small { 3 } else { 2 }) {
+                continue;
+            }
+            let length = if device { 3 } else { self.threads().max(3) };
+            let operations = (0..length).map(|_| self.of(&OPERATIONS)).collect();
+            let (kind, using) = (self.of(&[Kind::Uint, Kind::Int]), self.use_of_atomics(device));
+            self.atomics.push(Atomics { name: if device { "totals" } else { "bins" }.into(), device, kind, operations, using });
+        }
+    }
+
+    /// What the buffers hold.
+    fn contents(&mut self) -> Vec<(String, Vec<u32>)> {
+        let word = |g: &mut Self, kind: Kind| match kind {
+            Kind::Uint => g.below(12),
+            Kind::Int => g.below(12).wrapping_sub(5),
+            Kind::Float => (g.below(16) as f32 * 0.75 - 4.0).to_bits(),
+        };
+        let mut out = vec![("given".to_string(), (0..GIVEN).map(|_| self.below(6)).collect())];
+        let (threads, groups) = (self.threads(), self.group_count());
+        for array in self.arrays.clone() {
+            if !array.device {
+                continue;
+            }
+            let mut words = Vec::new();
+            for _ in 0..threads * array.each * groups {
+                let at = words.len();
+                words.resize(at + array.element.words, 0);
+                for &(_, kind, leaf) in array.element.leaves {
+                    words[at + leaf] = word(self, kind);
+                }
+            }
+            out.push((array.name, words));
+        }
+        for atomics in self.atomics.clone() {
+            if atomics.device {
+                out.push((atomics.name, atomics.operations.iter().map(|_| word(self, atomics.kind)).collect()));
+            }
+        }
+        let left = (threads * groups) as usize * LEFT;
+        out.push(("whole".into(), vec![0; left]));
+        if !self.shape.small {
+            out.push(("real".into(), vec![0; left]));
+        }
+        out
+    }
+}

@@ -1,0 +1,416 @@
+//! Smaller WSL programs that still show something.
+//!
+//! Each proposal is one change to the syntax of the smallest program known to show it: a
+//! declaration, a statement, a case, an `else`, an initialiser or a parameter with its arguments
+//! goes; a statement gives way to what it holds; an expression gives way to a part of itself or to
+//! a literal. Only programs that validate and are smaller are proposed.
+
+use crate::descent::{Descent, Shrinks};
+use rustc_hash::FxHasher;
+use smallstep_semantics::wsl::parse::parse;
+use smallstep_semantics::wsl::print::print;
+use smallstep_semantics::wsl::syntax::{
+    Case, Decl, Declarations, Expr, ExprId, ForInit, FuncDef, IntLiteral, Literal, Stmt, StmtId, Tree, TypeArgument,
+};
+use smallstep_semantics::wsl::validate::validate;
+use std::hash::Hasher;
+
+/// The smallest valid program found that `fails`, as `text` does, with at most so many questions.
+/// If `text` does not fail, it is given back as it is.
+pub fn minimal(text: &str, fails: &mut dyn FnMut(&str) -> bool, questions: u32) -> String {
+    let Some(sketch) = Sketch::of(text) else { return text.into() };
+    if questions == 0 || !fails(&sketch.text) {
+        return text.into();
+    }
+    Descent::new(sketch, ()).minimal(&mut |sketch: &Sketch| fails(&sketch.text), questions).text
+}
+
+/// A program as syntax, and printed.
+#[derive(Clone)]
+struct Sketch {
+    tree: Tree,
+    text: String,
+    tokens: u32,
+}
+
+/// A change.
+#[derive(Clone, Debug)]
+enum Edit {
+    /// A declaration goes.
+    Declaration(usize),
+    /// A statement goes.
+    Statement(StmtId),
+    /// A statement gives way to one that it holds.
+    Inner(StmtId, StmtId),
+    /// A block's statements stand in its place.
+    Unwrapped(StmtId),
+    /// An `else` goes.
+    Else(StmtId),
+    /// A case of a `switch` goes.
+    Case(StmtId, usize),
+    /// A variable of a declaration goes.
+    Variable(StmtId, usize),
+    /// Its initialiser goes.
+    Initializer(StmtId, usize),
+    /// A parameter of a declared function goes, and the argument of every call of it.
+    Parameter(usize, usize),
+    /// An expression gives way to a part of itself.
+    Part(ExprId, ExprId),
+    /// An expression gives way to a literal.
+    Literal(ExprId, Literal),
+}
+
+/// What shrinking makes less: first the tokens, then what is written in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Size {
+    tokens: u32,
+    bytes: u32,
+    /// Sums the digits, so that 0 comes before 1.
+    digits: u32,
+}
+
+impl Sketch {
+    /// The program of a text, as it is printed; none if it is not read.
+    fn of(text: &str) -> Option<Sketch> {
+        let (tree, errors) = parse(text);
+        if !errors.is_empty() {
+            return None;
+        }
+        let text = print(&tree);
+        let tokens = tokens(&text);
+        Some(Sketch { tree, text, tokens })
+    }
+}
+
+/// About how many tokens a text has: words and numbers, and signs.
+fn tokens(text: &str) -> u32 {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let (mut count, mut inside) = (0, false);
+    for c in text.chars() {
+        count += u32::from(!(c.is_whitespace() || inside && is_word(c)));
+        inside = is_word(c);
+    }
+    count
+}
+
+impl Shrinks for Sketch {
+    type Keep = ();
+    type Edit = Edit;
+    type Size = Size;
+
+    fn size(&self) -> Size {
+        let digits = self.text.bytes().filter(u8::is_ascii_digit).map(|digit| u32::from(digit - b'0')).sum();
+        Size { tokens: self.tokens, bytes: self.text.len() as u32, digits }
+    }
+
+    fn nodes(size: Size) -> u32 {
+        size.tokens
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        hasher.write(self.text.as_bytes());
+        hasher.finish()
+    }
+
+    fn changes(&self, (): (), most: u32) -> Vec<(u32, Edit)> {
+        let mut changes = Search::of(&self.tree).changes();
+        changes.retain(|(removed, _)| *removed <= most);
+        changes.sort_by_key(|(removed, _)| std::cmp::Reverse(*removed));
+        changes
+    }
+
+    fn changed(&self, edit: &Edit) -> Option<Sketch> {
+        let mut tree = self.tree.clone();
+        edit.apply(&mut tree)?;
+        // What is read back is what the text says, whatever stood between parentheses.
+        Sketch::of(&print(&tree))
+    }
+
+    fn holds(&self, (): ()) -> bool {
+        validate(&self.text).program.is_some()
+    }
+}
+
+/// The parts of an expression.
+fn parts(expr: &Expr) -> Vec<ExprId> {
+    match expr {
+        Expr::Literal(_) | Expr::Name(_) => Vec::new(),
+        &Expr::Parens(a)
+        | &Expr::Unary(_, a)
+        | &Expr::Dereference(a)
+        | &Expr::AddressOf(a)
+        | &Expr::MakeReference(a)
+        | &Expr::Step(_, _, a)
+        | &Expr::Dot(a, _)
+        | &Expr::Arrow(a, _) => vec![a],
+        &Expr::Comma(a, b) | &Expr::Assign(_, a, b) | &Expr::Or(a, b) | &Expr::And(a, b) | &Expr::Binary(_, a, b) | &Expr::Index(a, b) => {
+            vec![a, b]
+        }
+        &Expr::Ternary(a, b, c) => vec![a, b, c],
+        Expr::Call(_, arguments) => arguments.clone(),
+    }
+}
+
+fn initializers(declarations: &Declarations) -> impl Iterator<Item = ExprId> + '_ {
+    declarations.variables.iter().filter_map(|variable| variable.initializer)
+}
+
+/// The expressions and statements that a statement holds.
+fn inside(stmt: &Stmt) -> (Vec<ExprId>, Vec<StmtId>) {
+    match stmt {
+        Stmt::Block(body) => (Vec::new(), body.clone()),
+        Stmt::Declarations(declarations) => (initializers(declarations).collect(), Vec::new()),
+        Stmt::If(e, s, other) => (vec![*e], std::iter::once(*s).chain(*other).collect()),
+        Stmt::While(e, s) | Stmt::DoWhile(s, e) => (vec![*e], vec![*s]),
+        Stmt::For(init, test, step, s) => {
+            let mut exprs: Vec<ExprId> = test.iter().chain(step).copied().collect();
+            match init {
+                ForInit::Empty => {}
+                ForInit::Expr(e) => exprs.push(*e),
+                ForInit::Declarations(declarations) => exprs.extend(initializers(declarations)),
+            }
+            (exprs, vec![*s])
+        }
+        Stmt::Switch(e, cases) => {
+            let values = cases.iter().filter_map(|case| case.value);
+            (std::iter::once(*e).chain(values).collect(), cases.iter().flat_map(|case| case.body.iter().copied()).collect())
+        }
+        Stmt::Return(Some(e)) | Stmt::Expr(e) => (vec![*e], Vec::new()),
+        Stmt::Break | Stmt::Continue | Stmt::Discard | Stmt::Fallthrough | Stmt::Return(None) | Stmt::Empty => Default::default(),
+    }
+}
+
+/// The nodes of a tree with their weights.
+struct Search<'t> {
+    tree: &'t Tree,
+    exprs: Vec<u32>,
+    stmts: Vec<u32>,
+    changes: Vec<(u32, Edit)>,
+}
+
+impl<'t> Search<'t> {
+    /// Children stand before their parents, so that one pass weighs all.
+    fn of(tree: &'t Tree) -> Search<'t> {
+        let mut search = Search { tree, exprs: Vec::new(), stmts: Vec::new(), changes: Vec::new() };
+        for (expr, _) in &tree.exprs {
+            let weight = 1 + parts(expr).into_iter().map(|e| search.expr(e)).sum::<u32>();
+            search.exprs.push(weight);
+        }
+        for (stmt, _) in &tree.stmts {
+            let (exprs, stmts) = inside(stmt);
+            let weight = exprs.into_iter().map(|e| search.expr(e)).sum::<u32>() + stmts.into_iter().map(|s| search.stmt(s)).sum::<u32>();
+            search.stmts.push(2 + weight);
+        }
+        search
+    }
+
+    fn expr(&self, e: ExprId) -> u32 {
+        self.exprs.get(e.0 as usize).copied().unwrap_or(0)
+    }
+
+    fn stmt(&self, s: StmtId) -> u32 {
+        self.stmts.get(s.0 as usize).copied().unwrap_or(0)
+    }
+
+    fn changes(mut self) -> Vec<(u32, Edit)> {
+        let tree = self.tree;
+        for (i, decl) in tree.decls.iter().enumerate() {
+            let weight = match decl {
+                Decl::Function(f) => {
+                    let parameters = (0..f.parameters.len()).map(|k| (3, Edit::Parameter(i, k)));
+                    self.changes.extend(parameters);
+                    5 + self.stmt(f.body)
+                }
+                Decl::Struct(def) => 4 + 3 * def.fields.len() as u32,
+                Decl::Enum(def) => 4 + 2 * def.elements.len() as u32,
+                Decl::Typedef(_) | Decl::Empty => 3,
+            };
+            self.changes.push((weight, Edit::Declaration(i)));
+        }
+        // All nodes that were read are in the program, for a changed program is read again.
+        for i in 0..tree.stmts.len() {
+            self.statement(StmtId(i as u32));
+        }
+        for i in 0..tree.exprs.len() {
+            self.expression(ExprId(i as u32));
+        }
+        self.changes
+    }
+
+    fn statement(&mut self, id: StmtId) {
+        let (tree, weight) = (self.tree, self.stmt(id));
+        let stmt = tree.stmt(id);
+        self.changes.push((weight, Edit::Statement(id)));
+        match stmt {
+            Stmt::Block(_) => self.changes.push((1, Edit::Unwrapped(id))),
+            Stmt::Declarations(declarations) => {
+                for (k, variable) in declarations.variables.iter().enumerate() {
+                    if declarations.variables.len() > 1 {
+                        self.changes.push((2, Edit::Variable(id, k)));
+                    }
+                    if let Some(e) = variable.initializer {
+                        self.changes.push((self.expr(e), Edit::Initializer(id, k)));
+                    }
+                }
+            }
+            Stmt::If(_, _, Some(other)) => self.changes.push((self.stmt(*other), Edit::Else(id))),
+            Stmt::Switch(_, cases) => {
+                for (k, case) in cases.iter().enumerate() {
+                    let weight = 2 + case.body.iter().map(|s| self.stmt(*s)).sum::<u32>();
+                    self.changes.push((weight, Edit::Case(id, k)));
+                }
+            }
+            _ => {}
+        }
+        if !matches!(stmt, Stmt::Block(_)) {
+            let inner = inside(stmt).1;
+            self.changes.extend(inner.into_iter().map(|s| (weight.saturating_sub(self.stmts[s.0 as usize]), Edit::Inner(id, s))));
+        }
+    }
+
+    fn expression(&mut self, id: ExprId) {
+        let (tree, weight) = (self.tree, self.expr(id));
+        let expr = tree.expr(id);
+        for part in parts(expr) {
+            self.changes.push((weight.saturating_sub(self.expr(part)), Edit::Part(id, part)));
+            // Of a call, what an argument is made of is often of the call's type.
+            for inner in parts(tree.expr(part)) {
+                self.changes.push((weight.saturating_sub(self.expr(inner)), Edit::Part(id, inner)));
+            }
+        }
+        let (zero, one) = (IntLiteral::of(0), IntLiteral::of(1));
+        let literals = [
+            Literal::Int(zero),
+            Literal::Bool(false),
+            Literal::Int(IntLiteral { unsigned: true, ..zero }),
+            Literal::Float(0.0),
+            Literal::Int(one),
+            Literal::Bool(true),
+            Literal::Int(IntLiteral { unsigned: true, ..one }),
+            Literal::Float(1.0),
+        ];
+        self.changes.extend(literals.into_iter().map(|literal| (weight - 1, Edit::Literal(id, literal))));
+    }
+}
+
+fn removed<T>(all: &mut Vec<T>, at: usize) -> Option<T> {
+    (at < all.len()).then(|| all.remove(at))
+}
+
+impl Edit {
+    /// Changes the tree; `None` where the change does not apply.
+    fn apply(&self, tree: &mut Tree) -> Option<()> {
+        match *self {
+            Edit::Declaration(i) => {
+                removed(&mut tree.decls, i)?;
+            }
+            Edit::Statement(id) => replace(tree, id, &[])?,
+            Edit::Inner(id, inner) => tree.stmts.get_mut(id.0 as usize)?.0 = tree.stmts.get(inner.0 as usize)?.0.clone(),
+            Edit::Unwrapped(id) => match tree.stmt(id).clone() {
+                Stmt::Block(body) => replace(tree, id, &body)?,
+                _ => return None,
+            },
+            Edit::Else(id) => match &mut tree.stmts.get_mut(id.0 as usize)?.0 {
+                Stmt::If(_, _, other) => *other = None,
+                _ => return None,
+            },
+            Edit::Case(id, k) => match &mut tree.stmts.get_mut(id.0 as usize)?.0 {
+                Stmt::Switch(_, cases) => {
+                    removed(cases, k)?;
+                }
+                _ => return None,
+            },
+            Edit::Variable(id, k) => match &mut tree.stmts.get_mut(id.0 as usize)?.0 {
+                Stmt::Declarations(declarations) => {
+                    removed(&mut declarations.variables, k)?;
+                }
+                _ => return None,
+            },
+            Edit::Initializer(id, k) => match &mut tree.stmts.get_mut(id.0 as usize)?.0 {
+                Stmt::Declarations(declarations) => declarations.variables.get_mut(k)?.initializer = None,
+                _ => return None,
+            },
+            Edit::Parameter(decl, k) => {
+                let Decl::Function(f) = tree.decls.get_mut(decl)? else { return None };
+                let FuncDef { name, parameters, .. } = &mut **f;
+                let (name, all) = (name.name, parameters.len());
+                removed(parameters, k)?;
+                for (expr, _) in &mut tree.exprs {
+                    if let Expr::Call(called, arguments) = expr
+                        && called.name == name
+                        && arguments.len() == all
+                    {
+                        removed(arguments, k);
+                    }
+                }
+            }
+            Edit::Part(id, part) => tree.exprs.get_mut(id.0 as usize)?.0 = tree.exprs.get(part.0 as usize)?.0.clone(),
+            Edit::Literal(id, literal) => {
+                // A literal inside a type is no expression of the program's own.
+                let argument = |ty: &smallstep_semantics::wsl::syntax::TypeExpr| {
+                    ty.arguments.iter().flatten().any(|a| *a == TypeArgument::Constant(id))
+                };
+                if tree.types.iter().any(|(ty, _)| argument(ty)) {
+                    return None;
+                }
+                tree.exprs.get_mut(id.0 as usize)?.0 = Expr::Literal(literal);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Puts statements where one stands; in a place for one alone, none is `;`.
+fn replace(tree: &mut Tree, id: StmtId, by: &[StmtId]) -> Option<()> {
+    let in_list = |body: &mut Vec<StmtId>| {
+        let at = body.iter().position(|&s| s == id)?;
+        body.splice(at..=at, by.iter().copied());
+        Some(())
+    };
+    for (stmt, _) in &mut tree.stmts {
+        let found = match stmt {
+            Stmt::Block(body) => in_list(body),
+            Stmt::Switch(_, cases) => cases.iter_mut().find_map(|Case { body, .. }| in_list(body)),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    // A function's body is emptied.
+    let is_body = |decl: &Decl| matches!(decl, Decl::Function(f) if f.body == id);
+    let emptied = match tree.decls.iter().any(is_body) {
+        true => Stmt::Block(by.to_vec()),
+        false if by.is_empty() => Stmt::Empty,
+        false => return None,
+    };
+    tree.stmts.get_mut(id.0 as usize)?.0 = emptied;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only what shows it is left: a statement in a loop in a function that is called.
+    #[test]
+    fn what_does_not_matter_goes() {
+        let text = "struct S { int a; int b; } typedef T = S; enum E { A, B }
+            int twice(int a, int unused) { S s; s.a = a; return s.a * 2 + unused; }
+            int f(int n, bool c) {
+                int x = 4, y = 5;
+                for (int i = 0; i < n; i = i + 1) { if (c) { x = twice(x + (y * 3), i); } else y = 7; }
+                switch (n) { case 1: return x; default: y = 2; break; }
+                return x / (y % 9);
+            }";
+        assert!(validate(text).program.is_some());
+        let small = minimal(text, &mut |text| text.contains('%'), 2000);
+        // A literal for `y` would be no smaller by itself.
+        assert_eq!(small.split_whitespace().collect::<Vec<_>>().join(" "), "int f() { int y; return y % 0; }");
+        let small = minimal(text, &mut |text| text.contains("twice("), 2000);
+        assert!(small.len() < 40 && small.contains("twice"), "{small}");
+        assert_eq!(minimal(text, &mut |_| false, 2000), text);
+        assert_eq!(minimal("no program", &mut |_| true, 2000), "no program");
+    }
+}

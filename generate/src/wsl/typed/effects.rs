@@ -1,0 +1,131 @@
+//! Expressions that are statements.
+
+use super::places::Want;
+use super::statements::{NOTHING, Statement};
+use super::{Accessor, Expression, Fault, Flavour, Function, Generator, Kind, Level};
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::types::{Type, TypeId};
+
+impl Generator {
+    pub(super) fn expression_statement(&mut self) -> Statement {
+        if self.breaks(Fault::Recursion, Rule::WslVRecursion) {
+            // The function comes to its own, whatever it is called.
+            self.decls.push("int around(int a) { return about(a); }\nint about(int a) { return around(a); }".into());
+        }
+        if self.flavour == Flavour::Any
+            && self.fault == Some(Fault::ThreadgroupVertex)
+            && self.breaks(Fault::ThreadgroupVertex, Rule::WslEpThreadgroup)
+        {
+            self.decls.push("void shares() { threadgroup int a; }\nvertex void sharing() { shares(); }".into());
+        }
+        let text = match self.own_store() {
+            Some(text) => text,
+            None => self.effect(),
+        };
+        Statement::new(format!("{text};"), NOTHING)
+    }
+
+    /// An expression that stands where a declaration could.
+    pub(super) fn effect(&mut self) -> String {
+        for _ in 0..4 {
+            let Some(e) = self.attempt(Generator::effective) else { continue };
+            return if e.stands { e.text } else { format!("({})", e.text) };
+        }
+        let e = self.place_or_new(TypeId::INT, Want::Assignable);
+        e.map_or(String::new(), |e| format!("{} = 1", e.at(Level::Prefix)))
+    }
+
+    /// A use of one of the program's accessors.
+    fn own_accessor(&mut self) -> Option<Expression> {
+        let all: Vec<Accessor> = self.accessors.iter().filter(|a| self.flavour.calls(a.flavour)).cloned().collect();
+        if all.is_empty() {
+            return None;
+        }
+        let a = self.of(&all);
+        let spaces: Vec<AddressSpace> = AddressSpace::ALL.into_iter().filter(|s| a.takers & (1 << *s as u8) != 0).collect();
+        let want = match self.below(4) {
+            0 => Want::Value,
+            1 if !spaces.is_empty() => Want::Address(self.of(&spaces)),
+            // Where there is no address-taker, one in thread still gives a getter and a setter.
+            2 if !spaces.is_empty() => Want::Address(self.of(&AddressSpace::ALL)),
+            _ => Want::Assignable,
+        };
+        let from = match self.below(4) {
+            0 => self.value(a.of, 1)?,
+            _ => self.place_or_new(a.of, want)?,
+        };
+        let e = self.accessed(&from, &a)?;
+        if self.is_wanted(Want::Assignable, e.kind) && !self.one_in(4) {
+            let value = self.expected(a.ty, 1)?;
+            return Some(Expression::effect(format!("{} = {}", e.at(Level::Prefix), value.at(Level::Ternary)), Level::Ternary, a.ty));
+        }
+        if let Kind::Left(_) = e.kind
+            && self.one_in(2)
+        {
+            return Some(Expression::new(format!("&{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, a.ty));
+        }
+        Some(self.in_parens(e))
+    }
+
+    /// A use of one of the program's operators.
+    fn own_operator(&mut self) -> Option<Expression> {
+        let own = |f: &&Function| f.ready && (f.cast || f.name.starts_with("operator")) && self.flavour.calls(f.flavour);
+        let all: Vec<Function> = self.functions.iter().filter(own).cloned().collect();
+        if all.is_empty() {
+            return None;
+        }
+        let f = self.of(&all);
+        match f.name.as_str() {
+            "operator++" | "operator--" => self.step(f.result),
+            _ if f.parameters.len() == 2 && f.result == f.parameters[0] && self.one_in(2) => self.compound(f.result, 1),
+            _ => self.call_of(&f, 1).map(|e| self.in_parens(e)),
+        }
+    }
+
+    fn effective(&mut self) -> Option<Expression> {
+        match self.below(14) {
+            0..=2 => {
+                let ty = self.value_type(2);
+                self.assignment(ty, 2)
+            }
+            3 => {
+                let ty = self.value_type(0);
+                self.compound(ty, 2)
+            }
+            4 => {
+                let ty = self.of(&[TypeId::INT, TypeId::UINT]);
+                self.step(ty)
+            }
+            5 => self.built_in_call(TypeId::VOID, 1),
+            6 | 7 => {
+                let all: Vec<Function> = self
+                    .functions
+                    .iter()
+                    .filter(|f| f.ready && !f.name.starts_with("operator") && self.flavour.calls(f.flavour))
+                    .cloned()
+                    .collect();
+                if all.is_empty() {
+                    return None;
+                }
+                let f = self.of(&all);
+                self.user_call(f.result, 2)
+            }
+            8 => {
+                let textures: Vec<TypeId> =
+                    self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect();
+                if textures.is_empty() {
+                    return None;
+                }
+                let t = self.of(&textures);
+                self.texture_call(t, None, 1).map(|e| if e.stands { e } else { self.in_parens(e) })
+            }
+            9 | 10 => self.own_accessor(),
+            11 | 12 => self.own_operator(),
+            _ => {
+                let ty = self.statement_type();
+                self.value(ty, 2).map(|e| self.in_parens(e))
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Entry points of the three stages, with their arguments and results in every bucket.
+
+use super::{Flavour, Generator, Variable};
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+
+/// An argument or result, or a field of one.
+#[derive(Clone)]
+struct Item {
+    qualifiers: String,
+    ty: TypeId,
+    name: String,
+    semantic: String,
+}
+
+const UINT3: TypeId = TypeId::vector(Scalar::Uint, 3);
+const FLOAT4: TypeId = TypeId::vector(Scalar::Float, 4);
+
+impl Generator {
+    /// `first`: whether it is the first of the program.
+    pub(super) fn entry_point(&mut self, first: bool) {
+        let stage = self.stage_of_purpose(first);
+        let flavour = [Flavour::Any, Flavour::Fragment, Flavour::Compute][stage];
+        let mut inputs = self.inputs(stage);
+        let outputs = self.outputs(stage);
+        let mut variables: Vec<Variable> = Vec::new();
+        let mut texts = Vec::new();
+        // Some arguments go into structures, perhaps one in another.
+        while inputs.len() > 1 && self.one_in(2) {
+            let n = 1 + self.below(inputs.len());
+            // An array reference is no field, and what is in a structure already stays there.
+            let (inside, rest): (Vec<Item>, Vec<Item>) =
+                inputs[..n].iter().cloned().partition(|item| !self.is_reference(item.ty) && !item.semantic.is_empty());
+            if inside.is_empty() {
+                break;
+            }
+            inputs.splice(..n, rest);
+            let ty = self.structure_of(&inside);
+            let name = self.fresh("a");
+            if self.one_in(3) {
+                let outer = self.structure_of(&[Item { qualifiers: String::new(), ty, name, semantic: String::new() }]);
+                let name = self.fresh("a");
+                inputs.push(Item { qualifiers: String::new(), ty: outer, name, semantic: String::new() });
+            } else {
+                // The same members twice are the same ones.
+                if self.one_in(8) {
+                    let again = self.fresh("a");
+                    inputs.push(Item { qualifiers: String::new(), ty, name: again, semantic: String::new() });
+                }
+                inputs.push(Item { qualifiers: String::new(), ty, name, semantic: String::new() });
+            }
+        }
+        for item in &inputs {
+            let written = self.written(item.ty);
+            texts.push(format!("{}{written} {}{}", item.qualifiers, item.name, item.semantic));
+            variables.push(Variable { name: item.name.clone(), ty: item.ty, space: AddressSpace::Thread });
+        }
+        let (result, semantic) = match &outputs[..] {
+            [] => (TypeId::VOID, String::new()),
+            [one] if self.one_in(2) && one.qualifiers.is_empty() => (one.ty, one.semantic.clone()),
+            all => (self.structure_of(all), String::new()),
+        };
+        let name = self.fresh("main");
+        let begin = match stage {
+            0 => "vertex".to_string(),
+            1 => "fragment".to_string(),
+            _ => {
+                let (text, threads) = self.numthreads();
+                if let Some(given) = self.own_buffer(threads, &mut variables) {
+                    texts.push(given);
+                }
+                format!("{text} compute")
+            }
+        };
+        let written = self.written(result);
+        let body = self.function_body(variables, result, flavour);
+        (self.own_element, self.stored) = (None, false);
+        self.decls.push(format!("{begin} {written} {name}({}){semantic} {body}", texts.join(", ")));
+    }
+
+    fn structure_of(&mut self, items: &[Item]) -> TypeId {
+        let name = self.fresh("IO");
+        let mut text = format!("struct {name} {{ ");
+        for item in items {
+            let written = self.written(item.ty);
+            text.push_str(&format!("{}{written} {}{}; ", item.qualifiers, item.name, item.semantic));
+        }
+        self.decls.push(format!("{text}}}"));
+        self.add_structure(name, items.iter().map(|i| (i.name.clone(), i.ty)).collect())
+    }
+
+    fn item(&mut self, ty: TypeId, semantic: impl std::fmt::Display) -> Item {
+        Item { qualifiers: String::new(), ty, name: self.fresh("i"), semantic: format!(" : {semantic}") }
+    }
+
+    /// A scalar, a vector or a matrix.
+    fn stage_type(&mut self) -> TypeId {
+        self.value_type(0)
+    }
+
+    fn attributes(&mut self, interpolated: bool) -> Vec<Item> {
+        let mut out = Vec::new();
+        for i in 0..self.below(3) {
+            let ty = self.stage_type();
+            let mut item = self.item(ty, format!("attribute({i})"));
+            item.qualifiers = if interpolated {
+                let one = self.of(&["", "", "nointerpolation ", "noperspective "]);
+                let one = if self.is_flat(ty) { "nointerpolation " } else { one };
+                format!("{one}{}", self.of(&["", "", "centroid ", "sample "]))
+            } else {
+                self.ignored_qualifiers()
+            };
+            out.push(item);
+        }
+        out
+    }
+
+    fn inputs(&mut self, stage: usize) -> Vec<Item> {
+        let builtin: &[(&str, TypeId)] = match stage {
+            0 => &[("SV_InstanceID", TypeId::UINT), ("SV_VertexID", TypeId::UINT)],
+            1 => &[("SV_IsFrontFace", TypeId::BOOL), ("SV_SampleIndex", TypeId::UINT), ("SV_InnerCoverage", TypeId::UINT)],
+            _ => &[("SV_DispatchThreadID", UINT3), ("SV_GroupID", UINT3), ("SV_GroupIndex", TypeId::UINT), ("SV_GroupThreadID", UINT3)],
+        };
+        let mut out = Vec::new();
+        for (name, ty) in builtin {
+            if self.one_in(2) {
+                let mut item = self.item(*ty, name);
+                item.qualifiers = self.ignored_qualifiers();
+                out.push(item);
+            }
+        }
+        if stage < 2 {
+            out.extend(self.attributes(stage == 1));
+            if self.one_in(3) {
+                let ty = self.scalar();
+                out.push(self.item(ty, "specialized"));
+            }
+        }
+        for i in 0..self.below(4) {
+            let ty = if self.one_in(2) {
+                self.opaque_type()
+            } else {
+                let mut of = self.value_type(1);
+                if !self.slice(of) || self.is_unbound(of) {
+                    of = self.of(&[TypeId::FLOAT, TypeId::ATOMIC_UINT, TypeId::ATOMIC_INT, FLOAT4]);
+                }
+                let space = self.of(&[AddressSpace::Device, AddressSpace::Constant]);
+                self.reference_to(space, of)
+            };
+            let semantic = if self.one_in(2) { format!("register(r{i})") } else { format!("register(r{i}, space{i})") };
+            out.push(self.item(ty, semantic));
+            // Most of a texture's functions take a sampler.
+            if matches!(self.ty(ty), Type::Texture(..)) && self.one_in(2) {
+                out.push(self.item(TypeId::SAMPLER, format!("register(s{i})")));
+            }
+        }
+        out
+    }
+
+    pub(super) fn slice(&self, ty: TypeId) -> bool {
+        match self.ty(ty) {
+            Type::Scalar(_) | Type::Vector(..) | Type::Matrix(..) => true,
+            Type::Struct(s) => self.structs[s.0 as usize].fields.iter().all(|f| self.slice(f.1)),
+            _ => false,
+        }
+    }
+
+    fn outputs(&mut self, stage: usize) -> Vec<Item> {
+        let mut out = Vec::new();
+        match stage {
+            0 => {
+                if !self.one_in(4) {
+                    out.push(self.item(FLOAT4, "SV_Position"));
+                }
+                if self.one_in(4) {
+                    out.push(self.item(TypeId::FLOAT, "PSIZE"));
+                }
+                out.extend(self.attributes(true));
+            }
+            1 => {
+                for i in 0..self.targets() {
+                    out.push(self.item(FLOAT4, format!("SV_Target {i}")));
+                }
+                if self.one_in(3) {
+                    out.push(self.item(TypeId::FLOAT, "SV_Depth"));
+                }
+                if self.one_in(3) {
+                    out.push(self.item(TypeId::UINT, "SV_Coverage"));
+                }
+            }
+            _ => {}
+        }
+        out
+    }
+}

@@ -1,0 +1,451 @@
+//! Expressions of a type.
+
+use super::library::Given;
+use super::places::Want;
+use super::{Expression, Fault, Function, Generator, Kind, Level};
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::types::{EnumId, Type, TypeId};
+
+impl Generator {
+    /// An expression of the type, that has it by itself; none for what the function
+    /// has no variable of.
+    pub(super) fn value(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        self.fuel -= 1;
+        if self.is_opaque(ty) {
+            return self.place(ty, Want::Value);
+        }
+        if self.is_reference(ty) {
+            return self.reference(ty, depth);
+        }
+        if let Some(e) = self.attempt(|g| g.broken_value(ty)) {
+            return Some(e);
+        }
+        if depth == 0 || self.fuel < 0 {
+            return Some(self.basic(ty));
+        }
+        for _ in 0..4 {
+            if let Some(e) = self.attempt(|g| g.composed(ty, depth - 1)) {
+                return Some(e);
+            }
+        }
+        Some(self.basic(ty))
+    }
+
+    /// An expression of a type that values of always exist.
+    pub(super) fn value_or_basic(&mut self, ty: TypeId) -> Expression {
+        let depth = if self.fuel > 0 { 2 } else { 0 };
+        self.value(ty, depth).unwrap_or_else(|| self.basic(ty))
+    }
+
+    /// An expression where the type is expected: integer literals take it.
+    pub(super) fn expected(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        if self.one_in(3) {
+            let literal = match ty {
+                TypeId::INT => Some(self.integer(i64::from(i32::MIN), i64::from(i32::MAX))),
+                TypeId::UINT => Some(self.integer(0, i64::from(u32::MAX))),
+                TypeId::FLOAT => Some(self.integer(-(1 << 40), 1 << 40)),
+                _ => None,
+            };
+            if let Some((text, _)) = literal {
+                let text = if ty == TypeId::FLOAT && self.one_in(10) { "99999999999999999999999".into() } else { text };
+                return Some(self.literal_expression(text, ty));
+            }
+        }
+        self.value(ty, depth)
+    }
+
+    /// The smallest expression of a value's type.
+    pub(super) fn basic(&mut self, ty: TypeId) -> Expression {
+        if self.one_in(2)
+            && let Some(e) = self.place(ty, Want::Value)
+        {
+            return e;
+        }
+        if let Some(e) = self.of_elements(ty) {
+            return e;
+        }
+        let suffix = |text: String| Expression::new(text, Level::Suffix, Kind::Right, ty);
+        match self.ty(ty) {
+            Type::Scalar(smallstep_semantics::wsl::types::Scalar::Bool) => suffix(self.of(&["true", "false"]).into()),
+            Type::Scalar(smallstep_semantics::wsl::types::Scalar::Uint) => {
+                let (text, _) = self.integer(0, i64::from(u32::MAX));
+                suffix(format!("{text}u"))
+            }
+            Type::Scalar(smallstep_semantics::wsl::types::Scalar::Float) => {
+                let text = self.float_text();
+                self.literal_expression(text, ty)
+            }
+            Type::Scalar(smallstep_semantics::wsl::types::Scalar::Int) => {
+                let (text, _) = self.integer(i64::from(i32::MIN), i64::from(i32::MAX));
+                let name = self.called(ty).unwrap_or_default();
+                Expression::new(format!("{name}({text})"), Level::Call, Kind::Right, ty)
+            }
+            Type::Enum(e) => self.element(e, ty),
+            Type::Array(..) => match self.place_or_new(ty, Want::Value) {
+                Some(e) => e,
+                None => suffix("?".into()),
+            },
+            _ => {
+                let name = self.called(ty).unwrap_or_default();
+                Expression::new(format!("{name}()"), Level::Call, Kind::Right, ty)
+            }
+        }
+    }
+
+    fn element(&mut self, e: EnumId, ty: TypeId) -> Expression {
+        let i = self.below(self.enums[e.0 as usize].elements.len());
+        let name = self.called(ty).unwrap_or_default();
+        let mut element = self.enums[e.0 as usize].elements[i].0.clone();
+        if self.breaks(Fault::UnknownElement, Rule::WslTDotEnum) {
+            element = "Nowhere".into();
+        }
+        let text = format!("{name}.{element}");
+        Expression::new(text, Level::Suffix, Kind::Right, ty)
+    }
+
+    fn condition(&mut self, depth: usize) -> Option<Expression> {
+        self.value(TypeId::BOOL, depth)
+    }
+
+    fn composed(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        match self.below(20) {
+            0..=4 => self.place(ty, Want::Value),
+            5 => self.ternary(ty, depth),
+            6 => {
+                let first = self.statement_type();
+                let (a, b) = (self.value(first, depth)?, self.value(ty, depth)?);
+                let e = Expression::new(format!("{}, {}", a.at(Level::Comma), b.at(Level::Ternary)), Level::Comma, Kind::Right, ty);
+                Some(self.in_parens(e))
+            }
+            7 => self.assignment(ty, depth),
+            8 | 9 => self.user_call(ty, depth),
+            10..=13 => self.built_in_call(ty, depth),
+            14 => self.compound(ty, depth),
+            15 => self.step(ty),
+            16 if ty == TypeId::BOOL => {
+                let (or, sign) = if self.one_in(2) { (true, "||") } else { (false, "&&") };
+                let (level, right) = if or { (Level::Or, Level::And) } else { (Level::And, Level::BitOr) };
+                let (mut a, b) = (self.condition(depth)?, self.condition(depth)?);
+                if self.breaks(if or { Fault::OrOperand } else { Fault::AndOperand }, if or { Rule::WslTOr } else { Rule::WslTAnd }) {
+                    a = self.basic(TypeId::FLOAT);
+                }
+                Some(Expression::new(format!("{} {sign} {}", a.at(level), b.at(right)), level, Kind::Right, ty))
+            }
+            17 => {
+                let e = self.value(ty, depth)?;
+                Some(self.in_parens(e))
+            }
+            18 if ty == TypeId::INT => self.ternary_of_literals(depth),
+            _ => Some(self.basic(ty)),
+        }
+    }
+
+    fn ternary(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        let (mut c, a) = (self.condition(depth)?, self.value(ty, depth)?);
+        // A literal beside another type takes it.
+        let mut b = if self.one_in(3) { self.expected(ty, depth)? } else { self.value(ty, depth)? };
+        let rule = Rule::WslTTernaryNoIntLiterals;
+        if self.breaks(Fault::TernaryCondition, rule) {
+            c = self.basic(TypeId::UINT);
+        }
+        if self.breaks(Fault::TernaryTypes, rule) {
+            b = self.other(ty);
+        }
+        let text = format!("{} ? {} : {}", c.at(Level::Or), a.at(Level::Comma), b.at(Level::Ternary));
+        Some(Expression::new(text, Level::Ternary, Kind::Right, ty))
+    }
+
+    fn ternary_of_literals(&mut self, depth: usize) -> Option<Expression> {
+        let mut c = self.condition(depth)?;
+        let (a, mut b) = (self.integer(-99, i64::from(i32::MAX)).0, self.integer(i64::from(i32::MIN), 99).0);
+        if self.breaks(Fault::TernaryLiterals, Rule::WslTTernaryIntLiterals) {
+            b = "4294967295".into();
+        }
+        if self.breaks(Fault::TernaryLiteralsCondition, Rule::WslTTernaryIntLiterals) {
+            c = self.basic(TypeId::FLOAT);
+        }
+        let (a, b) = (self.literal_expression(a, TypeId::INT), self.literal_expression(b, TypeId::INT));
+        let text = format!("{} ? {} : {}", c.at(Level::Or), a.at(Level::Comma), b.at(Level::Ternary));
+        Some(Expression::new(text, Level::Ternary, Kind::Right, TypeId::INT))
+    }
+
+    pub(super) fn assignment(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        let rule = Rule::WslTAssignment;
+        if self.breaks(Fault::AssignReference, rule) {
+            let pointer = self.pointer(AddressSpace::Thread, TypeId::INT);
+            let (a, b) = (self.place_or_new(pointer, Want::Assignable)?, self.value(pointer, 0)?);
+            return Some(Expression::effect(format!("{} = {}", a.at(Level::Prefix), b.at(Level::Ternary)), Level::Ternary, ty));
+        }
+        let mut to = self.place_or_new(ty, Want::Assignable)?;
+        let mut e = self.expected(ty, depth)?;
+        if self.breaks(Fault::AssignType, rule) {
+            e = self.other(ty);
+        }
+        if self.breaks(Fault::AssignValue, rule) {
+            to = self.right_value(ty);
+        }
+        if self.fault == Some(Fault::AssignConstant)
+            && let Some(constant) = self.place(ty, Want::Address(AddressSpace::Constant))
+            && self.breaks(Fault::AssignConstant, rule)
+        {
+            to = constant;
+        }
+        Some(Expression::effect(format!("{} = {}", to.at(Level::Prefix), e.at(Level::Ternary)), Level::Ternary, ty))
+    }
+
+    /// An expression of the type that nothing can be assigned to.
+    fn right_value(&mut self, ty: TypeId) -> Expression {
+        match self.ty(ty) {
+            Type::Array(..) => {
+                let e = self.basic(ty);
+                let a = e.at(Level::Comma);
+                Expression::new(format!("(true, {a})"), Level::Suffix, Kind::Right, ty)
+            }
+            _ => {
+                let name = self.identifier(ty).unwrap_or_default();
+                Expression::new(format!("{name}()"), Level::Call, Kind::Right, ty)
+            }
+        }
+    }
+
+    /// An expression of a type that is not this one, and that no literal could be.
+    pub(super) fn other(&mut self, ty: TypeId) -> Expression {
+        let not = if ty == TypeId::BOOL { TypeId::FLOAT } else { TypeId::BOOL };
+        self.basic(not)
+    }
+
+    pub(super) fn compound(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        let all = self.compounds(ty);
+        if all.is_empty() {
+            return None;
+        }
+        let (sign, second) = self.of(&all);
+        let to = self.place_or_new(ty, Want::Assignable)?;
+        let mut e = self.value(second, depth)?;
+        let rule = Rule::WslTOperatorPlusEqual;
+        if self.breaks(Fault::CompoundType, rule) {
+            // No operator has a sampler or an array on its right side.
+            let array = self.array(TypeId::BOOL, 3);
+            e = self.basic(array);
+        }
+        if self.fault == Some(Fault::CompoundTarget) && self.breaks(Fault::CompoundTarget, rule) {
+            let to = self.right_value(ty);
+            return Some(Expression::effect(format!("{} {sign}= {}", to.at(Level::Prefix), e.at(Level::Ternary)), Level::Ternary, ty));
+        }
+        Some(Expression::effect(format!("{} {sign}= {}", to.at(Level::Prefix), e.at(Level::Ternary)), Level::Ternary, ty))
+    }
+
+    /// The signs that can step a value of the type.
+    fn steps_of(&self, ty: TypeId) -> Vec<&'static str> {
+        let own = |sign: &str| {
+            let name = format!("operator{sign}");
+            self.functions.iter().any(|f| f.ready && f.name == name && f.parameters[0] == ty && self.flavour.calls(f.flavour))
+        };
+        ["++", "--"].into_iter().filter(|sign| matches!(ty, TypeId::INT | TypeId::UINT) || own(sign)).collect()
+    }
+
+    pub(super) fn step(&mut self, ty: TypeId) -> Option<Expression> {
+        let postfix = self.one_in(2);
+        let rule = if postfix { Rule::WslTPostfixIncr } else { Rule::WslTPrefixIncr };
+        let signs = self.steps_of(ty);
+        if signs.is_empty() {
+            return None;
+        }
+        let sign = self.of(&signs);
+        let mut e = self.place_or_new(ty, Want::Assignable)?;
+        if self.breaks(if postfix { Fault::PostfixType } else { Fault::PrefixType }, rule) {
+            e = self.place_or_new(TypeId::BOOL, Want::Assignable)?;
+        }
+        if self.breaks(if postfix { Fault::PostfixTarget } else { Fault::PrefixTarget }, rule) {
+            e = self.right_value(ty);
+        }
+        Some(if postfix {
+            Expression::effect(format!("{}{sign}", e.at(Level::Suffix)), Level::Suffix, ty)
+        } else {
+            Expression::effect(format!("{sign}{}", e.at(Level::Prefix)), Level::Prefix, ty)
+        })
+    }
+
+    /// A call of one of the program's functions that gives the type.
+    pub(super) fn user_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        let all: Vec<Function> = self
+            .functions
+            .iter()
+            .filter(|f| {
+                f.ready && f.result == ty && self.flavour.calls(f.flavour) && !matches!(f.name.as_str(), "operator++" | "operator--")
+            })
+            .cloned()
+            .collect();
+        if all.is_empty() {
+            return None;
+        }
+        let f = self.of(&all);
+        self.call_of(&f, depth)
+    }
+
+    /// A call of the function.
+    pub(super) fn call_of(&mut self, f: &Function, depth: usize) -> Option<Expression> {
+        let operator = f.name.starts_with("operator") || f.cast;
+        let mut given = Vec::new();
+        let mut texts = Vec::new();
+        for p in &f.parameters {
+            let literal = match *p {
+                TypeId::INT | TypeId::UINT | TypeId::FLOAT if !operator && self.one_in(3) => {
+                    let low = if *p == TypeId::UINT { 0 } else { -9 };
+                    Some(self.integer(low, 50))
+                }
+                _ => None,
+            };
+            given.push(literal.as_ref().map_or(Given::Typed(*p), |(_, v)| Given::Integer(*v)));
+            texts.push(literal.map(|(text, _)| text));
+        }
+        let literals = self.means(f, &given);
+        let mut arguments = Vec::new();
+        for (p, text) in f.parameters.iter().zip(texts) {
+            arguments.push(match text {
+                Some(text) if literals => self.literal_expression(text, *p),
+                _ => self.value(*p, depth)?,
+            });
+        }
+        if !operator && self.breaks(Fault::ArgumentCount, Rule::WslTCall) {
+            let array = self.array(TypeId::BOOL, 2);
+            for _ in 0..9 {
+                arguments.push(self.basic(array));
+            }
+        }
+        if let Some(i) = f.parameters.iter().position(|_| !operator)
+            && self.breaks(Fault::ArgumentType, Rule::WslTCall)
+        {
+            let array = self.array(TypeId::BOOL, 7);
+            arguments[i] = self.basic(array);
+        }
+        self.render(if f.cast { "" } else { &f.name }, f.result, arguments)
+    }
+
+    /// Whether the arguments mean the function: it alone fits, or it does if literals
+    /// are of type int.
+    fn means(&self, f: &Function, given: &[Given]) -> bool {
+        let same: Vec<&Function> =
+            self.functions.iter().filter(|g| g.name == f.name && g.cast == f.cast && g.parameters.len() == given.len()).collect();
+        let fits = |g: &&&Function| g.parameters.iter().zip(given).all(|(p, a)| a.fits(*p));
+        let int = |g: &&&Function| g.parameters.iter().zip(given).all(|(p, a)| matches!(a, Given::Typed(_)) || *p == TypeId::INT);
+        let first: Vec<&&Function> = same.iter().filter(fits).collect();
+        if first.len() == 1 {
+            return first[0].parameters == f.parameters;
+        }
+        let second: Vec<&&Function> = first.into_iter().filter(|g| int(g)).collect();
+        second.len() == 1 && second[0].parameters == f.parameters
+    }
+
+    /// A pointer or an array reference.
+    pub(super) fn reference(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
+        if !self.one_in(3)
+            && let Some(e) = self.place(ty, Want::Value)
+        {
+            return Some(e);
+        }
+        if depth > 0
+            && self.one_in(4)
+            && let Some(e) = self.attempt(|g| g.user_call(ty, depth - 1))
+        {
+            return Some(e);
+        }
+        let Some(e) = self.attempt(|g| g.made_reference(ty)) else { return self.place(ty, Want::Value) };
+        Some(if self.one_in(10) { self.in_parens(e) } else { e })
+    }
+
+    /// `&e` or `@e`.
+    fn made_reference(&mut self, ty: TypeId) -> Option<Expression> {
+        Some(match self.ty(ty) {
+            Type::Pointer(space, to) => {
+                if self.breaks(Fault::AddressOfValue, Rule::WslTAddressTaking) {
+                    let e = self.right_value(TypeId::INT);
+                    return Some(Expression::new(format!("&{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, ty));
+                }
+                let e = self.place_or_new(to, Want::Address(space))?;
+                Expression::new(format!("&{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, ty)
+            }
+            Type::ArrayReference(space, of) => {
+                if self.breaks(Fault::ReferenceOfValue, Rule::WslTTakeRefLval) {
+                    let e = self.right_value(TypeId::INT);
+                    return Some(Expression::new(format!("@{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, ty));
+                }
+                // A reference to an array's elements, or to one value that is no array.
+                let n = 1 + self.below(4) as u32;
+                let array = self.array(of, n);
+                let one = !matches!(self.ty(of), Type::Array(..)) && self.one_in(3);
+                let e = self.place_or_new(if one { of } else { array }, Want::Address(space))?;
+                Expression::new(format!("@{}", e.at(Level::Prefix)), Level::Prefix, Kind::Right, ty)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Faults that can stand wherever a value is needed.
+    fn broken_value(&mut self, ty: TypeId) -> Option<Expression> {
+        let fault = self.fault.filter(|_| self.broken.is_none())?;
+        let suffix = |text: String| Some(Expression::new(text, Level::Suffix, Kind::Right, ty));
+        match fault {
+            Fault::UnknownVariable if self.breaks(fault, Rule::WslTVariableName) => suffix("nowhere".into()),
+            Fault::UnknownFunction if self.breaks(fault, Rule::WslTCall) => suffix("nowhere(1)".into()),
+            Fault::AmbiguousLiteral if self.breaks(fault, Rule::WslTCall) => suffix("twoways(3)".into()),
+            Fault::UnknownField => {
+                let e = self.place(ty, Want::Value)?;
+                let fits = !matches!(self.ty(ty), Type::Pointer(..)) && self.breaks(fault, Rule::WslTDotGetter);
+                if fits { suffix(format!("{}.nowhere", e.at(Level::Call))) } else { None }
+            }
+            Fault::UnknownElements => {
+                let e = self.place(TypeId::BOOL, Want::Value)?;
+                if self.breaks(fault, Rule::WslTIndexGetter) { suffix(format!("{}[0]", e.at(Level::Call))) } else { None }
+            }
+            Fault::Dereference => {
+                let e = self.value_of_scalar()?;
+                if self.breaks(fault, Rule::WslTPtrDeref) { suffix(format!("(*{})", e.at(Level::Prefix))) } else { None }
+            }
+            Fault::UnsignedLiteral if self.breaks(fault, Rule::WslTLiteralUint) => suffix("4294967296u".into()),
+            Fault::TernaryReference => {
+                let pointer = self.pointer(AddressSpace::Thread, TypeId::FLOAT);
+                let (a, b) = (self.reference(pointer, 0)?, self.reference(pointer, 0)?);
+                if self.breaks(fault, Rule::WslTTernaryNoIntLiterals) {
+                    suffix(format!("(*(true ? {} : {}))", a.at(Level::Comma), b.at(Level::Ternary)))
+                } else {
+                    None
+                }
+            }
+            Fault::EntryPointCall if self.breaks(fault, Rule::WslEpNotCalled) => suffix("(begins(1u), true)".into()),
+            _ => None,
+        }
+    }
+
+    /// Declarations that a fault speaks of.
+    pub(super) fn faulty_calls(&mut self) {
+        self.decls.push(match self.fault.filter(|_| self.broken.is_some()) {
+            // Both candidates take the literal, none takes an int.
+            Some(Fault::AmbiguousLiteral) => "void twoways(uint a) { }\nvoid twoways(float a) { }".into(),
+            Some(Fault::EntryPointCall) => "vertex void begins(uint i : SV_VertexID) { }".into(),
+            _ => return,
+        });
+    }
+
+    fn value_of_scalar(&mut self) -> Option<Expression> {
+        let ty = self.scalar();
+        Some(self.basic(ty))
+    }
+
+    /// A type of which a statement's value may be.
+    pub(super) fn statement_type(&mut self) -> TypeId {
+        match self.below(4) {
+            0 => self.value_type(1),
+            1 if !self.functions.is_empty() => {
+                let f = self.of(&self.functions.clone());
+                if self.flavour.calls(f.flavour) && !self.is_opaque(f.result) && f.result != TypeId::VOID && !self.is_reference(f.result) {
+                    f.result
+                } else {
+                    TypeId::INT
+                }
+            }
+            _ => self.scalar(),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Variables, and what is reached from them: fields, elements, what is pointed at, swizzles, and
+//! the program's own accessors.
+
+use super::{Accessor, Expression, Generator, Kind, Level, Variable};
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::types::{Type, TypeId};
+
+/// What is needed of a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Want {
+    /// Its value.
+    Value,
+    /// To assign to it.
+    Assignable,
+    /// Its address, in that space.
+    Address(AddressSpace),
+}
+
+impl Generator {
+    /// Whether a place of that kind is what is needed.
+    pub(super) fn is_wanted(&self, want: Want, kind: Kind) -> bool {
+        match want {
+            Want::Value => true,
+            Want::Assignable => match kind {
+                Kind::Left(space) => self.stores_in(space),
+                Kind::Abstract => true,
+                Kind::Right => false,
+            },
+            Want::Address(space) => kind == Kind::Left(space),
+        }
+    }
+}
+
+/// One step from a place to another.
+enum Step {
+    /// `.f`, of that type; address-takers in these spaces, a setter.
+    Field(String, TypeId, u8, bool),
+    /// `[i]`, likewise.
+    Index(TypeId, u8, bool),
+    /// `*e`
+    Dereference(AddressSpace, TypeId),
+    /// `e->f`
+    Arrow(AddressSpace, TypeId),
+    /// `e[i]` of an array reference.
+    Element(AddressSpace, TypeId),
+    /// `.length`
+    Length,
+}
+
+const EVERYWHERE: u8 = 0b1111;
+
+impl Generator {
+    /// The variables that are not hidden by others of their name.
+    pub(super) fn visible(&self) -> Vec<Variable> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut out = Vec::new();
+        for frame in self.frames[..self.limit.min(self.frames.len())].iter().rev() {
+            for v in frame.variables.iter().rev() {
+                if seen.insert(v.name.as_str()) {
+                    out.push(v.clone());
+                }
+            }
+        }
+        out
+    }
+
+    fn accessor(&self, a: &Accessor) -> Option<Step> {
+        if !self.flavour.calls(a.flavour) {
+            return None;
+        }
+        // An address-taker in thread gives a getter and a setter.
+        let setter = a.setter || a.takers & (1 << AddressSpace::Thread as u8) != 0;
+        Some(match &a.field {
+            Some(f) => Step::Field(f.clone(), a.ty, a.takers, setter),
+            None => Step::Index(a.ty, a.takers, setter),
+        })
+    }
+
+    /// Whether the accessor can be used on such a value: by an address-taker, or by a getter.
+    fn usable(&self, a: &Accessor, kind: Kind) -> bool {
+        let taker = matches!(kind, Kind::Left(space) if a.takers & (1 << space as u8) != 0);
+        taker || a.getter || a.takers & (1 << AddressSpace::Thread as u8) != 0
+    }
+
+    fn steps(&mut self, from: &Expression) -> Vec<Step> {
+        let mut out = Vec::new();
+        match self.ty(from.ty) {
+            Type::Struct(s) => {
+                out.extend(self.structs[s.0 as usize].fields.iter().map(|(f, ty)| Step::Field(f.clone(), *ty, EVERYWHERE, true)));
+            }
+            Type::Array(of, _) => {
+                out.push(Step::Index(of, EVERYWHERE, true));
+                out.push(Step::Length);
+            }
+            Type::Pointer(space, to) => {
+                out.push(Step::Dereference(space, to));
+                if matches!(self.ty(to), Type::Struct(_) | Type::Vector(..)) {
+                    out.push(Step::Arrow(space, to));
+                }
+            }
+            Type::ArrayReference(space, of) => {
+                out.push(Step::Element(space, of));
+                out.push(Step::Length);
+            }
+            Type::Vector(s, n) => {
+                let letters = 1 + self.below(4);
+                let word: String = (0..letters).map(|_| self.of(&["x", "y", "z", "w"][..n as usize])).collect();
+                let distinct = word.chars().enumerate().all(|(i, c)| !word[..i].contains(c));
+                let of = if letters == 1 { TypeId::scalar(s) } else { TypeId::vector(s, letters as u8) };
+                out.push(Step::Field(word, of, 0, distinct));
+                let letter = self.of(&["x", "y", "z", "w"][..n as usize]);
+                out.push(Step::Field(letter.into(), TypeId::scalar(s), 0, true));
+                out.push(Step::Index(TypeId::scalar(s), 0, true));
+                out.push(Step::Length);
+            }
+            Type::Matrix(s, _, rows) => out.push(Step::Index(TypeId::vector(s, rows), 0, true)),
+            _ => {}
+        }
+        let own: Vec<Accessor> = self.accessors.iter().filter(|a| a.of == from.ty && self.usable(a, from.kind)).cloned().collect();
+        out.extend(own.iter().filter_map(|a| self.accessor(a)));
+        out
+    }
+
+    /// The expression's part by one of the program's accessors, if it can be used on it.
+    pub(super) fn accessed(&mut self, from: &Expression, a: &Accessor) -> Option<Expression> {
+        if !self.usable(a, from.kind) {
+            return None;
+        }
+        let step = self.accessor(a)?;
+        Some(self.take(from, step))
+    }
+
+    fn take(&mut self, from: &Expression, step: Step) -> Expression {
+        let level = if from.level == Level::Call { Level::Call } else { Level::Suffix };
+        let stores = match from.kind {
+            Kind::Left(space) => self.stores_in(space),
+            Kind::Abstract => true,
+            Kind::Right => false,
+        };
+        let part = |ty: TypeId, takers: u8, setter: bool, text: String| {
+            let kind = match from.kind {
+                Kind::Left(space) if takers & (1 << space as u8) != 0 => Kind::Left(space),
+                _ if !stores => Kind::Right,
+                _ => {
+                    if setter {
+                        Kind::Abstract
+                    } else {
+                        Kind::Right
+                    }
+                }
+            };
+            Expression::new(text, level, kind, ty)
+        };
+        let text = from.at(Level::Call);
+        match step {
+            Step::Field(f, ty, takers, setter) => part(ty, takers, setter, format!("{text}.{f}")),
+            Step::Index(ty, takers, setter) => {
+                let i = self.index();
+                part(ty, takers, setter, format!("{text}[{i}]"))
+            }
+            Step::Dereference(space, to) => Expression::new(format!("*{}", from.at(Level::Prefix)), Level::Prefix, Kind::Left(space), to),
+            Step::Arrow(space, to) => {
+                let whole = Expression::new(String::new(), level, Kind::Left(space), to);
+                let steps: Vec<Step> = self.steps(&whole).into_iter().filter(|s| matches!(s, Step::Field(..))).collect();
+                let n = steps.len();
+                if n == 0 {
+                    return Expression::new(format!("*{}", from.at(Level::Prefix)), Level::Prefix, Kind::Left(space), to);
+                }
+                let at = self.below(n);
+                let Some(Step::Field(f, ty, takers, setter)) = steps.into_iter().nth(at) else { unreachable!("only fields are left") };
+                let kind = if takers & (1 << space as u8) != 0 {
+                    Kind::Left(space)
+                } else if setter && self.stores_in(space) {
+                    Kind::Abstract
+                } else {
+                    Kind::Right
+                };
+                Expression::new(format!("{text}->{f}"), level, kind, ty)
+            }
+            Step::Element(space, of) => {
+                let i = self.index();
+                Expression::new(format!("{text}[{i}]"), level, Kind::Left(space), of)
+            }
+            Step::Length => Expression::new(format!("{text}.length"), level, Kind::Right, TypeId::UINT),
+        }
+    }
+
+    /// An index: a `uint`, or a literal that takes that type.
+    pub(super) fn index(&mut self) -> String {
+        if self.breaks(super::Fault::IndexType, smallstep_semantics::rule::Rule::WslTArrayRefIndex) {
+            let e = self.value_or_basic(TypeId::INT);
+            return format!("int({})", e.at(Level::Ternary));
+        }
+        self.fuel -= 1;
+        if self.fuel > 0 && self.one_in(4) {
+            return self.value_or_basic(TypeId::UINT).text;
+        }
+        self.integer(0, 9).0
+    }
+
+    pub(super) fn variable(v: &Variable) -> Expression {
+        Expression::new(v.name.clone(), Level::Suffix, Kind::Left(v.space), v.ty)
+    }
+
+    /// A place of the type, by a random way from a variable that is visible.
+    pub(super) fn place(&mut self, ty: TypeId, want: Want) -> Option<Expression> {
+        let all = self.visible();
+        if all.is_empty() {
+            return None;
+        }
+        for _ in 0..8 {
+            if let Some(e) = self.attempt(|g| g.walk(&all, ty, want)) {
+                return Some(e);
+            }
+        }
+        let direct: Vec<Variable> = all.into_iter().filter(|v| v.ty == ty && self.is_wanted(want, Kind::Left(v.space))).collect();
+        if direct.is_empty() { None } else { Some(Generator::variable(&self.of(&direct))) }
+    }
+
+    /// A value that is no variable, of a type that has parts.
+    fn start(&mut self) -> Option<Expression> {
+        self.fuel -= 5;
+        let mut ty = self.value_type(1);
+        if self.one_in(4) {
+            ty = self.pointer(AddressSpace::Thread, ty);
+        }
+        let e = self.value(ty, 1)?;
+        Some(if self.one_in(3) { self.in_parens(e) } else { e })
+    }
+
+    fn walk(&mut self, all: &[Variable], ty: TypeId, want: Want) -> Option<Expression> {
+        let mut at = if self.fuel > 0 && self.one_in(8) { self.start()? } else { Generator::variable(&self.of(all)) };
+        for _ in 0..4 {
+            if at.ty == ty && self.is_wanted(want, at.kind) && !self.one_in(4) {
+                return Some(at);
+            }
+            let steps = self.steps(&at);
+            if steps.is_empty() {
+                break;
+            }
+            let i = self.below(steps.len());
+            let step = steps.into_iter().nth(i)?;
+            at = self.take(&at, step);
+            if self.one_in(12) {
+                at = self.in_parens(at);
+            }
+        }
+        (at.ty == ty && self.is_wanted(want, at.kind)).then_some(at)
+    }
+
+    /// A place of the type, for which a variable is declared before the statement if there is none.
+    pub(super) fn place_or_new(&mut self, ty: TypeId, want: Want) -> Option<Expression> {
+        if let Some(e) = self.place(ty, want) {
+            return Some(e);
+        }
+        match want {
+            Want::Value | Want::Assignable | Want::Address(AddressSpace::Thread) => self.declare(ty, AddressSpace::Thread),
+            Want::Address(AddressSpace::Threadgroup) if self.flavour == super::Flavour::Compute => {
+                self.declare(ty, AddressSpace::Threadgroup)
+            }
+            Want::Address(_) => None,
+        }
+    }
+
+    /// A new variable, declared before the statement that is being written, in the innermost block.
+    fn declare(&mut self, ty: TypeId, space: AddressSpace) -> Option<Expression> {
+        if self.is_opaque(ty) || ty == TypeId::VOID || space == AddressSpace::Threadgroup && self.is_reference(ty) {
+            return None;
+        }
+        let at = self.frames.iter().rposition(|f| f.pending.is_some())?;
+        // The initialising expression stands in the block: it does not see what the statement
+        // declares. It may itself need variables, declared before it. It stays when the statement
+        // is left out, so faults are not made in it.
+        let (limit, fault) = (std::mem::replace(&mut self.limit, at + 1), self.fault.take());
+        let value = if self.is_reference(ty) { self.reference(ty, 0) } else { None };
+        (self.limit, self.fault) = (limit, fault);
+        if self.is_reference(ty) && value.is_none() {
+            return None;
+        }
+        let name = self.fresh("n");
+        let shared = space == AddressSpace::Threadgroup;
+        let written = self.written_with(ty, !shared);
+        let mut text = if shared { format!("threadgroup {written} {name}") } else { format!("{written} {name}") };
+        if let Some(value) = value {
+            text.push_str(&format!(" = {}", value.at(Level::Ternary)));
+        }
+        let v = Variable { name, ty, space };
+        let e = Generator::variable(&v);
+        let frame = &mut self.frames[at];
+        frame.pending.as_mut()?.push(format!("{text};"));
+        frame.variables.push(v);
+        Some(e)
+    }
+}

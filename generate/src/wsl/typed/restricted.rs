@@ -1,0 +1,353 @@
+//! Programs that are to be executed: how the generator is restricted for them.
+//!
+//! A restriction leaves out what no execution could tell, or could not be held against another one:
+//! a loop without end, a race, a barrier that some threads miss. What is undefined or unspecified
+//! for one thread alone stays: variables without initialiser, indices out of bounds, division by
+//! zero, overflow, large shifts.
+
+use super::statements::{NOTHING, Statement};
+use super::{Expression, Flavour, Generator, Kind, Level, Variable};
+use smallstep_semantics::wsl::syntax::AddressSpace;
+use smallstep_semantics::wsl::types::{Scalar, Type, TypeId};
+
+/// The version of [`executed`]: another one may make another program of a seed.
+pub const VERSION: u32 = 1;
+
+/// The most words of a type of value.
+const MAX_WORDS: u64 = 512;
+/// The most threads of a group.
+const MAX_THREADS: u32 = 64;
+/// The most iterations of a loop each time that its block is entered.
+const MAX_ITERATIONS: usize = 3;
+
+/// What a program is made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// It is validated only: nothing is restricted.
+    Validation,
+    /// Its functions are called. One takes values and gives one; there are no entry points.
+    Functions,
+    /// Its compute entry points are dispatched. Each has a buffer that it stores in.
+    Compute,
+    /// Its fragment entry points are drawn, the first with a target.
+    Draws,
+}
+
+/// What is restricted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Restriction {
+    /// A counter ends each loop.
+    Loops,
+    /// Large types are scalars instead.
+    Sizes,
+    /// Elements of buffers take memory.
+    Elements,
+    /// What is handed on to fragments and holds no floats is not interpolated.
+    Flat,
+    /// Functions for a stage that does not run are for every stage instead.
+    Stages,
+    /// Groups of many threads are smaller.
+    Threads,
+    /// There is one thread, and it may do anything.
+    Alone,
+    /// There are several threads. Each stores in device memory in elements of its own, at most, and
+    /// in no texture or threadgroup memory; there are no atomics and no barriers.
+    Shared,
+}
+
+impl Restriction {
+    /// The words that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Restriction::Loops => "each loop has a counter that ends it",
+            Restriction::Sizes => "no type is larger than 512 words",
+            Restriction::Elements => "no element of a buffer takes no memory",
+            Restriction::Flat => "no stage variable without floats is interpolated",
+            Restriction::Stages => "no function is for a stage that does not run",
+            Restriction::Threads => "no group has more than 64 threads",
+            Restriction::Alone => "one thread runs alone",
+            Restriction::Shared => "threads store in nothing that they share",
+        }
+    }
+}
+
+/// A program that is to be executed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Executed {
+    /// Its text.
+    pub text: String,
+    /// The restrictions without which it would be another program.
+    pub restricted: Vec<Restriction>,
+}
+
+/// The program of a seed for a purpose.
+pub fn executed(seed: u64, purpose: Purpose) -> Executed {
+    let mut g = Generator::new(seed, None, purpose);
+    match purpose {
+        Purpose::Compute if g.one_in(2) => _ = g.restricted.insert(Restriction::Alone),
+        Purpose::Compute | Purpose::Draws => {
+            g.several = true;
+            g.restricted.insert(Restriction::Shared);
+        }
+        Purpose::Validation | Purpose::Functions => {}
+    }
+    g.declarations();
+    Executed { text: g.decls.join("\n"), restricted: g.restricted.into_iter().collect() }
+}
+
+impl Generator {
+    /// Whether a type of value has too many words.
+    pub(super) fn is_too_large(&mut self, ty: TypeId) -> bool {
+        let is_large = self.purpose != Purpose::Validation && self.words(ty) > MAX_WORDS;
+        if is_large {
+            self.restricted.insert(Restriction::Sizes);
+        }
+        is_large
+    }
+
+    /// Whether buffers of elements of that type cannot be bound, for these take no memory.
+    pub(super) fn is_unbound(&mut self, ty: TypeId) -> bool {
+        let is_empty = self.purpose != Purpose::Validation && self.words(ty) == 0;
+        if is_empty {
+            self.restricted.insert(Restriction::Elements);
+        }
+        is_empty
+    }
+
+    /// Whether a stage variable of that type is drawn only if it is not interpolated.
+    pub(super) fn is_flat(&mut self, ty: TypeId) -> bool {
+        let is_float =
+            matches!(self.ty(ty), Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _) | Type::Matrix(Scalar::Float, ..));
+        let is_flat = self.purpose == Purpose::Draws && !is_float;
+        if is_flat {
+            self.restricted.insert(Restriction::Flat);
+        }
+        is_flat
+    }
+
+    /// A vector or matrix of elements that are made one by one, where the smallest expression would
+    /// be zeros.
+    pub(super) fn of_elements(&mut self, ty: TypeId) -> Option<Expression> {
+        if self.purpose == Purpose::Validation || self.one_in(4) {
+            return None;
+        }
+        let (part, count) = match self.ty(ty) {
+            Type::Vector(of, n) => (TypeId::scalar(of), n),
+            Type::Matrix(of, columns, rows) => (TypeId::vector(of, rows), columns),
+            _ => return None,
+        };
+        let parts: Vec<String> = (0..count).map(|_| self.basic(part).at(Level::Ternary)).collect();
+        let name = self.called(ty)?;
+        Some(Expression::new(format!("{name}({})", parts.join(", ")), Level::Call, Kind::Right, ty))
+    }
+
+    /// About how many words a value takes.
+    fn words(&self, ty: TypeId) -> u64 {
+        let vector = |n: u8| u64::from(n).next_power_of_two();
+        match self.ty(ty) {
+            Type::Vector(_, n) => vector(n),
+            Type::Matrix(_, columns, rows) => u64::from(columns) * vector(rows),
+            Type::Array(of, n) => u64::from(n).saturating_mul(self.words(of)),
+            Type::Struct(s) => self.structs[s.0 as usize].fields.iter().fold(0u64, |n, field| n.saturating_add(self.words(field.1))),
+            _ => 1,
+        }
+    }
+
+    /// The flavour of a function, which is drawn, or another one where that is for a stage that
+    /// does not run.
+    pub(super) fn flavour_of_purpose(&mut self, drawn: Flavour) -> Flavour {
+        let runs = match (self.purpose, drawn) {
+            (Purpose::Functions | Purpose::Compute, Flavour::Fragment) | (Purpose::Draws, Flavour::Compute) => false,
+            (_, Flavour::Any | Flavour::Fragment | Flavour::Compute) => true,
+        };
+        if runs {
+            return drawn;
+        }
+        self.restricted.insert(Restriction::Stages);
+        Flavour::Any
+    }
+
+    /// The type of a value that shows something.
+    pub(super) fn shown_type(&mut self) -> TypeId {
+        let ty = self.value_type(2);
+        if self.words(ty) == 0 { self.scalar() } else { ty }
+    }
+
+    /// A function that calls another one with pointers at its own parameters, and returns what the
+    /// last of them holds then: nothing else gives a function pointers. None of what has none.
+    pub(super) fn caller(&mut self, function: usize) {
+        let called = self.functions[function].clone();
+        let (mut parameters, mut arguments, mut shown) = (Vec::new(), Vec::new(), None);
+        for (i, &ty) in called.parameters.iter().enumerate() {
+            let (holds, sign) = match self.ty(ty) {
+                Type::Pointer(AddressSpace::Thread, to) => (to, "&"),
+                Type::ArrayReference(AddressSpace::Thread, of) => (self.array(of, 3), "@"),
+                _ => (ty, ""),
+            };
+            if self.is_reference(holds) || self.is_opaque(holds) {
+                return;
+            }
+            if !sign.is_empty() {
+                shown = Some((i, holds));
+            }
+            parameters.push(format!("{} p{i}", self.written(holds)));
+            arguments.push(format!("{sign}p{i}"));
+        }
+        let Some((shown, result)) = shown else { return };
+        let (written, name) = (self.written(result), self.fresh("g"));
+        let (parameters, arguments) = (parameters.join(", "), arguments.join(", "));
+        self.decls.push(format!("{written} {name}({parameters}) {{ {}({arguments}); return p{shown}; }}", called.name));
+    }
+
+    /// How many entry points there are.
+    pub(super) fn entry_points(&mut self) -> usize {
+        match self.purpose {
+            Purpose::Validation => self.below(3),
+            Purpose::Functions => 0,
+            Purpose::Compute | Purpose::Draws => 1 + self.below(2),
+        }
+    }
+
+    /// The stage of an entry point, by its number.
+    pub(super) fn stage_of_purpose(&mut self, is_first: bool) -> usize {
+        match self.purpose {
+            Purpose::Validation | Purpose::Functions => self.below(3),
+            Purpose::Compute => 2,
+            Purpose::Draws if is_first => 1,
+            Purpose::Draws => self.below(2),
+        }
+    }
+
+    /// How many targets a fragment entry point has.
+    pub(super) fn targets(&mut self) -> usize {
+        if self.purpose == Purpose::Draws { 1 + self.below(2) } else { self.below(3) }
+    }
+
+    /// How many threads a group has: as it is written, and the number.
+    pub(super) fn numthreads(&mut self) -> (String, u32) {
+        const SIDES: [(&str, u32); 5] = [("1", 1), ("8", 8), ("64u", 64), ("0x2", 2), ("3", 3)];
+        let mut sides: [(&str, u32); 3] = std::array::from_fn(|_| self.of(&SIDES));
+        if self.purpose != Purpose::Validation && !self.several {
+            sides = std::array::from_fn(|_| (self.of(&["1", "1u", "0x1"]), 1));
+        }
+        let product = |sides: &[(&str, u32); 3]| sides.iter().map(|side| side.1).product::<u32>();
+        while self.purpose != Purpose::Validation && product(&sides) > MAX_THREADS {
+            self.restricted.insert(Restriction::Threads);
+            if let Some(largest) = sides.iter_mut().max_by_key(|side| side.1) {
+                *largest = SIDES[0];
+            }
+        }
+        let [x, y, z] = sides.map(|side| side.0);
+        (format!("[numthreads({x}, {y}, {z})]"), product(&sides))
+    }
+
+    /// The argument of a compute entry point in which each thread has an element of its own, with
+    /// what says which. A thread that is alone has all of it.
+    pub(super) fn own_buffer(&mut self, threads: u32, variables: &mut Vec<Variable>) -> Option<String> {
+        if self.purpose == Purpose::Validation {
+            return None;
+        }
+        let mut ty = self.value_type(1);
+        if !self.slice(ty) || self.is_unbound(ty) {
+            ty = self.of(&[TypeId::FLOAT, TypeId::UINT, TypeId::INT, TypeId::vector(Scalar::Float, 4)]);
+        }
+        let reference = self.reference_to(AddressSpace::Device, ty);
+        let (written, name) = (self.written(reference), self.fresh("o"));
+        let given = format!("{written} {name} : register(u9)");
+        if !self.several {
+            self.own_element = Some((format!("{name}[1]"), ty));
+            variables.push(Variable { name, ty: reference, space: AddressSpace::Thread });
+            return Some(given);
+        }
+        // Nothing assigns to these, for no expression is made of them.
+        let (lane, group) = (self.fresh("l"), self.fresh("k"));
+        self.own_element = Some((format!("{name}[{group}.x * {threads}u + {lane}]"), ty));
+        Some(format!("{given}, uint {lane} : SV_GroupIndex, uint3 {group} : SV_GroupID"))
+    }
+
+    /// Perhaps a store of an entry point in its thread's own element.
+    pub(super) fn own_store(&mut self) -> Option<String> {
+        if self.own_element.is_none() || !self.one_in(3) {
+            return None;
+        }
+        let text = self.attempt(Generator::store_in_own)?;
+        self.stored = true;
+        Some(text)
+    }
+
+    /// The last statement of an entry point that has an element of its own and has not stored in
+    /// it.
+    pub(super) fn last_store(&mut self) -> Option<Statement> {
+        if self.stored {
+            return None;
+        }
+        let (place, ty) = self.own_element.clone()?;
+        let value = self.attempt(|g| g.expected(ty, 2))?;
+        Some(Statement::new(format!("{place} = {};", value.at(Level::Ternary)), NOTHING))
+    }
+
+    fn store_in_own(&mut self) -> Option<String> {
+        let (place, ty) = self.own_element.clone()?;
+        let mut signs = self.compounds(ty);
+        // After most divisors an element may hold anything.
+        if !self.one_in(4) {
+            signs.retain(|(sign, _)| !matches!(sign.as_str(), "/" | "%"));
+        }
+        if !signs.is_empty() && self.one_in(3) {
+            let (sign, second) = self.of(&signs);
+            let value = self.value(second, 2)?;
+            return Some(format!("{place} {sign}= {}", value.at(Level::Ternary)));
+        }
+        let value = self.expected(ty, 2)?;
+        Some(format!("{place} = {}", value.at(Level::Ternary)))
+    }
+
+    /// Whether variables in that space may be stored in.
+    pub(super) fn stores_in(&self, space: AddressSpace) -> bool {
+        match space {
+            AddressSpace::Constant => false,
+            AddressSpace::Thread => true,
+            AddressSpace::Device | AddressSpace::Threadgroup => !self.several,
+        }
+    }
+
+    /// Whether the library's functions may be given pointers into that space, through which they
+    /// store.
+    pub(super) fn library_takes(&self, space: AddressSpace) -> bool {
+        space == AddressSpace::Constant || self.stores_in(space)
+    }
+
+    /// Whether a function of the library does nothing that threads share: it is no barrier, and
+    /// stores in no texture.
+    pub(super) fn is_for_one_thread(&self, name: &str) -> bool {
+        name != "Store" && !name.contains("Barrier")
+    }
+
+    /// The condition of a loop, with a counter.
+    pub(super) fn counted(&mut self, condition: Expression) -> Expression {
+        let Some(count) = self.counter() else { return condition };
+        let text = match self.one_in(2) {
+            true => format!("{count} && {}", condition.at(Level::BitOr)),
+            false => format!("{} && {count}", condition.at(Level::And)),
+        };
+        Expression::new(text, Level::And, Kind::Right, TypeId::BOOL)
+    }
+
+    /// The condition of a loop that has none: nothing, or a counter.
+    pub(super) fn unconditional(&mut self) -> String {
+        self.counter().unwrap_or_default()
+    }
+
+    /// That a counter, which nothing else changes, has not come to its end. It is declared before
+    /// the statement that is being written.
+    fn counter(&mut self) -> Option<String> {
+        if self.purpose == Purpose::Validation {
+            return None;
+        }
+        let at = self.frames.iter().rposition(|f| f.pending.is_some())?;
+        let (name, most) = (self.fresh("c"), 1 + self.below(MAX_ITERATIONS));
+        self.frames[at].pending.as_mut()?.push(format!("uint {name} = 0;"));
+        self.restricted.insert(Restriction::Loops);
+        Some(format!("{name}++ < {most}u"))
+    }
+}
