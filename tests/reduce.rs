@@ -39,9 +39,9 @@ fn generated_modules_are_reduced_to_what_is_interesting() {
             has(words, op)
         });
         let small = small.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        let module = Module::load(&small.words).expect("valid");
+        let module = Module::load(&small.program).expect("valid");
         let left = module.instructions().len();
-        assert!(has(&small.words, op) && !small.cut_short, "seed {seed}, {op:?}");
+        assert!(has(&small.program, op) && !small.cut_short, "seed {seed}, {op:?}");
         assert!(
             left <= 28,
             "seed {seed}, {op:?}: {left} instructions are left of {}",
@@ -105,5 +105,47 @@ fn any_command_says_what_is_interesting() {
     ] {
         let (found, _, err) = smallstep(&[&["reduce", file], arguments].concat());
         assert!(found == code && err.contains(said), "{arguments:?}: {found}: {err}");
+    }
+}
+
+/// Programs in λV and WSL become small in their own language: what a compiler that adds where it
+/// should subtract miscompiles, and what another refuses. The same is said of what is left.
+#[cfg(unix)]
+#[test]
+fn programs_of_other_languages_become_small() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let compiler = |name: &str, commands: &str| {
+        std::fs::write(path(name), commands).expect("written");
+        format!("cmd:sh '{}' {{in}} {{out}}", path(name))
+    };
+    // OpFSub is 131, OpFAdd 129, and each takes 5 words.
+    let adds = compiler("adds", "perl -pe 's/\\x83\\x00\\x05\\x00/\\x81\\x00\\x05\\x00/g' < \"$1\" > \"$2\"\n");
+    // OpSelectionMerge is 247, and takes 3 words.
+    let refuses =
+        compiler("refuses", "if od -An -v -tx4 -w4 \"$1\" | grep -q 000300f7; then echo a branch >&2; exit 1; fi; cp \"$1\" \"$2\"\n");
+    let lambda_v = "(define twice (func (a) (* a 2)))\n(let ((p (* (frag-coord) 0.5)) (k 3))\n  \
+                    (if (less-than (x p) 1) (vec2 (- (x p) (y p)) (twice k)) (vec2 (twice (y p)) (- (twice k) (x p)))))\n";
+    let wsl = "struct P { float a; int[3] n; }\nfloat other(float x) { float y = x; for (int i = 0; i < 3; i++) { y *= 2.0; } return y; }\n\
+               float f(float x, float y, int n) { P p; p.a = other(y); p.n[1] = n; if (n > 1) { p.a -= x; } else { p.a = x + p.a; } \
+               return p.a * float(p.n[1]); }\n";
+    for (name, text, most, of_each) in [("some.lv", lambda_v, 40, ["(- ", "(if "]), ("some.wsl", wsl, 90, ["-", "if "])] {
+        std::fs::write(path(name), text).expect("written");
+        for (compiler, verdict, keeps) in [(&adds, "miscompiles", of_each[0]), (&refuses, "refuses", of_each[1])] {
+            let small = path(&format!("small-{name}"));
+            let (code, _, err) = smallstep(&["reduce", &path(name), "--via", compiler, "-o", &small]);
+            assert!(code == 0 && err.contains(&format!(": {verdict}: ")), "{name}: {err}");
+            let left = std::fs::read_to_string(&small).expect("written");
+            assert!(left.contains(keeps) && left.chars().count() <= most, "{name}: {left}");
+            let (_, out, err) = smallstep(&["check", &small, "--device", "none", "--via", compiler]);
+            assert!(out.contains(verdict), "{name}: {out}{err}");
+        }
+        let interesting = format!("grep -q -e '{}' {{}}", of_each[0]);
+        let (code, out, err) = smallstep(&["reduce", &path(name), "--interesting", &interesting, "--json"]);
+        let summary: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}{err}"));
+        let left = summary["text"].as_str().expect("a text");
+        assert!(code == 0 && left.contains(of_each[0]) && left.chars().count() <= most, "{left}");
+        let (code, _, err) = smallstep(&["reduce", &path(name), "--via", &adds, "--entry", "f"]);
+        assert!(code == 2 && err.contains("--entry is of no use"), "{err}");
     }
 }

@@ -8,10 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use smallstep::program::Language;
-use smallstep::theorem::campaign::Finding;
 use smallstep::theorem::compilers::{Compiler, Judgement, Verdict, judge};
 use smallstep::theorem::refine::Settings;
-use smallstep::theorem::wsl::Tally;
 
 use super::compare::Compare;
 use super::exit::{self, Ended};
@@ -24,32 +22,7 @@ pub(super) fn named(names: &[String], limit: Duration) -> Result<Vec<Compiler>, 
     names.iter().map(one).collect()
 }
 
-/// What programs came to behind a compiler, by the verdicts on compilers.
-pub(super) fn verdicts(tally: &Tally) -> BTreeMap<Verdict, u64> {
-    let named = |name: &str| match name {
-        "agree" => Verdict::Agrees,
-        "disagree" => Verdict::Miscompiles,
-        "refused" => Verdict::Refuses,
-        "failed" => Verdict::Crashes,
-        "undecided" => Verdict::Undecided,
-        "vacuous" | "undefined" => Verdict::Vacuous,
-        _ => Verdict::Unchecked,
-    };
-    let mut all = BTreeMap::new();
-    for (name, n) in tally.all_device().shown() {
-        *all.entry(named(name)).or_default() += n;
-    }
-    // Tallies count invalid modules as disagreements, and what says more stands in the findings.
-    let is_invalid = |finding: &&Finding| finding.device && finding.what.contains(&format!(": {}: ", Verdict::Invalid.name()));
-    let invalid = tally.findings.iter().filter(is_invalid).count() as u64;
-    let miscompiled: &mut u64 = all.entry(Verdict::Miscompiles).or_default();
-    *miscompiled = miscompiled.saturating_sub(invalid);
-    all.insert(Verdict::Invalid, invalid);
-    all.retain(|_, n| *n > 0);
-    all
-}
-
-/// The same as text.
+/// What a compiler made of programs, by verdict, as text.
 pub(super) fn counts_text(counts: &BTreeMap<Verdict, u64>) -> String {
     let counts: Vec<String> = counts.iter().map(|(verdict, n)| format!("{} {n}", verdict.name())).collect();
     if counts.is_empty() { "nothing was judged".into() } else { counts.join(", ") }

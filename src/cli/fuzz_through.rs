@@ -95,7 +95,8 @@ impl Through {
             object["missed_floors"] = json!(missed);
             object["known"] = json!(explained.by_name);
             object["profile"] = json!(plan.profile.to_string());
-            object["via"] = json!(plan.via.map(|compiler| super::compilers::counts_json(compiler, &super::compilers::verdicts(tally))));
+            object["via"] =
+                json!(plan.via.map(|compiler| super::compilers::counts_json(compiler, &smallstep::theorem::compilers::of_tally(tally))));
             if name.is_some() {
                 object["outage"] = json!(outage);
                 object["unrepeated_worker_failures"] = json!(unrepeated);
@@ -226,7 +227,12 @@ impl Through {
             say!("{name}, under {}: {}", plan.profile, counts_text(&tally.device, &tally.all_device()));
         }
         if let Some(compiler) = plan.via {
-            say!("via {}, under {}: {}", compiler.name(), plan.profile, super::compilers::counts_text(&super::compilers::verdicts(tally)));
+            say!(
+                "via {}, under {}: {}",
+                compiler.name(),
+                plan.profile,
+                super::compilers::counts_text(&smallstep::theorem::compilers::of_tally(tally))
+            );
         }
         say!("WSL's relation beside the machine: {} programs", tally.referenced);
         for (list, word) in [(&tally.refused, "refused"), (&tally.unchecked, "unchecked")] {

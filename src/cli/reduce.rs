@@ -1,48 +1,50 @@
-//! `smallstep reduce`: a small module that a compiler treats as it treats a large one.
+//! `smallstep reduce`: a small program that a compiler treats as it treats a large one.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::json;
+use smallstep::program::Language;
 use smallstep::theorem::compilers::{Compiler, Verdict, accepts, judge};
-use smallstep::theorem::reducer::reduced;
+use smallstep::theorem::reducer::{Reduced, judged_text, reduced, reduced_text};
 use smallstep::theorem::refine::Settings;
-use smallstep_semantics::spirv::disassemble;
+use smallstep_semantics::spirv::{bytes_of_words, disassemble};
 
 use super::exit::{self, Ended};
 use super::{input, output};
 
-/// Make a SPIR-V module small while a compiler still does the same wrong thing with it, or while a
-/// command still ends with 0. Every module on the way is valid
+/// Make a program small while a compiler still does the same wrong thing with it, or while a command
+/// still ends with 0. Every program on the way is valid
 #[derive(Args)]
 pub(crate) struct Reduce {
-    /// The module: words, assembly or WGSL, which is reduced as SPIR-V.
+    /// The program: λV, WSL, SPIR-V as words or assembly, or WGSL, which is reduced as SPIR-V.
     file: PathBuf,
     /// Keep what this compiler does: miscompile in the same way, or refuse, crash, time out or
     /// write an invalid module for the same cause. The compilers are those of compare --via.
     #[arg(long, value_name = "COMPILER", conflicts_with = "interesting", required_unless_present = "interesting")]
     via: Option<String>,
-    /// Keep that this command ends with 0; {} stands for a file with the words.
+    /// Keep that this command ends with 0; {} stands for a file with the
+    /// words, or with the text of a λV or WSL program.
     #[arg(long, value_name = "COMMAND")]
     interesting: Option<String>,
-    /// Where the small module goes, as words or as assembly (.spvasm); standard output, as
-    /// assembly, if not given.
+    /// Where the small program goes, a module as words or as assembly (.spvasm); standard output, a
+    /// module as assembly, if not given.
     #[arg(short, long)]
     out: Option<PathBuf>,
-    /// With --via: how many inputs each comparison has.
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-    inputs: u64,
+    /// With --via: how many inputs each comparison of a module has; 20 if not given.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    inputs: Option<u64>,
     /// With --via: which inputs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// With --via: the entry point, where not all are to be compared.
     #[arg(long)]
     entry: Option<String>,
-    /// Seconds that the compiler, or the command, has for one module.
+    /// Seconds that the compiler, or the command, has for one program.
     #[arg(long, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     compiler_limit: u64,
-    /// Seconds for everything; the smallest module so far is the result then.
+    /// Seconds for everything; the smallest program so far is the result then.
     #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: u64,
     /// One JSON object on standard output.
@@ -52,83 +54,153 @@ pub(crate) struct Reduce {
     reading: input::Reading,
 }
 
+/// What is kept while a program becomes small.
+enum Kept {
+    /// What a compiler does with it.
+    By(Box<Compiler>),
+    /// That a command ends with 0.
+    Interesting(String),
+}
+
 impl Reduce {
     pub(crate) fn run(self) -> Ended {
         let unread = |e: smallstep::source::ReadError| (super::run::read_code(&e), e.text);
-        let program = self.reading.program(&self.file)?;
-        let words = program.made_of_module().and_then(|program| program.words()).map_err(unread)?;
-        let limit = Duration::from_secs(self.compiler_limit);
-        let until = Instant::now() + Duration::from_secs(self.time_limit);
         let failed = |what: String| (exit::UNCHECKED, format!("error: {}: {what}", self.file.display()));
-        let (kept, reduced) = match (&self.via, &self.interesting) {
-            (Some(name), _) => {
-                let compilers = super::compilers::named(std::slice::from_ref(name), limit)?;
-                let Some(compiler) = compilers.first() else { return Err(failed("no compiler is named".into())) };
-                self.by_compiler(compiler, &words, until).map_err(failed)?
+        let program = self.reading.program(&self.file)?;
+        let until = Instant::now() + Duration::from_secs(self.time_limit);
+        let kept = self.kept()?;
+        if let Language::LambdaV | Language::Wsl = program.language {
+            if let Some(option) = [(self.entry.is_some(), "--entry"), (self.inputs.is_some(), "--inputs")].iter().find(|(given, _)| *given)
+            {
+                return Err((exit::INVALID, format!("error: {} is of no use for a {} program", option.1, program.language.words())));
             }
-            (None, Some(command)) => {
-                let mut wrong = None;
-                let mut interesting = |words: &[u32]| match accepts(command, words, limit) {
-                    Ok(accepted) => accepted,
-                    Err(what) => {
-                        wrong.get_or_insert(what);
-                        false
-                    }
-                };
-                let reduced = reduced(&words, until, &mut interesting);
-                if let Some(what) = wrong {
-                    return Err(failed(what));
-                }
-                (format!("`{command}` ends with 0"), reduced.map_err(failed)?)
-            }
-            (None, None) => return Err(failed("nothing says what is interesting; give --via or --interesting".into())),
-        };
-        self.report(&words, &kept, &reduced)
+            let (language, text) = (program.language, program.text());
+            let (said, reduced) = self.text(&kept, language, text, until).map_err(failed)?;
+            let size = |text: &str| format!("{} lines of {} characters", text.lines().count(), text.chars().count());
+            let sizes = (size(text), size(&reduced.program));
+            let object =
+                json!({"text": reduced.program, "characters": reduced.program.chars().count(), "characters_before": text.chars().count()});
+            return self.report(&said, &reduced, reduced.program.as_bytes(), &reduced.program, sizes, object);
+        }
+        let words = program.made_of_module().and_then(|program| program.words()).map_err(unread)?;
+        let (said, reduced) = self.module(&kept, &words, until).map_err(failed)?;
+        let text = disassemble(&reduced.program).map_err(|e| (exit::FAILED, e.to_string()))?;
+        let is_text = self.out.as_ref().is_some_and(|path| path.extension().is_some_and(|ending| ending == "spvasm"));
+        let bytes = if is_text { text.clone().into_bytes() } else { bytes_of_words(&reduced.program) };
+        let sizes = (format!("{} words", words.len()), reduced.program.len().to_string());
+        let object = json!({"assembly": text, "words": reduced.program.len(), "words_before": words.len()});
+        self.report(&said, &reduced, &bytes, &text, sizes, object)
     }
 
-    fn by_compiler(
-        &self,
-        compiler: &Compiler,
-        words: &[u32],
-        until: Instant,
-    ) -> Result<(String, smallstep::theorem::reducer::Reduced), String> {
-        let settings = Settings { inputs: self.inputs, seed: self.seed, ..Settings::default() };
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.compiler_limit)
+    }
+
+    fn kept(&self) -> Result<Kept, exit::Failure> {
+        let nothing = || (exit::INVALID, "error: nothing says what is interesting; give --via or --interesting".to_string());
+        match (&self.via, &self.interesting) {
+            (Some(name), _) => {
+                let compilers = super::compilers::named(std::slice::from_ref(name), self.limit())?;
+                compilers.into_iter().next().map(|compiler| Kept::By(Box::new(compiler))).ok_or_else(nothing)
+            }
+            (None, Some(command)) => Ok(Kept::Interesting(command.clone())),
+            (None, None) => Err(nothing()),
+        }
+    }
+
+    /// A module, with what was kept of it, in words.
+    fn module(&self, kept: &Kept, words: &[u32], until: Instant) -> Result<(String, Reduced<Vec<u32>>), String> {
+        let compiler = match kept {
+            Kept::By(compiler) => compiler,
+            Kept::Interesting(command) => {
+                return self
+                    .by_command(command, |interesting| reduced(words, until, &mut |words| interesting(&bytes_of_words(words), "spv")));
+            }
+        };
+        let settings = Settings { inputs: self.inputs.unwrap_or(20), seed: self.seed, ..Settings::default() };
         let judged = |words: &[u32]| judge("the module", words, self.entry.as_deref(), compiler, &settings);
         let first = judged(words);
-        if !first.verdict.is_wrong() && first.verdict != Verdict::Refuses {
-            let cause = if first.cause.is_empty() { String::new() } else { format!(": {}", first.cause) };
-            return Err(format!("there is nothing to keep, since the verdict via {} is {}{cause}", compiler.name(), first.verdict.name()));
-        }
+        to_keep(compiler, first.verdict, &first.cause)?;
         let reduced = reduced(words, until, &mut |words| first.is_like(&judged(words)))?;
-        let last = judged(&reduced.words);
+        let last = judged(&reduced.program);
         Ok((format!("via {}: {}: {}", compiler.name(), last.verdict.name(), last.cause), reduced))
     }
 
-    fn report(&self, words: &[u32], kept: &str, reduced: &smallstep::theorem::reducer::Reduced) -> Ended {
-        let text = disassemble(&reduced.words).map_err(|e| (exit::FAILED, e.to_string()))?;
-        let is_text = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "spvasm");
-        match &self.out {
-            Some(path) if is_text(path) => output::write(path, text.as_bytes()).map_err(|e| (exit::INVALID, e))?,
-            Some(path) => {
-                let bytes: Vec<u8> = reduced.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                output::write(path, &bytes).map_err(|e| (exit::INVALID, e))?;
+    /// The same of a λV or WSL program.
+    fn text(&self, kept: &Kept, language: Language, text: &str, until: Instant) -> Result<(String, Reduced<String>), String> {
+        let compiler = match kept {
+            Kept::By(compiler) => compiler,
+            Kept::Interesting(command) => {
+                let ending = if language == Language::Wsl { "wsl" } else { "lv" };
+                return self.by_command(command, |interesting| {
+                    reduced_text(language, text, until, &mut |text| interesting(text.as_bytes(), ending))
+                });
             }
+        };
+        let first = judged_text(language, text, compiler);
+        to_keep(compiler, first.0, &first.1)?;
+        let reduced = reduced_text(language, text, until, &mut |text| judged_text(language, text, compiler) == first)?;
+        Ok((format!("via {}: {}: {}", compiler.name(), first.0.name(), first.1), reduced))
+    }
+
+    /// What is left while a command ends with 0 for it: for these bytes in a file, whose name ends
+    /// so.
+    fn by_command<P>(
+        &self,
+        command: &str,
+        reduced: impl FnOnce(&mut dyn FnMut(&[u8], &str) -> bool) -> Result<Reduced<P>, String>,
+    ) -> Result<(String, Reduced<P>), String> {
+        let mut wrong = None;
+        let reduced = reduced(&mut |bytes, ending| match accepts(command, (bytes, ending), self.limit()) {
+            Ok(accepted) => accepted,
+            Err(what) => {
+                wrong.get_or_insert(what);
+                false
+            }
+        });
+        match wrong {
+            Some(what) => Err(what),
+            None => Ok((format!("`{command}` ends with 0"), reduced?)),
+        }
+    }
+
+    /// Writes what is left, and says how much that is.
+    fn report<P>(
+        &self,
+        kept: &str,
+        reduced: &Reduced<P>,
+        bytes: &[u8],
+        text: &str,
+        (before, after): (String, String),
+        mut object: serde_json::Value,
+    ) -> Ended {
+        match &self.out {
+            Some(path) => output::write(path, bytes).map_err(|e| (exit::INVALID, e))?,
             None if !self.json => say_part!("{text}"),
             None => {}
         }
-        let (before, after) = (words.len(), reduced.words.len());
         if self.json {
             let out = self.out.as_ref().map(|path| path.display().to_string());
-            say!(
-                "{}",
-                json!({"schema": 1, "kind": "summary", "file": self.file.display().to_string(), "out": out, "kept": kept, "words": after,
-                    "words_before": before, "questions": reduced.questions, "cut_short": reduced.cut_short, "assembly": text, "exit": exit::DONE})
-            );
+            let common = json!({"schema": 1, "kind": "summary", "file": self.file.display().to_string(), "out": out, "kept": kept,
+                "questions": reduced.questions, "cut_short": reduced.cut_short, "exit": exit::DONE});
+            if let (Some(object), Some(common)) = (object.as_object_mut(), common.as_object()) {
+                object.extend(common.clone());
+            }
+            say!("{object}");
         } else {
-            let cut = if reduced.cut_short { "; the time ended before the module was minimal" } else { "" };
-            tell!("{before} words became {after}, after {} valid modules{cut}", reduced.questions);
+            let cut = if reduced.cut_short { "; the time ended before the program was minimal" } else { "" };
+            tell!("{before} became {after}, after {} valid programs{cut}", reduced.questions);
             tell!("kept: {kept}");
         }
         Ok(exit::DONE)
     }
+}
+
+/// An error if a compiler does nothing wrong.
+fn to_keep(compiler: &Compiler, verdict: Verdict, cause: &str) -> Result<(), String> {
+    if verdict.is_wrong() || verdict == Verdict::Refuses {
+        return Ok(());
+    }
+    let cause = if cause.is_empty() { String::new() } else { format!(": {cause}") };
+    Err(format!("there is nothing to keep, since the verdict via {} is {}{cause}", compiler.name(), verdict.name()))
 }

@@ -152,7 +152,7 @@ impl Checked {
             Checked::Valid { via, .. } => via,
             Checked::Invalid { .. } | Checked::Refuted(_) => &[],
         };
-        via.iter().map(|(_, tally)| super::compilers::verdicts(tally))
+        via.iter().map(|(_, tally)| compilers::of_tally(tally))
     }
 
     /// What became of it on each device, by the device's name.

@@ -60,6 +60,21 @@ pub struct Options {
     pub compilers: Vec<Compiler>,
 }
 
+/// No device and no compiler.
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            settings: Settings::default(),
+            profile: Choice::default(),
+            devices: Devices::None,
+            route: None,
+            workers: gpu::Options::default(),
+            known: Vec::new(),
+            compilers: Vec::new(),
+        }
+    }
+}
+
 /// One comparison of a program: the semantics with each other, or with one device.
 #[derive(Clone, Debug)]
 pub struct Leg {
@@ -175,16 +190,7 @@ pub struct Checker {
 impl Checker {
     /// Compares the interpreters with each other, and asks no device.
     pub fn of_interpreters() -> Checker {
-        let options = Options {
-            settings: Settings::default(),
-            profile: Choice::default(),
-            devices: Devices::None,
-            route: None,
-            workers: gpu::Options::default(),
-            known: Vec::new(),
-            compilers: Vec::new(),
-        };
-        Checker { options, devices: Vec::new(), missing: None }
+        Checker { options: Options::default(), devices: Vec::new(), missing: None }
     }
 
     /// Opens the devices. An error only if one was asked for.

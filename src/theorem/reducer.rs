@@ -1,4 +1,4 @@
-//! Making a SPIR-V module small while it stays valid and interesting.
+//! Making a SPIR-V module, or a program in λV or WSL, small while it stays valid and interesting.
 //!
 //! A pass makes smaller candidates of the smallest module so far. A candidate that the loader
 //! accepts and the caller finds interesting takes its place. Passes take turns until none of them
@@ -16,6 +16,10 @@
 //!
 //! Smaller is: fewer instructions in bodies, and of as many, fewer words. Constants do not count.
 
+mod source;
+
+pub use source::{judged_text, reduced_text};
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Instant;
@@ -28,11 +32,11 @@ use smallstep_semantics::spirv::Module;
 /// The most constants that are tried for one result.
 const CONSTANTS: usize = 3;
 
-/// What is left of a module.
+/// What is left of a program: of a module, or of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reduced {
-    /// The words.
-    pub words: Vec<u32>,
+pub struct Reduced<P> {
+    /// The words, or the text.
+    pub program: P,
     /// How many valid candidates were asked about.
     pub questions: u64,
     /// Whether the time ended before the passes did.
@@ -44,7 +48,7 @@ pub struct Reduced {
 ///
 /// # Errors
 /// The words are no module that can be taken apart, or are not interesting themselves: a sentence.
-pub fn reduced(words: &[u32], until: Instant, interesting: &mut dyn FnMut(&[u32]) -> bool) -> Result<Reduced, String> {
+pub fn reduced(words: &[u32], until: Instant, interesting: &mut dyn FnMut(&[u32]) -> bool) -> Result<Reduced<Vec<u32>>, String> {
     let best = dr::load_words(words).map_err(|e| format!("the module cannot be taken apart: {e}"))?;
     let again = best.assemble();
     Module::load(&again).map_err(|e| format!("the module is not valid: {e}"))?;
@@ -67,7 +71,7 @@ pub fn reduced(words: &[u32], until: Instant, interesting: &mut dyn FnMut(&[u32]
     }
     reducer.constants();
     let cut_short = reducer.is_over();
-    Ok(Reduced { words: reducer.best.assemble(), questions: reducer.questions, cut_short })
+    Ok(Reduced { program: reducer.best.assemble(), questions: reducer.questions, cut_short })
 }
 
 /// Instructions in bodies, and words.

@@ -335,20 +335,21 @@ impl Compiler {
     }
 }
 
-/// Whether a command, whose words are split by the rules of a shell, ends with 0 for these words in
-/// a file, within a limit. `{}` stands for the file; without it, the file is named last.
+/// Whether a command, whose words are split by the rules of a shell, ends with 0 for a file with
+/// these bytes, whose name ends so, within a limit. `{}` stands for the file; without it, the file
+/// is named last.
 ///
 /// # Errors
 /// The command cannot be run: a sentence.
-pub fn accepts(command: &str, words: &[u32], limit: Duration) -> Result<bool, String> {
+pub fn accepts(command: &str, (bytes, ending): (&[u8], &str), limit: Duration) -> Result<bool, String> {
     let mut parts = split(command)?;
     if !parts.iter().any(|part| part.contains("{}")) {
         parts.push("{}".into());
     }
     let cannot = |e: std::io::Error| format!("the command \"{command}\" cannot be run: {e}");
     let folder = tempfile::tempdir().map_err(cannot)?;
-    let file = folder.path().join("module.spv");
-    std::fs::write(&file, words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()).map_err(cannot)?;
+    let file = folder.path().join("program").with_extension(ending);
+    std::fs::write(&file, bytes).map_err(cannot)?;
     let words: Vec<String> = parts.iter().map(|part| part.replace("{}", &file.display().to_string())).collect();
     let (program, arguments) = words.split_first().ok_or("the command is empty")?;
     let started = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();

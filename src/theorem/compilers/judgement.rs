@@ -1,13 +1,17 @@
 //! Modules through a [`Compiler`]: whether what a compiler writes may stand
 //! for what it read ([`crate::theorem::refine`]), over generated inputs and for every entry point.
 
+use std::collections::BTreeMap;
+
 use smallstep_semantics::spirv::{LoadError, Module};
 
 use super::compiler::{Compiled, Compiler};
 use crate::compile::split_samplers;
 use crate::dispatch::ComputeDispatch;
+use crate::theorem::campaign::Finding;
 use crate::theorem::refine::{self, Disagreement, Input, Runnable, Settings, Summary, entries};
 use crate::theorem::without_numbers;
+use crate::theorem::wsl::Tally;
 use crate::verdict::Verdict as Compared;
 
 /// What a compiler made of one module.
@@ -89,7 +93,7 @@ impl Verdict {
     }
 
     /// The one that says more of a module with several entry points.
-    fn weightier(self, other: Verdict) -> Verdict {
+    pub(in crate::theorem) fn weightier(self, other: Verdict) -> Verdict {
         let order = [
             Verdict::Miscompiles,
             Verdict::Crashes,
@@ -104,6 +108,31 @@ impl Verdict {
         let rank = |verdict: Verdict| order.iter().position(|v| *v == verdict);
         if rank(other) < rank(self) { other } else { self }
     }
+}
+
+/// What WSL programs came to behind a compiler, by the verdicts on compilers.
+pub fn of_tally(tally: &Tally) -> BTreeMap<Verdict, u64> {
+    let named = |name: &str| match name {
+        "agree" => Verdict::Agrees,
+        "disagree" => Verdict::Miscompiles,
+        "refused" => Verdict::Refuses,
+        "failed" => Verdict::Crashes,
+        "undecided" => Verdict::Undecided,
+        "vacuous" | "undefined" => Verdict::Vacuous,
+        _ => Verdict::Unchecked,
+    };
+    let mut all = BTreeMap::new();
+    for (name, n) in tally.all_device().shown() {
+        *all.entry(named(name)).or_default() += n;
+    }
+    // Tallies count invalid modules as disagreements, and what says more stands in the findings.
+    let is_invalid = |finding: &&Finding| finding.device && finding.what.contains(&format!(": {}: ", Verdict::Invalid.name()));
+    let invalid = tally.findings.iter().filter(is_invalid).count() as u64;
+    let miscompiled: &mut u64 = all.entry(Verdict::Miscompiles).or_default();
+    *miscompiled = miscompiled.saturating_sub(invalid);
+    all.insert(Verdict::Invalid, invalid);
+    all.retain(|_, n| *n > 0);
+    all
 }
 
 /// A module, one compiler, and what came of it.

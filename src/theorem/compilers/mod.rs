@@ -11,6 +11,6 @@ mod renamed;
 mod shown;
 
 pub use compiler::{Compiled, Compiler, NotCompiled, PANICKED, accepts};
-pub use judgement::{Found, Judgement, Verdict, comparable, judge};
+pub use judgement::{Found, Judgement, Verdict, comparable, judge, of_tally};
 pub use renamed::{Renamed, restored};
 pub use shown::{NotShown, profile, shown};

@@ -1,0 +1,100 @@
+//! λV and WSL programs, made small over their syntax trees.
+
+use std::time::Instant;
+
+use smallstep_semantics::lambda_v::parse::parse;
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::typing::{Limits, infer};
+use smallstep_semantics::wsl::validate::validate;
+
+use super::Reduced;
+use crate::compile::wsl;
+use crate::generate::shrink::{Keep, minimal_that_keeps};
+use crate::generate::wsl::shrink;
+use crate::program::Language;
+use crate::theorem::check::{Checked, Checker, Devices, Options};
+use crate::theorem::compilers::{self, Compiler, Verdict};
+use crate::theorem::without_numbers;
+use crate::theorem::wsl::{Tally, Target, check_program};
+
+/// The most programs that are asked about.
+const QUESTIONS: u32 = 50_000;
+
+/// Makes a λV or a WSL program smaller while `interesting` says so of its text, until a time. Every
+/// text that it is asked about is a valid program, unless a λV program has no type to begin with.
+///
+/// # Errors
+/// The text is no program of the language, or is not interesting itself: a sentence.
+pub fn reduced_text(
+    language: Language,
+    text: &str,
+    until: Instant,
+    interesting: &mut dyn FnMut(&str) -> bool,
+) -> Result<Reduced<String>, String> {
+    let mut questions = 0;
+    let mut asked = |text: &str| {
+        questions += 1;
+        interesting(text)
+    };
+    // As it is printed, which is what the smaller ones are too.
+    let tree = match language {
+        Language::LambdaV => Some(parse(text).map_err(|e| format!("the program cannot be read: {}", e.message))?),
+        _ => None,
+    };
+    let printed = tree.as_ref().map_or(text.to_string(), |tree| tree.print());
+    if !asked(&printed) {
+        return Err("the program is not interesting itself".into());
+    }
+    let mut cut_short = false;
+    let mut fails = |text: &str| {
+        cut_short |= Instant::now() >= until;
+        !cut_short && asked(text)
+    };
+    let program = match &tree {
+        Some(tree) => {
+            let is_typed = Program::resolve(tree).is_ok_and(|program| infer(&program, Limits::default()).is_ok());
+            let keep = if is_typed { Keep::WellTyped } else { Keep::Resolved };
+            minimal_that_keeps(keep, tree, &mut |tree| fails(&tree.print()), QUESTIONS).print()
+        }
+        None => shrink::minimal(text, &mut fails, QUESTIONS),
+    };
+    Ok(Reduced { program, questions, cut_short })
+}
+
+/// What a compiler makes of a program: the verdict on the compiler, and why, without numbers. Of a
+/// WSL program's dispatches, draws and calls it is the worst.
+pub fn judged_text(language: Language, text: &str, compiler: &Compiler) -> (Verdict, String) {
+    match language {
+        Language::LambdaV => of_lambda_v(text, compiler),
+        _ => of_wsl(text, compiler),
+    }
+}
+
+fn of_lambda_v(text: &str, compiler: &Compiler) -> (Verdict, String) {
+    let options = Options { devices: Devices::None, compilers: vec![compiler.clone()], ..Options::default() };
+    let Ok(mut checker) = Checker::open(options) else { return (Verdict::Unchecked, "nothing was opened".into()) };
+    let Checked::Judged { legs, .. } = checker.check("the program", text) else {
+        return (Verdict::Unchecked, "the program is not valid".into());
+    };
+    let leg = legs.into_iter().find_map(|leg| Some((leg.compiled?, leg.verdict)));
+    let Some((compiled, verdict)) = leg else { return (Verdict::Unchecked, "the semantics do not agree".into()) };
+    let why = match &verdict {
+        crate::theorem::Verdict::Disagree(difference) => difference.way(),
+        other => without_numbers(other.why().lines().next().unwrap_or_default()),
+    };
+    (compiled, why)
+}
+
+fn of_wsl(text: &str, compiler: &Compiler) -> (Verdict, String) {
+    let Some(program) = validate(text).program else { return (Verdict::Unchecked, "the program is not valid".into()) };
+    let options = wsl::Options { profile: compilers::profile(compiler), ..wsl::Options::default() };
+    let mut tally = Tally::default();
+    check_program(&program, text, 0, &options, Some(Target::Compiler(compiler)), &mut tally);
+    if let Some(finding) = tally.findings.iter().find(|finding| !finding.device) {
+        return (Verdict::Unchecked, format!("the interpreters disagree: {}", finding.what));
+    }
+    let worst = compilers::of_tally(&tally).into_keys().reduce(Verdict::weightier).unwrap_or(Verdict::Vacuous);
+    let finding = tally.findings.first().map(|finding| without_numbers(&finding.group));
+    let refusal = || tally.refused.keys().next().map(|why| without_numbers(why));
+    (worst, finding.or_else(refusal).unwrap_or_default())
+}
