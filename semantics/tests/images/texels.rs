@@ -167,17 +167,19 @@ fn components_stand_where_the_format_says() {
             assert_eq!(bits & here, 0, "{}: components overlap", format.name());
             bits |= here;
         }
-        assert_eq!(bits.count_ones() as usize, 8 * format.bytes(), "{}: bits of no component", format.name());
+        let unused = if format == Format::X8D24Unorm { 8 } else { 0 };
+        assert_eq!(bits.count_ones() as usize, 8 * format.bytes() - unused, "{}: bits of no component", format.name());
     }
 }
 
 #[test]
-fn every_format_but_six_has_a_name_in_spirv() {
+fn every_format_but_these_has_a_name_in_spirv() {
     use rspirv::spirv::ImageFormat;
     let named: Vec<Format> = (0..64).filter_map(ImageFormat::from_u32).filter_map(Format::of_spirv).collect();
     let unnamed: Vec<&str> = Format::ALL.iter().filter(|format| !named.contains(format)).map(|format| format.name()).collect();
-    assert_eq!(unnamed, ["B8G8R8A8_UNORM", "R32G32B32_UINT", "R32G32B32_SINT", "R32G32B32_SFLOAT", "D16_UNORM", "D32_SFLOAT"]);
-    assert_eq!(named.len() + 6, Format::ALL.len());
+    let (packed, plain): (Vec<&str>, Vec<&str>) = unnamed.iter().partition(|name| name.contains("_PACK"));
+    assert_eq!(plain, ["B8G8R8A8_UNORM", "R32G32B32_UINT", "R32G32B32_SINT", "R32G32B32_SFLOAT", "D16_UNORM", "D32_SFLOAT"]);
+    assert_eq!((packed.len(), named.len() + unnamed.len()), (14, Format::ALL.len()));
     assert_eq!((Format::of_spirv(ImageFormat::Rg16Snorm), Format::of_spirv(ImageFormat::Unknown)), (Some(Format::Rg16Snorm), None));
 }
 

@@ -192,7 +192,7 @@ fn with_depth(compare: Compare, writes: bool) -> Scene {
     let mut scene = Scene::new(passing(), fragment("", "OpDecorate %in Flat", "", "%x = OpLoad %v4 %in OpStore %out %x"), &positions);
     scene.attributes.push(floats(1, Rate::Vertex, &[[0.5; 4], [0.5; 4], [0.5; 4], [0.25; 4], [0.25; 4], [0.25; 4]]));
     let buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, 1.0).expect("a depth buffer");
-    scene.depth = Some(DepthTarget { buffer, compare, writes });
+    scene.depth = Some(DepthTarget { buffer, compare, writes, stencil: None });
     scene
 }
 
