@@ -15,8 +15,8 @@
 use std::sync::Arc;
 
 use rspirv::spirv::ExecutionMode;
-use smallstep_semantics::raster::{Cull, FrontFace, Topology};
-use smallstep_semantics::spirv::environment::{Attribute, Rate};
+use smallstep_semantics::raster::{self, Cull, FrontFace, Topology};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Instruction, decode};
 
@@ -247,6 +247,13 @@ impl OpenDevice {
             return Err("all triangles are culled, for which wgpu has no name".into());
         }
         self.can_bias(dispatch)?;
+        let is_wide = |target: &ColourTarget| target.image.format().channels().iter().any(|channel| channel.width == 32);
+        if state.blend.is_some()
+            && dispatch.targets.iter().any(is_wide)
+            && !self.device.features().contains(wgpu::Features::FLOAT32_BLENDABLE)
+        {
+            return Err("the device does not enable the blending of 32-bit floats".into());
+        }
         if state.depth_clamp && !self.device.features().contains(wgpu::Features::DEPTH_CLIP_CONTROL) {
             return Err("the device does not enable the clamping of depths".into());
         }
@@ -346,7 +353,10 @@ impl OpenDevice {
                 Some(wgpu::VertexBufferLayout { array_stride: *stride, step_mode, attributes })
             })
             .collect();
-        let targets = by_location(dispatch, |at| wgpu::ColorTargetState::from(texture::format(dispatch.targets[at].image.format())));
+        let targets = by_location(dispatch, |at| wgpu::ColorTargetState {
+            blend: dispatch.state.blend.map(|blend| wgpu::BlendState { color: equation(blend.colour), alpha: equation(blend.alpha) }),
+            ..wgpu::ColorTargetState::from(texture::format(dispatch.targets[at].image.format()))
+        });
         let strip = dispatch.geometry.topology == Topology::Strip && assembled.indices.is_none();
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: None,
@@ -407,6 +417,34 @@ impl OpenDevice {
             cache: None,
         })
     }
+}
+
+fn equation(equation: raster::Equation) -> wgpu::BlendComponent {
+    use raster::{Factor, Operation};
+    use wgpu::{BlendFactor, BlendOperation};
+    let factor = |factor| match factor {
+        // wgpu wants this where factors do not count.
+        _ if matches!(equation.operation, Operation::Min | Operation::Max) => BlendFactor::One,
+        Factor::Zero => BlendFactor::Zero,
+        Factor::One => BlendFactor::One,
+        Factor::Source => BlendFactor::Src,
+        Factor::OneMinusSource => BlendFactor::OneMinusSrc,
+        Factor::Destination => BlendFactor::Dst,
+        Factor::OneMinusDestination => BlendFactor::OneMinusDst,
+        Factor::SourceAlpha => BlendFactor::SrcAlpha,
+        Factor::OneMinusSourceAlpha => BlendFactor::OneMinusSrcAlpha,
+        Factor::DestinationAlpha => BlendFactor::DstAlpha,
+        Factor::OneMinusDestinationAlpha => BlendFactor::OneMinusDstAlpha,
+        Factor::SourceAlphaSaturate => BlendFactor::SrcAlphaSaturated,
+    };
+    let operation = match equation.operation {
+        Operation::Add => BlendOperation::Add,
+        Operation::Subtract => BlendOperation::Subtract,
+        Operation::ReverseSubtract => BlendOperation::ReverseSubtract,
+        Operation::Min => BlendOperation::Min,
+        Operation::Max => BlendOperation::Max,
+    };
+    wgpu::BlendComponent { src_factor: factor(equation.source), dst_factor: factor(equation.destination), operation }
 }
 
 #[cfg(test)]
