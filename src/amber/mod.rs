@@ -9,7 +9,7 @@
 //! Absent on purpose, each an error that begins with "unsupported": stages other than vertex,
 //! fragment and compute, shaders in files outside the script, scaled formats and packed floats,
 //! mip levels, samples, arrays of descriptors, texel buffers, constants and second sources of
-//! blending, topologies that are no triangles, optimization passes, OpenCL kernels, ray tracing; of
+//! blending, lines, optimization passes, OpenCL kernels, ray tracing; of
 //! VkScript all but compute.
 //! Shaders in foreign languages are kept, and need a compiler when their words are asked for.
 //!

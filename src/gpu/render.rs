@@ -51,8 +51,8 @@ struct Assembled {
 impl Assembled {
     fn of(geometry: &Geometry) -> Result<Assembled, String> {
         let indices = match (&geometry.indices, geometry.topology) {
-            (None, Topology::List | Topology::Strip) => None,
-            (Some(_), Topology::List) => Some(geometry.vertex_numbers().map_err(|e| e.0)?),
+            (None, Topology::List | Topology::Strip | Topology::Points) => None,
+            (Some(_), Topology::List | Topology::Points) => Some(geometry.vertex_numbers().map_err(|e| e.0)?),
             (_, topology) => {
                 let numbers = geometry.vertex_numbers().map_err(|e| e.0)?;
                 let triangles = 0..topology.triangles(numbers.len());
@@ -247,6 +247,9 @@ impl OpenDevice {
             return Err("all triangles are culled, for which wgpu has no name".into());
         }
         self.can_bias(dispatch)?;
+        if dispatch.geometry.topology == Topology::Points && self.route.re_emits() {
+            return Err("the draw has points, whose size WGSL does not tell".into());
+        }
         let is_wide = |target: &ColourTarget| target.image.format().channels().iter().any(|channel| channel.width == 32);
         if state.blend.is_some()
             && dispatch.targets.iter().any(is_wide)
@@ -357,7 +360,11 @@ impl OpenDevice {
             blend: dispatch.state.blend.map(|blend| wgpu::BlendState { color: equation(blend.colour), alpha: equation(blend.alpha) }),
             ..wgpu::ColorTargetState::from(texture::format(dispatch.targets[at].image.format()))
         });
-        let strip = dispatch.geometry.topology == Topology::Strip && assembled.indices.is_none();
+        let topology = match dispatch.geometry.topology {
+            Topology::Strip if assembled.indices.is_none() => wgpu::PrimitiveTopology::TriangleStrip,
+            Topology::Points => wgpu::PrimitiveTopology::PointList,
+            _ => wgpu::PrimitiveTopology::TriangleList,
+        };
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: None,
             layout: Some(&layout.pipeline),
@@ -368,7 +375,7 @@ impl OpenDevice {
                 buffers: &buffers,
             },
             primitive: wgpu::PrimitiveState {
-                topology: if strip { wgpu::PrimitiveTopology::TriangleStrip } else { wgpu::PrimitiveTopology::TriangleList },
+                topology,
                 strip_index_format: None,
                 front_face: match dispatch.state.front {
                     FrontFace::CounterClockwise => wgpu::FrontFace::Ccw,

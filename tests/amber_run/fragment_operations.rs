@@ -238,3 +238,60 @@ fn states_are_printed_as_they_are_read() {
         }
     }
 }
+
+/// Points of a size at places in normalized device coordinates.
+fn points(size: &str, at: &str, expect: &str) -> String {
+    let vertex = Stage {
+        interface: "%size",
+        decorations: "OpDecorate %size BuiltIn PointSize",
+        variables: &format!(
+            "%p_out_float = OpTypePointer Output %float\n%size = OpVariable %p_out_float Output\n%is = OpConstant %float {size}"
+        ),
+        body: "OpStore %size %is",
+    };
+    let buffers = format!("BUFFER at DATA_TYPE vec4<float> DATA {at} END\n");
+    let commands = format!("CLEAR g\nRUN g DRAW_ARRAY AS POINT_LIST\n{expect}");
+    script_of([vertex, RED], "R8G8B8A8_UNORM", &buffers, "  VERTEX_DATA at LOCATION 0\n", &commands)
+}
+
+#[test]
+fn points_are_squares_around_their_vertices() {
+    // Pixel (1, 2) has its centre at (1.5, 2.5), and the corner of pixels (5, 5) and (6, 6) is at (6, 6).
+    let one = points("1", "-0.625 -0.375 0.5 1", "EXPECT target IDX 1 2 SIZE 1 1 EQ_RGBA 255 0 0 255");
+    let others = "EXPECT target IDX 0 0 SIZE 8 2 EQ_RGBA 0 0 0 0\nEXPECT target IDX 2 2 SIZE 6 1 EQ_RGBA 0 0 0 0\n\
+                  EXPECT target IDX 0 3 SIZE 8 5 EQ_RGBA 0 0 0 0";
+    assert_eq!(decisions(&format!("{one}{others}\n")), [Decision::Holds; 4]);
+    let two =
+        points("2", "0.5 0.5 0.5 1", "EXPECT target IDX 5 5 SIZE 2 2 EQ_RGBA 255 0 0 255\nEXPECT target IDX 4 4 SIZE 1 1 EQ_RGBA 0 0 0 0");
+    assert_eq!(decisions(&two), [Decision::Holds; 2]);
+    assert_eq!(
+        decisions(&two.replace("IDX 4 4 SIZE 1 1 EQ_RGBA 0 0 0 0", "IDX 4 4 SIZE 1 1 EQ_RGBA 255 0 0 255")),
+        [Decision::Holds, Decision::Fails]
+    );
+    // Two vertices are two points, of the same or of another pixel.
+    let both = points(
+        "1",
+        "-0.625 -0.375 0.5 1 0.625 0.375 0.5 1",
+        "EXPECT target IDX 1 2 SIZE 1 1 EQ_RGBA 255 0 0 255\nEXPECT target IDX 6 5 SIZE 1 1 EQ_RGBA 255 0 0 255",
+    );
+    assert_eq!(decisions(&both), [Decision::Holds; 2]);
+    // On the corner of four pixels a point of size 1 may cover any of them.
+    let corner =
+        points("1", "0.5 0.5 0.5 1", "EXPECT target IDX 5 5 SIZE 1 1 EQ_RGBA 255 0 0 255\nEXPECT target IDX 3 3 SIZE 1 1 EQ_RGBA 0 0 0 0");
+    assert_eq!(decisions(&corner), [Decision::Undecided, Decision::Holds]);
+    // Of a size between 2 and 3 the inner pixels are sure.
+    let between = points(
+        "2.5",
+        "0.5 0.5 0.5 1",
+        "EXPECT target IDX 6 6 SIZE 1 1 EQ_RGBA 255 0 0 255\nEXPECT target IDX 7 7 SIZE 1 1 EQ_RGBA 0 0 0 0",
+    );
+    assert_eq!(decisions(&between), [Decision::Holds, Decision::Undecided]);
+    // Outside of the view volume it may be dropped, or its square be seen.
+    let outside =
+        points("4", "1.125 0.5 0.5 1", "EXPECT target IDX 7 5 SIZE 1 1 EQ_RGBA 0 0 0 0\nEXPECT target IDX 0 0 SIZE 4 8 EQ_RGBA 0 0 0 0");
+    assert_eq!(decisions(&outside), [Decision::Undecided, Decision::Holds]);
+    let mut device = device();
+    for text in [format!("{one}{others}\n"), two, both] {
+        agrees(&text, device.as_mut());
+    }
+}

@@ -4,8 +4,8 @@
 //! destination components". So after each operation it may have either neighbour of the exact
 //! result among the numbers of the attachment's format, or anything between them: what bounds the
 //! results is widened to these numbers, and nothing is lost where a result is one of them. What is
-//! within a thousandth of the distance to the next such number is taken for it, as the float 0.6
-//! for 153/255: that no device truncates it is an assumption.
+//! within 2^-22 of a number of a fixed-point format is taken for it, as the float 0.6 for 153/255:
+//! that no device truncates it is an assumption.
 //!
 //! Absent on purpose: constants, second sources, and the operations of extensions.
 
@@ -145,8 +145,9 @@ impl Operation {
     }
 }
 
-/// How near to a number of a fixed-point format, in units of its code, what is taken for it is.
-const NEAR: f64 = 1e-3;
+/// How near to a number of a fixed-point format what is taken for it is: four units of the last
+/// place of 1 in 32 bits.
+const NEAR: f64 = 1.0 / (1 << 22) as f64;
 
 /// The numbers that a component of an attachment may be.
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +178,7 @@ impl Format {
             _ if exact.is_any() || nan => Interval::ANY,
             Numeric::Unorm | Numeric::Snorm => {
                 let greatest = mask(self.width - u8::from(self.numeric == Numeric::Snorm)) as f64;
-                let near = |scaled: f64| (scaled - scaled.round()).abs() < NEAR;
+                let near = |scaled: f64| (scaled - scaled.round()).abs() < NEAR * greatest;
                 let (low, high) = (low * greatest, high * greatest);
                 let low = if near(low) { low.min(low.round()) } else { low.floor() };
                 let high = if near(high) { high.max(high.round()) } else { high.ceil() };

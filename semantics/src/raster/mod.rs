@@ -1,4 +1,4 @@
-//! Rasterisation of triangles: Vulkan, Drawing Commands (Primitive Topologies), Fixed-Function
+//! Rasterisation of triangles and points: Vulkan, Drawing Commands (Primitive Topologies), Fixed-Function
 //! Vertex Post-Processing, Rasterization, and the depth test. Data only: no module is seen here.
 //!
 //! | module | what it holds |
@@ -6,7 +6,7 @@
 //! | `assemble` | vertices to triangles: lists, strips, fans |
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
-//! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads |
+//! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; the squares of points |
 //! | `fragment` | interpolation: perspective, linear, flat; FragCoord |
 //! | `depth` | the depth test and the depth bounds test |
 //! | `bias` | the depth bias |
@@ -31,7 +31,7 @@
 //! its extremes over a square around p at the corners. To that comes what a device's arithmetic may
 //! lose, for which Vulkan gives no number ([`Precision::interpolation_bits`]).
 //!
-//! Absent on purpose: points, lines, polygon modes other than fill, multisampling, conservative
+//! Absent on purpose: lines, polygon modes other than fill, multisampling, conservative
 //! rasterisation, user clip distances, restarting strips.
 
 mod assemble;

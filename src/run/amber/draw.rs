@@ -278,6 +278,7 @@ fn topology_of(topology: Topology) -> raster::Topology {
         Topology::TriangleList => raster::Topology::List,
         Topology::TriangleStrip => raster::Topology::Strip,
         Topology::TriangleFan => raster::Topology::Fan,
+        Topology::PointList => raster::Topology::Points,
     }
 }
 

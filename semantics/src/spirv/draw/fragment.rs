@@ -18,7 +18,7 @@ use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
 use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
-use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, StencilBuffer, Triangle};
+use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, StencilBuffer, Topology, Triangle};
 use crate::spirv::concurrency::Agent;
 use crate::spirv::environment::{Draw, Observation};
 use crate::spirv::grid::work::{Begin, Finished, Work};
@@ -215,6 +215,12 @@ impl<'m, 'd> Fragments<'m, 'd> {
             }
             position
         };
+        if self.draw.vertices.topology == Topology::Points {
+            let size = self.vertices.size(rows[0]);
+            let elsewhere = self.keeps_doubt && matches!(size.lane().judge(self.vertex_profile), Expected::Undecided(_));
+            let size = if size.undefined.is_some() || elsewhere { f32::NAN } else { f32::from_bits(size.bits as u32) };
+            return Setup::point(self.rules, &self.draw.state, position(rows[0]), size);
+        }
         Setup::new(self.rules, &self.draw.state, rows.map(position))
     }
 
@@ -290,9 +296,15 @@ impl<'m, 'd> Fragments<'m, 'd> {
             // rasterisation covers and an early test makes a helper
             // (Vulkan, Built-In Variables, SampleMask).
             Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
-            Source::Undefined(kind) => Scalar::undefined(Origin { kind, ..unwritten }),
+            // Where a primitive is no point it is undefined (Vulkan, Built-In Variables, PointCoord).
+            Source::PointCoordinate(component) => match fragment.point {
+                Some(coordinate) => scalar_of(coordinate[component]),
+                None => Scalar::undefined(Origin { kind: Unspecified::PointCoord, ..unwritten }),
+            },
             Source::Vertices(place, how) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
+                // A point has the values of its vertex.
+                let how = if fragment.point.is_some() { Interpolation::Flat } else { how };
                 let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
                 if let Some(origin) = seen.iter().find_map(|scalar| scalar.undefined) {
                     return Scalar::undefined(Origin { kind: origin.kind, ..unwritten });
@@ -384,7 +396,7 @@ impl<'m> Fragments<'m, '_> {
                 }
                 Ok(Setup::Visible(triangle)) => {
                     let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
-                    let bias = match (self.draw.state.depth_bias, &self.depth) {
+                    let bias = match (self.draw.state.depth_bias.filter(|_| !triangle.is_point()), &self.depth) {
                         (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
                         // What a depth attachment resolves is not known without one.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
