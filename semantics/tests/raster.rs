@@ -1,6 +1,8 @@
 //! Rasterisation: coverage by hand and of meshes, interpolation against exact fractions, devices
-//! made up within the precision, planted bugs.
+//! made up within the precision, planted bugs; blending and the stencil test.
 
+#[path = "raster/attachments.rs"]
+mod attachments;
 #[path = "raster/coverage.rs"]
 mod coverage;
 #[path = "raster/devices.rs"]

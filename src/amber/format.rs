@@ -1,9 +1,14 @@
-//! Image formats in scope: the plain ones, whose components have 8, 16, 32 or 64 bits each and lie
-//! one after another (Vulkan §Formats).
+//! Image formats in scope (Vulkan §Formats): the plain ones, whose components have 8, 16, 32 or 64
+//! bits each and lie one after another; packed ones; and depths with stencils.
 //!
-//! Packed, scaled and combined depth-stencil formats are known by name and left out.
+//! A texel of a packed format is one number, the first component in its highest bits. Of a depth
+//! with a stencil the depth comes first, then the stencil, then what is not used: 4 bytes in all, or
+//! 8 for a depth of 32 bits.
+//!
+//! Scaled formats and packed floats are known by name and left out.
 
 use smallstep_semantics::image::CONVERSION;
+use smallvec::SmallVec;
 
 use super::scalar::{Class, Scalar, Value, f16_bits};
 
@@ -69,14 +74,71 @@ const ORDERS: [(&str, &[Channel]); 8] = [
     ("S", &[Channel::Stencil]),
 ];
 
-/// A plain image format.
+/// An image format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Format {
-    /// An entry of `ORDERS`.
-    order: u8,
-    bits: u8,
-    numeric: Numeric,
+pub struct Format(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Plain {
+        /// An entry of `ORDERS`.
+        order: u8,
+        bits: u8,
+        numeric: Numeric,
+    },
+    /// An entry of `PACKED`.
+    Packed(u8),
 }
+
+/// Where a component lies in a texel, which is read as one little-endian number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What it is for.
+    pub channel: Channel,
+    /// Its lowest bit.
+    pub offset: u32,
+    /// Its bits.
+    pub bits: u32,
+    /// How they stand for a number.
+    pub numeric: Numeric,
+}
+
+/// A format whose components are not all of one size, or no whole bytes: its name, the bytes of a
+/// texel, and its components in the order of its name with their bits, from the highest ones down,
+/// or (depths and stencils) from the lowest ones up.
+type Packed = (&'static str, u32, &'static [Channel], &'static [u32], Numeric);
+
+macro_rules! colours {
+    ($name:literal, $bytes:literal, [$($channel:ident $bits:literal),*], $numeric:ident) => {
+        ($name, $bytes, &[$(Channel::$channel),*], &[$($bits),*], Numeric::$numeric)
+    };
+}
+
+const PACKED: [Packed; 23] = [
+    colours!("R4G4_UNORM_PACK8", 1, [Red 4, Green 4], Unorm),
+    colours!("R4G4B4A4_UNORM_PACK16", 2, [Red 4, Green 4, Blue 4, Alpha 4], Unorm),
+    colours!("B4G4R4A4_UNORM_PACK16", 2, [Blue 4, Green 4, Red 4, Alpha 4], Unorm),
+    colours!("R5G6B5_UNORM_PACK16", 2, [Red 5, Green 6, Blue 5], Unorm),
+    colours!("B5G6R5_UNORM_PACK16", 2, [Blue 5, Green 6, Red 5], Unorm),
+    colours!("R5G5B5A1_UNORM_PACK16", 2, [Red 5, Green 5, Blue 5, Alpha 1], Unorm),
+    colours!("B5G5R5A1_UNORM_PACK16", 2, [Blue 5, Green 5, Red 5, Alpha 1], Unorm),
+    colours!("A1R5G5B5_UNORM_PACK16", 2, [Alpha 1, Red 5, Green 5, Blue 5], Unorm),
+    colours!("A8B8G8R8_UNORM_PACK32", 4, [Alpha 8, Blue 8, Green 8, Red 8], Unorm),
+    colours!("A8B8G8R8_SNORM_PACK32", 4, [Alpha 8, Blue 8, Green 8, Red 8], Snorm),
+    colours!("A8B8G8R8_UINT_PACK32", 4, [Alpha 8, Blue 8, Green 8, Red 8], Uint),
+    colours!("A8B8G8R8_SINT_PACK32", 4, [Alpha 8, Blue 8, Green 8, Red 8], Sint),
+    colours!("A2R10G10B10_UNORM_PACK32", 4, [Alpha 2, Red 10, Green 10, Blue 10], Unorm),
+    colours!("A2R10G10B10_SNORM_PACK32", 4, [Alpha 2, Red 10, Green 10, Blue 10], Snorm),
+    colours!("A2R10G10B10_UINT_PACK32", 4, [Alpha 2, Red 10, Green 10, Blue 10], Uint),
+    colours!("A2B10G10R10_UNORM_PACK32", 4, [Alpha 2, Blue 10, Green 10, Red 10], Unorm),
+    colours!("A2B10G10R10_SNORM_PACK32", 4, [Alpha 2, Blue 10, Green 10, Red 10], Snorm),
+    colours!("A2B10G10R10_UINT_PACK32", 4, [Alpha 2, Blue 10, Green 10, Red 10], Uint),
+    colours!("A2B10G10R10_SINT_PACK32", 4, [Alpha 2, Blue 10, Green 10, Red 10], Sint),
+    colours!("X8_D24_UNORM_PACK32", 4, [Depth 24], Unorm),
+    colours!("D16_UNORM_S8_UINT", 4, [Depth 16, Stencil 8], Unorm),
+    colours!("D24_UNORM_S8_UINT", 4, [Depth 24, Stencil 8], Unorm),
+    colours!("D32_SFLOAT_S8_UINT", 8, [Depth 32, Stencil 8], Sfloat),
+];
 
 /// Why a word is no format that can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,15 +151,18 @@ pub enum FormatError {
 
 impl Format {
     /// R8G8B8A8_UNORM.
-    pub const R8G8B8A8_UNORM: Format = Format { order: 4, bits: 8, numeric: Numeric::Unorm };
+    pub const R8G8B8A8_UNORM: Format = Format(Kind::Plain { order: 4, bits: 8, numeric: Numeric::Unorm });
     /// B8G8R8A8_UNORM, the format of a colour attachment that a script does not declare.
-    pub const B8G8R8A8_UNORM: Format = Format { order: 5, bits: 8, numeric: Numeric::Unorm };
+    pub const B8G8R8A8_UNORM: Format = Format(Kind::Plain { order: 5, bits: 8, numeric: Numeric::Unorm });
     /// R32G32B32A32_SFLOAT.
-    pub const R32G32B32A32_SFLOAT: Format = Format { order: 4, bits: 32, numeric: Numeric::Sfloat };
+    pub const R32G32B32A32_SFLOAT: Format = Format(Kind::Plain { order: 4, bits: 32, numeric: Numeric::Sfloat });
 
     /// Reads a name, as `R8G8B8A8_UNORM`; a leading `VK_FORMAT_` is allowed.
     pub fn named(name: &str) -> Result<Format, FormatError> {
         let name = name.strip_prefix("VK_FORMAT_").unwrap_or(name);
+        if let Some(packed) = PACKED.iter().position(|packed| packed.0 == name) {
+            return Ok(Format(Kind::Packed(packed as u8)));
+        }
         let Some((components, numeric)) = name.split_once('_') else { return Err(FormatError::Unknown) };
         if !components.bytes().all(|b| b.is_ascii_alphanumeric()) || !components.starts_with(['R', 'G', 'B', 'A', 'D', 'S', 'X', 'E']) {
             return Err(FormatError::Unknown);
@@ -132,12 +197,13 @@ impl Format {
             };
             // BGR orders exist with 8 bits only.
             let exists = allowed.contains(&width) && (!letters.starts_with('B') || width == 8);
-            return if exists { Ok(Format { order: order as u8, bits: width as u8, numeric }) } else { Err(FormatError::Unknown) };
+            let format = Format(Kind::Plain { order: order as u8, bits: width as u8, numeric });
+            return if exists { Ok(format) } else { Err(FormatError::Unknown) };
         }
         let known = numeric.ends_with("_PACK8")
             || numeric.ends_with("_PACK16")
             || numeric.ends_with("_PACK32")
-            || matches!(numeric, "USCALED" | "SSCALED" | "UNORM_S8_UINT" | "SFLOAT_S8_UINT" | "D24_UNORM_PACK32");
+            || matches!(numeric, "USCALED" | "SSCALED");
         Err(if known { FormatError::Unsupported } else { FormatError::Unknown })
     }
 
@@ -150,24 +216,69 @@ impl Format {
             Class::Unsigned => Numeric::Uint,
             Class::Float => Numeric::Sfloat,
         };
-        Some(Format { order, bits: 8 * scalar.size() as u8, numeric })
+        Some(Format(Kind::Plain { order, bits: 8 * scalar.size() as u8, numeric }))
     }
 
     /// Its name.
     pub fn name(self) -> String {
-        let letters = ORDERS[self.order as usize].0;
-        let numeric = NUMERICS.iter().find(|n| n.1 == self.numeric).map_or("", |n| n.0);
-        letters.chars().map(|c| format!("{c}{}", self.bits)).collect::<String>() + "_" + numeric
+        match self.0 {
+            Kind::Plain { order, bits, numeric } => {
+                let letters = ORDERS[order as usize].0;
+                let numeric = NUMERICS.iter().find(|n| n.1 == numeric).map_or("", |n| n.0);
+                letters.chars().map(|c| format!("{c}{bits}")).collect::<String>() + "_" + numeric
+            }
+            Kind::Packed(packed) => PACKED[packed as usize].0.into(),
+        }
     }
 
-    /// Its components in the order in which they lie in memory.
+    /// Its components in the order in which they lie in memory; of a packed format as it names
+    /// them.
     pub fn channels(self) -> &'static [Channel] {
-        ORDERS[self.order as usize].1
+        match self.0 {
+            Kind::Plain { order, .. } => ORDERS[order as usize].1,
+            Kind::Packed(packed) => PACKED[packed as usize].2,
+        }
     }
 
-    /// How its bits stand for numbers.
+    /// How its bits stand for numbers; but for those of a stencil beside a depth.
     pub fn numeric(self) -> Numeric {
-        self.numeric
+        match self.0 {
+            Kind::Plain { numeric, .. } => numeric,
+            Kind::Packed(packed) => PACKED[packed as usize].4,
+        }
+    }
+
+    /// Whether components share scalars: a texel is one scalar then.
+    pub fn is_packed(self) -> bool {
+        matches!(self.0, Kind::Packed(_))
+    }
+
+    /// Its components in the order of [`Format::channels`].
+    pub fn fields(self) -> SmallVec<[Field; 4]> {
+        match self.0 {
+            Kind::Plain { bits, numeric, .. } => {
+                let bits = u32::from(bits);
+                let field = |(i, &channel): (usize, &Channel)| Field { channel, offset: i as u32 * bits, bits, numeric };
+                self.channels().iter().enumerate().map(field).collect()
+            }
+            Kind::Packed(packed) => {
+                let (_, bytes, channels, widths, numeric) = PACKED[packed as usize];
+                let (mut from_low, mut from_high) = (0, 8 * bytes);
+                let field = |(&channel, &bits): (&Channel, &u32)| {
+                    from_high = from_high.saturating_sub(bits);
+                    let offset = if channel.colour().is_some() { from_high } else { from_low };
+                    from_low += bits;
+                    let numeric = if channel == Channel::Stencil { Numeric::Uint } else { numeric };
+                    Field { channel, offset, bits, numeric }
+                };
+                channels.iter().zip(widths).map(field).collect()
+            }
+        }
+    }
+
+    /// Where a component lies, if the format has it.
+    pub fn field(self, channel: Channel) -> Option<Field> {
+        self.fields().into_iter().find(|field| field.channel == channel)
     }
 
     /// Whether it is for a depth or stencil attachment.
@@ -177,13 +288,25 @@ impl Format {
 
     /// Bytes of a texel.
     pub fn texel_size(self) -> u32 {
-        u32::from(self.bits) / 8 * self.channels().len() as u32
+        match self.0 {
+            Kind::Plain { bits, .. } => u32::from(bits) / 8 * self.channels().len() as u32,
+            Kind::Packed(packed) => PACKED[packed as usize].1,
+        }
+    }
+
+    /// How many scalars a texel has in a script: one for each component, or one if they are packed.
+    pub fn scalars(self) -> u32 {
+        if self.is_packed() { 1 } else { self.channels().len() as u32 }
     }
 
     /// What each component's bits are, as a script writes them: for the normalized kinds the
-    /// integer, not the fraction.
+    /// integer, not the fraction. Of a packed format, the whole texel.
     pub fn scalar(self) -> Scalar {
-        match (self.numeric, self.bits) {
+        let (numeric, bits) = match self.0 {
+            Kind::Plain { numeric, bits, .. } => (numeric, bits),
+            Kind::Packed(packed) => (Numeric::Uint, 8 * PACKED[packed as usize].1 as u8),
+        };
+        match (numeric, bits) {
             (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, 8) => Scalar::Uint8,
             (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, 16) => Scalar::Uint16,
             (Numeric::Unorm | Numeric::Uint | Numeric::Srgb, 32) => Scalar::Uint32,
@@ -200,16 +323,33 @@ impl Format {
 
     /// The value of one component's bits.
     pub fn component(self, channel: Channel, bits: u64) -> Value {
-        let value = self.scalar().value(bits);
-        let greatest = |bits: u8| ((1u64 << bits) - 1) as f64;
-        match self.numeric {
+        let Some(Field { bits: width, numeric, .. }) = self.field(channel) else { return Value::Float(0.0) };
+        let value = match (numeric, self.is_packed()) {
+            (_, false) => self.scalar().value(bits),
+            (Numeric::Sfloat, _) => Value::Float(f32::from_bits(bits as u32).into()),
+            (Numeric::Snorm | Numeric::Sint, _) => Value::Integer(((bits << (64 - width)) as i64 >> (64 - width)).into()),
+            _ => Value::Integer(bits.into()),
+        };
+        let greatest = |bits: u32| ((1u64 << bits) - 1) as f64;
+        match numeric {
             Numeric::Uint | Numeric::Sint | Numeric::Sfloat => value,
-            Numeric::Unorm => Value::Float(value.as_f64() / greatest(self.bits)),
-            Numeric::Snorm => Value::Float((value.as_f64() / greatest(self.bits - 1)).max(-1.0)),
+            Numeric::Unorm => Value::Float(value.as_f64() / greatest(width)),
+            Numeric::Snorm => Value::Float((value.as_f64() / greatest(width - 1)).max(-1.0)),
             Numeric::Srgb => {
-                let encoded = value.as_f64() / greatest(self.bits);
+                let encoded = value.as_f64() / greatest(width);
                 Value::Float(if channel == Channel::Alpha { encoded } else { linear_of_srgb(encoded) })
             }
+        }
+    }
+
+    /// The bits of a component in those of a texel.
+    pub fn bits_of(self, field: Field, texel: &[u8]) -> u64 {
+        let whole = texel.iter().take(self.texel_size() as usize).rev();
+        let wide = |bits: u128, byte: &u8| bits << 8 | u128::from(*byte);
+        match self.texel_size() {
+            ..=16 => (whole.fold(0, wide) >> field.offset) as u64 & (u64::MAX >> (64 - field.bits)),
+            // Components of 64 bits.
+            _ => self.scalar().load(&texel[field.offset as usize / 8..]),
         }
     }
 
@@ -218,24 +358,19 @@ impl Format {
     /// [`Format::texel_size`] bytes.
     pub fn unpack(self, texel: &[u8]) -> [Value; 4] {
         let number = |v: u8| {
-            if self.scalar().class() == Class::Float || self.is_normalized() {
-                Value::Float(f64::from(v))
-            } else {
-                Value::Integer(v.into())
-            }
+            if self.numeric() == Numeric::Sfloat || self.is_normalized() { Value::Float(f64::from(v)) } else { Value::Integer(v.into()) }
         };
         let mut rgba = [number(0), number(0), number(0), number(1)];
-        let size = self.scalar().size() as usize;
-        for (i, &channel) in self.channels().iter().enumerate() {
-            let bits = self.scalar().load(&texel[i * size..]);
-            rgba[channel.colour().unwrap_or(0)] = self.component(channel, bits);
+        // A depth stands there, not the stencil beside it.
+        for field in self.fields().into_iter().rev() {
+            rgba[field.channel.colour().unwrap_or(0)] = self.component(field.channel, self.bits_of(field, texel));
         }
         rgba
     }
 
     /// Whether a component stands for a fraction.
     pub fn is_normalized(self) -> bool {
-        matches!(self.numeric, Numeric::Unorm | Numeric::Snorm | Numeric::Srgb)
+        matches!(self.numeric(), Numeric::Unorm | Numeric::Snorm | Numeric::Srgb)
     }
 
     /// The bits that a component may hold after `value` was written to it, lowest and highest as
@@ -248,11 +383,12 @@ impl Format {
     /// whole range. A 16-bit float may be rounded either way (Vulkan §16-Bit Floating-Point Numbers); 32-
     /// and 64-bit floats are stored as they are.
     pub fn written(self, channel: Channel, value: f64) -> Written {
-        let greatest = ((1u64 << self.bits.min(32)) - 1) as f64;
         let exactly = |bits: u64| Written { low: bits, high: bits, nearest: bits };
-        match self.numeric {
-            Numeric::Sfloat if self.bits == 16 => written_half(value),
-            Numeric::Sfloat if self.bits == 32 => exactly(u64::from((value as f32).to_bits())),
+        let Some(Field { bits: width, numeric, .. }) = self.field(channel) else { return exactly(0) };
+        let greatest = ((1u64 << width.min(32)) - 1) as f64;
+        match numeric {
+            Numeric::Sfloat if width == 16 => written_half(value),
+            Numeric::Sfloat if width == 32 => exactly(u64::from((value as f32).to_bits())),
             Numeric::Sfloat => exactly(value.to_bits()),
             Numeric::Unorm | Numeric::Uint | Numeric::Sint if value.is_nan() => Written { low: 0, high: greatest as u64, nearest: 0 },
             Numeric::Unorm => {
@@ -262,7 +398,7 @@ impl Format {
             }
             Numeric::Snorm => {
                 let mask = greatest as u64;
-                let most = ((1u64 << (self.bits - 1)) - 1) as f64;
+                let most = ((1u64 << (width - 1)) - 1) as f64;
                 if value.is_nan() {
                     return Written { low: (-most) as i64 as u64 & mask, high: most as u64, nearest: 0 };
                 }
@@ -278,8 +414,8 @@ impl Format {
             }
             // An integer format takes integers: the caller stores their low bits and does not come
             // here with a fraction.
-            Numeric::Uint => exactly(value as u64 & (u64::MAX >> (64 - u32::from(self.bits)))),
-            Numeric::Sint => exactly(value as i64 as u64 & (u64::MAX >> (64 - u32::from(self.bits)))),
+            Numeric::Uint => exactly(value as u64 & (u64::MAX >> (64 - width))),
+            Numeric::Sint => exactly(value as i64 as u64 & (u64::MAX >> (64 - width))),
         }
     }
 }
@@ -339,20 +475,19 @@ mod tests {
             ("D32_SFLOAT", 4),
             ("S8_UINT", 1),
             ("R8G8B8_SNORM", 3),
+            ("A2B10G10R10_UNORM_PACK32", 4),
+            ("R5G6B5_UNORM_PACK16", 2),
+            ("R4G4_UNORM_PACK8", 1),
+            ("D24_UNORM_S8_UINT", 4),
+            ("D32_SFLOAT_S8_UINT", 8),
+            ("X8_D24_UNORM_PACK32", 4),
         ] {
             assert_eq!((format(name).name().as_str(), format(name).texel_size()), (name, size));
         }
         assert_eq!(format("R8G8B8A8_UNORM"), Format::R8G8B8A8_UNORM);
         assert_eq!(format("VK_FORMAT_B8G8R8A8_UNORM"), Format::B8G8R8A8_UNORM);
         assert_eq!(format("R32G32B32A32_SFLOAT"), Format::R32G32B32A32_SFLOAT);
-        for name in [
-            "A2B10G10R10_UNORM_PACK32",
-            "R5G6B5_UNORM_PACK16",
-            "D24_UNORM_S8_UINT",
-            "D32_SFLOAT_S8_UINT",
-            "R8_USCALED",
-            "X8_D24_UNORM_PACK32",
-        ] {
+        for name in ["B10G11R11_UFLOAT_PACK32", "A2B10G10R10_USCALED_PACK32", "R8_USCALED"] {
             assert_eq!(Format::named(name), Err(FormatError::Unsupported), "{name}");
         }
         for name in [
@@ -379,6 +514,15 @@ mod tests {
         assert_eq!(format("B8G8R8A8_UNORM").unpack(&[255, 51, 0, 102]), [0.0, 0.2, 1.0, 0.4].map(Value::Float));
         assert_eq!(format("R8G8_SNORM").unpack(&[0x80, 0x7f]), [-1.0, 1.0, 0.0, 1.0].map(Value::Float));
         assert_eq!(format("R16_SINT").unpack(&[0xfe, 0xff]), [-2, 0, 0, 1].map(Value::Integer));
+        // Red is in the highest bits.
+        let packed = (0b11111_000000_10000u16).to_le_bytes();
+        assert_eq!(format("R5G6B5_UNORM_PACK16").unpack(&packed), [1.0, 0.0, 16.0 / 31.0, 1.0].map(Value::Float));
+        assert_eq!(format("B5G6R5_UNORM_PACK16").unpack(&packed), [16.0 / 31.0, 0.0, 1.0, 1.0].map(Value::Float));
+        let packed = (0b10_0000000001_0000000010_1111111111u32).to_le_bytes();
+        assert_eq!(format("A2B10G10R10_UINT_PACK32").unpack(&packed), [1023, 2, 1, 2].map(Value::Integer));
+        assert_eq!(format("A2B10G10R10_SINT_PACK32").unpack(&packed), [-1, 2, 1, -2].map(Value::Integer));
+        assert_eq!(format("D24_UNORM_S8_UINT").unpack(&[0, 0, 0x80, 7])[0], Value::Float(f64::from(0x80_0000) / f64::from(0xff_ffff)));
+        assert_eq!(format("D32_SFLOAT_S8_UINT").unpack(&[0, 0, 0x80, 0x3f, 7, 0, 0, 0])[0], Value::Float(1.0));
         assert_eq!(format("R16_SFLOAT").unpack(&[0x00, 0x3c])[0], Value::Float(1.0));
         let Value::Float(half) = format("R8G8B8A8_SRGB").unpack(&[188, 0, 0, 188])[0] else { panic!("a fraction") };
         assert!((half - 0.502_886_5).abs() < 1e-6, "{half}");

@@ -28,7 +28,7 @@
 //! that a tolerance decides nothing either.
 
 use super::contents::{Buffers, Choice, Contents, Known};
-use super::format::{Channel, Format};
+use super::format::{Field, Format};
 use super::limits::MAX_FAILURES;
 use super::scalar::{Scalar, Value};
 use super::script::{Buffer, BufferId, Check, Comparator, Expect, Lane, Line, Script, Tolerance};
@@ -238,7 +238,7 @@ impl Judge<'_> {
                 };
                 let texel = Texel { format, bytes: &texel[..size], held, start };
                 let (mut wrong, mut open) = (false, None);
-                for Component { place: c, channel, value: found, values } in texel.components() {
+                for Component { place: c, field, value: found, values } in texel.components() {
                     if c == 3 && !alpha {
                         continue;
                     }
@@ -253,7 +253,7 @@ impl Judge<'_> {
                     };
                     let unknown = match values {
                         Err(unknown) => unknown,
-                        Ok((at, choice)) => match agreed(choice, near(found), |bits| near(format.component(channel, bits).as_f64())) {
+                        Ok((at, choice)) => match agreed(choice, near(found), |bits| near(texel.value_in(field, bits))) {
                             Some(is_near) => {
                                 wrong |= !is_near;
                                 continue;
@@ -462,22 +462,28 @@ struct Texel<'b> {
 struct Component<'b> {
     /// Its place among red, green, blue and alpha.
     place: usize,
-    channel: Channel,
+    field: Field,
     value: f64,
-    /// Its first byte and the values that it may have, or a byte that says nothing.
+    /// Its first byte and the values that it may have (of a packed format, that the texel may
+    /// have), or a byte that says nothing.
     values: Result<(usize, Option<&'b Choice>), (usize, Known)>,
 }
 
 impl<'b> Texel<'b> {
+    /// The value of a component in one of the values that are held.
+    fn value_in(&self, field: Field, bits: u64) -> f64 {
+        let bits = if self.format.is_packed() { self.format.bits_of(field, &bits.to_le_bytes()) } else { bits };
+        self.format.component(field.channel, bits).as_f64()
+    }
+
     fn components(&self) -> impl Iterator<Item = Component<'b>> {
         let (format, held, bytes, start) = (self.format, self.held, self.bytes, self.start);
-        let scalar = format.scalar();
-        let size = scalar.size() as usize;
-        format.channels().iter().enumerate().filter_map(move |(i, &channel): (usize, &Channel)| {
-            let value = format.component(channel, scalar.load(&bytes[i * size..])).as_f64();
-            let at = start + i * size;
+        let size = format.scalar().size() as usize;
+        format.fields().into_iter().enumerate().filter_map(move |(i, field): (usize, Field)| {
+            let value = format.component(field.channel, format.bits_of(field, bytes)).as_f64();
+            let at = if format.is_packed() { start } else { start + i * size };
             let values = held.values(at, size).map(|choice| (at, choice));
-            Some(Component { place: channel.colour()?, channel, value, values })
+            Some(Component { place: field.channel.colour()?, field, value, values })
         })
     }
 }

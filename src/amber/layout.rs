@@ -271,7 +271,7 @@ impl DataType {
         Ok(match self {
             DataType::Scalar(scalar) => Arc::new(Layout::scalar(*scalar)),
             DataType::Vector(scalar, count) => Arc::new(Layout::vector(*scalar, *count, u64::from(*count).next_power_of_two())),
-            DataType::Texel(format) => Arc::new(Layout::vector(format.scalar(), format.channels().len() as u32, 1)),
+            DataType::Texel(format) => Arc::new(Layout::vector(format.scalar(), format.scalars(), 1)),
             &DataType::Matrix { scalar, columns, rows } => {
                 let column = Layout::vector(scalar, rows, u64::from(rows).next_power_of_two());
                 let align = if standard == Standard::Std140 { up(column.align, 16) } else { column.align };

@@ -7,10 +7,10 @@
 //! [`Script::print`] writes AmberScript that reads back to the same script.
 //!
 //! Absent on purpose, each an error that begins with "unsupported": stages other than vertex,
-//! fragment and compute, shaders in files outside the script, packed, scaled and combined
-//! depth-stencil formats, mip levels, samples, one- and three-dimensional images, arrays of
-//! descriptors, dynamic and texel buffers, stencil and blend state, topologies that are no
-//! triangles, optimization passes, OpenCL kernels, ray tracing; of VkScript all but compute.
+//! fragment and compute, shaders in files outside the script, scaled formats and packed floats,
+//! mip levels, samples, arrays of descriptors, texel buffers, constants and second sources of
+//! blending, lines, optimization passes, OpenCL kernels, ray tracing; of
+//! VkScript all but compute.
 //! Shaders in foreign languages are kept, and need a compiler when their words are asked for.
 //!
 //! Of `SIZE` and `IDX`: a size is in items of the data type, an index in bytes. Items follow each

@@ -5,7 +5,7 @@ use super::limits::MAX_TEXT;
 use super::scalar::Scalar;
 use super::script::{
     Action, Buffer, BufferId, BufferRange, Check, Command, CullMode, DEFAULT_FRAMEBUFFER, DepthState, Expect, Extent, FrontFace, Initial,
-    Lane, Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, Tolerance,
+    Lane, Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, StencilState, Tolerance,
 };
 use std::fmt::Write as _;
 
@@ -160,7 +160,7 @@ impl<'s> Printer<'s> {
     }
 
     fn buffer(&mut self, buffer: &Buffer) -> Printed {
-        let image = matches!(buffer.extent, Extent::Image { declared: true, .. });
+        let image = matches!(buffer.extent, Extent::Image { declared: true, .. } | Extent::Row { .. } | Extent::Box { .. });
         put!(self, "\n{} {}", if image { "IMAGE" } else { "BUFFER" }, name(&buffer.name)?);
         if let (Extent::Framebuffer { .. }, Some(format)) = (buffer.extent, buffer.format()) {
             put!(self, " FORMAT {}\n", format.name());
@@ -176,6 +176,12 @@ impl<'s> Printer<'s> {
         match buffer.extent {
             Extent::Image { width, height, declared } => {
                 put!(self, "{} WIDTH {width} HEIGHT {height}", if declared { " DIM_2D" } else { "" });
+            }
+            Extent::Row { width } => {
+                put!(self, " DIM_1D WIDTH {width}");
+            }
+            Extent::Box { width, height, depth } => {
+                put!(self, " DIM_3D WIDTH {width} HEIGHT {height} DEPTH {depth}");
             }
             _ if matches!(buffer.initial, Initial::Data(_)) => {}
             _ => {
@@ -217,6 +223,9 @@ impl<'s> Printer<'s> {
             }
             put!(self, " BORDER_COLOR {}", sampler.border.name());
             put!(self, " MIN_LOD {} MAX_LOD {}", float(sampler.lod[0])?, float(sampler.lod[1])?);
+            if let Some(compare) = sampler.compare {
+                put!(self, " COMPARE on COMPARE_OP {}", compare.name());
+            }
             put!(self, " {}\n", if sampler.normalized { "NORMALIZED_COORDS" } else { "UNNORMALIZED_COORDS" });
         }
         Ok(())
@@ -268,6 +277,24 @@ impl<'s> Printer<'s> {
             }
             if let Some([constant, clamp, slope]) = depth.bias {
                 put!(self, "    BIAS constant {} clamp {} slope {}\n", float(constant)?, float(clamp)?, float(slope)?);
+            }
+            self.out.push_str("  END\n");
+        }
+        let stencil = pipeline.stencil;
+        if stencil != StencilState::default() {
+            for (of, face) in [("front", stencil.front), ("back", stencil.back)] {
+                put!(self, "  STENCIL {of}\n    TEST {}\n", if stencil.test { "on" } else { "off" });
+                put!(self, "    FAIL_OP {}\n    PASS_OP {}\n", face.fail.name(), face.pass.name());
+                put!(self, "    DEPTH_FAIL_OP {}\n    COMPARE_OP {}\n", face.depth_fail.name(), face.compare.name());
+                put!(self, "    COMPARE_MASK {}\n    WRITE_MASK {}\n", face.compare_mask, face.write_mask);
+                put!(self, "    REFERENCE {}\n  END\n", face.reference);
+            }
+        }
+        if let Some(blend) = pipeline.blend {
+            self.out.push_str("  BLEND\n");
+            for (of, equation) in [("COLOR", blend.colour), ("ALPHA", blend.alpha)] {
+                put!(self, "    SRC_{of}_FACTOR {}\n    DST_{of}_FACTOR {}\n", equation.source.name(), equation.destination.name());
+                put!(self, "    {of}_OP {}\n", equation.op.name());
             }
             self.out.push_str("  END\n");
         }

@@ -144,8 +144,8 @@ pub struct DrawDispatch {
     pub push_constants: Vec<u8>,
     /// Viewport, scissor and culling. Its precision is the interpreter's; a device has its own.
     pub state: raster::State,
-    /// The colour attachments, each location once, all of one size and of one level. Blending is
-    /// off and all components are written.
+    /// The colour attachments, each location once, all of one size and of one level. All
+    /// components are written.
     pub targets: Vec<ColourTarget>,
     /// The depth attachment, of that size too, if there is one.
     pub depth: Option<DepthAttachment>,
@@ -231,7 +231,7 @@ impl DrawDispatch {
     pub fn contents(&self) -> DrawContents {
         let depth = self.depth.as_ref().and_then(|depth| {
             let buffer = DepthBuffer::holding(&depth.image)?;
-            Some(DepthTarget { buffer, compare: depth.compare, writes: depth.writes })
+            Some(DepthTarget { buffer, compare: depth.compare, writes: depth.writes, stencil: None })
         });
         DrawContents { buffers: self.bound().buffer_contents(), images: self.bound().image_contents(), depth }
     }

@@ -15,8 +15,8 @@
 use std::sync::Arc;
 
 use rspirv::spirv::ExecutionMode;
-use smallstep_semantics::raster::{Cull, FrontFace, Topology};
-use smallstep_semantics::spirv::environment::{Attribute, Rate};
+use smallstep_semantics::raster::{self, Cull, FrontFace, Topology};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Instruction, decode};
 
@@ -51,8 +51,8 @@ struct Assembled {
 impl Assembled {
     fn of(geometry: &Geometry) -> Result<Assembled, String> {
         let indices = match (&geometry.indices, geometry.topology) {
-            (None, Topology::List | Topology::Strip) => None,
-            (Some(_), Topology::List) => Some(geometry.vertex_numbers().map_err(|e| e.0)?),
+            (None, Topology::List | Topology::Strip | Topology::Points) => None,
+            (Some(_), Topology::List | Topology::Points) => Some(geometry.vertex_numbers().map_err(|e| e.0)?),
             (_, topology) => {
                 let numbers = geometry.vertex_numbers().map_err(|e| e.0)?;
                 let triangles = 0..topology.triangles(numbers.len());
@@ -247,6 +247,16 @@ impl OpenDevice {
             return Err("all triangles are culled, for which wgpu has no name".into());
         }
         self.can_bias(dispatch)?;
+        if dispatch.geometry.topology == Topology::Points && self.route.re_emits() {
+            return Err("the draw has points, whose size WGSL does not tell".into());
+        }
+        let is_wide = |target: &ColourTarget| target.image.format().channels().iter().any(|channel| channel.width == 32);
+        if state.blend.is_some()
+            && dispatch.targets.iter().any(is_wide)
+            && !self.device.features().contains(wgpu::Features::FLOAT32_BLENDABLE)
+        {
+            return Err("the device does not enable the blending of 32-bit floats".into());
+        }
         if state.depth_clamp && !self.device.features().contains(wgpu::Features::DEPTH_CLIP_CONTROL) {
             return Err("the device does not enable the clamping of depths".into());
         }
@@ -346,8 +356,15 @@ impl OpenDevice {
                 Some(wgpu::VertexBufferLayout { array_stride: *stride, step_mode, attributes })
             })
             .collect();
-        let targets = by_location(dispatch, |at| wgpu::ColorTargetState::from(texture::format(dispatch.targets[at].image.format())));
-        let strip = dispatch.geometry.topology == Topology::Strip && assembled.indices.is_none();
+        let targets = by_location(dispatch, |at| wgpu::ColorTargetState {
+            blend: dispatch.state.blend.map(|blend| wgpu::BlendState { color: equation(blend.colour), alpha: equation(blend.alpha) }),
+            ..wgpu::ColorTargetState::from(texture::format(dispatch.targets[at].image.format()))
+        });
+        let topology = match dispatch.geometry.topology {
+            Topology::Strip if assembled.indices.is_none() => wgpu::PrimitiveTopology::TriangleStrip,
+            Topology::Points => wgpu::PrimitiveTopology::PointList,
+            _ => wgpu::PrimitiveTopology::TriangleList,
+        };
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: None,
             layout: Some(&layout.pipeline),
@@ -358,7 +375,7 @@ impl OpenDevice {
                 buffers: &buffers,
             },
             primitive: wgpu::PrimitiveState {
-                topology: if strip { wgpu::PrimitiveTopology::TriangleStrip } else { wgpu::PrimitiveTopology::TriangleList },
+                topology,
                 strip_index_format: None,
                 front_face: match dispatch.state.front {
                     FrontFace::CounterClockwise => wgpu::FrontFace::Ccw,
@@ -407,6 +424,34 @@ impl OpenDevice {
             cache: None,
         })
     }
+}
+
+fn equation(equation: raster::Equation) -> wgpu::BlendComponent {
+    use raster::{Factor, Operation};
+    use wgpu::{BlendFactor, BlendOperation};
+    let factor = |factor| match factor {
+        // wgpu wants this where factors do not count.
+        _ if matches!(equation.operation, Operation::Min | Operation::Max) => BlendFactor::One,
+        Factor::Zero => BlendFactor::Zero,
+        Factor::One => BlendFactor::One,
+        Factor::Source => BlendFactor::Src,
+        Factor::OneMinusSource => BlendFactor::OneMinusSrc,
+        Factor::Destination => BlendFactor::Dst,
+        Factor::OneMinusDestination => BlendFactor::OneMinusDst,
+        Factor::SourceAlpha => BlendFactor::SrcAlpha,
+        Factor::OneMinusSourceAlpha => BlendFactor::OneMinusSrcAlpha,
+        Factor::DestinationAlpha => BlendFactor::DstAlpha,
+        Factor::OneMinusDestinationAlpha => BlendFactor::OneMinusDstAlpha,
+        Factor::SourceAlphaSaturate => BlendFactor::SrcAlphaSaturated,
+    };
+    let operation = match equation.operation {
+        Operation::Add => BlendOperation::Add,
+        Operation::Subtract => BlendOperation::Subtract,
+        Operation::ReverseSubtract => BlendOperation::ReverseSubtract,
+        Operation::Min => BlendOperation::Min,
+        Operation::Max => BlendOperation::Max,
+    };
+    wgpu::BlendComponent { src_factor: factor(equation.source), dst_factor: factor(equation.destination), operation }
 }
 
 #[cfg(test)]

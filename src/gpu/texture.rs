@@ -54,6 +54,13 @@ pub(super) fn format(format: Format) -> wgpu::TextureFormat {
         Format::Rgb32Uint | Format::Rgba32Uint => T::Rgba32Uint,
         Format::Rgb32Sint | Format::Rgba32Sint => T::Rgba32Sint,
         Format::Rgb32Sfloat | Format::Rgba32Sfloat => T::Rgba32Float,
+        // Nor are there packed ones but for Rgb10A2Unorm, or depths of 24 bits of known layout.
+        Format::Rgb10A2Snorm | Format::Rgb10A2Uint | Format::Rgb10A2Sint => T::Rgb10a2Unorm,
+        Format::Bgr10A2Unorm | Format::Bgr10A2Snorm | Format::Bgr10A2Uint => T::Rgb10a2Unorm,
+        Format::Rg4Unorm => T::R8Unorm,
+        Format::Rgba4Unorm | Format::Bgra4Unorm | Format::R5G6B5Unorm | Format::B5G6R5Unorm => T::R16Unorm,
+        Format::Rgb5A1Unorm | Format::Bgr5A1Unorm | Format::A1Rgb5Unorm => T::R16Unorm,
+        Format::X8D24Unorm => T::Depth24Plus,
         Format::D16Unorm => T::Depth16Unorm,
         Format::D32Sfloat => T::Depth32Float,
     }
@@ -104,7 +111,11 @@ pub(super) fn vertex_format(format: Format) -> Option<wgpu::VertexFormat> {
         Format::Rgba32Uint => V::Uint32x4,
         Format::Rgba32Sint => V::Sint32x4,
         Format::Rgba32Sfloat => V::Float32x4,
-        Format::D16Unorm | Format::D32Sfloat => return None,
+        Format::Rgb10A2Snorm | Format::Rgb10A2Uint | Format::Rgb10A2Sint => return None,
+        Format::Bgr10A2Unorm | Format::Bgr10A2Snorm | Format::Bgr10A2Uint => return None,
+        Format::Rg4Unorm | Format::Rgba4Unorm | Format::Bgra4Unorm | Format::R5G6B5Unorm | Format::B5G6R5Unorm => return None,
+        Format::Rgb5A1Unorm | Format::Bgr5A1Unorm | Format::A1Rgb5Unorm => return None,
+        Format::D16Unorm | Format::X8D24Unorm | Format::D32Sfloat => return None,
     })
 }
 
@@ -177,7 +188,7 @@ impl OpenDevice {
     /// Whether the device can use the format so; if not, what for.
     pub(super) fn can_use(&self, of: Format, usage: wgpu::TextureUsages, what: &str) -> Result<(), String> {
         let name = of.name();
-        let has_texels = of.channels().len() != 3;
+        let has_texels = of.channels().len() != 3 && (!of.is_packed() || of == Format::Rgb10A2Unorm) && of != Format::X8D24Unorm;
         let of = format(of);
         let allowed = has_texels
             && self.device.features().contains(of.required_features())

@@ -327,6 +327,11 @@ mod tests {
         state.viewport.height = -2.0;
         state.depth_bias = Some(raster::DepthBias { constant: 3.0, clamp: -0.5, slope: 2.0 });
         state.depth_bounds = Some([0.25, 0.75]);
+        let equation = |source, destination, operation| raster::Equation { source, destination, operation };
+        state.blend = Some(raster::Blend {
+            colour: equation(raster::Factor::SourceAlpha, raster::Factor::OneMinusSourceAlpha, raster::Operation::ReverseSubtract),
+            alpha: equation(raster::Factor::DestinationAlpha, raster::Factor::Zero, raster::Operation::Max),
+        });
         let attribute = Attribute {
             location: 1,
             format: Format::Rg16Sfloat,

@@ -100,6 +100,7 @@ pub fn stages(vertex: &[u32], fragment: &[u32]) -> bool {
         buffer: DepthBuffer::new(Format::D32Sfloat, 6, 5, 1.0).expect("a depth format"),
         compare: Compare::LessOrEqual,
         writes: true,
+        stencil: None,
     };
     let buffers = [Buffer { set: 0, binding: 0, bytes: vec![0; 16] }];
     let draw = Draw {

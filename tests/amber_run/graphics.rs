@@ -11,16 +11,16 @@ use crate::{decisions, device, legs, played, played_on};
 
 /// What a stage has beyond its `%main`: interface, decorations, variables, and the body.
 #[derive(Clone, Copy, Default)]
-struct Stage<'t> {
-    interface: &'t str,
-    decorations: &'t str,
-    variables: &'t str,
-    body: &'t str,
+pub(crate) struct Stage<'t> {
+    pub(crate) interface: &'t str,
+    pub(crate) decorations: &'t str,
+    pub(crate) variables: &'t str,
+    pub(crate) body: &'t str,
 }
 
 /// Shaders `v` and `f`. The vertex stage passes `%at`, the attribute at location 0, on as the
 /// position; the fragment stage has `%colour` at location 0 if its own variables have none.
-fn shaders(vertex: Stage<'_>, fragment: Stage<'_>) -> String {
+pub(crate) fn shaders(vertex: Stage<'_>, fragment: Stage<'_>) -> String {
     let own = fragment.variables.contains("%colour = ");
     let colour = if own { "" } else { "%colour = OpVariable %p_out_vec4 Output" };
     let Stage { interface: vi, decorations: vd, variables: vv, body: vb } = vertex;
@@ -65,11 +65,11 @@ END
 }
 
 /// A triangle that covers all pixels, with no edge near a centre; and what a stage draws it by.
-const ALL: &str = "BUFFER all DATA_TYPE vec4<float> DATA -1 -1 0.5 1 3 -1 0.5 1 -1 3 0.5 1 END\n";
-const DRAW_ALL: &str = "RUN g DRAW_ARRAY AS TRIANGLE_LIST";
+pub(crate) const ALL: &str = "BUFFER all DATA_TYPE vec4<float> DATA -1 -1 0.5 1 3 -1 0.5 1 -1 3 0.5 1 END\n";
+pub(crate) const DRAW_ALL: &str = "RUN g DRAW_ARRAY AS TRIANGLE_LIST";
 
 /// A script with a pipeline `g` over a target of that format.
-fn script_of(stages: [Stage<'_>; 2], format: &str, buffers: &str, pipeline: &str, commands: &str) -> String {
+pub(crate) fn script_of(stages: [Stage<'_>; 2], format: &str, buffers: &str, pipeline: &str, commands: &str) -> String {
     format!(
         "{}BUFFER target FORMAT {format}\n{ALL}{buffers}PIPELINE graphics g\n  ATTACH v\n  ATTACH f\n  FRAMEBUFFER_SIZE 8 8\n  \
          BIND BUFFER target AS color LOCATION 0\n{pipeline}END\n{commands}\n",
@@ -77,14 +77,14 @@ fn script_of(stages: [Stage<'_>; 2], format: &str, buffers: &str, pipeline: &str
     )
 }
 
-const PLAIN: Stage<'static> = Stage { interface: "", decorations: "", variables: "", body: "" };
-const RED: Stage<'static> = Stage { body: "OpStore %colour %red", ..PLAIN };
-const OF_ALL: &str = "  VERTEX_DATA all LOCATION 0\n";
+pub(crate) const PLAIN: Stage<'static> = Stage { interface: "", decorations: "", variables: "", body: "" };
+pub(crate) const RED: Stage<'static> = Stage { body: "OpStore %colour %red", ..PLAIN };
+pub(crate) const OF_ALL: &str = "  VERTEX_DATA all LOCATION 0\n";
 
 /// Every component is decided on the interpreter, its expectations hold, and a
 /// device shows the same.
 #[track_caller]
-fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
+pub(crate) fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
     let legs = legs(text, &Interpreter::default(), device);
     for leg in &legs {
         assert_eq!(leg.verdict, Verdict::Agree, "{}\n{text}", leg.name);
@@ -95,7 +95,7 @@ fn agrees(text: &str, device: Option<&mut Device>) -> Vec<Leg> {
 
 /// The same, and other expectations fail on both.
 #[track_caller]
-fn agrees_and_not(text: &str, right: &str, wrong: &str, mut device: Option<&mut Device>) {
+pub(crate) fn agrees_and_not(text: &str, right: &str, wrong: &str, mut device: Option<&mut Device>) {
     agrees(text, device.as_deref_mut());
     let other = text.replacen(right, wrong, 1);
     assert_ne!(other, text);
@@ -157,7 +157,7 @@ EXPECT target IDX 4 0 SIZE 4 8 EQ_RGBA 255 0 0 255";
 }
 
 /// A colour from push constants.
-const PUSHED: Stage<'static> = Stage {
+pub(crate) const PUSHED: Stage<'static> = Stage {
     interface: "",
     decorations: "OpMemberDecorate %block 0 Offset 0\nOpDecorate %block Block",
     variables: "%block = OpTypeStruct %vec4\n%p_block = OpTypePointer PushConstant %block\n%p_member = OpTypePointer PushConstant %vec4

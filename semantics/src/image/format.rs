@@ -96,6 +96,20 @@ formats! {
     Rgba8Sint "R8G8B8A8_SINT" Sint [0 8, 8 8, 16 8, 24 8];
     Bgra8Unorm "B8G8R8A8_UNORM" Unorm [16 8, 8 8, 0 8, 24 8];
     Rgb10A2Unorm "A2B10G10R10_UNORM_PACK32" Unorm [0 10, 10 10, 20 10, 30 2];
+    Rgb10A2Snorm "A2B10G10R10_SNORM_PACK32" Snorm [0 10, 10 10, 20 10, 30 2];
+    Rgb10A2Uint "A2B10G10R10_UINT_PACK32" Uint [0 10, 10 10, 20 10, 30 2];
+    Rgb10A2Sint "A2B10G10R10_SINT_PACK32" Sint [0 10, 10 10, 20 10, 30 2];
+    Bgr10A2Unorm "A2R10G10B10_UNORM_PACK32" Unorm [20 10, 10 10, 0 10, 30 2];
+    Bgr10A2Snorm "A2R10G10B10_SNORM_PACK32" Snorm [20 10, 10 10, 0 10, 30 2];
+    Bgr10A2Uint "A2R10G10B10_UINT_PACK32" Uint [20 10, 10 10, 0 10, 30 2];
+    Rg4Unorm "R4G4_UNORM_PACK8" Unorm [4 4, 0 4];
+    Rgba4Unorm "R4G4B4A4_UNORM_PACK16" Unorm [12 4, 8 4, 4 4, 0 4];
+    Bgra4Unorm "B4G4R4A4_UNORM_PACK16" Unorm [4 4, 8 4, 12 4, 0 4];
+    R5G6B5Unorm "R5G6B5_UNORM_PACK16" Unorm [11 5, 5 6, 0 5];
+    B5G6R5Unorm "B5G6R5_UNORM_PACK16" Unorm [0 5, 5 6, 11 5];
+    Rgb5A1Unorm "R5G5B5A1_UNORM_PACK16" Unorm [11 5, 6 5, 1 5, 0 1];
+    Bgr5A1Unorm "B5G5R5A1_UNORM_PACK16" Unorm [1 5, 6 5, 11 5, 0 1];
+    A1Rgb5Unorm "A1R5G5B5_UNORM_PACK16" Unorm [10 5, 5 5, 0 5, 15 1];
     R16Unorm "R16_UNORM" Unorm [0 16];
     R16Snorm "R16_SNORM" Snorm [0 16];
     R16Uint "R16_UINT" Uint [0 16];
@@ -124,6 +138,7 @@ formats! {
     Rgba32Sint "R32G32B32A32_SINT" Sint [0 32, 32 32, 64 32, 96 32];
     Rgba32Sfloat "R32G32B32A32_SFLOAT" Float [0 32, 32 32, 64 32, 96 32];
     D16Unorm "D16_UNORM" Unorm [0 16];
+    X8D24Unorm "X8_D24_UNORM_PACK32" Unorm [0 24];
     D32Sfloat "D32_SFLOAT" Float [0 32];
 }
 
@@ -148,6 +163,7 @@ impl Format {
             ImageFormat::R16f => Format::R16Sfloat,
             ImageFormat::Rgba16 => Format::Rgba16Unorm,
             ImageFormat::Rgb10A2 => Format::Rgb10A2Unorm,
+            ImageFormat::Rgb10a2ui => Format::Rgb10A2Uint,
             ImageFormat::Rg16 => Format::Rg16Unorm,
             ImageFormat::Rg8 => Format::Rg8Unorm,
             ImageFormat::R16 => Format::R16Unorm,
@@ -179,13 +195,21 @@ impl Format {
         })
     }
 
+    /// Whether components are no whole bytes.
+    pub fn is_packed(self) -> bool {
+        self.channels().iter().any(|channel| !channel.width.is_multiple_of(8))
+    }
+
     /// Bytes of a texel.
     pub fn bytes(self) -> usize {
+        if self == Format::X8D24Unorm {
+            return 4;
+        }
         self.channels().iter().map(|c| usize::from(c.offset + c.width)).max().unwrap_or(0) / 8
     }
 
     /// Whether its one component is a depth.
     pub fn is_depth(self) -> bool {
-        matches!(self, Format::D16Unorm | Format::D32Sfloat)
+        matches!(self, Format::D16Unorm | Format::X8D24Unorm | Format::D32Sfloat)
     }
 }

@@ -25,8 +25,8 @@ pub struct DepthBuffer {
 }
 
 impl DepthBuffer {
-    /// One of that size, [`Format::D16Unorm`] or [`Format::D32Sfloat`], cleared to a depth. `None`
-    /// for another format or more than 2^28 pixels.
+    /// One of that size, of a format of depths, cleared to a depth. `None` for another format or
+    /// more than 2^28 pixels.
     pub fn new(format: Format, width: u32, height: u32, clear: f32) -> Option<DepthBuffer> {
         let pixels = u64::from(width) * u64::from(height);
         if !format.is_depth() || pixels > 1 << 28 {
@@ -44,7 +44,7 @@ impl DepthBuffer {
         }
         let (numeric, bits) = (format.numeric(), format.channels()[0].width);
         let depth = |code: &[u8]| {
-            let code = code.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte));
+            let code = code.iter().take(usize::from(bits) / 8).rev().fold(0, |code, byte| code << 8 | u64::from(*byte));
             let value = unpack(numeric, bits, code);
             Depth(Inexact { value, allowed: Interval::point(value) })
         };

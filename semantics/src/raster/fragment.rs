@@ -66,6 +66,46 @@ impl Planes {
         planes
     }
 
+    /// Of a point, which has one vertex.
+    pub(super) fn point(position: [f64; 4]) -> Planes {
+        Planes { positions: [position; 3], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: true, error: 0.0 }
+    }
+
+    /// What the invocation at a pixel of a point is given, with its PointCoord.
+    pub(super) fn fragment_of_point(&self, rules: &Rules, state: &State, pixel: [i64; 2], coordinate: [Inexact; 2]) -> Fragment {
+        let p = pixel.map(|c| c as f64 + 0.5);
+        let [.., z, w] = self.positions[0];
+        let precision = (-f64::from(state.precision.interpolation_bits)).exp2();
+        let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
+        let near = |value: f64, exact: bool| match exact {
+            true => Inexact::exact(value),
+            false => Inexact { value, allowed: Interval::point(value).widened(precision * value.abs()).of_f32() },
+        };
+        let is_exact = |x: f64| f64::from((x / w) as f32) * w == x;
+        let depth = near((rules.depth_range)((rules.divide)(z, w), range[0], range[1]), is_exact(z) && range == [0.0, 1.0]);
+        let e = [1.0 / w, 0.0, 0.0];
+        Fragment {
+            rules: *rules,
+            w: [w; 3],
+            e,
+            gradient: [[0.0; 3]; 2],
+            corners: Some([e; 4]),
+            sure: true,
+            clipped: true,
+            precision,
+            p,
+            unlimited: depth,
+            front: true,
+            coordinate: [
+                Inexact::exact(p[0]),
+                Inexact::exact(p[1]),
+                limited(depth, Interval::between(range[0], range[1])),
+                near(1.0 / w, is_exact(1.0)),
+            ],
+            point: Some(coordinate),
+        }
+    }
+
     pub(super) fn is_clipped(&self) -> bool {
         self.clipped
     }
@@ -138,6 +178,7 @@ impl Planes {
             front,
             unlimited: Inexact::exact(0.0),
             coordinate: [Inexact::exact(0.0); 4],
+            point: None,
         };
         let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
         let depth = |z: f64| (rules.depth_range)(z, range[0], range[1]);
@@ -177,6 +218,8 @@ pub struct Fragment {
     pub front: bool,
     /// FragCoord: the pixel's centre, the depth, and 1/w.
     pub coordinate: [Inexact; 4],
+    /// PointCoord, of a point. Its attributes are those of its vertex.
+    pub point: Option<[Inexact; 2]>,
 }
 
 /// A depth moved into a range.

@@ -1,4 +1,4 @@
-//! Rasterisation of triangles: Vulkan, Drawing Commands (Primitive Topologies), Fixed-Function
+//! Rasterisation of triangles and points: Vulkan, Drawing Commands (Primitive Topologies), Fixed-Function
 //! Vertex Post-Processing, Rasterization, and the depth test. Data only: no module is seen here.
 //!
 //! | module | what it holds |
@@ -6,10 +6,12 @@
 //! | `assemble` | vertices to triangles: lists, strips, fans |
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
-//! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads |
+//! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; the squares of points |
 //! | `fragment` | interpolation: perspective, linear, flat; FragCoord |
 //! | `depth` | the depth test and the depth bounds test |
 //! | `bias` | the depth bias |
+//! | `stencil` | the stencil test |
+//! | `blend` | blending with what colour attachments hold |
 //!
 //! **Coverage.** Vertices are projected in 64-bit floats and snapped to the sub-pixel grid; from
 //! there on coverage is computed in integers: exactly. A point on an edge belongs to the triangle
@@ -29,22 +31,28 @@
 //! its extremes over a square around p at the corners. To that comes what a device's arithmetic may
 //! lose, for which Vulkan gives no number ([`Precision::interpolation_bits`]).
 //!
-//! Absent on purpose: points, lines, polygon modes other than fill, multisampling, conservative
+//! Absent on purpose: lines, polygon modes other than fill, multisampling, conservative
 //! rasterisation, user clip distances, restarting strips.
 
 mod assemble;
 mod bias;
+mod blend;
 mod clip;
 mod depth;
 mod fragment;
 mod state;
+mod stencil;
 mod triangle;
 
 pub use assemble::Topology;
+pub use blend::{Blend, Equation, Factor, Operation};
 pub use depth::{Depth, DepthBuffer, Passed};
 pub use fragment::{Fragment, Interpolation};
 pub use state::{Area, Cull, DepthBias, FrontFace, MAX_SIDE, Precision, State, StateError, Viewport};
+pub use stencil::{StencilBuffer, StencilFace, StencilOp};
 pub use triangle::{Doubt, Lane, Quad, Setup, Triangle};
+
+use crate::image::Compare;
 
 /// The functions that definite values are computed by, each as the specification words it. A test
 /// plants its bugs here.
@@ -66,6 +74,14 @@ pub struct Rules {
     pub depth_range: fn(f64, f64, f64) -> f64,
     /// What is added to depths, by the slope's part, the constant part and the clamp: Depth Bias.
     pub depth_bias: fn(f64, f64, f64) -> f64,
+    /// Whether the reference and a stencil value, both masked, compare so: Stencil Test.
+    pub stencil_compare: fn(Compare, u8, u8) -> bool,
+    /// What becomes of a stencil value, with that reference: Stencil Test.
+    pub stencil_op: fn(StencilOp, u8, u8) -> u8,
+    /// The factor of a component, by the colours of source and attachment: Blend Factors.
+    pub blend_factor: fn(Factor, [f64; 4], [f64; 4], usize) -> f64,
+    /// What comes of the products of source and attachment: Blend Operations.
+    pub blend: fn(Operation, f64, f64) -> f64,
     /// A framebuffer coordinate, counted in sub-pixels, on the grid.
     pub snap: fn(f64) -> f64,
     /// The centre of a pixel, counted in so many sub-pixels a pixel: Basic Polygon Rasterization.
@@ -105,6 +121,10 @@ impl Default for Rules {
                 sum if clamp < 0.0 => sum.max(clamp),
                 sum => sum,
             },
+            stencil_compare: |compare, reference, value| compare.holds(reference.into(), value.into()),
+            stencil_op: StencilOp::of,
+            blend_factor: Factor::of,
+            blend: Operation::of,
             snap: f64::round_ties_even,
             centre: |pixel, one| pixel * one + one / 2,
             top_left: |dx, dy| dy < 0 || dy == 0 && dx > 0,

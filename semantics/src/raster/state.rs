@@ -1,6 +1,7 @@
 //! What a draw is rasterised under: Vulkan, Controlling the Viewport, Scissor
 //! Test, Basic Polygon Rasterization.
 
+use super::Blend;
 use std::fmt;
 
 /// The greatest side of an area in pixels.
@@ -131,6 +132,9 @@ pub struct State {
     /// Where the stored depth must lie, ends included, for a
     /// fragment to stay: depthBoundsTestEnable.
     pub depth_bounds: Option<[f32; 2]>,
+    /// How fragments are blended with what colour attachments hold, if they are: blendEnable, for
+    /// all attachments.
+    pub blend: Option<Blend>,
     /// How precise a device is.
     pub precision: Precision,
 }
@@ -179,6 +183,7 @@ impl State {
             depth_clamp: false,
             depth_bias: None,
             depth_bounds: None,
+            blend: None,
             precision: Precision::default(),
         }
     }

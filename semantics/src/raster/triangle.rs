@@ -8,7 +8,7 @@ use super::clip::{self, Vertex};
 use super::fragment::{Fragment, Planes};
 use super::{Cull, Rules, State, StateError, bias};
 use crate::image::Format;
-use crate::number::Inexact;
+use crate::number::{Inexact, Interval};
 
 /// The greatest normalized device coordinate at which vertices are kept: the guard band is so many
 /// times the view volume.
@@ -95,9 +95,59 @@ pub struct Triangle {
     /// Whether a device may drop it or not, by the way that it faces there.
     culling_doubt: bool,
     planes: Planes,
+    /// Of a point, its place in sub-pixels and its size in pixels.
+    point: Option<([i64; 2], f64)>,
 }
 
+/// The sizes of points that are told: those that every device with large points has.
+const POINT_SIZES: std::ops::RangeInclusive<f32> = 1.0..=64.0;
+
 impl Setup {
+    /// A point by its clip-space position and its size in pixels: the square around it (Basic Point
+    /// Rasterization).
+    ///
+    /// A point whose vertex is outside of the view volume is dropped, or may be seen where only user
+    /// clip planes drop points (`pointClippingBehavior`). Of a size that is no whole number, and of
+    /// one beyond those that devices need to have, another is drawn (`pointSizeGranularity`,
+    /// `pointSizeRange`).
+    ///
+    /// # Errors
+    /// For a state that is not valid.
+    pub fn point(rules: &Rules, state: &State, position: [f32; 4], size: f32) -> Result<Setup, StateError> {
+        state.check()?;
+        if position.iter().any(|x| !x.is_finite()) || !POINT_SIZES.contains(&size) {
+            return Ok(Setup::Unknown);
+        }
+        let wide = position.map(f64::from);
+        let [x, y, z, w] = wide;
+        if w <= 0.0 {
+            return Ok(Setup::Nothing);
+        }
+        let is_outside = x.abs() > w || y.abs() > w || !state.depth_clamp && (z < 0.0 || z > w);
+        let corner = corner(rules, state, &Vertex { position: wide, scale: [0.0; 4] });
+        let one = f64::from(1 << state.precision.sub_pixel_bits);
+        let half = f64::from(size) / 2.0;
+        let rounded = if size.fract() == 0.0 { 0.0 } else { 0.5 + 1.0 / one };
+        let error = corner.error + rounded;
+        if error > MAX_ERROR || (x / w).abs() > GUARD || (y / w).abs() > GUARD {
+            return Ok(Setup::Unknown);
+        }
+        let side = (half * one).round() as i64;
+        let corners = [[-side, -side], [side, -side], [side, side], [-side, side]];
+        Ok(Setup::Visible(Box::new(Triangle {
+            rules: *rules,
+            state: *state,
+            corners: corners.map(|[dx, dy]| Corner { at: [corner.at[0] + dx, corner.at[1] + dy], error }).into_iter().collect(),
+            area: 8 * i128::from(side) * i128::from(side),
+            front: true,
+            front_certain: true,
+            culled: is_outside,
+            culling_doubt: is_outside,
+            planes: Planes::point(wide),
+            point: Some((corner.at, size.into())),
+        })))
+    }
+
     /// A triangle by the clip-space positions of its vertices.
     ///
     /// # Errors
@@ -149,6 +199,7 @@ impl Setup {
             culled,
             culling_doubt,
             planes,
+            point: None,
         })))
     }
 }
@@ -163,7 +214,8 @@ impl Triangle {
         let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
         let near = self.nearness(p);
         let inside = self.winding(p) != 0;
-        let (in_view, view_doubt) = self.in_viewport(x, y);
+        // The square of a point is not clipped.
+        let (in_view, view_doubt) = if self.point.is_some() { (true, false) } else { self.in_viewport(x, y) };
         let mut lane = Lane { covered: inside && in_view && !self.culled, doubt: near };
         if self.culling_doubt && inside || view_doubt && (inside || near != Doubt::None) {
             lane.doubt = Doubt::SubPixel;
@@ -194,14 +246,30 @@ impl Triangle {
 
     /// What an invocation at a pixel is given; it need not be covered.
     pub fn fragment(&self, x: i64, y: i64) -> Fragment {
+        if let Some((at, size)) = self.point {
+            let one = f64::from(1 << self.state.precision.sub_pixel_bits);
+            let error = self.corners.iter().map(|c| c.error).fold(0.0, f64::max);
+            let coordinate = [0, 1].map(|axis| {
+                let centre = [x, y][axis] as f64 + 0.5;
+                let value = 0.5 + (centre - at[axis] as f64 / one) / size;
+                let lost = (-f64::from(self.state.precision.interpolation_bits)).exp2() + error / size;
+                Inexact { value, allowed: Interval::point(value).widened(lost).of_f32() }
+            });
+            return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);
+        }
         let sure = self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
         self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front)
+    }
+
+    /// Whether it is the square of a point.
+    pub fn is_point(&self) -> bool {
+        self.point.is_some()
     }
 
     /// What the state adds to the depth of each of its fragments, in a depth attachment of that
     /// format; nothing if it adds nothing.
     pub fn depth_bias(&self, format: Format) -> Option<Inexact> {
-        let bias = self.state.depth_bias?;
+        let bias = self.state.depth_bias.filter(|_| self.point.is_none())?;
         Some(bias::offset(&self.rules, bias, self.planes.slope(&self.rules, &self.state), format))
     }
 

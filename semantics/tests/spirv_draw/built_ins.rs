@@ -46,7 +46,7 @@ fn halves(m: &str, n: &str) -> String {
 
 fn with_depth(mut scene: Scene, stored: f32) -> Scene {
     let buffer = DepthBuffer::new(Format::D32Sfloat, 8, 8, stored).expect("a depth buffer");
-    scene.depth = Some(DepthTarget { buffer, compare: Compare::Less, writes: true });
+    scene.depth = Some(DepthTarget { buffer, compare: Compare::Less, writes: true, stencil: None });
     scene
 }
 

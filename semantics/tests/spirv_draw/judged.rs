@@ -221,6 +221,11 @@ impl Body {
                 let (condition, to) = (self.truth(), self.below(2));
                 self.emit(&format!("OpStore %b_{to} {condition}"));
             }
+            17 if self.below(2) == 0 => {
+                let (a, op) = (self.float(), ["DPdx", "DPdy", "Fwidth"][self.below(3)]);
+                let x = self.make(&format!("Op{op} %float {a}"));
+                self.keep(&x);
+            }
             17 => {
                 let a = self.float();
                 let x = self.make(&format!("OpFunctionCall %float %half_of {a}"));
@@ -449,6 +454,7 @@ const BUGS: &[(&str, Bug)] = &[
     ("the other operand of selections", |parts| codes(parts, |code| matches!(code.op, Op::Select), |code| std::mem::swap(&mut code.a, &mut code.b))),
     ("texels by columns for rows", |parts| parts.images.iter_mut().for_each(|access| access.choosing[0].1.swap(0, 1))),
     ("another component of a gather", |parts| parts.images.iter_mut().for_each(|access| access.component ^= 1)),
+    ("differences by columns for rows", |parts| codes(parts, |code| code.op == Op::Derivative, |code| code.c ^= 1)),
     ("stores to the element before", |parts| codes(parts, |code| code.op == Op::StoreLocal && code.c > 0, |code| code.c -= 1)),
 ];
 

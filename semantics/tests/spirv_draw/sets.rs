@@ -75,9 +75,10 @@ fn what_is_interpolated_is_written_as_a_set() {
 fn a_set_is_rounded_to_the_codes_of_a_format() {
     let (over, alone) = both(&covering(fragment("", "", "", "%x = OpLoad %v4 %in OpStore %out %x"), Format::Rgba8Unorm));
     assert_eq!(alone.component(2, 3, 0), Some(Component::Undecided(Why::Interpolated)));
-    // 0.15625 · 255 = 39.84.
-    let Some(Component::OneOf(codes)) = over.component(2, 3, 0) else { panic!("{:?}", over.component(2, 3, 0)) };
-    assert_eq!((codes.best, codes.admits(39), codes.admits(41), codes.admits(42)), (40, true, false, false), "{codes:?}");
+    // 0.15625 · 255 = 39.84, and 0.46875 · 255 = 119.53.
+    assert_eq!(over.component(2, 3, 0), Some(Component::Exactly(40)));
+    let Some(Component::OneOf(codes)) = over.component(7, 3, 0) else { panic!("{:?}", over.component(7, 3, 0)) };
+    assert_eq!((codes.best, codes.admits(119), codes.admits(118), codes.admits(121)), (120, true, false, false), "{codes:?}");
 }
 
 #[test]

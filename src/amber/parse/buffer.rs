@@ -9,7 +9,7 @@ use crate::amber::layout::{DataType, Layout, Standard};
 use crate::amber::lex::Word;
 use crate::amber::limits::{MAX_BUFFER_BYTES, MAX_EXTENT, MAX_FILE_BYTES};
 use crate::amber::scalar::{Number, Scalar};
-use crate::amber::script::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Line, Sampler};
+use crate::amber::script::{AddressMode, BorderColour, Buffer, Compare, Extent, Filter, Initial, Line, Sampler};
 
 impl<'t> Parser<'t> {
     pub(super) fn buffer(&mut self, word: Word<'t>, image: bool) -> Step {
@@ -52,6 +52,11 @@ impl<'t> Parser<'t> {
             Shape::Unsaid => (None, Extent::Linear),
             Shape::Items(items) => (Some(items), Extent::Linear),
             Shape::Image(width, height) => (Some(u64::from(width) * u64::from(height)), Extent::Image { width, height, declared: image }),
+            Shape::Row(width) => (Some(width.into()), Extent::Row { width }),
+            Shape::Box([width, height, depth]) => (
+                Some([height, depth].into_iter().fold(width.into(), |n: u64, side| n * u64::from(side))),
+                Extent::Box { width, height, depth },
+            ),
         };
         if items.is_some_and(|items| items.saturating_mul(stride) > MAX_BUFFER_BYTES) {
             let stop = self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES);
@@ -91,7 +96,7 @@ impl<'t> Parser<'t> {
                     let (by, _) = self.number("a number")?;
                     let scalar = match data_type {
                         DataType::Scalar(scalar) => scalar,
-                        DataType::Texel(format) if format.channels().len() == 1 => format.scalar(),
+                        DataType::Texel(format) if format.scalars() == 1 => format.scalar(),
                         _ => return Err(self.unsupported(initializer, "SERIES_FROM of what is no scalar")),
                     };
                     check_series(scalar, &from, &by, items.unwrap_or(0)).map_err(|e| self.invalid(at, e))?;
@@ -196,16 +201,23 @@ impl<'t> Parser<'t> {
     }
 
     fn image_shape(&mut self) -> Step<Shape> {
-        let dimensions = self.need("DIM_2D")?;
-        match dimensions.text {
-            "DIM_2D" => {}
-            "DIM_1D" | "DIM_3D" => return Err(self.unsupported(dimensions, dimensions.text)),
-            other => return Err(self.invalid(dimensions, format!("found {}, where DIM_2D should stand", quoted(other)))),
+        let dimensions = self.need("DIM_1D, DIM_2D or DIM_3D")?;
+        let sides = match dimensions.text {
+            "DIM_1D" => 1,
+            "DIM_2D" => 2,
+            "DIM_3D" => 3,
+            other => return Err(self.invalid(dimensions, format!("found {}, where DIM_1D, DIM_2D or DIM_3D should stand", quoted(other)))),
+        };
+        let mut of = [1; 3];
+        for (side, (name, what)) in of.iter_mut().zip([("WIDTH", "a width"), ("HEIGHT", "a height"), ("DEPTH", "a depth")]).take(sides) {
+            self.keyword(name)?;
+            *side = self.extent(what, MAX_EXTENT)?;
         }
-        self.keyword("WIDTH")?;
-        let width = self.extent("a width", MAX_EXTENT)?;
-        self.keyword("HEIGHT")?;
-        Ok(Shape::Image(width, self.extent("a height", MAX_EXTENT)?))
+        Ok(match sides {
+            1 => Shape::Row(of[0]),
+            2 => Shape::Image(of[0], of[1]),
+            _ => Shape::Box(of),
+        })
     }
 
     /// Values up to END, as bits.
@@ -256,6 +268,7 @@ impl<'t> Parser<'t> {
             border: BorderColour::FloatTransparentBlack,
             lod: [0f32.to_bits(), 1f32.to_bits()],
             normalized: true,
+            compare: None,
             line: Line(word.line),
         };
         let result = self.sampler_options(&mut sampler);
@@ -277,6 +290,7 @@ impl<'t> Parser<'t> {
     }
 
     fn sampler_options(&mut self, sampler: &mut Sampler) -> Step {
+        let (mut compares, mut comparison) = (false, Compare::Never);
         while let Some(option) = self.lexer.word() {
             match option.text {
                 "MAG_FILTER" => sampler.mag = self.one_of("a filter", Filter::ALL)?,
@@ -289,18 +303,13 @@ impl<'t> Parser<'t> {
                 "MAX_LOD" => sampler.lod[1] = self.float("a level of detail")?,
                 "NORMALIZED_COORDS" => sampler.normalized = true,
                 "UNNORMALIZED_COORDS" => sampler.normalized = false,
-                "COMPARE" => {
-                    if self.one_of("on or off", &[(true, "on"), (false, "off")])? {
-                        return Err(self.unsupported(option, "COMPARE on"));
-                    }
-                }
-                "COMPARE_OP" => {
-                    // Without COMPARE on it means nothing.
-                    self.need("a comparison")?;
-                }
+                "COMPARE" => compares = self.one_of("on or off", &[(true, "on"), (false, "off")])?,
+                // Without COMPARE on it means nothing.
+                "COMPARE_OP" => comparison = self.one_of("a comparison", Compare::ALL)?,
                 other => return Err(self.invalid(option, format!("found {}, where an option of a sampler should stand", quoted(other)))),
             }
         }
+        sampler.compare = compares.then_some(comparison);
         Ok(())
     }
 }
@@ -309,4 +318,6 @@ enum Shape {
     Unsaid,
     Items(u64),
     Image(u32, u32),
+    Row(u32),
+    Box([u32; 3]),
 }

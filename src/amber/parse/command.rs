@@ -10,9 +10,8 @@ use crate::amber::script::{
     Action, BufferId, Check, Command, Comparator, Expect, Extent, Lane, Line, PipelineId, PipelineKind, Run, RunKind, Tolerance, Topology,
 };
 
-/// Topologies that are no triangles, or triangles with more.
-const LEFT_OUT: [&str; 7] = [
-    "POINT_LIST",
+/// Topologies of lines, or of triangles with more.
+const LEFT_OUT: [&str; 6] = [
     "LINE_LIST",
     "LINE_STRIP",
     "LINE_LIST_WITH_ADJACENCY",
@@ -142,7 +141,7 @@ impl<'t> Parser<'t> {
         let word = self.need("a topology")?;
         let Some(topology) = Topology::named(&word.text.to_ascii_uppercase()) else {
             self.not_of_a_stage_left_out(word)?;
-            return Err(if LEFT_OUT.contains(&word.text) {
+            return Err(if LEFT_OUT.contains(&word.text.to_ascii_uppercase().as_str()) {
                 self.unsupported(word, &format!("the topology {}", word.text))
             } else {
                 self.invalid(word, format!("found {}, where a topology should stand", quoted(word.text)))

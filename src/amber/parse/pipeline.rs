@@ -7,12 +7,24 @@ use crate::amber::lex::Word;
 use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALIZATIONS};
 use crate::amber::scalar::{Class, Scalar};
 use crate::amber::script::{
-    Attachment, Binding, BufferId, BufferRange, Compare, CullMode, DepthState, Extent, FrontFace, Line, Pipeline, PipelineKind, Rate,
-    Resource, Specialization, Stage, VertexData, Viewport,
+    Attachment, Binding, BlendFactor, BlendOp, BlendState, BufferId, BufferRange, Compare, CullMode, DepthState, Extent, FrontFace, Line,
+    Pipeline, PipelineKind, Rate, Resource, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, Viewport,
 };
 
 /// Blocks and lines of a pipeline that are left out.
-const BLOCKS_LEFT_OUT: [&str; 5] = ["COMPILE_OPTIONS", "STENCIL", "BLEND", "SUBGROUP", "SHADER_BINDING_TABLE"];
+const BLOCKS_LEFT_OUT: [&str; 3] = ["COMPILE_OPTIONS", "SUBGROUP", "SHADER_BINDING_TABLE"];
+/// Factors and operations of blending that are left out: constants, second sources, and those of
+/// extensions.
+const BLEND_FACTORS_LEFT_OUT: [&str; 8] = [
+    "constant_color",
+    "one_minus_constant_color",
+    "constant_alpha",
+    "one_minus_constant_alpha",
+    "src1_color",
+    "one_minus_src1_color",
+    "src1_alpha",
+    "one_minus_src1_alpha",
+];
 const LINES_LEFT_OUT: [&str; 2] = ["SET", "FLAGS"];
 
 /// A pipeline while its block is read: what this block itself says may not be said twice, what it
@@ -61,8 +73,9 @@ impl<'t> Parser<'t> {
         let mut depth = 1;
         while depth > 0 {
             let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
-            depth += i32::from(matches!(word.text, "SHADER_OPTIMIZATION" | "DEPTH") || BLOCKS_LEFT_OUT.contains(&word.text))
-                - i32::from(word.text == "END");
+            depth += i32::from(
+                matches!(word.text, "SHADER_OPTIMIZATION" | "DEPTH" | "STENCIL" | "BLEND") || BLOCKS_LEFT_OUT.contains(&word.text),
+            ) - i32::from(word.text == "END");
             if word.text != "END" {
                 while self.lexer.word().is_some() {}
             }
@@ -117,13 +130,28 @@ impl<'t> Parser<'t> {
             }
             other if LINES_LEFT_OUT.contains(&other) => return Err(self.unsupported(word, other)),
             // FRAMEBUFFER_SIZE gives images that have no size one, in a compute pipeline too.
-            "VERTEX_DATA" | "INDEX_DATA" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" | "DEPTH" if !graphics => {
+            "VERTEX_DATA" | "INDEX_DATA" | "VIEWPORT" | "CULL_MODE" | "FRONT_FACE" | "POLYGON_MODE" | "DEPTH" | "STENCIL" | "BLEND"
+                if !graphics =>
+            {
                 return Err(self.invalid(word, format!("{} stands in a compute pipeline", word.text)));
             }
             "VERTEX_DATA" => return self.vertex_data(draft, word),
             "DEPTH" => {
                 self.end()?;
                 return self.block(word, |parser, line| parser.depth_line(&mut draft.pipeline.depth, line));
+            }
+            "STENCIL" => {
+                const FACES: [([bool; 2], &str); 3] = [([true, false], "front"), ([false, true], "back"), ([true; 2], "front_and_back")];
+                let faces = self.one_of("front, back or front_and_back", &FACES)?;
+                self.end()?;
+                return self.block(word, |parser, line| parser.stencil_line(&mut draft.pipeline.stencil, faces, line));
+            }
+            "BLEND" => {
+                self.end()?;
+                let mut blend = BlendState::default();
+                let block = self.block(word, |parser, line| parser.blend_line(&mut blend, line));
+                draft.pipeline.blend = Some(blend);
+                return block;
             }
             "INDEX_DATA" => {
                 let (buffer, at) = self.buffer_name()?;
@@ -192,6 +220,70 @@ impl<'t> Parser<'t> {
             other => return Err(self.invalid(word, format!("found {}, where a command of DEPTH or END should stand", quoted(other)))),
         }
         self.end()
+    }
+
+    /// A line of a STENCIL block, of front faces and of back faces.
+    fn stencil_line(&mut self, stencil: &mut StencilState, faces: [bool; 2], word: Word<'t>) -> Step {
+        const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
+        let mut face = if faces[0] { stencil.front } else { stencil.back };
+        match word.text {
+            "TEST" => {
+                stencil.test = self.one_of("on or off", &SWITCH)?;
+                return self.end();
+            }
+            "FAIL_OP" => face.fail = self.one_of("a stencil operation", StencilOp::ALL)?,
+            "PASS_OP" => face.pass = self.one_of("a stencil operation", StencilOp::ALL)?,
+            "DEPTH_FAIL_OP" => face.depth_fail = self.one_of("a stencil operation", StencilOp::ALL)?,
+            "COMPARE_OP" => face.compare = self.one_of("a comparison", Compare::ALL)?,
+            "COMPARE_MASK" => face.compare_mask = self.integer("a mask", u32::MAX.into())? as u32,
+            "WRITE_MASK" => face.write_mask = self.integer("a mask", u32::MAX.into())? as u32,
+            "REFERENCE" => face.reference = self.integer("a reference", u32::MAX.into())? as u32,
+            other => return Err(self.invalid(word, format!("found {}, where a command of STENCIL or END should stand", quoted(other)))),
+        }
+        self.end()?;
+        // Only what the line says changes, of both faces if it is for both.
+        let change = |of: &mut StencilFace| match word.text {
+            "FAIL_OP" => of.fail = face.fail,
+            "PASS_OP" => of.pass = face.pass,
+            "DEPTH_FAIL_OP" => of.depth_fail = face.depth_fail,
+            "COMPARE_OP" => of.compare = face.compare,
+            "COMPARE_MASK" => of.compare_mask = face.compare_mask,
+            "WRITE_MASK" => of.write_mask = face.write_mask,
+            _ => of.reference = face.reference,
+        };
+        [&mut stencil.front, &mut stencil.back].into_iter().zip(faces).filter(|(_, is)| *is).for_each(|(of, _)| change(of));
+        Ok(())
+    }
+
+    /// A line of a BLEND block.
+    fn blend_line(&mut self, blend: &mut BlendState, word: Word<'t>) -> Step {
+        match word.text {
+            "SRC_COLOR_FACTOR" => blend.colour.source = self.blend_factor()?,
+            "DST_COLOR_FACTOR" => blend.colour.destination = self.blend_factor()?,
+            "COLOR_OP" => blend.colour.op = self.blend_op()?,
+            "SRC_ALPHA_FACTOR" => blend.alpha.source = self.blend_factor()?,
+            "DST_ALPHA_FACTOR" => blend.alpha.destination = self.blend_factor()?,
+            "ALPHA_OP" => blend.alpha.op = self.blend_op()?,
+            other => return Err(self.invalid(word, format!("found {}, where a command of BLEND or END should stand", quoted(other)))),
+        }
+        self.end()
+    }
+
+    fn blend_factor(&mut self) -> Step<BlendFactor> {
+        match self.lexer.peek() {
+            Some(word) if BLEND_FACTORS_LEFT_OUT.contains(&word.text) => {
+                Err(self.unsupported(word, &format!("the blend factor {}", word.text)))
+            }
+            _ => self.one_of("a blend factor", BlendFactor::ALL),
+        }
+    }
+
+    fn blend_op(&mut self) -> Step<BlendOp> {
+        const OTHER_SPELLING: [(BlendOp, &str); 2] = [(BlendOp::Subtract, "subtract"), (BlendOp::ReverseSubtract, "reverse_subtract")];
+        match OTHER_SPELLING.into_iter().find(|(_, name)| self.accept(name).is_some()) {
+            Some((op, _)) => Ok(op),
+            None => self.one_of("a blend operation", BlendOp::ALL),
+        }
     }
 
     /// Numbers, each after its name.
@@ -280,13 +372,13 @@ impl<'t> Parser<'t> {
         let role = self.need("what the buffer is bound as")?;
         let graphics = draft.pipeline.kind == PipelineKind::Graphics;
         match role.text {
-            "uniform" | "storage" => {
+            "uniform" | "storage" | "uniform_dynamic" | "storage_dynamic" => {
                 if self.script[buffer].items == 0 {
                     return Err(self.invalid(name, format!("the buffer {} has no size", quoted(name.text))));
                 }
                 let range = BufferRange { buffer, offset: 0, range: None };
-                let resource = if role.text == "uniform" { Resource::Uniform(range) } else { Resource::Storage(range) };
-                self.descriptor(draft, word, resource)
+                let resource = if role.text.starts_with("uniform") { Resource::Uniform(range) } else { Resource::Storage(range) };
+                self.buffer_descriptor(draft, word, resource, role.text.ends_with("_dynamic"))
             }
             "push_constant" => {
                 draft.pipeline.push_constants = Some(buffer);
@@ -325,7 +417,7 @@ impl<'t> Parser<'t> {
                 let resource = if role.text == "sampled_image" { Resource::SampledImage(buffer) } else { Resource::StorageImage(buffer) };
                 self.descriptor(draft, word, resource)
             }
-            "resolve" | "uniform_dynamic" | "storage_dynamic" | "uniform_texel_buffer" | "storage_texel_buffer" => {
+            "resolve" | "uniform_texel_buffer" | "storage_texel_buffer" => {
                 Err(self.unsupported(role, &format!("binding as {}", role.text)))
             }
             other => Err(self.invalid(role, format!("found {}, where what a buffer is bound as should stand", quoted(other)))),
@@ -352,7 +444,7 @@ impl<'t> Parser<'t> {
 
     fn image_of(&self, buffer: BufferId, name: Word<'t>) -> Step {
         let declared = &self.script[buffer];
-        if declared.extent.image().is_none() {
+        if declared.extent == Extent::Linear {
             return Err(self.invalid(name, format!("the buffer {} is bound as an image and has no WIDTH and HEIGHT", quoted(name.text))));
         }
         if declared.format().is_none() {
@@ -361,7 +453,12 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn descriptor(&mut self, draft: &mut Draft, word: Word<'t>, mut resource: Resource) -> Step {
+    fn descriptor(&mut self, draft: &mut Draft, word: Word<'t>, resource: Resource) -> Step {
+        self.buffer_descriptor(draft, word, resource, false)
+    }
+
+    /// A dynamic offset is one more of the descriptor's: Vulkan adds the two.
+    fn buffer_descriptor(&mut self, draft: &mut Draft, word: Word<'t>, mut resource: Resource, dynamic: bool) -> Step {
         let at = self.keyword("DESCRIPTOR_SET")?;
         let set = self.integer("a descriptor set", u32::MAX.into())? as u32;
         self.keyword("BINDING")?;
@@ -369,8 +466,12 @@ impl<'t> Parser<'t> {
         match &mut resource {
             Resource::Uniform(range) | Resource::Storage(range) => {
                 let size = self.script[range.buffer].size();
-                if self.accept("DESCRIPTOR_OFFSET").is_some() {
+                if dynamic {
+                    self.keyword("OFFSET")?;
                     range.offset = self.integer("an offset", size - 1)?;
+                }
+                if self.accept("DESCRIPTOR_OFFSET").is_some() {
+                    range.offset += self.integer("an offset", size - 1 - range.offset)?;
                 }
                 if self.accept("DESCRIPTOR_RANGE").is_some() {
                     range.range = Some(self.integer("a number of bytes", size - range.offset)?);
@@ -455,6 +556,9 @@ impl<'t> Parser<'t> {
                 // Items in a row are the texels, row after row.
                 Extent::Linear if attached && buffer.items == u64::from(width) * u64::from(height) => {
                     self.script.buffers[image.0].extent = Extent::Image { width, height, declared: false };
+                }
+                Extent::Row { .. } | Extent::Box { .. } if attached => {
+                    return Err(self.invalid(name, format!("the attachment {} has not two dimensions", quoted(&buffer.name))));
                 }
                 Extent::Linear if attached => {
                     let what =

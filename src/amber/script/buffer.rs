@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Line;
+use super::{Compare, Line};
 use crate::amber::format::Format;
 use crate::amber::layout::{DataType, Layout, Slot, Standard};
 use crate::amber::scalar::Number;
@@ -49,6 +49,20 @@ pub enum Extent {
         /// Whether IMAGE declared it.
         declared: bool,
     },
+    /// An image of one dimension, which IMAGE DIM_1D declares.
+    Row {
+        /// How many texels.
+        width: u32,
+    },
+    /// An image of three dimensions, which IMAGE DIM_3D declares.
+    Box {
+        /// Texels in a row.
+        width: u32,
+        /// Rows in a slice.
+        height: u32,
+        /// Slices.
+        depth: u32,
+    },
     /// An image as large as the framebuffers that it is bound to, or the buffer that it is copied
     /// from: columns and rows; zero if none.
     Framebuffer {
@@ -60,10 +74,11 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Columns and rows, for an image.
+    /// Columns and rows, for an image of one or two dimensions.
     pub fn image(self) -> Option<(u32, u32)> {
         match self {
-            Extent::Linear => None,
+            Extent::Linear | Extent::Box { .. } => None,
+            Extent::Row { width } => Some((width, 1)),
             Extent::Image { width, height, .. } | Extent::Framebuffer { width, height } => Some((width, height)),
         }
     }
@@ -153,6 +168,8 @@ pub struct Sampler {
     pub lod: [u32; 2],
     /// Whether coordinates go from 0 to 1 over the image, not by pixels.
     pub normalized: bool,
+    /// How a reference is compared with depths, if it is; never if it is not said how.
+    pub compare: Option<Compare>,
     /// Where.
     pub line: Line,
 }

@@ -185,8 +185,8 @@ pub struct Lane {
 }
 
 named! {
-    /// How vertices make triangles (Vulkan §Triangle Lists, Strips, Fans).
-    Topology { TriangleList "TRIANGLE_LIST", TriangleStrip "TRIANGLE_STRIP", TriangleFan "TRIANGLE_FAN", }
+    /// How vertices make triangles or points (Vulkan §Primitive Topologies).
+    Topology { TriangleList "TRIANGLE_LIST", TriangleStrip "TRIANGLE_STRIP", TriangleFan "TRIANGLE_FAN", PointList "POINT_LIST", }
 }
 named! {
     /// How two values are compared.

@@ -45,8 +45,8 @@ mod shader;
 pub use buffer::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Sampler};
 pub use command::{Action, Bits64, Check, Command, Comparator, Expect, Lane, Run, RunKind, Tolerance, Topology};
 pub use pipeline::{
-    Attachment, Binding, BufferRange, Compare, CullMode, DEFAULT_FRAMEBUFFER, DepthState, FrontFace, Pipeline, PipelineKind, Rate,
-    Resource, Specialization, VertexData, Viewport,
+    Attachment, Binding, BlendEquation, BlendFactor, BlendOp, BlendState, BufferRange, Compare, CullMode, DEFAULT_FRAMEBUFFER, DepthState,
+    FrontFace, Pipeline, PipelineKind, Rate, Resource, Specialization, StencilFace, StencilOp, StencilState, VertexData, Viewport,
 };
 pub use shader::{Compiler, Language, Shader, ShaderError, Source, Stage, version_of};
 

@@ -29,6 +29,88 @@ named! {
         GreaterOrEqual "greater_or_equal", Always "always", }
 }
 
+named! {
+    /// By what a component is multiplied where it is blended.
+    BlendFactor { Zero "zero", One "one", SrcColour "src_color", OneMinusSrcColour "one_minus_src_color", DstColour "dst_color",
+        OneMinusDstColour "one_minus_dst_color", SrcAlpha "src_alpha", OneMinusSrcAlpha "one_minus_src_alpha", DstAlpha "dst_alpha",
+        OneMinusDstAlpha "one_minus_dst_alpha", SrcAlphaSaturate "src_alpha_saturate", }
+}
+
+named! {
+    /// What becomes of the two products. Amber's own spelling.
+    BlendOp { Add "add", Subtract "substract", ReverseSubtract "reverse_substract", Min "min", Max "max", }
+}
+
+/// How colours, or alphas, are blended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlendEquation {
+    /// The factor of what a fragment writes; one if not said.
+    pub source: BlendFactor,
+    /// The factor of what the attachment holds; zero if not said.
+    pub destination: BlendFactor,
+    /// What becomes of the products; their sum if not said.
+    pub op: BlendOp,
+}
+
+impl Default for BlendEquation {
+    fn default() -> BlendEquation {
+        BlendEquation { source: BlendFactor::One, destination: BlendFactor::Zero, op: BlendOp::Add }
+    }
+}
+
+named! {
+    /// What becomes of a stencil value.
+    StencilOp { Keep "keep", Zero "zero", Replace "replace", IncrementAndClamp "increment_and_clamp",
+        DecrementAndClamp "decrement_and_clamp", Invert "invert", IncrementAndWrap "increment_and_wrap",
+        DecrementAndWrap "decrement_and_wrap", }
+}
+
+/// The stencil test of front faces or of back faces: what STENCIL blocks say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StencilFace {
+    /// What becomes of the value where the test fails; it is kept if not said.
+    pub fail: StencilOp,
+    /// Where both tests pass; it is kept if not said.
+    pub pass: StencilOp,
+    /// Where only the depth test fails; it is kept if not said.
+    pub depth_fail: StencilOp,
+    /// How the reference is compared; always if not said.
+    pub compare: Compare,
+    /// The bits that are compared; all if not said.
+    pub compare_mask: u32,
+    /// The bits that are written; all if not said.
+    pub write_mask: u32,
+    /// The reference; 0 if not said.
+    pub reference: u32,
+}
+
+impl Default for StencilFace {
+    fn default() -> StencilFace {
+        let (fail, pass, depth_fail) = (StencilOp::Keep, StencilOp::Keep, StencilOp::Keep);
+        StencilFace { fail, pass, depth_fail, compare: Compare::Always, compare_mask: u32::MAX, write_mask: u32::MAX, reference: 0 }
+    }
+}
+
+/// The stencil test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StencilState {
+    /// Whether stencils are tested; off if not said.
+    pub test: bool,
+    /// Of front faces.
+    pub front: StencilFace,
+    /// Of back faces.
+    pub back: StencilFace,
+}
+
+/// Blending: what a BLEND block says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlendState {
+    /// Red, green and blue.
+    pub colour: BlendEquation,
+    /// Alpha.
+    pub alpha: BlendEquation,
+}
+
 /// The depth test: what a DEPTH block says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepthState {
@@ -86,6 +168,10 @@ pub struct Pipeline {
     pub front_face: FrontFace,
     /// The depth test.
     pub depth: DepthState,
+    /// The stencil test.
+    pub stencil: StencilState,
+    /// Blending, if it is on.
+    pub blend: Option<BlendState>,
     /// Where.
     pub line: Line,
 }
@@ -111,6 +197,8 @@ impl Pipeline {
             cull_mode: CullMode::None,
             front_face: FrontFace::CounterClockwise,
             depth: DepthState::default(),
+            stencil: StencilState::default(),
+            blend: None,
             line,
         }
     }

@@ -18,7 +18,7 @@ use crate::dispatch::{
 
 const FILTERS: [Filter; 2] = [Filter::Nearest, Filter::Linear];
 const BORDERS: [Border; 3] = [Border::TransparentBlack, Border::OpaqueBlack, Border::OpaqueWhite];
-const TOPOLOGIES: [Topology; 3] = [Topology::List, Topology::Strip, Topology::Fan];
+const TOPOLOGIES: [Topology; 4] = [Topology::List, Topology::Strip, Topology::Fan, Topology::Points];
 const CULLS: [Cull; 4] = [Cull::None, Cull::Front, Cull::Back, Cull::Both];
 const FACES: [FrontFace; 2] = [FrontFace::CounterClockwise, FrontFace::Clockwise];
 const RATES: [Rate; 2] = [Rate::Vertex, Rate::Instance];
@@ -89,6 +89,10 @@ impl<'d> Written<'d> {
         self.words.extend([a.x, a.y, a.end_x, a.end_y, s.cull as u32, s.front as u32, u32::from(s.depth_clamp)]);
         self.floats(s.depth_bias.map(|bias| [bias.constant, bias.clamp, bias.slope]));
         self.floats(s.depth_bounds);
+        self.words.push(u32::from(s.blend.is_some()));
+        for e in s.blend.iter().flat_map(|blend| [blend.colour, blend.alpha]) {
+            self.words.extend([e.source as u32, e.destination as u32, e.operation as u32]);
+        }
         self.words.extend([s.precision.sub_pixel_bits, s.precision.interpolation_bits].map(u32::from));
         self.words.push(d.targets.len() as u32);
         for target in &d.targets {
@@ -215,6 +219,13 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
     let viewport = Viewport { x, y, width, height, min_depth, max_depth };
     let [x, y, end_x, end_y, cull, front, depth_clamp] = body.array()?;
     let (bias, depth_bounds) = (floats(body)?, floats(body)?);
+    let equation = |body: &mut Body<'_, R>| -> Result<raster::Equation, WireError> {
+        let [source, destination, operation] = body.array()?;
+        let factor = |number| one_of(&raster::Factor::ALL, number, "blend factor");
+        let operation = one_of(&raster::Operation::ALL, operation, "blend operation")?;
+        Ok(raster::Equation { source: factor(source)?, destination: factor(destination)?, operation })
+    };
+    let blend = if body.flag()? { Some(raster::Blend { colour: equation(body)?, alpha: equation(body)? }) } else { None };
     let [sub_pixel_bits, interpolation_bits] = body.array()?;
     let state = raster::State {
         viewport,
@@ -224,6 +235,7 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
         depth_clamp: depth_clamp != 0,
         depth_bias: bias.map(|[constant, clamp, slope]| raster::DepthBias { constant, clamp, slope }),
         depth_bounds,
+        blend,
         precision: raster::Precision { sub_pixel_bits: sub_pixel_bits as u8, interpolation_bits: interpolation_bits as u8 },
     };
     let targets: Vec<[u32; 7]> = body.counted()?;

@@ -29,10 +29,12 @@ impl ClearValues {
     ///
     /// Errors: a format of integers, whose clear value is no float.
     pub fn fill(&self, format: Format, contents: &mut Contents) -> Result<(), String> {
-        let mut texel = Vec::new();
+        let mut texel = vec![0; format.texel_size() as usize];
         let mut open = Vec::new();
-        for &channel in format.channels() {
-            let scalar = format.scalar();
+        // Every way in which the components of a packed texel may be rounded.
+        let mut ways = vec![0u64];
+        for field in format.fields() {
+            let channel = field.channel;
             let value = match channel {
                 Channel::Depth => self.depth,
                 Channel::Stencil => f32::from(self.stencil),
@@ -42,17 +44,32 @@ impl ClearValues {
                 return Err(format!("CLEAR of the format {}, whose texels are integers, to other values than 0", format.name()));
             }
             let written = format.written(channel, value.into());
-            let start = texel.len();
-            texel.resize(start + scalar.size() as usize, 0);
-            scalar.store(written.nearest, &mut texel[start..]);
+            if format.is_packed() {
+                ways = ways
+                    .iter()
+                    .flat_map(|way| [written.nearest, written.low, written.high].map(|code| way | code << field.offset))
+                    .collect();
+                ways.dedup();
+                continue;
+            }
+            let (start, end) = (field.offset as usize / 8, (field.offset + field.bits) as usize / 8);
+            format.scalar().store(written.nearest, &mut texel[start..end]);
             if written.low != written.high {
                 // Neighbours, but where the bounds are loose.
                 let known = format.numeric() != Numeric::Srgb && !value.is_nan();
                 let others = [written.low, written.high].into_iter().filter(|code| *code != written.nearest).collect();
-                open.push((start, texel.len() - start, known.then_some(Codes { best: written.nearest, others, nan: 0, any: None })));
+                open.push((start, end - start, known.then_some(Codes { best: written.nearest, others, nan: 0, any: None })));
             }
         }
         let size = texel.len();
+        if format.is_packed() {
+            let best = ways[0];
+            texel.copy_from_slice(&best.to_le_bytes()[..size]);
+            ways.sort_unstable();
+            ways.dedup();
+            let others = ways.into_iter().filter(|code| *code != best).collect();
+            open.push((0, size, Some(Codes { best, others, nan: 0, any: None })));
+        }
         for one in contents.bytes.chunks_exact_mut(size) {
             one.copy_from_slice(&texel);
         }
@@ -93,5 +110,14 @@ mod tests {
         assert_eq!(values.fill(Format::named("S8_UINT").expect("a format"), &mut held), Ok(()));
         assert_eq!(held.bytes, [7, 7]);
         assert!(values.fill(Format::named("R8_UINT").expect("a format"), &mut held).is_err());
+        let mut held = Contents::of(vec![9; 4]);
+        assert_eq!(values.fill(Format::named("D24_UNORM_S8_UINT").expect("a format"), &mut held), Ok(()));
+        // A quarter of 2^24 - 1 is 4194303.75.
+        assert_eq!((held.open(0, 4).is_some(), held.bytes), (true, vec![0, 0, 0x40, 7]));
+        // Half of 31 is 15.5.
+        let mut held = Contents::of(vec![9; 2]);
+        assert_eq!(values.fill(Format::named("R5G6B5_UNORM_PACK16").expect("a format"), &mut held), Ok(()));
+        let codes = held.choice(0).map(|(_, choice)| choice.codes.clone()).expect("several texels");
+        assert!([0b11111_000000_01111, 0b11111_000000_10000].iter().all(|&code| codes.admits(code)) && !codes.admits(0));
     }
 }

@@ -18,13 +18,14 @@ use smallstep_semantics::image::{self, Image};
 use smallstep_semantics::raster::{self, Area, Cull, DepthBuffer, State};
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{
-    Attribute, BoundImage, BoundSampler, ColourTarget, DepthTarget, Draw, Limits, Rate, Resources, Vertices,
+    Attribute, BoundImage, BoundSampler, ColourTarget, DepthTarget, Draw, Limits, Rate, Resources, StencilTarget, Vertices,
 };
 
 use crate::amber::format::{Channel, Numeric};
 use crate::amber::{
-    self, AddressMode, BorderColour, BufferId, BufferRange, Buffers, Compare, CullMode, Filter, Format, FrontFace, Known, Pipeline,
-    PipelineId, Resource, RunKind, Sampler, Scalar, Script, Topology, VertexData,
+    self, AddressMode, BlendEquation, BlendFactor, BlendOp, BorderColour, BufferId, BufferRange, Buffers, Compare, CullMode, Extent,
+    Filter, Format, FrontFace, Known, Pipeline, PipelineId, Resource, RunKind, Sampler, Scalar, Script, StencilFace, StencilOp, Topology,
+    VertexData,
 };
 use crate::dispatch::MAX_BUFFER_BYTES;
 
@@ -47,15 +48,41 @@ pub struct Assembled {
     pub attributes: Vec<Attribute>,
 }
 
-/// A depth attachment and its test.
+/// A depth and stencil attachment and its tests.
 #[derive(Clone, Debug)]
 pub struct Depth {
     /// Which buffer it is.
     pub buffer: BufferId,
-    /// As a texture.
+    /// The depths as a texture; of an attachment without depths, ones that every fragment passes.
     pub image: Image,
     /// As engines take it.
     pub target: DepthTarget,
+    /// Whether the depths are those of the attachment.
+    pub has_depths: bool,
+}
+
+/// The stencil test of a face.
+fn face_of(face: StencilFace) -> raster::StencilFace {
+    let op = |op| match op {
+        StencilOp::Keep => raster::StencilOp::Keep,
+        StencilOp::Zero => raster::StencilOp::Zero,
+        StencilOp::Replace => raster::StencilOp::Replace,
+        StencilOp::IncrementAndClamp => raster::StencilOp::IncrementAndClamp,
+        StencilOp::DecrementAndClamp => raster::StencilOp::DecrementAndClamp,
+        StencilOp::Invert => raster::StencilOp::Invert,
+        StencilOp::IncrementAndWrap => raster::StencilOp::IncrementAndWrap,
+        StencilOp::DecrementAndWrap => raster::StencilOp::DecrementAndWrap,
+    };
+    // A stencil has eight bits.
+    raster::StencilFace {
+        fail: op(face.fail),
+        pass: op(face.pass),
+        depth_fail: op(face.depth_fail),
+        compare: compare_of(face.compare),
+        compare_mask: face.compare_mask as u8,
+        write_mask: face.write_mask as u8,
+        reference: face.reference as u8,
+    }
 }
 
 /// A draw that owns what it is given.
@@ -251,7 +278,32 @@ fn topology_of(topology: Topology) -> raster::Topology {
         Topology::TriangleList => raster::Topology::List,
         Topology::TriangleStrip => raster::Topology::Strip,
         Topology::TriangleFan => raster::Topology::Fan,
+        Topology::PointList => raster::Topology::Points,
     }
+}
+
+fn equation_of(equation: BlendEquation) -> raster::Equation {
+    let factor = |factor| match factor {
+        BlendFactor::Zero => raster::Factor::Zero,
+        BlendFactor::One => raster::Factor::One,
+        BlendFactor::SrcColour => raster::Factor::Source,
+        BlendFactor::OneMinusSrcColour => raster::Factor::OneMinusSource,
+        BlendFactor::DstColour => raster::Factor::Destination,
+        BlendFactor::OneMinusDstColour => raster::Factor::OneMinusDestination,
+        BlendFactor::SrcAlpha => raster::Factor::SourceAlpha,
+        BlendFactor::OneMinusSrcAlpha => raster::Factor::OneMinusSourceAlpha,
+        BlendFactor::DstAlpha => raster::Factor::DestinationAlpha,
+        BlendFactor::OneMinusDstAlpha => raster::Factor::OneMinusDestinationAlpha,
+        BlendFactor::SrcAlphaSaturate => raster::Factor::SourceAlphaSaturate,
+    };
+    let operation = match equation.op {
+        BlendOp::Add => raster::Operation::Add,
+        BlendOp::Subtract => raster::Operation::Subtract,
+        BlendOp::ReverseSubtract => raster::Operation::ReverseSubtract,
+        BlendOp::Min => raster::Operation::Min,
+        BlendOp::Max => raster::Operation::Max,
+    };
+    raster::Equation { source: factor(equation.source), destination: factor(equation.destination), operation }
 }
 
 fn state_of(pipeline: &Pipeline) -> State {
@@ -267,6 +319,7 @@ fn state_of(pipeline: &Pipeline) -> State {
         let [constant, clamp, slope] = bits.map(f32::from_bits);
         raster::DepthBias { constant, clamp, slope }
     });
+    state.blend = pipeline.blend.map(|blend| raster::Blend { colour: equation_of(blend.colour), alpha: equation_of(blend.alpha) });
     state.area = Area::of_size(width, height);
     state.cull = match pipeline.cull_mode {
         CullMode::None => Cull::None,
@@ -299,8 +352,7 @@ pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
         mag: filter(sampler.mag),
         min: filter(sampler.min),
         mip: image::Filter::Nearest,
-        // Images have no third dimension here.
-        address: [address(sampler.address[0])?, address(sampler.address[1])?, image::AddressMode::Repeat],
+        address: [address(sampler.address[0])?, address(sampler.address[1])?, address(sampler.address[2])?],
         border: match sampler.border {
             BorderColour::FloatTransparentBlack | BorderColour::IntTransparentBlack => image::Border::TransparentBlack,
             BorderColour::FloatOpaqueBlack | BorderColour::IntOpaqueBlack => image::Border::OpaqueBlack,
@@ -310,12 +362,18 @@ pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
         lod_bias: 0.0,
         lod_min: f32::from_bits(sampler.lod[0]),
         lod_max: f32::from_bits(sampler.lod[1]),
-        compare: None,
+        compare: sampler.compare.map(compare_of),
     })
 }
 
 fn format_of(format: Format) -> Result<image::Format, String> {
-    image::Format::of_name(&format.name()).ok_or_else(|| format!("the image format {}", format.name()))
+    let name = format.name();
+    // Packed as bytes lie.
+    let name = match name.strip_prefix("A8B8G8R8_").and_then(|rest| rest.strip_suffix("_PACK32")) {
+        Some(numeric) => format!("R8G8B8A8_{numeric}"),
+        None => name,
+    };
+    image::Format::of_name(&name).ok_or_else(|| format!("the image format {name}"))
 }
 
 /// A buffer's bytes as an image of one level.
@@ -325,8 +383,13 @@ pub(super) fn image_of(script: &Script, held: &Buffers, id: BufferId) -> Result<
     let buffer = &script[id];
     let named = |what: String| format!("the image {}: {what}", buffer.name);
     let format = buffer.format().ok_or_else(|| named("a type that is no image format".into()))?;
-    let (width, height) = buffer.extent.image().ok_or_else(|| named("a buffer without WIDTH and HEIGHT".into()))?;
-    let mut image = Image::new(format_of(format)?, width, height, 1).map_err(|e| named(e.to_string()))?;
+    let (shape, sides) = match buffer.extent {
+        Extent::Linear => return Err(named("a buffer without WIDTH and HEIGHT".into())),
+        Extent::Row { width } => (image::Shape::D1, [width, 1, 1]),
+        Extent::Image { width, height, .. } | Extent::Framebuffer { width, height } => (image::Shape::D2, [width, height, 1]),
+        Extent::Box { width, height, depth } => (image::Shape::D3, [width, height, depth]),
+    };
+    let mut image = Image::of_shape(format_of(format)?, shape, sides, 1).map_err(|e| named(e.to_string()))?;
     image.fill(0, &held[id].bytes).map_err(|e| named(e.to_string()))?;
     Ok(image)
 }
@@ -347,18 +410,50 @@ impl<'s> Given<'s> {
         &held.bytes
     }
 
-    /// The depth attachment, if a test of depths is on or depths are biased, and there is one with
-    /// depths. Without the depth test every depth passes and none is stored.
+    /// The depth and stencil attachment, if a test of what it has is on or depths are biased.
+    /// Without the depth test every depth passes and none is stored.
     fn depth(&mut self, pipeline: &Pipeline) -> Result<Option<Depth>, String> {
-        let is_depth = |id: &BufferId| self.script[*id].format().is_some_and(|f| f.channels() == [Channel::Depth]);
-        let state = &pipeline.depth;
-        let used = state.test || state.bounds.is_some() || state.bias.is_some();
-        let Some(id) = pipeline.depth_stencil.filter(|id| used && is_depth(id)) else { return Ok(None) };
-        let image = self.attachment(pipeline, id)?;
-        let buffer = DepthBuffer::holding(&image).ok_or_else(|| format!("the depth format {}", image.format().name()))?;
-        let compare = if state.test { compare_of(state.compare) } else { image::Compare::Always };
-        let target = DepthTarget { buffer, compare, writes: state.test && state.write };
-        Ok(Some(Depth { buffer: id, image, target }))
+        let Some(id) = pipeline.depth_stencil else { return Ok(None) };
+        let (Some(format), (width, height)) = (self.script[id].format(), pipeline.framebuffer) else { return Ok(None) };
+        let (depth, stencil) = (format.field(Channel::Depth), format.field(Channel::Stencil));
+        let (state, tests) = (&pipeline.depth, &pipeline.stencil);
+        let depth = depth.filter(|_| state.test || state.bounds.is_some() || state.bias.is_some());
+        let stencil = stencil.filter(|_| tests.test);
+        if depth.is_none() && stencil.is_none() {
+            return Ok(None);
+        }
+        let name = &self.script[id].name;
+        let texels = || self.held[id].bytes.chunks_exact(format.texel_size() as usize);
+        if self.script[id].extent.image() != Some((width, height)) {
+            return Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}"));
+        }
+        // Without depths to be tested, ones that nothing changes.
+        let of = match depth.map_or(32, |depth| depth.bits) {
+            16 => image::Format::D16Unorm,
+            24 => image::Format::X8D24Unorm,
+            _ => image::Format::D32Sfloat,
+        };
+        let bytes = of.bytes();
+        let depths = match depth {
+            Some(depth) => texels().flat_map(|texel| format.bits_of(depth, texel).to_le_bytes().into_iter().take(bytes)).collect(),
+            None => vec![0; width as usize * height as usize * bytes],
+        };
+        let named = |what: String| format!("the attachment {name}: {what}");
+        let mut image = Image::new(of, width, height, 1).map_err(|e| named(e.to_string()))?;
+        image.fill(0, &depths).map_err(|e| named(e.to_string()))?;
+        let buffer = DepthBuffer::holding(&image).ok_or_else(|| named(format!("the depth format {}", of.name())))?;
+        let stencil = match stencil {
+            None => None,
+            Some(stencil) => {
+                let values = texels().map(|texel| format.bits_of(stencil, texel) as u8).collect();
+                let buffer = raster::StencilBuffer::holding(width, values).ok_or_else(|| named("no texels".into()))?;
+                Some(StencilTarget { buffer, front: face_of(tests.front), back: face_of(tests.back) })
+            }
+        };
+        let is_tested = depth.is_some() && state.test;
+        let compare = if is_tested { compare_of(state.compare) } else { image::Compare::Always };
+        let target = DepthTarget { buffer, compare, writes: is_tested && state.write, stencil };
+        Ok(Some(Depth { buffer: id, image, target, has_depths: depth.is_some() }))
     }
 
     /// An attachment, of the framebuffer's size. What it holds is no input of a stage, so that open

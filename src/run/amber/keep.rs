@@ -1,17 +1,19 @@
 //! What a RUN shows, put into the buffers of a script: bytes, what is known of them, and who made
 //! what is not decided.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use smallstep_semantics::image::Codes;
 use smallstep_semantics::number::sets::Set;
-use smallstep_semantics::raster::DepthBuffer;
+use smallstep_semantics::raster::{DepthBuffer, StencilBuffer};
 use smallstep_semantics::spirv::draw::{Component, MadeBy, ObservedTarget};
 use smallstep_semantics::spirv::environment::{InvocationId, ObservedBuffer, ObservedImage, UndefinedBytes};
 use smallstep_semantics::spirv::grid::{Doubtful, DoubtfulTexels};
 
 use super::bind::{Bound, BufferAt};
 use super::play::{Given, Player};
+use crate::amber::format::Channel;
 use crate::amber::{BufferId, Contents, Format, Known, Line};
 use crate::compute::given::Place;
 use crate::dispatch::{BufferKind, ImageKind};
@@ -36,7 +38,9 @@ pub(super) struct Origin {
 pub(super) struct StoredDepth {
     /// What the buffer holds as long as nothing else has written to it.
     pub held: Contents,
-    pub depths: DepthBuffer,
+    /// The depths, and the stencils, if a draw has told them.
+    pub depths: Option<DepthBuffer>,
+    pub stencil: Option<StencilBuffer>,
 }
 
 /// What a RUN leaves open in one buffer.
@@ -165,7 +169,12 @@ impl Player<'_> {
             let Some(channel) = channels.get(component as usize) else { return };
             for texel in start..end {
                 let at = texel as usize * size + channel.offset as usize / 8;
-                marks.push(at..at + channel.width as usize / 8, known, why.clone());
+                let range = if observed.format.is_packed() {
+                    texel as usize * size..(texel as usize + 1) * size
+                } else {
+                    at..at + channel.width as usize / 8
+                };
+                marks.push(range, known, why.clone());
             }
         };
         for texels in &observed.undefined {
@@ -196,16 +205,27 @@ impl Player<'_> {
         let mut marks = Marks::default();
         let (channels, size) = (observed.image.format().channels(), observed.image.format().bytes());
         let width = observed.image.size(0).map_or(1, |[width, _]| width);
+        // Where components are no whole bytes the texel is what is known or not.
+        let is_packed = observed.image.format().is_packed();
         let place = |[x, y]: [u32; 2], c: usize| {
             let (at, bytes) = ((y as usize * width as usize + x as usize) * size, channels[c].width as usize / 8);
             let start = at + channels[c].offset as usize / 8;
-            start..start + bytes
+            if is_packed { at..at + size } else { start..start + bytes }
         };
         let origins = std::mem::take(&mut self.origins[id.0]);
+        let mut ways: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for (pixel, c, shown) in observed.inexact() {
             let range = place(pixel, c);
             match shown {
                 Component::Exactly(_) => {}
+                Component::OneOf(codes) if is_packed && codes.nan == 0 && codes.any.is_none() => {
+                    let bits = now.bytes[range.clone()].iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+                    let (channel, texels) = (channels[c], ways.entry(range.start).or_insert_with(|| vec![bits]));
+                    let field = ((1u64 << channel.width) - 1) << channel.offset;
+                    let with =
+                        |texel: &u64| codes.others.iter().map(move |code| texel & !field | code << channel.offset).collect::<Vec<_>>();
+                    texels.extend(texels.iter().flat_map(with).collect::<Vec<_>>());
+                }
                 Component::OneOf(codes) => {
                     now.choose(range.start, range.len(), codes.clone());
                     // Of codes next to each other one is rounded to; what is further apart is
@@ -224,6 +244,14 @@ impl Player<'_> {
                 }
                 Component::Undecided(why) => marks.push(range, Known::Doubtful, format!("{}, RUN in line {line}", why_text(*why))),
                 Component::Undefined(by) => marks.push(range, Known::Undefined, format!("any value, {}, RUN in line {line}", made(by))),
+            }
+        }
+        for (start, texels) in ways {
+            let others = texels[1..].iter().copied().filter(|texel| *texel != texels[0]).collect();
+            let is_open = now.known_at(start) > Known::Decided;
+            if !is_open {
+                now.choose(start, size, Codes { best: texels[0], others, nan: 0, any: None });
+                marks.push(start..start + size, Known::OneOf, format!("RUN in line {line} rounds to the format {}", format.name()));
             }
         }
         if let Some(other) = other {
@@ -252,19 +280,43 @@ impl Player<'_> {
         marks.apply(self, id);
     }
 
-    /// Puts a depth attachment in its place, as the nearest codes.
-    pub(super) fn keep_depth(&mut self, (id, format): (BufferId, Format), depths: DepthBuffer, line: Line) {
-        let ([width, height], bits) = (depths.size(), format.texel_size() as usize * 8);
-        let code = |value: f64| match bits {
-            16 => (value * 65535.0).round() as u64,
-            _ => u64::from((value as f32).to_bits()),
-        };
+    /// Puts a depth and stencil attachment in its place, depths as the nearest codes.
+    pub(super) fn keep_depth(
+        &mut self,
+        (id, format): (BufferId, Format),
+        depths: Option<DepthBuffer>,
+        stencil: Option<StencilBuffer>,
+        line: Line,
+    ) {
+        let texel = format.texel_size() as usize;
+        let before = self.depths.remove(&id).filter(|stored| stored.held == self.buffers[id]);
         let mut marks = Marks::default();
-        let before = self.buffers[id].bytes.len();
-        let mut now = Contents::of(vec![0; before]);
+        let mut now = self.buffers[id].clone();
+        if let (Some(field), Some(stencil)) = (format.field(Channel::Stencil), &stencil) {
+            for (pixel, &best) in stencil.values().iter().enumerate() {
+                let start = pixel * texel + field.offset as usize / 8;
+                let others = stencil.possible(pixel).filter(|value| *value != best).map(u64::from).collect();
+                now.mark(start..start + 1, Known::Decided);
+                now.choose(start, 1, Codes { best: best.into(), others, nan: 0, any: None });
+                if now.known_at(start) == Known::OneOf {
+                    marks.push(
+                        start..start + 1,
+                        Known::OneOf,
+                        format!("the stencil that is stored depends on the device, RUN in line {line}"),
+                    );
+                }
+            }
+        }
+        let depth_bits = format.field(Channel::Depth).map_or(0, |field| field.bits);
+        let code = |value: f64| match depth_bits {
+            32 => u64::from((value as f32).to_bits()),
+            bits => (value * ((1u64 << bits) - 1) as f64).round() as u64,
+        };
+        let [width, height] = depths.as_ref().map_or([0; 2], DepthBuffer::size);
         for (pixel, [x, y]) in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])).enumerate() {
-            let Some(depth) = depths.depth(x, y) else { continue };
-            let (size, start) = (bits / 8, pixel * bits / 8);
+            let Some(depth) = depths.as_ref().and_then(|depths| depths.depth(x, y)) else { continue };
+            let (size, start) = (depth_bits as usize / 8, pixel * texel);
+            now.mark(start..start + size, Known::Decided);
             let (low, high, best) = (code(depth.0.allowed.low), code(depth.0.allowed.high), code(depth.0.value));
             // Codes of numbers that are not negative have the order of the numbers.
             let few = !depth.0.allowed.nan && depth.0.allowed.low.is_sign_positive() && high >= low && high - low <= MAX_DEPTHS;
@@ -280,7 +332,9 @@ impl Player<'_> {
         self.buffers[id] = now;
         self.origins[id.0] = Vec::new();
         marks.apply(self, id);
-        self.depths.insert(id, StoredDepth { held: self.buffers[id].clone(), depths });
+        let (old_depths, old_stencil) = before.map_or((None, None), |before| (before.depths, before.stencil));
+        let (depths, stencil) = (depths.or(old_depths), stencil.or(old_stencil));
+        self.depths.insert(id, StoredDepth { held: self.buffers[id].clone(), depths, stencil });
     }
 
     /// All that may be written to is doubtful.

@@ -34,6 +34,9 @@ impl Player<'_> {
         let given = Given { bound, groups: [1; 3], line };
         let dispatch = self.draw_for_device(&drawing, stages, &given.bound);
         match engine {
+            Engine::Device(_) if drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some()) => {
+                return Err(End::Unchecked(format!("line {line}: the draw tests stencils, which are not given to devices yet")));
+            }
             Engine::Device(device) => {
                 let shown = drawn_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), line))?;
                 self.store_drawn(&drawing, &given.bound, shown);
@@ -101,7 +104,20 @@ impl Player<'_> {
             let held = &self.buffers[depth.buffer];
             match self.depths.get(&depth.buffer).filter(|stored| stored.held == *held) {
                 Some(stored) => {
-                    depth.target.buffer = stored.depths.clone();
+                    let mut told = true;
+                    match &stored.depths {
+                        Some(depths) if depth.has_depths => depth.target.buffer = depths.clone(),
+                        depths => told &= depths.is_some() || !depth.has_depths,
+                    }
+                    if let Some(target) = &mut depth.target.stencil {
+                        match &stored.stencil {
+                            Some(stencil) => target.buffer = stencil.clone(),
+                            None => told = false,
+                        }
+                    }
+                    if !told {
+                        open = open.or_else(|| Some((depth.buffer, held.open(0, held.bytes.len())?.0)));
+                    }
                     stored_depths = true;
                 }
                 None => open = open.or_else(|| Some((depth.buffer, held.open(0, held.bytes.len())?.0))),
@@ -123,7 +139,8 @@ impl Player<'_> {
         // The adapted draw is given what a device is, and so no depths and texels that are not
         // exact.
         let open_texels = bound.open_image(&self.buffers, true).is_some();
-        if interpreter.adapted_too && !stored_depths && !open_texels {
+        let stencils = drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some());
+        if interpreter.adapted_too && !stored_depths && !open_texels && !stencils {
             adapted::draw_shows(dispatch, interpreter, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;
         }
         let other = self.over_other_bits(&drawing, stages, interpreter, line)?;
@@ -156,7 +173,7 @@ impl Player<'_> {
         if let (Some(depths), Some(depth)) = (observation.depth, &drawing.depth)
             && let Some(format) = self.script[depth.buffer].format()
         {
-            self.keep_depth((depth.buffer, format), depths, line);
+            self.keep_depth((depth.buffer, format), depth.has_depths.then_some(depths), observation.stencil, line);
         }
         if let Some(why) = unknown {
             self.doubt(bound, why.clone());

@@ -129,30 +129,36 @@ pub struct Left {
     pub condition: Box<Cause>,
 }
 
-/// What a cell holds.
+/// What a cell holds. There are many, so what is large and rare is boxed.
 #[derive(Clone, Debug)]
 enum Content {
-    Float {
-        set: Set,
-        /// What made it, where that may be rewritten together with what is made of it.
-        polynomial: Option<Polynomial>,
-        /// What a comparison may move of it, where it is no polynomial and this is known.
-        moved: Option<Moved>,
-        /// Which of the run's causes leaves it without a bound, if one does.
-        cause: Option<u32>,
-    },
+    /// A float made of such, which may be rewritten together: it is in the set of these.
+    Polynomial(Polynomial),
+    Float(Box<Float>),
     Boolean(Truth, Made),
+}
+
+/// A float that is no polynomial, or in a narrower set than that of its polynomial.
+#[derive(Clone, Debug)]
+struct Float {
+    set: Set,
+    /// What made it, where that may be rewritten together with what is made of it.
+    polynomial: Option<Polynomial>,
+    /// What a comparison may move of it, where it is no polynomial and this is known.
+    moved: Option<Moved>,
+    /// Which of the run's causes leaves it without a bound, if one does.
+    cause: Option<u32>,
 }
 
 /// What a Boolean comes from, so that knowing it narrows that.
 #[derive(Clone, Debug)]
 enum Made {
     /// A comparison of two floats, and where it stands.
-    Compared(Instruction, Lane, Lane, u32),
+    Compared(Box<(Instruction, Lane, Lane, u32)>),
     /// The negation of a Boolean.
     Not(Lane),
     /// Whether all of these hold, or (if `absorbing`) any of them.
-    Joined { of: SmallVec<[Lane; 4]>, absorbing: bool },
+    Joined { of: Box<[Lane]>, absorbing: bool },
     /// Something else.
     Otherwise,
 }
@@ -262,9 +268,10 @@ impl Sets {
         visit(&mut |id| {
             let at = id.0.get() as usize - 1;
             if numbers[at].is_none() {
-                cells.push(match before[at].clone() {
-                    Content::Float { set, polynomial, moved, cause } => Content::Float { set, polynomial, moved, cause: cause.map(|_| 0) },
-                    Content::Boolean(truth, _) => Content::Boolean(truth, Made::Otherwise),
+                cells.push(match &before[at] {
+                    Content::Polynomial(polynomial) => Content::Polynomial(*polynomial),
+                    Content::Float(float) => Content::Float(Box::new(Float { cause: float.cause.map(|_| 0), ..(**float).clone() })),
+                    Content::Boolean(truth, _) => Content::Boolean(*truth, Made::Otherwise),
                 });
                 numbers[at] = NonZeroU32::new(cells.len() as u32).map(CellId);
             }
@@ -290,9 +297,10 @@ impl Sets {
             _ if lane.trust.is_decided(self.profile) => Operand { set: decided(lane, self.profile), id: None },
             None => Operand { set: Set::ANY, id: None },
             Some(id) => match self.content(id) {
+                Content::Polynomial(polynomial) => Operand { set: (self.rules.bound)(polynomial), id: Some(id) },
                 // What no rule bounds is no value that could be shared: it may be undefined.
-                Content::Float { set, cause: Some(_), .. } if set.is_any() => Operand { set: Set::ANY, id: None },
-                Content::Float { set, .. } => Operand { set: *set, id: Some(id) },
+                Content::Float(float) if float.cause.is_some() && float.set.is_any() => Operand { set: Set::ANY, id: None },
+                Content::Float(float) => Operand { set: float.set, id: Some(id) },
                 Content::Boolean(..) => Operand { set: Set::ANY, id: None },
             },
         }
@@ -323,7 +331,7 @@ impl Sets {
         // The lanes that a derivative subtracts may have been drawn into it.
         let moved = (why != Why::Derivative).then_some(Moved::NOTHING);
         let polynomial = moved.and_then(|_| Polynomial::within(&set));
-        lane.trust.cell = Some(self.new_cell(Content::Float { set, polynomial, moved, cause: None })?);
+        lane.trust.cell = Some(self.new_cell(Content::Float(Box::new(Float { set, polynomial, moved, cause: None })))?);
         Ok(lane)
     }
 
@@ -408,11 +416,15 @@ impl Sets {
         let args: [(&[Lane], usize); 2] = [(&args[0].0, 1), (&args[1].0, 1)];
         let args = if op == Op::Negate { &args[..1] } else { &args };
         if let Some(form) = Form::of(instruction) {
-            let (truth, made) = self.boolean(form, instruction, args, 0);
+            let truth = match form {
+                // No branch narrows what it compares.
+                Form::Comparison => self.compared_rewritten(instruction, x, y),
+                _ => self.boolean(form, instruction, args, 0).0,
+            };
             if truth != Truth::BOTH {
                 return Ok(Lane::truth(truth.may_hold));
             }
-            result.trust.cell = Some(self.new_cell(Content::Boolean(truth, made))?);
+            result.trust.cell = Some(self.new_cell(Content::Boolean(truth, Made::Otherwise))?);
             return Ok(result);
         }
         let is_leaf = |lane: Lane| lane.trust.grid.is_some_and(|grid| grid.leaf);
@@ -421,12 +433,34 @@ impl Sets {
             self.widen(instruction, args, std::slice::from_mut(&mut result))?;
             return Ok(result);
         };
-        let operands: [(&[Polynomial], usize); 2] = [(&[p], 1), (&[q], 1)];
-        let made = (self.rules.polynomials)(instruction, &operands[..args.len()]);
-        let polynomial = made.and_then(|made| made.first().copied());
-        let set = polynomial.map_or(Set::ANY, |polynomial| (self.rules.bound)(&polynomial));
-        self.give(&mut result, Passed { set, polynomial, moved: None }, instruction, args)?;
+        let polynomial = if std::ptr::fn_addr_eq(self.rules.polynomials, rewriting::polynomials as Computed) {
+            Some(rewriting::simple(op, p, q))
+        } else {
+            let operands: [(&[Polynomial], usize); 2] = [(&[p], 1), (&[q], 1)];
+            let made = (self.rules.polynomials)(instruction, &operands[..args.len()]);
+            made.and_then(|made| made.first().copied())
+        };
+        match polynomial {
+            Some(polynomial) => self.give_polynomial(&mut result, polynomial, instruction, args)?,
+            None => self.give(&mut result, Passed { set: Set::ANY, polynomial, moved: None }, instruction, args)?,
+        }
         Ok(result)
+    }
+
+    /// Gives a component of a result that is a polynomial its cell.
+    fn give_polynomial(
+        &mut self,
+        result: &mut Lane,
+        polynomial: Polynomial,
+        instruction: Instruction,
+        args: &[(&[Lane], usize)],
+    ) -> Result<(), Unsettled> {
+        if polynomial.error().is_none() {
+            let set = (self.rules.bound)(&polynomial);
+            return self.give(result, Passed { set, polynomial: Some(polynomial), moved: None }, instruction, args);
+        }
+        result.trust.cell = Some(self.new_cell(Content::Polynomial(polynomial))?);
+        Ok(())
     }
 
     /// Gives a component of a result its cell. One that was moved, as by OpSelect, has its own.
@@ -442,7 +476,7 @@ impl Sets {
         }
         if !set.is_any() || result.trust.cell.is_none() {
             let cause = if set.is_bounded() { None } else { Some(self.cause_of(instruction, args)) };
-            result.trust.cell = Some(self.new_cell(Content::Float { set, polynomial, moved, cause })?);
+            result.trust.cell = Some(self.new_cell(Content::Float(Box::new(Float { set, polynomial, moved, cause })))?);
         }
         Ok(())
     }
@@ -461,7 +495,7 @@ impl Sets {
 
     fn cause_index(&self, lane: Lane) -> Option<u32> {
         match lane.trust.cell.filter(|_| !lane.trust.is_decided(self.profile)).map(|id| self.content(id)) {
-            Some(Content::Float { cause, .. }) => *cause,
+            Some(Content::Float(float)) => float.cause,
             _ => None,
         }
     }
@@ -493,7 +527,8 @@ impl Sets {
         match (lane.trust.grid, lane.trust.cell) {
             (Some(grid), _) => Some(Polynomial::certified(lane.float(), grid)),
             (None, Some(id)) => match self.content(id) {
-                Content::Float { polynomial, .. } => *polynomial,
+                Content::Polynomial(polynomial) => Some(*polynomial),
+                Content::Float(float) => float.polynomial,
                 Content::Boolean(..) => None,
             },
             (None, None) => None,
@@ -503,7 +538,9 @@ impl Sets {
     /// [`Sets::widen`] where results may be rewritten: of polynomials, and of instructions whose
     /// operands are there by themselves.
     fn rewritten(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
-        let made = self.computed(instruction, args);
+        // Choices, steps and quotients compute none.
+        let chooses = passing::passes(instruction) && !rewriting::is_one_operation(instruction);
+        let made = if chooses { None } else { self.computed(instruction, args) };
         let leaves = args.iter().flat_map(|(lanes, _)| lanes.iter()).all(|lane| lane.trust.grid.is_some_and(|grid| grid.leaf));
         let by_rule = match &made {
             Some(_) if !rewriting::is_one_operation(instruction) => None,
@@ -518,7 +555,10 @@ impl Sets {
             let passed = match (&by_rule, polynomial) {
                 (Some(sets), Some(_)) => Passed { set: sets[i], polynomial, moved: None },
                 (Some(sets), None) => self.function(instruction, args, i, sets[i]),
-                (None, Some(polynomial)) => Passed { set: (self.rules.bound)(&polynomial), polynomial: Some(polynomial), moved: None },
+                (None, Some(polynomial)) => {
+                    self.give_polynomial(result, polynomial, instruction, args)?;
+                    continue;
+                }
                 (None, None) if passing::passes(instruction) => self.passed(instruction, args, i).unwrap_or(anything),
                 (None, None) => match by_polynomials.get_or_insert_with(|| self.by_polynomials(instruction, args)) {
                     Some(sets) => self.function(instruction, args, i, sets[i]),
@@ -582,17 +622,22 @@ impl Sets {
 
     fn passable(&self, lane: Lane) -> Passed {
         let polynomial = self.polynomial(lane);
-        let moved = match lane.trust.cell.map(|id| self.content(id)) {
-            _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(Moved::NOTHING),
-            Some(Content::Float { moved, .. }) if lane.trust.grid.is_none() => *moved,
-            _ => None,
-        };
+        let moved = self.moved(lane);
         let set = match (&polynomial, moved) {
             // What is by itself is only in its set.
             (Some(polynomial), None | Some(Moved::Terms { .. })) => (self.rules.bound)(polynomial),
             _ => self.operand(lane).set,
         };
         Passed { set, polynomial, moved: moved.or(polynomial.map(Moved::polynomial)) }
+    }
+
+    /// What a comparison may move of a float that is by itself, or no polynomial.
+    fn moved(&self, lane: Lane) -> Option<Moved> {
+        match lane.trust.cell.map(|id| self.content(id)) {
+            _ if lane.trust.grid.is_some_and(|grid| grid.leaf) => Some(Moved::NOTHING),
+            Some(Content::Float(float)) if lane.trust.grid.is_none() => float.moved,
+            _ => None,
+        }
     }
 
     /// Which way a branch on the condition goes on this run.
@@ -620,9 +665,10 @@ impl Sets {
     fn comparison(&self, mut condition: Lane) -> Option<Cause> {
         loop {
             match self.content(condition.trust.cell?) {
-                Content::Boolean(_, Made::Compared(instruction, x, y, place)) => {
-                    let operands = [x, y].into_iter().take(operands_of(*instruction)).map(|&lane| self.operand(lane).set).collect();
-                    return Some(Cause { place: *place, instruction: Some(*instruction), operands });
+                Content::Boolean(_, Made::Compared(compared)) => {
+                    let &(instruction, x, y, place) = &**compared;
+                    let operands = [x, y].into_iter().take(operands_of(instruction)).map(|lane| self.operand(lane).set).collect();
+                    return Some(Cause { place, instruction: Some(instruction), operands });
                 }
                 Content::Boolean(_, Made::Not(of)) => condition = *of,
                 Content::Boolean(_, Made::Joined { of, .. }) => condition = *of.iter().find(|&&lane| self.truth(lane) == Truth::BOTH)?,
@@ -647,7 +693,10 @@ impl Sets {
             let Content::Boolean(truth, made) = self.content_mut(id) else { continue };
             *truth = Truth::from(holds);
             match made.clone() {
-                Made::Compared(instruction, x, y, _) => self.narrow(instruction, x, y, holds)?,
+                Made::Compared(compared) => {
+                    let (instruction, x, y, _) = *compared;
+                    self.narrow(instruction, x, y, holds)?;
+                }
                 Made::Not(of) => known.push((of, !holds)),
                 Made::Joined { of, absorbing } if holds != absorbing => known.extend(of.into_iter().map(|lane| (lane, holds))),
                 Made::Joined { .. } | Made::Otherwise => {}
@@ -665,10 +714,10 @@ impl Sets {
             }
             // One cell on both sides is narrowed by both.
             if let Some(id) = operand.id
-                && let Content::Float { set: of, .. } = self.content_mut(id)
+                && let Content::Float(of) = self.content_mut(id)
             {
-                *of = of.meet(set);
-                if of.is_none() {
+                of.set = of.set.meet(set);
+                if of.set.is_none() {
                     return Err(Unsettled::Infeasible);
                 }
             }
@@ -678,20 +727,21 @@ impl Sets {
 
     /// What a comparison may come out as where terms may be moved from one side to the other.
     fn compared_rewritten(&self, instruction: Instruction, x: Lane, y: Lane) -> Truth {
-        let (x, y) = (self.passable(x), self.passable(y));
         if operands_of(instruction) == 1 {
             // What is bounded is no infinity or NaN, however it is evaluated.
-            return if x.set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
+            return if self.passable(x).set.is_bounded() { Truth::from(false) } else { Truth::BOTH };
         }
-        let by_terms = match (x.polynomial, y.polynomial) {
-            (Some(p), Some(q)) if (x.moved, y.moved) != (Some(Moved::NOTHING), Some(Moved::NOTHING)) => {
-                rules::compared_by_difference(instruction, &(self.rules.bound)(&p.compared_with(q)))
+        if let (Some(p), Some(q)) = (self.polynomial(x), self.polynomial(y))
+            && (self.moved(x), self.moved(y)) != (Some(Moved::NOTHING), Some(Moved::NOTHING))
+        {
+            let by_terms = rules::compared_by_difference(instruction, &(self.rules.bound)(&p.compared_with(q)));
+            if by_terms != Truth::BOTH {
+                return by_terms;
             }
+        }
+        match (self.passable(x).side(), self.passable(y).side()) {
+            (Some(x), Some(y)) => (self.rules.compared_moved)(instruction, &x, &y),
             _ => Truth::BOTH,
-        };
-        match (by_terms, x.side(), y.side()) {
-            (Truth::BOTH, Some(x), Some(y)) => (self.rules.compared_moved)(instruction, &x, &y),
-            (truth, ..) => truth,
         }
     }
 
@@ -705,7 +755,7 @@ impl Sets {
                     true => self.compared_rewritten(instruction, x, y),
                     false => (self.rules.compared)(self.profile, instruction, &self.operand(x), &self.operand(y)),
                 };
-                (truth, Made::Compared(instruction, x, y, self.place))
+                (truth, Made::Compared(Box::new((instruction, x, y, self.place))))
             }
             Form::Not => (self.truth(lane(0)).not(), Made::Not(lane(0))),
             Form::Equal { negated } => {
@@ -717,8 +767,7 @@ impl Sets {
                 (if negated { equal.not() } else { equal }, Made::Otherwise)
             }
             Form::Joined { absorbing, componentwise } => {
-                let of: SmallVec<[Lane; 4]> =
-                    if componentwise { SmallVec::from_slice(&[lane(0), lane(1)]) } else { args[0].0.iter().copied().collect() };
+                let of: Box<[Lane]> = if componentwise { [lane(0), lane(1)].into() } else { args[0].0.into() };
                 let mut truths = of.iter().map(|&lane| self.truth(lane));
                 let truth = match absorbing {
                     true => Truth { may_hold: truths.clone().any(|t| t.may_hold), may_fail: truths.all(|t| t.may_fail) },

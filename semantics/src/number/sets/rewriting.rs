@@ -385,6 +385,16 @@ pub fn polynomials(instruction: Instruction, args: &[(&[Polynomial], usize)]) ->
     }
 }
 
+/// [`polynomials`] of a sum, a difference, a product or a negation (of x) of one component.
+pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
+    match op {
+        Op::Add => x + y,
+        Op::Sub => x - y,
+        Op::Mul => x * y,
+        _ => -x,
+    }
+}
+
 /// Whether the instruction is one operation and no formula, so that by itself there is no other way
 /// to write it.
 pub fn is_one_operation(instruction: Instruction) -> bool {

@@ -19,7 +19,7 @@
 //! [`picture`] runs the fragment stage on the lockstep machine instead, and
 //! shows definite values only.
 //!
-//! Absent on purpose: blending, multisampling, several layers, point and line primitives, user clip
+//! Absent on purpose: multisampling, several layers, point and line primitives, user clip
 //! distances, geometry and tessellation. A vertex is shaded once for each instance, though a device
 //! may shade it more often: what a vertex stage writes that does more than store is in doubt. A
 //! stage that writes what the other one uses is refused, for nothing orders them.
@@ -36,7 +36,7 @@ use rspirv::spirv::{ExecutionModel, StorageClass};
 use crate::number::Why;
 use crate::number::sets::{self, Exploration};
 use crate::outcome::Outcome;
-use crate::raster::{self, DepthBuffer};
+use crate::raster::{self, DepthBuffer, StencilBuffer};
 use crate::spirv::concurrency::{Schedule, Topology};
 use crate::spirv::environment::{Dispatch, Draw, Observation, ObservedBuffer, ObservedImage};
 use crate::spirv::error::LoadError;
@@ -63,6 +63,8 @@ pub struct DrawObservation {
     pub targets: Vec<ObservedTarget>,
     /// The depth attachment, if there is one.
     pub depth: Option<DepthBuffer>,
+    /// The stencil attachment, if it is tested.
+    pub stencil: Option<StencilBuffer>,
     /// The storage buffers that the fragment stage uses, in the order of the draw's; then those
     /// that the vertex stage alone uses, if it writes. Undefined bytes are of the stage's
     /// invocations: lane `local` of quad `workgroup`, or vertex `workgroup`.
@@ -203,11 +205,12 @@ fn stages(
     let mut grid = Grid::of(fragment, relation, stage, fragments, topology, fuel).until(draw.limits.time);
     grid.go(schedule, sink);
     let (fragments, report) = grid.end();
-    let (targets, depth) = fragments.finish();
+    let (targets, depth, stencil) = fragments.finish();
     Ok(report.outcome.map(|observed| {
         let mut all = DrawObservation {
             targets,
             depth,
+            stencil,
             buffers: observed.buffers,
             doubtful: report.doubtful,
             images: observed.images,
@@ -338,12 +341,18 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
         if !target.image.size(0).is_some_and(within) {
             return unsupported(format!("an area beyond the attachment at location {}", target.location));
         }
+        if draw.state.blend.is_some() && target.image.format().numeric().is_integer() {
+            return unsupported(format!("blending with an attachment of integers at location {}", target.location));
+        }
         if target.image.format().is_depth() {
             return unsupported(format!("an attachment of format {} at location {}", target.image.format().name(), target.location));
         }
     }
     if draw.depth.is_some_and(|depth| !within(depth.buffer.size())) {
         return unsupported("an area beyond the depth attachment");
+    }
+    if draw.depth.is_some_and(|depth| depth.stencil.as_ref().is_some_and(|stencil| !within(stencil.buffer.size()))) {
+        return unsupported("an area beyond the stencil attachment");
     }
     let attributes = draw.vertices.attributes;
     let twice = attributes.iter().enumerate().find(|(at, a)| attributes[..*at].iter().any(|b| b.location == a.location));

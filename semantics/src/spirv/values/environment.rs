@@ -254,6 +254,17 @@ pub struct ColourTarget {
     pub image: image::Image,
 }
 
+/// The stencil attachment and its test, beside a depth attachment.
+#[derive(Clone, Debug)]
+pub struct StencilTarget {
+    /// What it holds before the draw; of the depth attachment's size.
+    pub buffer: raster::StencilBuffer,
+    /// The test of front-facing triangles.
+    pub front: raster::StencilFace,
+    /// That of the others.
+    pub back: raster::StencilFace,
+}
+
 /// The depth attachment and its test.
 #[derive(Clone, Debug)]
 pub struct DepthTarget {
@@ -263,6 +274,8 @@ pub struct DepthTarget {
     pub compare: image::Compare,
     /// Whether depths that pass are stored.
     pub writes: bool,
+    /// The stencil attachment, if it is tested.
+    pub stencil: Option<StencilTarget>,
 }
 
 /// A draw: two stages, and what is between them. Modules are given beside it, for they may be one
@@ -279,7 +292,7 @@ pub struct Draw<'d> {
     pub resources: Resources<'d>,
     /// Viewport, scissor, culling, and how precise a device rasterises.
     pub state: raster::State,
-    /// The colour attachments, each location once. Blending is off and all components are written.
+    /// The colour attachments, each location once. All components are written.
     pub targets: &'d [ColourTarget],
     /// The depth attachment, if there is one.
     pub depth: Option<&'d DepthTarget>,

@@ -18,7 +18,7 @@ use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
 use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
-use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, Triangle};
+use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, StencilBuffer, Topology, Triangle};
 use crate::spirv::concurrency::Agent;
 use crate::spirv::environment::{Draw, Observation};
 use crate::spirv::grid::work::{Begin, Finished, Work};
@@ -49,6 +49,8 @@ struct Running {
     /// The edges that the centres lie on, where nothing else decides who has the fragments.
     edges: [Option<Edge>; 4],
     depths: [Inexact; 4],
+    /// Whether its triangle is front-facing, and whether every device says so.
+    front: (bool, bool),
     /// What its invocations are given, where they may be run again over sets.
     begun: Option<Begun>,
 }
@@ -117,6 +119,7 @@ pub(super) struct Fragments<'m, 'd> {
     explorer: Option<Explorer<'m>>,
     targets: Vec<Target>,
     depth: Option<DepthBuffer>,
+    stencil: Option<StencilBuffer>,
 }
 
 /// A conditional answer: the value where every device has it.
@@ -154,6 +157,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             explorer: None,
             targets: draw.targets.iter().map(Target::new).collect(),
             depth: draw.depth.map(|depth| depth.buffer.clone()),
+            stencil: draw.depth.and_then(|depth| depth.stencil.as_ref()).map(|stencil| stencil.buffer.clone()),
         }
     }
 
@@ -211,6 +215,12 @@ impl<'m, 'd> Fragments<'m, 'd> {
             }
             position
         };
+        if self.draw.vertices.topology == Topology::Points {
+            let size = self.vertices.size(rows[0]);
+            let elsewhere = self.keeps_doubt && matches!(size.lane().judge(self.vertex_profile), Expected::Undecided(_));
+            let size = if size.undefined.is_some() || elsewhere { f32::NAN } else { f32::from_bits(size.bits as u32) };
+            return Setup::point(self.rules, &self.draw.state, position(rows[0]), size);
+        }
         Setup::new(self.rules, &self.draw.state, rows.map(position))
     }
 
@@ -227,10 +237,12 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Some(offset) => fragments[lane].bias(&self.draw.state, offset),
             None => fragments[lane].coordinate[2],
         });
+        let front = (fragments[0].front, current.front_certain);
         if self.interface.modes.early_fragment_tests {
             for (lane, role) in roles.iter_mut().enumerate() {
                 let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
-                *role = operations::test(&mut self.depth, self.draw, pixel, *role, depths[lane]);
+                let attached = (&mut self.depth, &mut self.stencil);
+                *role = operations::test(attached, (self.draw, self.rules), pixel, *role, (depths[lane], front));
             }
         }
         if roles.iter().all(|role| *role == Role::Helper) {
@@ -246,7 +258,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             if decided { None } else { edge().map(|first| self.edge(current, first)) }
         });
         let again = self.explorer.as_ref().map(|_| begun.clone());
-        self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths, begun: again });
+        self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths, front, begun: again });
         self.begun = Some(begun);
         self.queue.push_back(Queued::Quad(workgroup));
         true
@@ -284,9 +296,15 @@ impl<'m, 'd> Fragments<'m, 'd> {
             // rasterisation covers and an early test makes a helper
             // (Vulkan, Built-In Variables, SampleMask).
             Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
-            Source::Undefined(kind) => Scalar::undefined(Origin { kind, ..unwritten }),
+            // Where a primitive is no point it is undefined (Vulkan, Built-In Variables, PointCoord).
+            Source::PointCoordinate(component) => match fragment.point {
+                Some(coordinate) => scalar_of(coordinate[component]),
+                None => Scalar::undefined(Origin { kind: Unspecified::PointCoord, ..unwritten }),
+            },
             Source::Vertices(place, how) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
+                // A point has the values of its vertex.
+                let how = if fragment.point.is_some() { Interpolation::Flat } else { how };
                 let seen = if how == Interpolation::Flat { &corners[..1] } else { &corners[..] };
                 if let Some(origin) = seen.iter().find_map(|scalar| scalar.undefined) {
                     return Scalar::undefined(Origin { kind: origin.kind, ..unwritten });
@@ -309,9 +327,9 @@ impl<'m, 'd> Fragments<'m, 'd> {
     }
 
     /// The attachments after all fragments.
-    pub(super) fn finish(mut self) -> (Vec<targets::ObservedTarget>, Option<DepthBuffer>) {
+    pub(super) fn finish(mut self) -> (Vec<targets::ObservedTarget>, Option<DepthBuffer>, Option<StencilBuffer>) {
         self.commit();
-        (self.targets.into_iter().map(Target::observed).collect(), self.depth)
+        (self.targets.into_iter().map(Target::observed).collect(), self.depth, self.stencil)
     }
 }
 
@@ -378,7 +396,7 @@ impl<'m> Fragments<'m, '_> {
                 }
                 Ok(Setup::Visible(triangle)) => {
                     let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
-                    let bias = match (self.draw.state.depth_bias, &self.depth) {
+                    let bias = match (self.draw.state.depth_bias.filter(|_| !triangle.is_point()), &self.depth) {
                         (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
                         // What a depth attachment resolves is not known without one.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),

@@ -44,15 +44,16 @@ pub(super) fn run(
         return Ok(None);
     }
     let fuel = draw.limits.instructions.saturating_sub(instructions);
-    let mut judged = Judged { quads, explorer: explorer(), schedule, sink, fuel, by_relation: 0 };
+    let mut judged = Judged { quads, explorer: explorer(), schedule, sink, fuel, by_relation: 0, sampled: 0 };
     if let Err(stopped) = fragments.judge(&mut judged) {
         return Ok(stopped.outcome());
     }
     let Judged { quads, by_relation, .. } = judged;
     let executed = quads.executed() + by_relation;
-    let (targets, depth) = fragments.finish();
+    let (targets, depth, stencil) = fragments.finish();
     let Observation { buffers, images, .. } = quads.observation();
-    let mut all = DrawObservation { targets, depth, buffers, images, instructions: instructions + executed, ..DrawObservation::default() };
+    let instructions = instructions + executed;
+    let mut all = DrawObservation { targets, depth, stencil, buffers, images, instructions, ..DrawObservation::default() };
     vertices.add_to(&mut all);
     Ok(Some(Outcome::Observed(all)))
 }

@@ -79,7 +79,7 @@ fn drawn(
     if let Err(ended) = all(fragment.module(), &mut fragments, &mut quads, dispatch.limits.instructions) {
         return Ok(ended);
     }
-    let (targets, depth) = fragments.finish();
+    let (targets, depth, _) = fragments.finish();
     let depth = depth.map(|buffer| {
         let [width, height] = buffer.size();
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));

@@ -4,10 +4,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::image::{Channel, Codes, Format, Image, Numeric, pack, pack_within};
+use crate::image::{Channel, Codes, Format, Image, Numeric, pack, pack_within, unpack};
 use crate::number::integer::mask;
 use crate::number::sets::{Set, Span};
-use crate::number::{Expected, Profile, Why};
+use crate::number::{Expected, Interval, Profile, Why};
+use crate::raster::{self, Blend};
 use crate::spirv::environment::{ColourTarget, InvocationId};
 use crate::spirv::operation::Scalar as ComponentType;
 use crate::spirv::value::{Origin, Scalar};
@@ -193,23 +194,34 @@ impl Target {
         self.inexact.retain(|_, component| matches!(component, Component::Undefined(_)));
     }
 
-    /// Writes a fragment's components to a pixel, which is one of the attachment's. Where the
-    /// fragment is on an edge, and the one before it on the other side of the same edge, every
-    /// device has one of the two, and what was there before is gone.
-    pub(super) fn write(&mut self, [x, y]: [u32; 2], written: [Written; 4], presence: Presence, edge: Option<Edge>, profile: Profile) {
+    /// Writes a fragment's components to a pixel, which is one of the attachment's, or blends them
+    /// with what it holds. Where the fragment is on an edge, and the one before it on the other
+    /// side of the same edge, every device has one of the two, and what was there before is gone.
+    pub(super) fn write(
+        &mut self,
+        [x, y]: [u32; 2],
+        written: [Written; 4],
+        presence: Presence,
+        edge: Option<Edge>,
+        (profile, blend): (Profile, Option<(Blend, &raster::Rules)>),
+    ) {
         let size = self.format.bytes();
         let texel = y as usize * self.width as usize + x as usize;
-        let Some(place) = self.texels.get_mut(texel * size..(texel + 1) * size) else { return };
+        let Some(held) = self.texels.get(texel * size..(texel + 1) * size) else { return };
         let mut bytes = [0; 16];
-        bytes[..size].copy_from_slice(place);
+        bytes[..size].copy_from_slice(held);
         let mut code_of_all = u128::from_le_bytes(bytes);
         let opposite = |half: &Half| edge.is_some_and(|edge| half.edge.ends == edge.ends && half.edge.side != edge.side);
         let other = self.halves.remove(&texel).filter(opposite);
         let mut shown_of_all = [None, None, None, None];
+        let blended = blend.map(|blend| self.blended(blend, (code_of_all, texel), &written, profile));
         for (c, &channel) in self.format.channels().iter().enumerate() {
             let key = 4 * texel as u64 + c as u64;
             let old_code = (code_of_all >> channel.offset) as u64 & mask(channel.width);
-            let (code, new) = assess(self.format.numeric(), channel, written[c], profile);
+            let (code, new) = match &blended {
+                Some(blended) => blended[c].clone(),
+                None => assess(self.format.numeric(), channel, written[c], profile),
+            };
             let new_code = code.unwrap_or(old_code);
             let code = if matches!(presence, Presence::Elsewhere | Presence::Open(_)) { old_code } else { new_code };
             shown_of_all[c] = Some(new.clone());
@@ -232,16 +244,120 @@ impl Target {
                 shown => self.inexact.insert(key, shown),
             };
         }
-        place.copy_from_slice(&code_of_all.to_le_bytes()[..size]);
+        self.texels[texel * size..(texel + 1) * size].copy_from_slice(&code_of_all.to_le_bytes()[..size]);
         if let (Some(edge), None) = (edge, other) {
             self.halves.insert(texel, Half { edge, shown: shown_of_all });
         }
+    }
+
+    /// What is written to a texel of these bits where components are blended with it.
+    fn blended(
+        &self,
+        (blend, rules): (Blend, &raster::Rules),
+        (texel, place): (u128, usize),
+        written: &[Written; 4],
+        profile: Profile,
+    ) -> [(Option<u64>, Component); 4] {
+        let numeric = self.format.numeric();
+        let channel = |c: usize| self.format.channels().get(c).copied();
+        let source = [0, 1, 2, 3].map(|c: usize| Blended::of_written(written[c], profile));
+        let destination = [0, 1, 2, 3].map(|c: usize| match channel(c) {
+            // Conversion to RGBA.
+            None => Blended::exactly(if c == 3 { 1.0 } else { 0.0 }),
+            Some(channel) => {
+                let code = (texel >> channel.offset) as u64 & mask(channel.width);
+                let held = self.inexact.get(&(4 * place as u64 + c as u64)).cloned().unwrap_or(Component::Exactly(code));
+                Blended::of_held((numeric, channel.width), code, held)
+            }
+        });
+        let values = [&source, &destination].map(|side| [0, 1, 2, 3].map(|c: usize| side[c].value));
+        let allowed = [&source, &destination].map(|side| [0, 1, 2, 3].map(|c: usize| side[c].allowed));
+        [0, 1, 2, 3].map(|c: usize| {
+            let Some(Channel { width, .. }) = channel(c) else { return (None, Component::Undecided(Why::Approximate)) };
+            let reads = blend.reads(c);
+            let read = || [&source, &destination].into_iter().zip(reads).flat_map(|(side, reads)| side.iter().zip(reads));
+            let read = || read().filter(|(_, is_read)| *is_read).map(|(component, _)| component);
+            let best = pack(numeric, width, (blend.definite(rules, (numeric, width), values, c) as f32).to_bits()).best;
+            if let Some(made) = read().find_map(|component| component.undefined) {
+                return (Some(best), Component::Undefined(made));
+            }
+            if let Some(why) = read().find_map(|component| component.doubt) {
+                return (Some(best), Component::Undecided(why));
+            }
+            let set = Set::of_f32(blend.allowed((numeric, width), allowed, c));
+            (Some(best), if set.is_bounded() { within(numeric, width, set, best) } else { Component::Undecided(Why::Infinite) })
+        })
     }
 
     pub(super) fn observed(mut self) -> ObservedTarget {
         // The texels are as many as they were.
         let _ = self.image.fill(0, &self.texels);
         ObservedTarget { location: self.location, image: self.image, inexact: self.inexact }
+    }
+}
+
+/// A component of a fragment, or of an attachment, that is blended.
+struct Blended {
+    /// The definite value.
+    value: f64,
+    /// What a device may have.
+    allowed: Interval,
+    /// Why it is not known what a device has, if so.
+    doubt: Option<Why>,
+    /// What made it, if it is an undefined value.
+    undefined: Option<MadeBy>,
+}
+
+impl Blended {
+    fn exactly(value: f64) -> Blended {
+        Blended { value, allowed: Interval::point(value), doubt: None, undefined: None }
+    }
+
+    fn unknown(value: f64, why: Why) -> Blended {
+        Blended { doubt: Some(why), allowed: Interval::ANY, ..Blended::exactly(value) }
+    }
+
+    /// What a fragment writes.
+    fn of_written(written: Written, profile: Profile) -> Blended {
+        let undefined = |made| Blended { undefined: Some(made), ..Blended::unknown(0.0, Why::Domain) };
+        let (scalar, set) = match written {
+            Written::Nothing => return undefined(MadeBy { kind: Unspecified::UnwrittenOutput, instruction: None }),
+            Written::Unknown(why) => return Blended::unknown(0.0, why),
+            Written::Scalar(scalar) => (scalar, None),
+            Written::Within(scalar, set) => (scalar, Some(set)),
+        };
+        if let Some(origin) = scalar.undefined {
+            return undefined(made_by(origin));
+        }
+        let value = f64::from(f32::from_bits(scalar.bits as u32));
+        let expected = set.map_or_else(|| scalar.lane().judge(profile), |set| Expected::of(set, Why::Approximate));
+        match expected {
+            Expected::Bits(_) | Expected::Zero => Blended::exactly(value),
+            Expected::Within(set) => match set.hull() {
+                Some(hull) => Blended { allowed: Interval::between(hull.low, hull.high), ..Blended::exactly(value) },
+                None => Blended::unknown(value, Why::Approximate),
+            },
+            Expected::Undecided(why) => Blended::unknown(value, why),
+        }
+    }
+
+    /// What an attachment holds: a code, and what a device may hold instead.
+    fn of_held((numeric, width): (Numeric, u8), code: u64, held: Component) -> Blended {
+        let value = unpack(numeric, width, code);
+        let number = |code: u64| Interval::point(unpack(numeric, width, code));
+        match held {
+            Component::Exactly(_) => Blended { allowed: number(code), ..Blended::exactly(value) },
+            Component::OneOf(Codes { best, others, nan: 0, any: None }) => {
+                Blended { allowed: others.iter().fold(number(best), |hull, &code| hull.hull(number(code))), ..Blended::exactly(value) }
+            }
+            Component::OneOf(_) => Blended::unknown(value, Why::NaN),
+            Component::Within(set) => match set.hull().filter(|_| set.is_bounded()) {
+                Some(hull) => Blended { allowed: Interval::between(hull.low, hull.high), ..Blended::exactly(value) },
+                None => Blended::unknown(value, Why::Approximate),
+            },
+            Component::Undecided(why) => Blended::unknown(value, why),
+            Component::Undefined(made) => Blended { undefined: Some(made), ..Blended::unknown(value, Why::Domain) },
+        }
     }
 }
 

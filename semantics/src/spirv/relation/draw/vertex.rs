@@ -9,6 +9,7 @@ use crate::image::{Numeric, unpack, unpack_allowed};
 use crate::number::integer::{mask, signed};
 use crate::number::{Trust, Why};
 use crate::outcome::{Limit, Outcome};
+use crate::raster::Topology;
 use crate::spirv::concurrency::Agent;
 use crate::spirv::environment::{Attribute, Draw, Observation, Rate, Robustness};
 use crate::spirv::grid::prepare::{Refused, unsupported};
@@ -45,6 +46,8 @@ pub(super) struct Output<'m> {
 pub(super) struct Interface<'m> {
     inputs: Vec<(&'m Variable, Vec<Source>)>,
     position: Option<(&'m Variable, usize)>,
+    /// PointSize, where points are drawn.
+    size: Option<(&'m Variable, usize)>,
     /// The scalars at locations.
     pub(super) outputs: Vec<Output<'m>>,
 }
@@ -52,7 +55,7 @@ pub(super) struct Interface<'m> {
 impl<'m> Interface<'m> {
     /// Of the variables that the vertex stage uses, with the attributes of a draw.
     pub(super) fn new(module: &'m Module, variables: &[&'m Variable], draw: &Draw<'_>) -> Result<Interface<'m>, Refused> {
-        let mut interface = Interface { inputs: Vec::new(), position: None, outputs: Vec::new() };
+        let mut interface = Interface { inputs: Vec::new(), position: None, size: None, outputs: Vec::new() };
         for &variable in variables {
             match variable.class {
                 StorageClass::Input => {
@@ -71,6 +74,9 @@ impl<'m> Interface<'m> {
         if interface.position.is_none() {
             return unsupported("a vertex stage that writes no Position");
         }
+        if interface.size.is_none() && draw.vertices.topology == Topology::Points {
+            return unsupported("points by a vertex stage that writes no PointSize");
+        }
         Ok(interface)
     }
 
@@ -78,7 +84,8 @@ impl<'m> Interface<'m> {
         for (index, part) in interface::parts(module, variable)?.into_iter().enumerate() {
             match part.place {
                 Place::BuiltIn(BuiltIn::Position, 0) => self.position = Some((variable, index)),
-                Place::BuiltIn(BuiltIn::Position | BuiltIn::PointSize, _) => {}
+                Place::BuiltIn(BuiltIn::PointSize, _) => self.size = Some((variable, index)),
+                Place::BuiltIn(BuiltIn::Position, _) => {}
                 Place::BuiltIn(built_in, _) if !interface::is_touched(module, variable, built_in) => {}
                 Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
                 Place::At(slot) => self.outputs.push(Output { slot, type_: part.type_, variable, index }),
@@ -149,7 +156,7 @@ pub(super) struct Vertices<'m, 'd> {
     pub(super) rows: Vec<u32>,
     /// What the invocation that begins is given.
     begun: Vec<(&'m Variable, Scalars)>,
-    /// By shaded vertex: the position and the scalars at locations.
+    /// By shaded vertex: the position, the scalars at locations, and the size of a point.
     left: Vec<Scalar>,
 }
 
@@ -160,7 +167,7 @@ impl<'m, 'd> Vertices<'m, 'd> {
         let from = &draw.vertices;
         let all = u64::from(from.count).checked_mul(from.instances.into()).filter(|&all| all <= draw.limits.invocations);
         let all = all.ok_or(Limit { what: "invocations", bound: draw.limits.invocations })?;
-        let width = 4 + interface.outputs.len();
+        let width = 5 + interface.outputs.len();
         let bytes = (width * size_of::<Scalar>()) as u64 + 16;
         if all.checked_mul(bytes).is_none_or(|bytes| bytes > draw.limits.memory) {
             return Err(Limit { what: "bytes of memory", bound: draw.limits.memory }.into());
@@ -196,8 +203,14 @@ impl<'m, 'd> Vertices<'m, 'd> {
 
     /// What a shaded vertex left: its position, and the scalars at locations.
     pub(super) fn left(&self, row: u32) -> &[Scalar] {
-        let width = 4 + self.interface.outputs.len();
-        &self.left[row as usize * width..][..width]
+        let width = 5 + self.interface.outputs.len();
+        &self.left[row as usize * width..][..width - 1]
+    }
+
+    /// The size of the point that a shaded vertex is.
+    pub(super) fn size(&self, row: u32) -> Scalar {
+        let width = 5 + self.interface.outputs.len();
+        self.left[row as usize * width + width - 1]
     }
 
     fn input(&self, [vertex, instance]: [u32; 2], source: Source) -> Result<Scalar, (u32, u32)> {
@@ -267,10 +280,10 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
             }
             held.as_ref().and_then(|(_, scalars)| scalars.get(index).copied())
         };
-        let width = 4 + self.interface.outputs.len();
+        let width = 5 + self.interface.outputs.len();
         let row = &mut self.left[workgroup as usize * width..][..width];
         let position = self.interface.position.into_iter().flat_map(|(variable, index)| (0..4).map(move |c| (variable, index + c)));
-        let all = position.chain(self.interface.outputs.iter().map(|output| (output.variable, output.index)));
+        let all = position.chain(self.interface.outputs.iter().map(|output| (output.variable, output.index))).chain(self.interface.size);
         for (to, (variable, index)) in row.iter_mut().zip(all) {
             if let Some(scalar) = scalar(variable, index) {
                 *to = scalar;

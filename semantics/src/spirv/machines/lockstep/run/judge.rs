@@ -16,10 +16,11 @@ use smallvec::SmallVec;
 use super::super::column::{self, LANES, Lanes};
 use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
 use super::codes::Done;
+use super::quads::{DIFFERENCES, whole};
 use super::warp::{Kept, Warp, kept};
 use super::{Broken, Shared};
-use crate::number::sets::{CellId, Exploration, Sets, Truth};
-use crate::number::{self, Lane, Trust, Tuple, Why, integer};
+use crate::number::sets::{CellId, Exploration, Sets, Truth, Unsettled};
+use crate::number::{self, Arithmetic, Lane, Trust, Tuple, Why, integer};
 use crate::spirv::operation::{Operand, Scalar as Component, Shape, Signature, Site as Where};
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use rspirv::spirv::Op as Core;
@@ -72,6 +73,8 @@ enum Plan {
     },
     /// It reads texels.
     Image,
+    /// It takes differences in quads.
+    Derivative,
     /// It reads and writes these, of which none may be noted.
     Columns { reads: SmallVec<[u32; 3]>, writes: SmallVec<[u32; 2]> },
 }
@@ -139,7 +142,8 @@ impl Program {
                     Core::ImageQuerySize | Core::ImageQuerySizeLod | Core::ImageQueryLevels => columns(),
                     _ => Plan::Image,
                 },
-                Op::Derivative | Op::Atomic | Op::Fence => return None,
+                Op::Derivative => Plan::Derivative,
+                Op::Atomic | Op::Fence => return None,
                 Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => return None,
                 Op::LoadShared | Op::LoadSharedSet | Op::StoreShared | Op::StoreSharedSet => return None,
                 Op::Demote | Op::IsHelper => return None,
@@ -370,6 +374,11 @@ impl Warp {
                     }
                     Err(broken) => Err(broken),
                 },
+                Plan::Derivative => {
+                    let lost = self.judged_derivative(&mut ledger, code);
+                    self.leave(&mut ledger, lost);
+                    Ok(())
+                }
                 Plan::Columns { reads, writes } => {
                     let open = reads.iter().fold(0, |set, &at| set | ledger.noted[at as usize]) & self.active;
                     if open != 0 {
@@ -630,6 +639,34 @@ impl Warp {
         Ok(())
     }
 
+    /// The differences in quads of a column, as the relation has them. Gives the lanes that are
+    /// left to it: of quads that are not whole, or with an undefined operand, or of which a lane
+    /// may have come here by another way.
+    fn judged_derivative(&mut self, ledger: &mut Ledger, code: &Code) -> Lanes {
+        let (kind, arithmetic) = (code.c as usize % 4, self.calculator.arithmetic);
+        let undefined = self.undefined[code.a as usize] & self.active;
+        let here = if ledger.quads { whole(whole(self.active) & !ledger.parted & !undefined) } else { 0 };
+        for first in column::lanes(here & 0x1111_1111_1111_1111) {
+            let values = [0, 1, 2, 3].map(|of: usize| self.float_in(ledger, Slot::Word(code.a), first + of));
+            for (of, own) in DIFFERENCES[kind].into_iter().enumerate() {
+                let mut of_rows = |[to, from]: [usize; 2]| difference(&arithmetic, &mut ledger.sets, values[to], values[from]);
+                let result = match [[3, 2], [3, 1]].get(kind) {
+                    None => of_rows(own),
+                    // The other row's or column's too.
+                    Some(&other) => {
+                        let both = of_rows(own).and_then(|own| Ok((own, of_rows(other)?)));
+                        both.and_then(|(own, other)| either(&mut ledger.sets, own, other))
+                    }
+                };
+                match result {
+                    Ok(result) => self.put_lane(ledger, Slot::Word(code.d), first + of, result),
+                    Err(_) => ledger.unsettled |= 1 << (first + of),
+                }
+            }
+        }
+        self.active & !here
+    }
+
     /// A scalar of an operand.
     fn scalar_in(&self, ledger: &Ledger, of: Component, slot: Slot, lane: usize, instruction: u32) -> Scalar {
         let exact = Scalar::exact(of, self.bits(slot, lane));
@@ -807,6 +844,37 @@ impl Warp {
             false => ledger.note(kept, lane, scalar.trust),
         }
     }
+}
+
+/// A difference in a quad. Nothing that is declared holds it to a zero's sign, or to more than
+/// finite numbers.
+fn difference(arithmetic: &Arithmetic, sets: &mut Sets, to: Lane, from: Lane) -> Result<Lane, Unsettled> {
+    let operands = [to, from].map(|lane| [lane]);
+    let tuples = [&operands[0], &operands[1]].map(|lanes| Tuple { lanes, columns: 1 });
+    let mut result = arithmetic.apply(number::Op::Sub, &tuples)[0];
+    if !result.float().is_finite() {
+        result.trust = result.trust.in_doubt(Why::Derivative);
+    }
+    result.trust.zero_sign &= result.float() != 0.0;
+    if !result.trust.is_decided(sets.profile()) {
+        sets.widen(number::Instruction::Core(Core::DPdx as u16), &[(&[to], 1), (&[from], 1)], std::slice::from_mut(&mut result))?;
+    }
+    Ok(result)
+}
+
+/// The first of two differences, where a device may have either.
+fn either(sets: &mut Sets, first: Lane, second: Lane) -> Result<Lane, Unsettled> {
+    let unknown = Trust::CERTAIN.in_doubt(Why::Derivative);
+    let trust = Trust::selected(unknown, true, first.trust, second.trust, first.bits == second.bits);
+    let doubt = trust.doubt.and(first.trust.doubt.or(Some(Why::Derivative)));
+    let mut result = Lane { trust: Trust { doubt, cell: None, ..trust }, ..first };
+    if !result.trust.is_decided(sets.profile()) {
+        let either = sets.operand(first).set.union(sets.operand(second).set);
+        if either.is_bounded() {
+            result.trust.cell = sets.any_of(first.float(), either, Why::Derivative)?.trust.cell;
+        }
+    }
+    Ok(result)
 }
 
 /// What a component may be as an operand: an undefined value is anything.

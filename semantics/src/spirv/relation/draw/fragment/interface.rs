@@ -12,7 +12,6 @@ use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::module::{EntryPoint, Modes, Module, Variable};
 use crate::spirv::operation::Scalar as ComponentType;
 use crate::spirv::types::Type;
-use crate::undefined::Unspecified;
 
 /// Where a scalar of an input comes from.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +24,8 @@ pub(super) enum Source {
     Sample(Type),
     /// The first word of SampleMask, of that type.
     Mask(Type),
-    /// What no device need define.
-    Undefined(Unspecified),
+    /// A component of PointCoord.
+    PointCoordinate(usize),
     /// A scalar that the vertices leave, by its place.
     Vertices(usize, Interpolation),
 }
@@ -131,9 +130,7 @@ fn source(part: interface::Part, variable: &Variable, before: &vertex::Interface
         Place::BuiltIn(BuiltIn::SampleId, _) => return Ok(Source::Sample(part.type_)),
         Place::BuiltIn(BuiltIn::SampleMask, 0) => return Ok(Source::Mask(part.type_)),
         Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
-        // Only triangles are drawn, and where a primitive is no point it is undefined (Vulkan,
-        // Built-In Variables, PointCoord).
-        Place::BuiltIn(BuiltIn::PointCoord, _) => return Ok(Source::Undefined(Unspecified::PointCoord)),
+        Place::BuiltIn(BuiltIn::PointCoord, index) => return Ok(Source::PointCoordinate(index as usize)),
         Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
         Place::At(slot) => slot,
     };

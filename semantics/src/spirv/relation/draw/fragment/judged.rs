@@ -25,8 +25,11 @@ use crate::spirv::step::Sink;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Unspecified;
 
-/// Of so many quads one is run by the relation too.
+/// Of so many quads one is run by the relation too, as long as all of these take no more than so
+/// many instructions, or no more than one in so many that the machine executes.
 const SAMPLES: u32 = 256;
+const SAMPLED: u64 = 1 << 20;
+const SHARE: u64 = 1 << 11;
 /// Where so many ways wait, they are gone.
 const POOL: usize = 64;
 
@@ -58,8 +61,9 @@ pub(in crate::spirv::relation::draw) struct Judged<'j, 'p, 'm> {
     pub(in crate::spirv::relation::draw) sink: &'j mut dyn Sink,
     /// Instructions that may be executed.
     pub(in crate::spirv::relation::draw) fuel: u64,
-    /// Those that the relation has executed.
+    /// Those that the relation has executed, and those of them in samples.
     pub(in crate::spirv::relation::draw) by_relation: u64,
+    pub(in crate::spirv::relation::draw) sampled: u64,
 }
 
 /// A lane of the machine that has ended.
@@ -279,8 +283,10 @@ impl<'m> Fragments<'m, '_> {
         let roles = running.roles;
         self.left.insert(number, left);
         self.put_seen(number, seen, |lane| !unsettled[lane], roles);
-        if number.is_multiple_of(SAMPLES) {
+        if number.is_multiple_of(SAMPLES) && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
+            let before = by.by_relation;
             let related = self.quad_by_relation(by, number)?;
+            by.sampled += by.by_relation - before;
             let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
             let machine = self.left.get(&number).map_or(&[][..], |left| left);
             for (lane, (machine, relation)) in machine.iter().zip(&related).enumerate() {

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use super::super::targets::{Presence, Written};
 use super::{Fragments, Interface, Queued, Running};
 use crate::number::{Expected, Inexact, Interval, Profile, Why};
-use crate::raster::{self, DepthBuffer, Doubt, Lane};
-use crate::spirv::environment::Draw;
+use crate::raster::{self, DepthBuffer, Doubt, Lane, StencilBuffer};
+use crate::spirv::environment::{DepthTarget, Draw};
 use crate::spirv::module::Variable;
 use crate::spirv::value::{Scalar, Scalars};
 
@@ -168,17 +168,21 @@ impl Fragments<'_, '_> {
                 Queued::Quad(workgroup) => {
                     let Some(left) = self.left.remove(&workgroup) else { return };
                     let Some(quad) = self.running.remove(&workgroup) else { return };
+                    let blend = self.draw.state.blend.map(|blend| (blend, self.rules));
                     for (lane, left) in left.into_iter().enumerate() {
                         let pixel = quad.pixel(lane);
                         let role = match self.interface.modes.early_fragment_tests {
                             true => left.role,
-                            false => test(&mut self.depth, self.draw, pixel, left.role, left.depth),
+                            false => {
+                                let attached = (&mut self.depth, &mut self.stencil);
+                                test(attached, (self.draw, self.rules), pixel, left.role, (left.depth, quad.front))
+                            }
                         };
                         let Role::Fragment(presence) = role else { continue };
                         // Where it may be discarded, what was there before may stay.
                         let edge = quad.edges[lane].filter(|_| left.stays);
                         for (target, written) in self.targets.iter_mut().zip(left.written) {
-                            target.write(pixel, written, presence, edge, self.interface.profile);
+                            target.write(pixel, written, presence, edge, (self.interface.profile, blend));
                         }
                     }
                 }
@@ -192,22 +196,49 @@ impl Fragments<'_, '_> {
         let area = self.draw.state.area;
         for pixel in (area.y..area.end_y).flat_map(|y| (area.x..area.end_x).map(move |x| [x, y])) {
             for target in &mut self.targets {
-                target.write(pixel, [Written::Unknown(Why::Coverage); 4], Presence::Elsewhere, None, self.interface.profile);
+                let unknown = [Written::Unknown(Why::Coverage); 4];
+                target.write(pixel, unknown, Presence::Elsewhere, None, (self.interface.profile, None));
             }
             if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
                 depth.doubt(pixel);
+            }
+            if let Some(stencil) = &mut self.stencil {
+                stencil.doubt(pixel);
             }
         }
     }
 }
 
-/// The depth bounds test and the depth test of what an invocation is for.
-pub(super) fn test(buffer: &mut Option<DepthBuffer>, draw: &Draw<'_>, pixel: [u32; 2], role: Role, depth: Inexact) -> Role {
+/// The depth bounds test, the stencil test and the depth test of what an invocation is for: of its
+/// depth, and of whether its triangle is front-facing, and certainly so.
+pub(super) fn test(
+    (buffer, stencil): (&mut Option<DepthBuffer>, &mut Option<StencilBuffer>),
+    (draw, rules): (&Draw<'_>, &raster::Rules),
+    pixel: [u32; 2],
+    role: Role,
+    (depth, (front, front_certain)): (Inexact, (bool, bool)),
+) -> Role {
     let (Some(buffer), Some(target), Role::Fragment(_)) = (buffer, draw.depth, role) else { return role };
     let role = draw.state.depth_bounds.map_or(role, |bounds| role.after(buffer.within(pixel, bounds)));
     let Role::Fragment(presence) = role else { return role };
-    role.after(match presence {
+    let (Some(stencil), Some(of)) = (stencil, &target.stencil) else {
+        return role.after(depth_test(buffer, target, pixel, presence, depth));
+    };
+    let both = if front { [of.front, of.back] } else { [of.back, of.front] };
+    let faces = if front_certain { &both[..1] } else { &both[..] };
+    let after = role.after(stencil.test(rules, pixel, faces));
+    let passed = match after {
+        Role::Fragment(presence) => depth_test(buffer, target, pixel, presence, depth),
+        Role::Helper => raster::Passed { passed: false, certain: true },
+    };
+    let is_present = matches!(presence, Presence::Sure | Presence::Here);
+    stencil.update(rules, pixel, faces, passed, (is_present, presence == Presence::Sure));
+    after.after(passed)
+}
+
+fn depth_test(buffer: &mut DepthBuffer, target: &DepthTarget, pixel: [u32; 2], presence: Presence, depth: Inexact) -> raster::Passed {
+    match presence {
         Presence::Elsewhere | Presence::Open(_) => buffer.test_absent(pixel, depth, target.compare, target.writes),
         _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),
-    })
+    }
 }
