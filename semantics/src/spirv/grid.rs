@@ -52,7 +52,7 @@ pub use exhaust::exhaust;
 pub(super) use explore::alone;
 pub use explore::{Acceptance, OpenWord, explore};
 pub use observe::{Doubtful, DoubtfulTexels, Report};
-pub use weak::{Read, weakly};
+pub use weak::{Read, Shown, weakly};
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
 pub const RESIDENT: u32 = 1024;

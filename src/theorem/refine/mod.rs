@@ -19,10 +19,10 @@
 //! inputs only; if it depends on a value that devices may differ in, it is undecided. What BEFORE
 //! shows is a set where atomics make it depend on the schedule: AFTER must stay in it, and a
 //! disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them
-//! only is undecided. So is what is outside of all of them, where BEFORE has relaxed atomics at
-//! different locations that a device may reorder: the schedules interleave, and the memory model
-//! allows more than interleavings. Where AFTER has such atomics and BEFORE orders them, the input
-//! is undecided too, for AFTER may show more than was seen.
+//! only is undecided. The schedules interleave, and the memory model allows more where relaxed
+//! atomics at different locations may be reordered: there all executions of the model are tried
+//! ([`grid::weakly`](smallstep_semantics::spirv::grid::weakly)), of BEFORE and of AFTER, and what is
+//! too large for that is undecided.
 //!
 //! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of
 //! an undefined `x` is any value here: of BEFORE that allows too much, and of AFTER it would ask
@@ -98,6 +98,8 @@ pub struct Settings {
     pub schedules: u64,
     /// How far all schedules are tried.
     pub budget: Budget,
+    /// How far executions that are no interleavings are tried, where relaxed atomics have some.
+    pub executions: Budget,
     /// The number of workgroups, if it does not vary.
     pub groups: Option<[u32; 3]>,
     /// Buffers that do not vary.
@@ -116,6 +118,7 @@ impl Default for Settings {
             robustness: Robustness::None,
             schedules: 4,
             budget: Budget { executions: 2_000, steps: 400_000 },
+            executions: EXECUTIONS,
             groups: None,
             pinned: Vec::new(),
             push: None,
@@ -123,6 +126,9 @@ impl Default for Settings {
     }
 }
 
+/// How far executions of one input are tried: ends, and choices of what an atomic reads or where it
+/// writes.
+pub const EXECUTIONS: Budget = Budget { executions: 4_000, steps: 10_000 };
 /// How many instructions AFTER may take for one of BEFORE.
 pub const SLOWER: u64 = 16;
 /// How many instructions AFTER may take beyond that.

@@ -87,10 +87,9 @@ struct Known<V> {
 }
 
 /// Who has accessed a location.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Touched {
-    by: Option<u32>,
-    several: bool,
+    by: BTreeSet<u32>,
     written: bool,
 }
 
@@ -100,76 +99,88 @@ struct Node<A: Agents> {
     execution: Execution<A::Value>,
 }
 
-struct Search<'v, A: Agents> {
+/// Takes what an end shows.
+type Visit<'v, A, T> = &'v mut dyn FnMut(&mut Vec<T>, &A, &Execution<<A as Agents>::Value>);
+
+struct Search<'v, A: Agents, T> {
     known: Known<A::Value>,
-    next: Known<A::Value>,
+    /// The values that the executions of this round write.
+    values: Vec<(Location, u32, A::Value)>,
     touched: BTreeMap<Location, Touched>,
     seen: FxHashSet<Vec<u32>>,
     done: Exploration,
-    budget: Budget,
     rules: Rules,
     /// Whether something was left out.
     cut: bool,
-    visit: &'v mut dyn FnMut(&A, &Execution<A::Value>),
+    found: Vec<T>,
+    visit: Visit<'v, A, T>,
 }
 
-/// Runs a program in every way that the memory model allows, and shows each end, some of them more
-/// than once. The budget is for each of a few rounds: ends, and choices.
-pub fn enumerate<A: Agents>(
+/// Runs a program in every way that the memory model allows; what `visit` puts into a list at each
+/// end. The budget is for each of a few rounds: ends, and choices.
+pub fn enumerate<A: Agents, T>(
     start: &A,
     topology: Topology,
     rules: Rules,
     budget: Budget,
-    visit: &mut dyn FnMut(&A, &Execution<A::Value>),
-) -> Exploration {
-    let empty = || Known { contended: BTreeSet::new(), agents: BTreeSet::new(), values: Vec::new() };
-    let mut known = empty();
+    visit: Visit<'_, A, T>,
+) -> (Vec<T>, Exploration) {
+    let mut known = Known { contended: BTreeSet::new(), agents: BTreeSet::new(), values: Vec::new() };
+    let mut found = Vec::new();
     for _ in 0..ROUNDS {
         let mut search = Search {
-            next: known.clone(),
+            values: known.values.clone(),
             known,
             touched: BTreeMap::new(),
             seen: FxHashSet::default(),
             done: Exploration::default(),
-            budget,
             rules,
             cut: false,
+            found,
             visit: &mut *visit,
         };
         let mut stack = vec![Node { agents: start.clone(), execution: Execution::new(topology, rules) }];
-        while let Some(node) = stack.pop() {
-            if search.done.steps >= budget.steps || search.done.executions >= budget.executions {
-                return search.done;
-            }
+        let mut within = true;
+        while let (true, Some(node)) = (within, stack.pop()) {
             search.done.steps += 1;
             search.branch(node, &mut stack);
+            within = search.done.steps < budget.steps && search.done.executions < budget.executions;
         }
-        let Search { known: before, mut next, touched, mut done, cut, .. } = search;
-        next.contended.extend(touched.iter().filter(|(_, t)| t.several && t.written).map(|(at, _)| *at));
-        if overlapping(&next.contended, &touched) {
-            return done;
+        let Search { known: before, values, touched, mut done, cut, found: shown, .. } = search;
+        found = shown;
+        let shared = |(_, t): &(&Location, &Touched)| t.by.len() > 1 && t.written;
+        let mut next = Known { values, ..before.clone() };
+        for (at, touched) in touched.iter().filter(shared) {
+            next.contended.insert(*at);
+            next.agents.extend(&touched.by);
         }
-        if next == before {
-            done.complete = !cut;
-            return done;
+        if (&next.contended, &next.agents) != (&before.contended, &before.agents) {
+            // What was found without knowing of these may be no execution at all.
+            (found, next.values) = (Vec::new(), before.values);
+        } else if next == before || !within {
+            done.complete = within && !cut;
+            return (found, done);
+        }
+        if !within || overlapping(&next.contended, &touched) {
+            return (found, done);
         }
         known = next;
     }
-    Exploration::default()
+    (found, Exploration::default())
 }
 
 /// Whether accesses of different sizes meet at something contended.
 fn overlapping(contended: &BTreeSet<Location>, touched: &BTreeMap<Location, Touched>) -> bool {
     let meet = |a: &Location, b: &Location| a.0 == b.0 && a.1 < b.1 + b.2 && b.1 < a.1 + a.2;
     let of_several = |a: (&Location, &Touched), b: (&Location, &Touched)| {
-        let apart = a.1.by != b.1.by || a.1.several || b.1.several;
+        let apart = a.1.by != b.1.by || a.1.by.len() > 1;
         a.0 != b.0 && meet(a.0, b.0) && apart && (a.1.written || b.1.written)
     };
     let near = |at: &(&Location, &Touched)| touched.range(..=(at.0.0, at.0.1 + at.0.2, 0)).rev().take(16).any(|other| of_several(*at, other));
     touched.iter().any(|at| near(&at)) || contended.iter().any(|at| touched.keys().any(|other| at != other && meet(at, other)))
 }
 
-impl<A: Agents> Search<'_, A> {
+impl<A: Agents, T> Search<'_, A, T> {
     /// All ways to go on.
     fn branch(&mut self, mut node: Node<A>, stack: &mut Vec<Node<A>>) {
         if !self.settle(&mut node) {
@@ -339,7 +350,6 @@ impl<A: Agents> Search<'_, A> {
                     if !self.known.contended.contains(&at) {
                         continue;
                     }
-                    self.next.agents.insert(event.agent);
                     let is_plain = matches!(access.kind, Kind::Load | Kind::Store);
                     let (read, write) = if index == 0 && !is_plain { (read, write) } else { (None, None) };
                     let place = write.map_or((execution.length(at) + 1, false), |write| write);
@@ -362,8 +372,7 @@ impl<A: Agents> Search<'_, A> {
 
     fn touched(&mut self, access: &Access, agent: u32) {
         let touched = self.touched.entry(location(access)).or_default();
-        touched.several |= touched.by.is_some_and(|by| by != agent);
-        touched.by = touched.by.or(Some(agent));
+        touched.by.insert(agent);
         touched.written |= access.kind.writes();
     }
 
@@ -377,10 +386,10 @@ impl<A: Agents> Search<'_, A> {
         }
         self.done.executions += 1;
         for (at, agent, value) in node.execution.values() {
-            if self.known.contended.contains(&at) && !self.next.values.iter().any(|(a, b, v)| (*a, *b) == (at, agent) && v == value) {
-                self.next.values.push((at, agent, value.clone()));
+            if !self.values.iter().any(|(a, b, v)| (*a, *b) == (at, agent) && v == value) {
+                self.values.push((at, agent, value.clone()));
             }
         }
-        (self.visit)(&node.agents, &node.execution);
+        (self.visit)(&mut self.found, &node.agents, &node.execution);
     }
 }

@@ -8,7 +8,7 @@ use super::prepare::Dispatched;
 use super::work::Work;
 use super::{Grid, RESIDENT, race};
 use crate::interleavings::{Budget, Exploration};
-use crate::outcome::{Limit, Outcome};
+use crate::outcome::Outcome;
 use crate::spirv::concurrency::axioms::{Deed, Event, Execution, Location};
 use crate::spirv::concurrency::weak::{Agents, Done, Upcoming, enumerate};
 use crate::spirv::concurrency::{Access, Agent, Class, Kind, Race, Rules};
@@ -40,36 +40,37 @@ pub struct Read {
     pub from: Option<(InvocationId, u32)>,
 }
 
-/// Runs a small dispatch in every way that the memory model allows, and shows how each ends, some
-/// ways more than once, with what its contended atomics read.
+/// What a dispatch shows in an execution, and what its contended atomics read there.
+pub type Shown = (Outcome<Observation>, Vec<Read>);
+
+/// Runs a small dispatch in every way that the memory model allows: how it ends, each way once, with
+/// an execution that ends so.
 ///
-/// Errors as of [`super::run`]; a dispatch that is refused is the one outcome.
+/// Errors as of [`super::run`]; a dispatch that is refused shows nothing, and is not complete.
 pub fn weakly(
     module: &Module,
     dispatch: &Dispatch<'_>,
     relation: &Relation,
     rules: Rules,
     budget: Budget,
-    mut visit: impl FnMut(Outcome<Observation>, &dyn Fn() -> Vec<Read>),
-) -> Result<Exploration, LoadError> {
-    let refused = match Grid::new(module, dispatch, relation)? {
-        Err(outcome) => Some(outcome),
-        Ok(grid) if grid.topology.invocations() > RESIDENT => {
-            Some(Outcome::Limit(Limit { what: "invocations whose executions are all tried", bound: RESIDENT.into() }))
-        }
-        Ok(mut grid) => {
-            grid.log = Some(Box::default());
-            grid.admit(&mut ());
-            let topology = grid.topology;
-            return Ok(enumerate(&grid, topology, rules, budget, &mut |grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
-                visit(grid.report().outcome, &|| reads(execution));
-            }));
-        }
+) -> Result<(Vec<Shown>, Exploration), LoadError> {
+    let mut grid = match Grid::new(module, dispatch, relation)? {
+        Ok(grid) if grid.topology.invocations() <= RESIDENT => grid,
+        _ => return Ok((Vec::new(), Exploration::default())),
     };
-    if let Some(outcome) = refused {
-        visit(outcome, &Vec::new);
-    }
-    Ok(Exploration::default())
+    grid.log = Some(Box::default());
+    grid.admit(&mut ());
+    let topology = grid.topology;
+    let same = |a: &Outcome<Observation>, b: &Outcome<Observation>| match (a, b) {
+        (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers && a.images == b.images,
+        _ => a == b,
+    };
+    Ok(enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>, grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
+        let outcome = grid.report().outcome;
+        if !found.iter().any(|(known, _)| same(known, &outcome)) {
+            found.push((outcome, reads(execution)));
+        }
+    }))
 }
 
 /// What the atomics of an execution read.
