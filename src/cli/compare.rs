@@ -79,7 +79,7 @@ impl Compare {
 
     fn before(&self, program: &Program) -> Result<Runnable, Failure> {
         let name = program.name.clone();
-        let source = self.compute.module_with(program, &self.compute.spec_values()?)?;
+        let source = self.compute.module_with(program, &self.spec_values(program)?)?;
         let wrong = |what: String| invalid(format!("{name}: {what}"));
         Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(wrong)
     }
@@ -138,6 +138,10 @@ impl Compare {
         let (before, after) = (self.reading.program(before)?, self.reading.program(after)?);
         let by_wgsl = after.language == Language::Wgsl;
         let of_wgsl = before.language == Language::Wgsl;
+        let (before, after) = match of_wgsl {
+            true => (self.compute.overriding(before), self.compute.overriding(after)),
+            false => (before, after),
+        };
         let (before, mut after) = (Compare::comparable(before, by_wgsl)?, Compare::comparable(after, false)?);
         let mut notes = Vec::new();
         if by_wgsl && !of_wgsl {
@@ -206,11 +210,17 @@ impl Compare {
     /// The values of specialization constants that AFTER has, which may have lost some; or the one
     /// that it has alone.
     fn values_after(&self, before: &Program, after: &Program) -> Result<Result<Vec<SpecValue>, String>, Failure> {
-        let (before, after) = (spec_ids(before)?, spec_ids(after)?);
-        if let Some(new) = after.iter().find(|id| !before.contains(id)) {
+        let (known, own) = (spec_ids(before)?, spec_ids(after)?);
+        if let Some(new) = own.iter().find(|id| !known.contains(id)) {
             return Ok(Err(format!("a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
         }
-        Ok(Ok(self.compute.spec_values()?.into_iter().filter(|value| after.contains(&value.id)).collect()))
+        Ok(Ok(self.spec_values(after)?.into_iter().filter(|value| own.contains(&value.id)).collect()))
+    }
+
+    /// The values of a module's specialization constants; WGSL has its overrides already.
+    fn spec_values(&self, program: &Program) -> Result<Vec<SpecValue>, Failure> {
+        let is_wgsl = Language::of_name(&program.name) == Some(Language::Wgsl);
+        if is_wgsl { Ok(Vec::new()) } else { self.compute.spec_values() }
     }
 
     fn replay(&self, file: &str, shape: &Shape<'_>, minimal: &Input) -> String {
@@ -229,6 +239,10 @@ impl Compare {
             say!("disagree on input {index} of seed {}: {}", self.seed, disagreement.what);
             say!("BEFORE, {}: {}", before.name(), disagreement.before);
             say!("AFTER, {}: {}", after.name(), disagreement.after);
+            if !disagreement.others.is_empty() {
+                say!("also different:");
+                disagreement.others.iter().for_each(|other| say!("  {other}"));
+            }
             say!("minimal input:");
             if shape.scene.is_some() {
                 shape.vertices(minimal).iter().for_each(|line| say!("  {line}"));
@@ -278,7 +292,7 @@ impl Compare {
     fn to_json(&self, before: &Runnable, after: &Runnable, shape: &Shape<'_>, summary: &Summary, code: u8) -> Value {
         let disagreement = summary.disagreement.as_ref().map(|found| {
             let (index, minimal, disagreement) = found.as_ref();
-            let Disagreement { difference, what, before: b, after: a, before_writer, after_writer } = disagreement;
+            let Disagreement { difference, what, before: b, after: a, others, before_writer, after_writer } = disagreement;
             let (undefined, place) = match &difference.how {
                 How::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly())), None),
                 How::Byte { place, byte, bytes, undefined, allowed } => {
@@ -300,7 +314,7 @@ impl Compare {
                         "assembly_line": side.assembly.as_ref().and_then(|lines| lines.of(w.instruction))})
                 })
             };
-            json!({"input": index, "kind": difference.how.kind(), "what": what, "before": b, "after": a, "place": place, "undefined": undefined,
+            json!({"input": index, "kind": difference.how.kind(), "what": what, "before": b, "after": a, "others": others, "place": place, "undefined": undefined,
                 "before_writer": writer(before, before_writer), "after_writer": writer(after, after_writer), "groups": minimal.groups,
                 "arguments": shape.arguments(minimal), "vertices": shape.vertices(minimal), "schedules": [difference.before.to_string(), difference.after.to_string()]})
         });

@@ -47,7 +47,7 @@ pub(crate) struct ComputeArgs {
     #[arg(long, value_name = "type:v,…")]
     pub(super) push: Vec<Contents>,
     /// A value for the specialization constant with this SpecId, or of a WSL
-    /// program with this name.
+    /// program with this name; of WGSL for the override with this name or id.
     #[arg(long, value_name = "SPECID=v")]
     pub(super) spec: Vec<Specialized>,
     /// Who has the next turn, on the reference: round-robin, random:SEED,
@@ -161,7 +161,15 @@ impl ComputeArgs {
     /// The module, loaded with the values that the options give to its specialization constants,
     /// or else its text.
     pub(crate) fn module(&self, program: &Program) -> Result<Source, Failure> {
-        self.module_with(program, &self.spec_values()?)
+        match program.language {
+            Language::Wgsl => self.module_with(&self.overriding(program.clone()), &[]),
+            _ => self.module_with(program, &self.spec_values()?),
+        }
+    }
+
+    /// WGSL with the values that the options give to its overrides.
+    pub(super) fn overriding(&self, program: Program) -> Program {
+        program.overriding(self.specialized())
     }
 
     /// The values of a SPIR-V module's specialization constants.
@@ -169,7 +177,7 @@ impl ComputeArgs {
         self.spec.iter().map(|s| s.by_id().map_err(invalid)).collect()
     }
 
-    /// The values of a WSL program's specialization constants, by name.
+    /// The values of a WSL or WGSL program's specialization constants, by name.
     pub(super) fn specialized(&self) -> Vec<(String, String)> {
         self.spec.iter().map(|s| (s.constant.clone(), s.value.clone())).collect()
     }

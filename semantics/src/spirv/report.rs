@@ -84,8 +84,10 @@ pub(super) fn overlapping_copy(module: &Module, at: u32) -> String {
     format!("OpCopyMemory copies %{} to %{}, which overlap in part", operand(1), operand(0))
 }
 
-/// What two accesses race in, if it is a buffer.
-pub(super) const BUFFER: &str = "a buffer";
+/// What two accesses race in, if it is a buffer: by the name of its variable, if that has one.
+pub(super) fn buffer(module: &Module, variable: u32) -> String {
+    module.name(variable).map_or_else(|| "a buffer".into(), |name| format!("the buffer %{name}"))
+}
 /// What two accesses race in, if it is Workgroup memory.
 pub(super) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for each scalar";
 

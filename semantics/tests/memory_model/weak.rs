@@ -219,9 +219,8 @@ fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
                         (true, None) => Some(0),
                         // The plain write that is visible, of those that happen before.
                         (false, _) if all[e].2.op == Op::PlainLoad => {
-                            let visible = |w: &usize| {
-                                located(*w, e) && !(0..n).any(|z| plainly_writes(z) && located(*w, z) && located(z, e))
-                            };
+                            let visible =
+                                |w: &usize| located(*w, e) && !(0..n).any(|z| plainly_writes(z) && located(*w, z) && located(z, e));
                             let write = (0..n).filter(|&w| plainly_writes(w)).find(visible);
                             Some(write.map_or(0, |w| if let Op::PlainStore(n) = all[w].2.op { n } else { 0 }))
                         }
@@ -445,7 +444,8 @@ fn any_instruction() -> impl Strategy<Value = Instruction> {
         6 => Just(Op::Load), 5 => (1u64..3).prop_map(|n| Op::Store(n, false)), 2 => (0u64..2).prop_map(|n| Op::Store(n, true)),
         3 => (0u64..2).prop_map(Op::Add), 1 => Just(Op::PlainLoad), 1 => (1u64..3).prop_map(Op::PlainStore), 2 => Just(Op::Fence)
     ];
-    let scope = prop_oneof![8 => Just(Scope::Device), 3 => Just(Scope::Workgroup), 1 => Just(Scope::Subgroup), 1 => Just(Scope::QueueFamily)];
+    let scope =
+        prop_oneof![8 => Just(Scope::Device), 3 => Just(Scope::Workgroup), 1 => Just(Scope::Subgroup), 1 => Just(Scope::QueueFamily)];
     let ordering = prop_oneof![
         4 => Just(Ordering::Relaxed), 1 => Just(Ordering::Acquire), 1 => Just(Ordering::Release), 2 => Just(Ordering::AcquireRelease)
     ];
@@ -540,10 +540,22 @@ fn the_enumerators_agree() {
 fn every_planted_axiom_is_caught() {
     let model = Rules::MODEL;
     let bugs: &[(&str, Rules)] = &[
-        ("two reads need not be coherent", Rules { coherent: |a, b| a.write.is_none() && b.write.is_none() || (Rules::MODEL.coherent)(a, b), ..model }),
-        ("a write and a read need not be coherent", Rules { coherent: |a, b| a.read.is_none() && b.write.is_none() || (Rules::MODEL.coherent)(a, b), ..model }),
-        ("a read and a write need not be coherent", Rules { coherent: |a, b| a.write.is_none() && b.read.is_none() || (Rules::MODEL.coherent)(a, b), ..model }),
-        ("two writes need not be coherent", Rules { coherent: |a, b| a.read.is_none() && b.read.is_none() || (Rules::MODEL.coherent)(a, b), ..model }),
+        (
+            "two reads need not be coherent",
+            Rules { coherent: |a, b| a.write.is_none() && b.write.is_none() || (Rules::MODEL.coherent)(a, b), ..model },
+        ),
+        (
+            "a write and a read need not be coherent",
+            Rules { coherent: |a, b| a.read.is_none() && b.write.is_none() || (Rules::MODEL.coherent)(a, b), ..model },
+        ),
+        (
+            "a read and a write need not be coherent",
+            Rules { coherent: |a, b| a.write.is_none() && b.read.is_none() || (Rules::MODEL.coherent)(a, b), ..model },
+        ),
+        (
+            "two writes need not be coherent",
+            Rules { coherent: |a, b| a.read.is_none() && b.read.is_none() || (Rules::MODEL.coherent)(a, b), ..model },
+        ),
         ("a read-modify-write reads any earlier write", Rules { adjacent: |read, write| read < write, ..model }),
         ("a location holds what was written last", Rules { coherent: |a, b| a.write.max(a.read) < b.write.max(b.read), ..model }),
         ("nothing releases", Rules { releases: |_, _| false, ..model }),
@@ -553,6 +565,10 @@ fn every_planted_axiom_is_caught() {
         ("either scope is enough", Rules { common: |a, b| a.max(b), ..model }),
         ("fences pair with nothing", Rules { fence_covers: |_, _| false, ..model }),
     ];
-    let missed: Vec<&str> = bugs.iter().filter(|(_, rules)| wrong_litmus(*rules).is_empty() && compare(*rules, 1_500, 2).is_ok()).map(|(name, _)| *name).collect();
+    let missed: Vec<&str> = bugs
+        .iter()
+        .filter(|(_, rules)| wrong_litmus(*rules).is_empty() && compare(*rules, 1_500, 2).is_ok())
+        .map(|(name, _)| *name)
+        .collect();
     assert!(missed.is_empty(), "not caught: {missed:?}");
 }

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::Relation;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
 use smallstep_semantics::spirv::grid::{self, Read};
-use smallstep_semantics::spirv::Relation;
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
@@ -20,6 +20,9 @@ const AFTER_INSTRUCTIONS: u64 = 1 << 18;
 /// The same of BEFORE, which is searched only where AFTER shows something else than the schedules
 /// that are known.
 const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
+
+/// The most bytes that a difference lists.
+pub const PLACES: usize = 256;
 
 /// What one input shows.
 #[derive(Clone, Debug)]
@@ -50,6 +53,8 @@ pub struct Difference {
     pub after: Schedule,
     /// How many instructions AFTER may execute.
     pub fuel: u64,
+    /// The bytes that differ, up to [`PLACES`].
+    pub places: Vec<(Place, u64)>,
     /// Where AFTER was seen in an execution that is no interleaving: what it shows, and the
     /// execution in words.
     pub execution: Option<Box<(Outcome<Observation>, String)>>,
@@ -375,7 +380,14 @@ struct Sides<'a> {
 impl Sides<'_> {
     /// The difference, or why there may be none.
     fn decide(&self, of_before: &Shown, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Difference, String> {
-        let difference = |how, before: &Schedule| Difference { how, before: before.clone(), after: schedule.clone(), fuel: self.fuel, execution: None };
+        let difference = |how, before: &Schedule| Difference {
+            how,
+            before: before.clone(),
+            after: schedule.clone(),
+            fuel: self.fuel,
+            places: Vec::new(),
+            execution: None,
+        };
         let own = &of_before.outcomes[0].1;
         let after = match outcome {
             Outcome::Observed(after) => after,
@@ -417,7 +429,8 @@ impl Sides<'_> {
             };
             let count = decided.len() + of_images.len();
             if nearest.as_ref().is_none_or(|(least, _)| count < *least) {
-                nearest = Some((count, difference(how, schedule)));
+                let places = decided.iter().take(PLACES).map(|(place, byte, ..)| (*place, *byte)).collect();
+                nearest = Some((count, Difference { places, ..difference(how, schedule) }));
             }
         }
         match (nearest, of_before.complete) {

@@ -26,16 +26,16 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::grid::{self, Read};
-use smallstep_semantics::spirv::{Event, Relation};
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
 use smallstep_semantics::spirv::environment::{InvocationId, Observation};
 use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::grid::{self, Read};
 use smallstep_semantics::spirv::module::Module;
 use smallstep_semantics::spirv::shared::ObjectId;
 use smallstep_semantics::spirv::step::Action;
+use smallstep_semantics::spirv::{Event, Relation};
 
 use super::{Input, Settings, Side};
 use crate::compute::told;

@@ -219,6 +219,21 @@ impl<V: Clone + PartialEq> Execution<V> {
         })
     }
 
+    /// How many events an agent has.
+    pub fn count(&self, agent: u32) -> usize {
+        self.events.iter().filter(|event| event.agent == agent).count()
+    }
+
+    /// The atomic writes of agents, each by its number among the agent's events.
+    pub fn last_writes(&self) -> impl Iterator<Item = (u32, usize)> {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        self.events.iter().filter_map(move |event| {
+            let count = counts.entry(event.agent).or_default();
+            *count += 1;
+            event.writes_atomically().then_some((event.agent, *count - 1))
+        })
+    }
+
     /// Promises a write at a place: the one before it stays where it is.
     pub fn promise(&mut self, at: Location, place: usize, value: V) -> bool {
         if !self.insert(at, place, Write { event: None, value }) {

@@ -84,6 +84,8 @@ struct Known<V> {
     agents: BTreeSet<u32>,
     /// Who has written what.
     values: Vec<(Location, u32, V)>,
+    /// By agent: which of its events was the last of these writes, at most.
+    last: BTreeMap<u32, usize>,
 }
 
 /// Who has accessed a location.
@@ -104,8 +106,9 @@ type Visit<'v, A, T> = &'v mut dyn FnMut(&mut Vec<T>, &A, &Execution<<A as Agent
 
 struct Search<'v, A: Agents, T> {
     known: Known<A::Value>,
-    /// The values that the executions of this round write.
+    /// The values that the executions of this round write, and when last.
     values: Vec<(Location, u32, A::Value)>,
+    last: BTreeMap<u32, usize>,
     touched: BTreeMap<Location, Touched>,
     seen: FxHashSet<Vec<u32>>,
     done: Exploration,
@@ -125,11 +128,12 @@ pub fn enumerate<A: Agents, T>(
     budget: Budget,
     visit: Visit<'_, A, T>,
 ) -> (Vec<T>, Exploration) {
-    let mut known = Known { contended: BTreeSet::new(), agents: BTreeSet::new(), values: Vec::new() };
+    let mut known = Known { contended: BTreeSet::new(), agents: BTreeSet::new(), values: Vec::new(), last: BTreeMap::new() };
     let mut found = Vec::new();
     for _ in 0..ROUNDS {
         let mut search = Search {
             values: known.values.clone(),
+            last: known.last.clone(),
             known,
             touched: BTreeMap::new(),
             seen: FxHashSet::default(),
@@ -146,17 +150,17 @@ pub fn enumerate<A: Agents, T>(
             search.branch(node, &mut stack);
             within = search.done.steps < budget.steps && search.done.executions < budget.executions;
         }
-        let Search { known: before, values, touched, mut done, cut, found: shown, .. } = search;
+        let Search { known: before, values, last, touched, mut done, cut, found: shown, .. } = search;
         found = shown;
         let shared = |(_, t): &(&Location, &Touched)| t.by.len() > 1 && t.written;
-        let mut next = Known { values, ..before.clone() };
+        let mut next = Known { values, last, ..before.clone() };
         for (at, touched) in touched.iter().filter(shared) {
             next.contended.insert(*at);
             next.agents.extend(&touched.by);
         }
         if (&next.contended, &next.agents) != (&before.contended, &before.agents) {
             // What was found without knowing of these may be no execution at all.
-            (found, next.values) = (Vec::new(), before.values);
+            (found, next.values, next.last) = (Vec::new(), before.values, before.last);
         } else if next == before || !within {
             done.complete = within && !cut;
             return (found, done);
@@ -176,7 +180,8 @@ fn overlapping(contended: &BTreeSet<Location>, touched: &BTreeMap<Location, Touc
         let apart = a.1.by != b.1.by || a.1.by.len() > 1;
         a.0 != b.0 && meet(a.0, b.0) && apart && (a.1.written || b.1.written)
     };
-    let near = |at: &(&Location, &Touched)| touched.range(..=(at.0.0, at.0.1 + at.0.2, 0)).rev().take(16).any(|other| of_several(*at, other));
+    let near =
+        |at: &(&Location, &Touched)| touched.range(..=(at.0.0, at.0.1 + at.0.2, 0)).rev().take(16).any(|other| of_several(*at, other));
     touched.iter().any(|at| near(&at)) || contended.iter().any(|at| touched.keys().any(|other| at != other && meet(at, other)))
 }
 
@@ -264,9 +269,9 @@ impl<A: Agents, T> Search<'_, A, T> {
     /// The values that another agent may yet write there.
     fn promised(&self, node: &Node<A>, agent: u32, at: Location) -> Vec<A::Value> {
         let mut found: Vec<A::Value> = Vec::new();
-        let ready = node.agents.ready();
-        // An agent that waits at a barrier is not ready, and goes on later.
-        if ready.is_empty() {
+        // Who writes nothing after the read is in no cycle through it: that write comes first in
+        // some other order.
+        if self.known.last.get(&agent).is_none_or(|last| *last <= node.execution.count(agent)) {
             return found;
         }
         for (of, by, value) in &self.known.values {
@@ -385,6 +390,10 @@ impl<A: Agents, T> Search<'_, A, T> {
             return;
         }
         self.done.executions += 1;
+        for (agent, number) in node.execution.last_writes() {
+            let last = self.last.entry(agent).or_default();
+            *last = number.max(*last);
+        }
         for (at, agent, value) in node.execution.values() {
             if !self.values.iter().any(|(a, b, v)| (*a, *b) == (at, agent) && v == value) {
                 self.values.push((at, agent, value.clone()));

@@ -70,7 +70,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
 pub(super) fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
     let object = match extent.object {
-        ObjectId::Buffer(_) => report::BUFFER.to_string(),
+        ObjectId::Buffer(_) => report::buffer(grid.module, extent.variable),
         ObjectId::Image(image) => {
             let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
             report::texel(held, images.binding(image), race.offset / held.format().bytes() as u64)
