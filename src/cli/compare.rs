@@ -202,6 +202,7 @@ impl Compare {
             robustness: self.compute.robustness.unwrap_or_default(),
             groups: self.compute.groups,
             pinned: self.compute.buffers()?,
+            guided: 4 * self.inputs,
             push: (!self.compute.push.is_empty()).then(|| self.compute.push_constants()).transpose()?,
             ..Settings::default()
         })
@@ -271,6 +272,18 @@ impl Compare {
         if summary.sampled > 0 {
             say!("of {} inputs some orders of the invocations only", summary.sampled);
         }
+        if let (Some(coverage), Runnable::Dispatch(side)) = (&summary.coverage, before) {
+            let never: Vec<String> = coverage.never().map(|label| told::id(&side.module.module, label)).collect();
+            if !never.is_empty() && summary.disagreement.is_none() {
+                let shown = never[..never.len().min(8)].join(" ");
+                say!(
+                    "{} of {} blocks of BEFORE never ran: {shown}{}",
+                    never.len(),
+                    coverage.all.len(),
+                    if never.len() > 8 { " …" } else { "" }
+                );
+            }
+        }
         for (why, count) in &summary.vacuous {
             say!("vacuous: {count}: BEFORE ends with {why}");
         }
@@ -324,6 +337,7 @@ impl Compare {
         });
         json!({"schema": 1, "kind": "summary", "before": before.name(), "after": after.name(), "entry": before.entry(), "seed": self.seed,
             "verdict": summary.verdict().name(), "inputs": summary.inputs, "agree": summary.agree, "sampled": summary.sampled,
+            "blocks": summary.coverage.as_ref().map(|coverage| json!({"all": coverage.all.len(), "never": coverage.never().collect::<Vec<_>>()})),
             "vacuous": summary.vacuous, "redrawn": summary.redrawn, "undecided": summary.undecided, "unchecked": unchecked,
             "disagreement": disagreement, "exit": code})
     }
