@@ -1,5 +1,5 @@
 //@ compare: disagree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // 2+2 writes at one location: the second store of each stays the second.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // 2+2 writes: stores to two locations may come in any order.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: disagree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Coherence of two reads: the second is not of an older write.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: disagree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Coherence of a read and a write: the read does not see its own later write.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Coherence of a write and a read: what was stored may be forwarded.
 struct Memory {
     x: atomic<u32>,

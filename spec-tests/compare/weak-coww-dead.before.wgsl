@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Coherence of two writes: nobody need see the first.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: disagree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Two readers of one location see its stores in one order.
 struct Memory {
     x: atomic<u32>,

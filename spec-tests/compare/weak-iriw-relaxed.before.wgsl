@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Two readers may see two stores in opposite orders.
 struct Memory {
     x: atomic<u32>,

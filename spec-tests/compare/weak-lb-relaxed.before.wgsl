@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Load buffering: a store may come before the load.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: disagree
-//@ arguments: --set 0.0=u32:0,0
+//@ arguments: --set 0.0=u32:0,0 --inputs 8
 // Load buffering: where each stores what it read, 1 comes from nowhere.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Message passing: relaxed loads may be reordered.
 struct Memory {
     x: atomic<u32>,

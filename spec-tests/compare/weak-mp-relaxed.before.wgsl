@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Message passing: relaxed stores may be seen in either order.
 struct Memory {
     x: atomic<u32>,

@@ -1,5 +1,5 @@
 //@ compare: disagree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Store buffering at one location: the load may not come before the store.
 struct Memory {
     x: atomic<u32>,

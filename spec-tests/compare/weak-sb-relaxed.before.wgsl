@@ -1,5 +1,5 @@
 //@ compare: agree
-//@ arguments: --groups 1,1,1
+//@ arguments: --groups 1,1,1 --inputs 8
 // Store buffering: a load may come before the store.
 struct Memory {
     x: atomic<u32>,

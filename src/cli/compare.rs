@@ -1,6 +1,7 @@
 //! `smallstep compare`: whether one module may stand for another.
 
 use super::exit::Ended;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -15,7 +16,7 @@ use smallstep::theorem::refine::{Engine, Input, Runnable, Settings, Shape, Summa
 
 use super::bar::Bar;
 use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
-use super::{exit, input};
+use super::{exit, input, output};
 
 /// Check that one module shows only what another allows, over generated inputs: its compute entry
 /// point, or its vertex and fragment entry points, drawn
@@ -239,7 +240,7 @@ impl Compare {
             let (index, minimal, disagreement) = disagreement.as_ref();
             say!("disagree on input {index} of seed {}: {}", self.seed, disagreement.what);
             say!("BEFORE, {}: {}", before.name(), disagreement.before);
-            say!("AFTER, {}: {}", after.name(), disagreement.after);
+            say!("AFTER, {}: {}", after.name(), output::painted(&disagreement.after, std::io::stdout().is_terminal()));
             if !disagreement.others.is_empty() {
                 say!("also different:");
                 disagreement.others.iter().for_each(|other| say!("  {other}"));
@@ -252,6 +253,10 @@ impl Compare {
                 for side in [before, after] {
                     say!("  {}", self.replay(side.name(), shape, minimal));
                 }
+            }
+            if disagreement.difference.execution.is_some() {
+                let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
+                say!("no schedule of run shows the execution of AFTER; this does: smallstep {}", words.join(" "));
             }
             let default = smallstep_semantics::spirv::concurrency::Schedule::default();
             let schedules = [("BEFORE", &disagreement.difference.before), ("AFTER", &disagreement.difference.after)];

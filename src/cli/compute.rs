@@ -1,5 +1,6 @@
 //! What `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -442,7 +443,8 @@ pub(super) fn summary_of<O>(name: &str, engine: &str, outcome: &Outcome<O>, code
 /// Says on standard error how a run ended that has no observation, and gives the code.
 fn ending<O>(module: &Module, outcome: &Outcome<O>, undefined: &[Undefined], assembly: Option<&AssemblyLines>, name: &str) -> u8 {
     for one in undefined {
-        tell!("{}", told::undefined(module, one, assembly));
+        let report = told::undefined(module, one, assembly);
+        tell!("{}", super::output::painted(&report, std::io::stderr().is_terminal()));
     }
     if let (Some(why), true) = (why(outcome), undefined.is_empty()) {
         tell!("{name}: {why}");
