@@ -120,6 +120,8 @@ pub struct Program {
     contents: Contents,
     /// The SPIR-V version that is asked for.
     version: Option<(u8, u8)>,
+    /// Of WGSL: values for overrides, by name or id.
+    overrides: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,13 +153,18 @@ impl Program {
             Language::Words => Contents::Words(spirv::words_of_bytes(bytes).map_err(|e| ReadError::of_module(name, &e.into()))?),
             _ => Contents::Text(text(name, bytes)?.to_string()),
         };
-        Ok(Program { name: name.into(), language, contents, version: None })
+        Ok(Program { name: name.into(), language, contents, version: None, overrides: Vec::new() })
     }
 
     /// The same for an environment that takes SPIR-V up to that version, major and minor: assembly
     /// becomes a module of it, whatever its comments say, and words of a later one are refused.
     pub fn targeting(self, version: (u8, u8)) -> Program {
         Program { version: Some(version), ..self }
+    }
+
+    /// WGSL with these values for its overrides, by name or id.
+    pub fn overriding(self, overrides: Vec<(String, String)>) -> Program {
+        Program { overrides, ..self }
     }
 
     /// Reads the bytes of a file where only one language is taken.
@@ -207,7 +214,7 @@ impl Program {
 
     /// Words.
     pub fn of_words(name: &str, words: Vec<u32>) -> Program {
-        Program { name: name.into(), language: Language::Words, contents: Contents::Words(words), version: None }
+        Program { name: name.into(), language: Language::Words, contents: Contents::Words(words), version: None, overrides: Vec::new() }
     }
 
     fn words_in(&self, space: naga::Space) -> Result<Vec<u32>, ReadError> {
@@ -231,11 +238,15 @@ impl Program {
                     ReadError { wrong: Wrong::Invalid, text }
                 })
             }
-            (Contents::Text(text), Language::Wgsl) => naga::words(name, text, space, naga::LIMIT).map_err(|e| match e {
-                NotTranslated::Invalid(text) => ReadError { wrong: Wrong::Invalid, text },
-                NotTranslated::Limit(what) => ReadError { wrong: Wrong::Limit, text: format!("{name}: {what}") },
-                NotTranslated::Unsupported(what) => ReadError { wrong: Wrong::Unsupported, text: format!("{name}: unsupported: {what}") },
-            }),
+            (Contents::Text(text), Language::Wgsl) => {
+                naga::words_with(name, text, space, naga::LIMIT, &self.overrides).map_err(|e| match e {
+                    NotTranslated::Invalid(text) => ReadError { wrong: Wrong::Invalid, text },
+                    NotTranslated::Limit(what) => ReadError { wrong: Wrong::Limit, text: format!("{name}: {what}") },
+                    NotTranslated::Unsupported(what) => {
+                        ReadError { wrong: Wrong::Unsupported, text: format!("{name}: unsupported: {what}") }
+                    }
+                })
+            }
             (Contents::Text(_), other) => Err(wrong(name, &format!("this is {}, and no SPIR-V module", other.words()))),
         }
     }

@@ -333,3 +333,60 @@ fn images_are_given_and_shown() {
     }
     assert_eq!(run(DOUBLE, &["--texture", "0.1=R8_UNORM 2x2 1 2 3 4", "--texture", to]).code, 6, "another type of numbers");
 }
+
+/// A report shows the lines of both accesses of a race, with marks, names the buffer, and says what
+/// helps: of assembly, of WGSL, which naga keeps in OpSource, and of debug information.
+#[test]
+fn reports_show_the_source() {
+    let wgsl = "@group(0) @binding(0) var<storage, read_write> count: array<u32, 4>;\n\
+                @compute @workgroup_size(4)\n\
+                fn main(@builtin(local_invocation_index) i: u32) {\n    count[0] = i;\n}\n";
+    for engine in ["machine", "reference"] {
+        let shown = smallstep(&["run", "-", "--language", "wgsl", "--engine", engine, "--set", "0.0=u32:0*4"], wgsl);
+        assert_eq!(shown.code, 5, "{engine}: {}{}", shown.out, shown.err);
+        let line = "4 │ count[0] = i;";
+        let marked = format!("{line}\n");
+        assert_eq!(shown.err.matches(&marked).count(), 2, "{engine}, both places: {}", shown.err);
+        assert!(shown.err.contains("│ ^"), "{engine}: {}", shown.err);
+        assert!(shown.err.contains("in the buffer %count"), "{engine}: {}", shown.err);
+        assert!(shown.err.contains("\n  help: make both accesses atomic"), "{engine}: {}", shown.err);
+    }
+    let shown = smallstep(&[&["run", "examples/spirv/race.spvasm"], EIGHT].concat(), "");
+    assert!(shown.err.contains("75 │ ") && shown.err.contains("58 │ ") && shown.err.contains("│ ^^^"), "{}", shown.err);
+    // DebugLine and DebugSource say the same as OpLine and OpSource.
+    let debug = DIVIDE.lines().filter(|line| !line.contains("OpLine")).collect::<Vec<_>>().join("\n");
+    assert!(!run(&debug, &["--set", "0.2=u32:1,0"]).err.contains("source "), "without lines there is no source");
+}
+
+/// Overrides have values by name and by id, in `run` and in `compare`.
+#[test]
+fn overrides_of_wgsl_are_given_by_name() {
+    let text = "override size: u32 = 2u;\n@id(7) override add: u32 = 1u;\n\
+                @group(0) @binding(0) var<storage, read_write> out: u32;\n\
+                @compute @workgroup_size(1) fn main() { out = size + add; }\n";
+    let run = |args: &[&str]| smallstep(&[&["run", "-", "--language", "wgsl", "--set", "0.0=u32:0"], args].concat(), text);
+    assert!(run(&[]).out.contains("= 3\n"), "{}", run(&[]).out);
+    let shown = run(&["--spec", "size=40", "--spec", "7=2"]);
+    assert!(shown.out.contains("= 42\n"), "{}{}", shown.out, shown.err);
+    let shown = run(&["--spec", "other=1"]);
+    assert!(shown.code == 2 && shown.err.contains("no override is called \"other\"; there are size, add"), "{}", shown.err);
+}
+
+/// What naga makes of WGSL is shown as assembly, and assembles to the same words.
+#[test]
+fn translate_shows_what_naga_makes_of_wgsl() {
+    let text = "@group(0) @binding(0) var<storage, read_write> out: u32;\n@compute @workgroup_size(1) fn main() { out = 7u; }\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a name").to_string();
+    std::fs::write(path("a.wgsl"), text).expect("written");
+    let shown = smallstep(&["translate", &path("a.wgsl")], "");
+    assert!(shown.code == 0 && shown.out.contains("OpEntryPoint GLCompute"), "{}{}", shown.out, shown.err);
+    assert_eq!(smallstep(&["translate", &path("a.wgsl"), "-o", &path("a.spvasm")], "").code, 0);
+    assert_eq!(std::fs::read_to_string(path("a.spvasm")).expect("written"), shown.out);
+    assert_eq!(smallstep(&["translate", &path("a.wgsl"), "-o", &path("a.spv")], "").code, 0);
+    assert_eq!(smallstep(&["asm", &path("a.spvasm"), "-o", &path("b.spv")], "").code, 0);
+    let read = |name: &str| std::fs::read(path(name)).expect("written");
+    assert!(read("a.spv") == read("b.spv"), "the text is of the same words");
+    let ran = smallstep(&["run", &path("a.spvasm"), "--set", "0.0=u32:0"], "");
+    assert!(ran.out.contains("= 7\n"), "{}{}", ran.out, ran.err);
+}

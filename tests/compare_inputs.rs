@@ -430,3 +430,82 @@ fn a_place_has_one_buffer() {
     assert_eq!(input.buffers.iter().map(|buffer| buffer.bytes.len()).collect::<Vec<_>>(), [8]);
     assert_eq!(shape.cells(&shape.slots[0], 8)[0].type_, Type::Int { width: 32, signed: false });
 }
+
+/// A module of one invocation with two nested branches by two words, each taken by one number only,
+/// and one that is never taken; it stores `SHOWN` at the innermost place.
+const NESTED: &str = r#"
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main"
+OpExecutionMode %main LocalSize 1 1 1
+OpName %inner "inner"
+OpName %lost "lost"
+OpDecorate %words ArrayStride 4
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %block BufferBlock
+OpDecorate %in DescriptorSet 0
+OpDecorate %in Binding 0
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%bool = OpTypeBool
+%u = OpTypeInt 32 0
+%u0 = OpConstant %u 0
+%u1 = OpConstant %u 1
+%u2 = OpConstant %u 2
+%u3 = OpConstant %u 3
+%first = OpConstant %u 305419896
+%second = OpConstant %u 70001
+%shown = OpConstant %u SHOWN
+%words = OpTypeArray %u %u3
+%block = OpTypeStruct %words
+%p_block = OpTypePointer Uniform %block
+%pu = OpTypePointer Uniform %u
+%in = OpVariable %p_block Uniform
+%main = OpFunction %void None %function
+%entry = OpLabel
+%p0 = OpAccessChain %pu %in %u0 %u0
+%p1 = OpAccessChain %pu %in %u0 %u1
+%p2 = OpAccessChain %pu %in %u0 %u2
+%a = OpLoad %u %p0
+%b = OpLoad %u %p1
+%is_first = OpIEqual %bool %a %first
+OpSelectionMerge %end None
+OpBranchConditional %is_first %outer %end
+%outer = OpLabel
+%is_second = OpIEqual %bool %b %second
+OpSelectionMerge %joined None
+OpBranchConditional %is_second %inner %joined
+%inner = OpLabel
+OpStore %p2 %shown
+OpBranch %joined
+%joined = OpLabel
+%never = OpINotEqual %bool %a %first
+OpSelectionMerge %done None
+OpBranchConditional %never %lost %done
+%lost = OpLabel
+OpStore %p2 %u0
+OpBranch %done
+%done = OpLabel
+OpBranch %end
+%end = OpLabel
+OpReturn
+OpFunctionEnd
+"#;
+
+/// Inputs that come to blocks where none came before are compared too, and what never ran is said.
+#[test]
+fn inputs_are_guided_by_the_blocks_that_they_cover() {
+    let [before, after] = ["7", "8"].map(|shown| side(&NESTED.trim_start().replace("SHOWN", shown)));
+    let compared = |after: &Side, seed: u64, guided: u64| {
+        let settings = Settings { inputs: 3, guided, seed, ..alone() };
+        smallstep::theorem::refine::refines(&before, after, &settings, |_| {}).expect("the interfaces match")
+    };
+    let found = |guided: u64| (1..=20).filter(|&seed| compared(&after, seed, guided).disagreement.is_some()).count();
+    let (without, with) = (found(0), found(400));
+    assert!(without < 10 && with > without + 5, "of 20 seeds {without} show the difference by themselves, and {with} guided");
+    let coverage = compared(&before, 1, 400).coverage.expect("inputs were guided");
+    let module = &before.module.module;
+    let never: Vec<String> = coverage.never().filter_map(|label| module.name(label)).collect();
+    assert!(never.contains(&"lost".to_string()) && coverage.all.len() == 7, "{never:?} of {}", coverage.all.len());
+    assert!(compared(&before, 1, 0).coverage.is_none(), "nobody asked");
+}

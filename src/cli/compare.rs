@@ -1,6 +1,7 @@
 //! `smallstep compare`: whether one module may stand for another.
 
 use super::exit::Ended;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -15,7 +16,7 @@ use smallstep::theorem::refine::{Engine, Input, Runnable, Settings, Shape, Summa
 
 use super::bar::Bar;
 use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
-use super::input;
+use super::{exit, input, output};
 
 /// Check that one module shows only what another allows, over generated inputs: its compute entry
 /// point, or its vertex and fragment entry points, drawn
@@ -79,7 +80,7 @@ impl Compare {
 
     fn before(&self, program: &Program) -> Result<Runnable, Failure> {
         let name = program.name.clone();
-        let source = self.compute.module_with(program, &self.compute.spec_values()?)?;
+        let source = self.compute.module_with(program, &self.spec_values(program)?)?;
         let wrong = |what: String| invalid(format!("{name}: {what}"));
         Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(wrong)
     }
@@ -138,6 +139,10 @@ impl Compare {
         let (before, after) = (self.reading.program(before)?, self.reading.program(after)?);
         let by_wgsl = after.language == Language::Wgsl;
         let of_wgsl = before.language == Language::Wgsl;
+        let (before, after) = match of_wgsl {
+            true => (self.compute.overriding(before), self.compute.overriding(after)),
+            false => (before, after),
+        };
         let (before, mut after) = (Compare::comparable(before, by_wgsl)?, Compare::comparable(after, false)?);
         let mut notes = Vec::new();
         if by_wgsl && !of_wgsl {
@@ -199,6 +204,7 @@ impl Compare {
             robustness: self.compute.robustness.unwrap_or_default(),
             groups: self.compute.groups,
             pinned: self.compute.buffers()?,
+            guided: 4 * self.inputs,
             push: (!self.compute.push.is_empty()).then(|| self.compute.push_constants()).transpose()?,
             ..Settings::default()
         })
@@ -207,11 +213,17 @@ impl Compare {
     /// The values of specialization constants that AFTER has, which may have lost some; or the one
     /// that it has alone.
     fn values_after(&self, before: &Program, after: &Program) -> Result<Result<Vec<SpecValue>, String>, Failure> {
-        let (before, after) = (spec_ids(before)?, spec_ids(after)?);
-        if let Some(new) = after.iter().find(|id| !before.contains(id)) {
+        let (known, own) = (spec_ids(before)?, spec_ids(after)?);
+        if let Some(new) = own.iter().find(|id| !known.contains(id)) {
             return Ok(Err(format!("a specialization constant has the SpecId {new}, which no constant of BEFORE has")));
         }
-        Ok(Ok(self.compute.spec_values()?.into_iter().filter(|value| after.contains(&value.id)).collect()))
+        Ok(Ok(self.spec_values(after)?.into_iter().filter(|value| own.contains(&value.id)).collect()))
+    }
+
+    /// The values of a module's specialization constants; WGSL has its overrides already.
+    fn spec_values(&self, program: &Program) -> Result<Vec<SpecValue>, Failure> {
+        let is_wgsl = Language::of_name(&program.name) == Some(Language::Wgsl);
+        if is_wgsl { Ok(Vec::new()) } else { self.compute.spec_values() }
     }
 
     fn replay(&self, file: &str, shape: &Shape<'_>, minimal: &Input) -> String {
@@ -229,7 +241,11 @@ impl Compare {
             let (index, minimal, disagreement) = disagreement.as_ref();
             say!("disagree on input {index} of seed {}: {}", self.seed, disagreement.what);
             say!("BEFORE, {}: {}", before.name(), disagreement.before);
-            say!("AFTER, {}: {}", after.name(), disagreement.after);
+            say!("AFTER, {}: {}", after.name(), output::painted(&disagreement.after, std::io::stdout().is_terminal()));
+            if !disagreement.others.is_empty() {
+                say!("also different:");
+                disagreement.others.iter().for_each(|other| say!("  {other}"));
+            }
             say!("minimal input:");
             if shape.scene.is_some() {
                 shape.vertices(minimal).iter().for_each(|line| say!("  {line}"));
@@ -238,6 +254,10 @@ impl Compare {
                 for side in [before, after] {
                     say!("  {}", self.replay(side.name(), shape, minimal));
                 }
+            }
+            if disagreement.difference.execution.is_some() {
+                let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
+                say!("no schedule of run shows the execution of AFTER; this does: smallstep {}", words.join(" "));
             }
             let default = smallstep_semantics::spirv::concurrency::Schedule::default();
             let schedules = [("BEFORE", &disagreement.difference.before), ("AFTER", &disagreement.difference.after)];
@@ -257,6 +277,18 @@ impl Compare {
         );
         if summary.sampled > 0 {
             say!("of {} inputs some orders of the invocations only", summary.sampled);
+        }
+        if let (Some(coverage), Runnable::Dispatch(side)) = (&summary.coverage, before) {
+            let never: Vec<String> = coverage.never().map(|label| told::id(&side.module.module, label)).collect();
+            if !never.is_empty() && summary.disagreement.is_none() {
+                let shown = never[..never.len().min(8)].join(" ");
+                say!(
+                    "{} of {} blocks of BEFORE never ran: {shown}{}",
+                    never.len(),
+                    coverage.all.len(),
+                    if never.len() > 8 { " …" } else { "" }
+                );
+            }
         }
         for (why, count) in &summary.vacuous {
             say!("vacuous: {count}: BEFORE ends with {why}");
@@ -279,7 +311,7 @@ impl Compare {
     fn to_json(&self, before: &Runnable, after: &Runnable, shape: &Shape<'_>, summary: &Summary, code: u8) -> Value {
         let disagreement = summary.disagreement.as_ref().map(|found| {
             let (index, minimal, disagreement) = found.as_ref();
-            let Disagreement { difference, what, before: b, after: a, before_writer, after_writer } = disagreement;
+            let Disagreement { difference, what, before: b, after: a, others, before_writer, after_writer } = disagreement;
             let (undefined, place) = match &difference.how {
                 How::Undefined(undefined) => (Some(undefined_json(undefined, after.assembly())), None),
                 How::Byte { place, byte, bytes, undefined, allowed } => {
@@ -301,7 +333,7 @@ impl Compare {
                         "assembly_line": side.assembly.as_ref().and_then(|lines| lines.of(w.instruction))})
                 })
             };
-            json!({"input": index, "kind": difference.how.kind(), "what": what, "before": b, "after": a, "place": place, "undefined": undefined,
+            json!({"input": index, "kind": difference.how.kind(), "what": what, "before": b, "after": a, "others": others, "place": place, "undefined": undefined,
                 "before_writer": writer(before, before_writer), "after_writer": writer(after, after_writer), "groups": minimal.groups,
                 "arguments": shape.arguments(minimal), "vertices": shape.vertices(minimal), "schedules": [difference.before.to_string(), difference.after.to_string()]})
         });
@@ -311,6 +343,7 @@ impl Compare {
         });
         json!({"schema": 1, "kind": "summary", "before": before.name(), "after": after.name(), "entry": before.entry(), "seed": self.seed,
             "verdict": summary.verdict().name(), "inputs": summary.inputs, "agree": summary.agree, "sampled": summary.sampled,
+            "blocks": summary.coverage.as_ref().map(|coverage| json!({"all": coverage.all.len(), "never": coverage.never().collect::<Vec<_>>()})),
             "vacuous": summary.vacuous, "redrawn": summary.redrawn, "undecided": summary.undecided, "unchecked": unchecked,
             "disagreement": disagreement, "exit": code})
     }

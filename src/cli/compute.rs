@@ -1,5 +1,6 @@
 //! What `smallstep run` and `smallstep trace` do with a module that has a compute entry point.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -47,7 +48,7 @@ pub(crate) struct ComputeArgs {
     #[arg(long, value_name = "type:v,…")]
     pub(super) push: Vec<Contents>,
     /// A value for the specialization constant with this SpecId, or of a WSL
-    /// program with this name.
+    /// program with this name; of WGSL for the override with this name or id.
     #[arg(long, value_name = "SPECID=v")]
     pub(super) spec: Vec<Specialized>,
     /// Who has the next turn, on the reference: round-robin, random:SEED,
@@ -161,7 +162,15 @@ impl ComputeArgs {
     /// The module, loaded with the values that the options give to its specialization constants,
     /// or else its text.
     pub(crate) fn module(&self, program: &Program) -> Result<Source, Failure> {
-        self.module_with(program, &self.spec_values()?)
+        match program.language {
+            Language::Wgsl => self.module_with(&self.overriding(program.clone()), &[]),
+            _ => self.module_with(program, &self.spec_values()?),
+        }
+    }
+
+    /// WGSL with the values that the options give to its overrides.
+    pub(super) fn overriding(&self, program: Program) -> Program {
+        program.overriding(self.specialized())
     }
 
     /// The values of a SPIR-V module's specialization constants.
@@ -169,7 +178,7 @@ impl ComputeArgs {
         self.spec.iter().map(|s| s.by_id().map_err(invalid)).collect()
     }
 
-    /// The values of a WSL program's specialization constants, by name.
+    /// The values of a WSL or WGSL program's specialization constants, by name.
     pub(super) fn specialized(&self) -> Vec<(String, String)> {
         self.spec.iter().map(|s| (s.constant.clone(), s.value.clone())).collect()
     }
@@ -434,7 +443,8 @@ pub(super) fn summary_of<O>(name: &str, engine: &str, outcome: &Outcome<O>, code
 /// Says on standard error how a run ended that has no observation, and gives the code.
 fn ending<O>(module: &Module, outcome: &Outcome<O>, undefined: &[Undefined], assembly: Option<&AssemblyLines>, name: &str) -> u8 {
     for one in undefined {
-        tell!("{}", told::undefined(module, one, assembly));
+        let report = told::undefined(module, one, assembly);
+        tell!("{}", super::output::painted(&report, std::io::stderr().is_terminal()));
     }
     if let (Some(why), true) = (why(outcome), undefined.is_empty()) {
         tell!("{name}: {why}");

@@ -1,8 +1,35 @@
 //! Writing what a command makes: a file, or `-` for standard output.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+/// A report with colours where it goes to a terminal and nobody asked for none by NO_COLOR: its
+/// title, the marks under lines of a source, and help.
+pub(crate) fn painted(report: &str, terminal: bool) -> Cow<'_, str> {
+    let none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if terminal && !none { Cow::Owned(colours(report)) } else { Cow::Borrowed(report) }
+}
+
+const RED: &str = "\u{1b}[1;31m";
+const CYAN: &str = "\u{1b}[36m";
+const PLAIN: &str = "\u{1b}[0m";
+
+fn colours(report: &str) -> String {
+    let line = |line: &str| {
+        let help = line.trim_start().starts_with("help: ").then(|| line.len() - line.trim_start().len());
+        let marks = line.find("│ ").filter(|at| line[at + "│ ".len()..].trim_start().starts_with('^')).and_then(|_| line.find('^'));
+        let title = line.starts_with("undefined[").then(|| line.find(": ")).flatten();
+        match (title, marks, help) {
+            (Some(end), ..) => format!("{RED}{}{PLAIN}{}", &line[..end], &line[end..]),
+            (_, Some(at), _) => format!("{}{RED}{}{PLAIN}", &line[..at], &line[at..]),
+            (.., Some(at)) => format!("{}{CYAN}help:{PLAIN}{}", &line[..at], &line[at + "help:".len()..]),
+            _ => line.to_string(),
+        }
+    };
+    report.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
 
 /// Writes bytes. The error names the file and the cause.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -101,4 +128,19 @@ fn unnamed(path: &Path) -> Option<File> {
 fn opened(file: &File) -> PathBuf {
     use std::os::fd::AsRawFd;
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_change_no_text() {
+        let report = "undefined[spirv/division-by-zero]: %q = OpUDiv divides by zero\n  in %main\n    4 │ a = b / c;\n      │ ^^^^^^^^^\n  help: do not";
+        let painted = colours(report);
+        assert_eq!(painted.matches(RED).count(), 2);
+        assert_eq!(painted.matches(CYAN).count(), 1);
+        assert_eq!(painted.replace(RED, "").replace(CYAN, "").replace(PLAIN, ""), report);
+        assert_eq!(super::painted(report, false), report, "what is no terminal has no colours");
+    }
 }

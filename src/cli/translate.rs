@@ -21,11 +21,11 @@ use std::path::{Path, PathBuf};
 
 /// Translate a λV or WSL program to SPIR-V, as assembly or as words, or any of these to WGSL. Of
 /// WSL an entry point is translated with what it reaches, or a function, which the module then
-/// calls once for each row of a table of arguments.
+/// calls once for each row of a table of arguments. Of WGSL, show the SPIR-V that naga makes.
 #[derive(Args)]
 pub(crate) struct Translate {
-    /// A λV or WSL program, or - for standard input. With --wgsl a SPIR-V module too, as words or
-    /// assembly.
+    /// A λV, WSL or WGSL program, or - for standard input. With --wgsl a SPIR-V module too, as
+    /// words or assembly.
     file: PathBuf,
     #[command(flatten)]
     reading: input::Reading,
@@ -119,6 +119,7 @@ impl Translate {
                 let words = source.words().map_err(|e| (super::run::read_code(&e), e.text))?;
                 return self.write_wgsl(&name, &words, self.entry.as_deref());
             }
+            Language::Wgsl if !self.to_wgsl() => return self.by_naga(&source),
             other => {
                 let what = format!("error: {name}: this is {}, and λV or WSL is needed here", other.words());
                 return Err((exit::INVALID, what));
@@ -171,6 +172,26 @@ impl Translate {
                     "outputs": outputs, "constants": module.constants.len(), "instructions": module.instructions, "rules": rules,
                     "exit": exit::DONE})
             );
+        }
+        Ok(())
+    }
+
+    /// Writes the module that naga makes of WGSL.
+    fn by_naga(&self, source: &smallstep::program::Program) -> Result<(), (u8, String)> {
+        let invalid = |e: String| (exit::INVALID, format!("error: {e}"));
+        let words = source.words().map_err(|e| (super::run::read_code(&e), e.text))?;
+        let assembly = || spirv::disassemble(&words).map_err(|e| (exit::DISAGREE, format!("error: a bug of ours: {e}")));
+        match &self.out {
+            None if self.json => {}
+            None => say_part!("{}", assembly()?),
+            Some(path) if self.asm || ends_in(path, "spvasm") => output::write(path, assembly()?.as_bytes()).map_err(invalid)?,
+            Some(path) => output::write(path, &spirv::bytes_of_words(&words)).map_err(invalid)?,
+        }
+        if self.json {
+            let hash = format!("{:#018x}", words_hash(&words));
+            let summary =
+                json!({"schema": 1, "kind": "summary", "file": source.name, "words": words.len(), "words_hash": hash, "exit": exit::DONE});
+            say!("{summary}");
         }
         Ok(())
     }

@@ -3,8 +3,8 @@
 //!
 //! What WGSL itself defines is kept (guarded division and conversion, Workgroup memory that begins
 //! as zeros); what naga may add beyond that is left out, so that undefined behaviour of the program
-//! stays visible: indices are not checked, and loops are not bounded. Overrides are frozen at their
-//! defaults. Source lines come along as OpLine.
+//! stays visible: indices are not checked, and loops are not bounded. Overrides are frozen at the
+//! values that are given, or at their defaults. Source lines come along as OpLine.
 
 use naga::back::PipelineConstants;
 use naga::back::pipeline_constants::process_overrides;
@@ -59,11 +59,25 @@ pub enum Space {
 /// The SPIR-V 1.3 words of a WGSL text in the file of that name, with all its entry points. naga
 /// has so long for it ([`LIMIT`]).
 pub fn words(name: &str, text: &str, space: Space, limit: Duration) -> Result<Vec<u32>, NotTranslated> {
+    words_with(name, text, space, limit, &[])
+}
+
+/// The same with values for overrides, each by its name or its id: a number, or true or false.
+///
+/// # Errors
+/// As of [`words`]; there is no such override, or the value is none.
+pub fn words_with(
+    name: &str,
+    text: &str,
+    space: Space,
+    limit: Duration,
+    overrides: &[(String, String)],
+) -> Result<Vec<u32>, NotTranslated> {
     let (done, words) = mpsc::channel();
-    let (name, text) = (name.to_string(), text.to_string());
+    let (name, text, overrides) = (name.to_string(), text.to_string(), overrides.to_vec());
     let naga = std::thread::Builder::new().stack_size(STACK).spawn(move || {
         // Nobody takes it where it comes too late.
-        let _ = done.send(translated(&name, &text, space));
+        let _ = done.send(translated(&name, &text, space, &overrides));
     });
     if let Err(e) = naga {
         return Err(NotTranslated::Unsupported(format!("no thread for naga: {e}")));
@@ -133,13 +147,36 @@ fn written_as<'o>(flags: WriterFlags, debug_info: Option<DebugInfo<'o>>) -> spv:
     }
 }
 
-fn translated(name: &str, text: &str, space: Space) -> Result<Vec<u32>, NotTranslated> {
+/// Values for overrides as naga takes them: by id where an override has one, otherwise by name.
+fn pipeline_constants(module: &naga::Module, overrides: &[(String, String)]) -> Result<PipelineConstants, String> {
+    let mut constants = PipelineConstants::default();
+    for (constant, value) in overrides {
+        let named = |o: &naga::Override| o.name.as_ref() == Some(constant) || o.id.is_some_and(|id| id.to_string() == *constant);
+        let Some((_, found)) = module.overrides.iter().find(|(_, o)| named(o)) else {
+            let names: Vec<&str> = module.overrides.iter().filter_map(|(_, o)| o.name.as_deref()).collect();
+            let there = if names.is_empty() { "it has none".to_string() } else { format!("there are {}", names.join(", ")) };
+            return Err(format!("no override is called \"{constant}\"; {there}"));
+        };
+        let hexadecimal = value.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok()).map(f64::from);
+        let number = match value.as_str() {
+            "true" => Some(1.0),
+            "false" => Some(0.0),
+            other => hexadecimal.or_else(|| other.parse().ok()),
+        };
+        let number = number.ok_or_else(|| format!("\"{value}\" is no value of the override {constant}; write a number, true or false"))?;
+        let key = found.id.map(|id| id.to_string()).or_else(|| found.name.clone()).unwrap_or_else(|| constant.clone());
+        constants.insert(key, number);
+    }
+    Ok(constants)
+}
+
+fn translated(name: &str, text: &str, space: Space, overrides: &[(String, String)]) -> Result<Vec<u32>, NotTranslated> {
     let invalid = |what: String| NotTranslated::Invalid(bounded(what.trim_end()));
     let module = wgsl::parse_str(text).map_err(|e| invalid(e.emit_to_string_with_path(text, name)))?;
     let validated = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
     let info = validated.map_err(|e| invalid(e.emit_to_string_with_path(text, name)))?;
-    // Overrides have their defaults.
-    let frozen = process_overrides(&module, &info, None, &PipelineConstants::default());
+    let constants = pipeline_constants(&module, overrides).map_err(|what| invalid(format!("error: {name}: {what}")))?;
+    let frozen = process_overrides(&module, &info, None, &constants);
     let (module, info) = frozen.map_err(|e| invalid(format!("an override has no value: {e}")))?;
     let mut flags = WriterFlags::LABEL_VARYINGS | WriterFlags::CLAMP_FRAG_DEPTH | WriterFlags::DEBUG;
     flags.set(WriterFlags::ADJUST_COORDINATE_SPACE, space == Space::OfEach);
@@ -297,6 +334,26 @@ mod tests {
                     @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) { a[id.x] = a[id.x] / id.y; }";
         let module = Module::load(&words("a.wgsl", text, Space::OfEach, LIMIT).expect("valid")).expect("loads");
         assert_eq!(module.entry_points()[0].name, "main");
+    }
+
+    #[test]
+    fn overrides_have_values_by_name_and_by_id() {
+        let text = "override size: u32 = 2u; @id(7) override on: bool = false;\n\
+                    @group(0) @binding(0) var<storage, read_write> a: u32;\n\
+                    @compute @workgroup_size(size) fn main() { if on { a = size; } }";
+        let size = |given: &[(&str, &str)]| {
+            let given: Vec<(String, String)> = given.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            let words = words_with("a.wgsl", text, Space::OfEach, LIMIT, &given)?;
+            let module = Module::load(&words).expect("loads");
+            let mode = module.instructions().iter().find(|i| i.is(Op::ExecutionMode)).expect("one");
+            Ok::<u32, NotTranslated>(mode.operands(module.words())[2])
+        };
+        assert_eq!(size(&[]), Ok(2));
+        assert_eq!(size(&[("size", "0x10"), ("on", "true")]), Ok(16));
+        assert_eq!(size(&[("7", "1"), ("size", "3")]), Ok(3));
+        let refused = |given: &[(&str, &str)], what: &str| matches!(size(given), Err(NotTranslated::Invalid(text)) if text.contains(what));
+        assert!(refused(&[("other", "1")], "no override is called \"other\"; there are size, on"));
+        assert!(refused(&[("size", "many")], "\"many\" is no value of the override size"));
     }
 
     #[test]

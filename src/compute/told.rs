@@ -3,7 +3,7 @@
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::spirv::environment::{InvocationId, UndefinedBytes};
 use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::undefined::{Site, Undefined};
+use smallstep_semantics::undefined::{Site, Ub, Undefined};
 
 use super::ComputeModule;
 
@@ -71,7 +71,21 @@ pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&Assem
             }
         }
     }
-    text + &format!("\n  {}", undefined.ub.clause())
+    text += &format!("\n  {}", undefined.ub.clause());
+    if let Some(help) = help(undefined.ub) {
+        text += &format!("\n  help: {help}");
+    }
+    text
+}
+
+/// What helps against undefined behaviour, where one thing does.
+fn help(ub: Ub) -> Option<&'static str> {
+    match ub {
+        Ub::DataRace => Some("make both accesses atomic, or order them: by a barrier, or by a release and an acquire whose scope has both"),
+        Ub::DivergentBarrier => Some("all invocations of the workgroup must come to the same barrier, or none"),
+        Ub::UndeclaredAlias => Some("decorate both variables Aliased"),
+        _ => None,
+    }
 }
 
 /// One place of a report: its parts, and after `newline` each line of a source that is known.
@@ -83,11 +97,37 @@ fn place(module: &Module, site: &Site, assembly: Option<&AssemblyLines>, newline
     }
     if let Some((file, line, column)) = &site.line {
         text += &format!("{newline}source {file}:{line}:{column}");
+        let source = module.source_text(file);
+        let shown = source.as_ref().and_then(|source| source.lines().nth((*line as usize).checked_sub(1)?));
+        text += &shown.map(|shown| excerpt(*line, shown, *column, newline)).unwrap_or_default();
     }
-    if let Some(place) = assembly.and_then(|lines| lines.place(site.instruction)) {
+    if let Some(lines) = assembly
+        && let Some(place) = lines.place(site.instruction)
+    {
         text += &format!("{newline}at {place}");
+        let shown = lines.text(site.instruction).zip(lines.of(site.instruction));
+        text += &shown.map(|(shown, line)| excerpt(line, shown, 0, newline)).unwrap_or_default();
     }
     text
+}
+
+/// The longest excerpt of a line, in characters.
+const EXCERPT: usize = 120;
+
+/// A line of a source with a mark under the statement that begins at a column, from 1; at 0, under
+/// all of it.
+fn excerpt(line: u32, text: &str, column: u32, newline: &str) -> String {
+    let text: Vec<char> = text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let blank = text.iter().take_while(|c| **c == ' ').count();
+    let from = if column == 0 { blank } else { (column as usize - 1).min(text.len()) };
+    // Of a long line, what is before the place is left out.
+    let first = if from + EXCERPT / 4 > EXCERPT { from - EXCERPT / 4 } else { blank.min(from) };
+    let shown: String = text[first..].iter().take(EXCERPT).collect();
+    let end = text[from..].iter().position(|c| *c == ';').map_or(text.len(), |at| from + at);
+    let marks = "^".repeat(end.saturating_sub(from).clamp(1, EXCERPT - (from - first)));
+    let number = line.to_string();
+    let gap = " ".repeat(number.len());
+    format!("{newline}  {number} │ {shown}{newline}  {gap} │ {}{marks}", " ".repeat(from - first))
 }
 
 /// Which line of the assembly text each instruction of a function stands on.
@@ -100,6 +140,7 @@ pub struct AssemblyLines {
     /// The index of the first instruction that is mapped.
     first: usize,
     lines: Vec<u32>,
+    texts: Vec<String>,
 }
 
 impl AssemblyLines {
@@ -111,12 +152,17 @@ impl AssemblyLines {
             let mut words = line.split(';').next()?.split_whitespace();
             let word = words.next()?;
             let opcode = if word.starts_with('%') { words.nth(1)? } else { word };
-            Some((opcode, number))
+            Some((opcode, (number, line)))
         });
-        let lines: Vec<(&str, u32)> = opcodes.skip_while(|(opcode, _)| *opcode != "OpFunction").collect();
+        let lines: Vec<(&str, (u32, &str))> = opcodes.skip_while(|(opcode, _)| *opcode != "OpFunction").collect();
         let functions = &module.instructions()[first..];
         let same = lines.len() == functions.len() && lines.iter().zip(functions).all(|((opcode, _), i)| *opcode == i.name());
-        same.then(|| AssemblyLines { name: name.into(), first, lines: lines.into_iter().map(|(_, number)| number).collect() })
+        same.then(|| AssemblyLines {
+            name: name.into(),
+            first,
+            lines: lines.iter().map(|(_, (number, _))| *number).collect(),
+            texts: lines.iter().map(|(_, (_, text))| text.to_string()).collect(),
+        })
     }
 
     /// The same where the text begins at a line of a greater one, from 1.
@@ -130,6 +176,11 @@ impl AssemblyLines {
     /// The file and line of an instruction, as `a.spvasm:12`.
     pub fn place(&self, instruction: u32) -> Option<String> {
         Some(format!("{}:{}", self.name, self.of(instruction)?))
+    }
+
+    /// The text of the line of an instruction.
+    fn text(&self, instruction: u32) -> Option<&str> {
+        self.texts.get((instruction as usize).checked_sub(self.first)?).map(String::as_str)
     }
 
     /// The line of an instruction, from 1.

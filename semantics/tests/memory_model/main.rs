@@ -7,6 +7,7 @@ mod litmus;
 mod oracle;
 mod planted;
 mod random;
+mod weak;
 
 use oracle::{Action, Event};
 use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Race, Rules, Scope, Semantics, Topology};

@@ -59,24 +59,43 @@ fn writes(op: AtomicOp) -> bool {
     matches!(op, AtomicOp::Store | AtomicOp::ReadModifyWrite)
 }
 
-/// The execution's races: by event, the earlier events that it races with.
-pub fn races(topology: &Topology, events: &[Event]) -> Vec<Vec<usize>> {
-    let n = events.len();
+fn same_instance(topology: &Topology, a: u32, b: u32, scope: Scope) -> bool {
     let size = topology.workgroup_size();
-    let same_instance = |a: u32, b: u32, scope: Scope| match scope {
+    match scope {
         Scope::Invocation => a == b,
         Scope::Subgroup => topology.instance(a, Scope::Subgroup).contains(&b),
         Scope::Workgroup => a / size == b / size,
         Scope::QueueFamily | Scope::Device | Scope::CrossDevice => true,
-    };
-    let program_ordered = |a: usize, b: usize| a < b && events[a].agent == events[b].agent;
-    let mutual = |a: usize, b: usize| {
-        let (Some((x, _, sx, _)), Some((y, _, sy, _))) = (atomic(&events[a]), atomic(&events[b])) else { return false };
-        a != b
-            && (x.object, x.offset, x.bytes) == (y.object, y.offset, y.bytes)
-            && same_instance(events[a].agent, events[b].agent, sx)
-            && same_instance(events[a].agent, events[b].agent, sy)
-    };
+    }
+}
+
+fn program_ordered(events: &[Event], a: usize, b: usize) -> bool {
+    a < b && events[a].agent == events[b].agent
+}
+
+fn mutual(topology: &Topology, events: &[Event], a: usize, b: usize) -> bool {
+    let (Some((x, _, sx, _)), Some((y, _, sy, _))) = (atomic(&events[a]), atomic(&events[b])) else { return false };
+    let in_scope = |scope| same_instance(topology, events[a].agent, events[b].agent, scope);
+    a != b && (x.object, x.offset, x.bytes) == (y.object, y.offset, y.bytes) && in_scope(sx) && in_scope(sy)
+}
+
+/// Whether two events, neither of which happens before the other, race.
+pub fn conflict(topology: &Topology, events: &[Event], x: usize, y: usize) -> bool {
+    match (&events[x].action, &events[y].action) {
+        (Action::Access(a), Action::Access(b)) => {
+            overlap(a, b)
+                && (a.kind.writes() || b.kind.writes())
+                && !mutual(topology, events, x, y)
+                && !program_ordered(events, x, y)
+                && !program_ordered(events, y, x)
+        }
+        _ => false,
+    }
+}
+
+/// The execution's races: by event, the earlier events that it races with.
+pub fn races(topology: &Topology, events: &[Event]) -> Vec<Vec<usize>> {
+    let n = events.len();
     let is_write = |e: usize| match &events[e].action {
         Action::Access(access) => access.kind.writes(),
         _ => false,
@@ -98,11 +117,27 @@ pub fn races(topology: &Topology, events: &[Event]) -> Vec<Vec<usize>> {
             (access.offset..access.offset + access.bytes).all(|byte| last(byte) == Some(first)).then_some(first)
         })
         .collect();
+    let happens = happens(topology, events, &reads_from, &|head| (head + 1..n).collect());
+    (0..n).map(|y| (0..y).filter(|&x| conflict(topology, events, x, y) && !happens[x][y] && !happens[y][x]).collect()).collect()
+}
+
+/// Inter-thread-happens-before, where it is given which write each atomic reads, and which events
+/// come behind an atomic write in modification order, those of other locations passed over.
+pub fn happens(
+    topology: &Topology,
+    events: &[Event],
+    reads_from: &[Option<usize>],
+    behind: &dyn Fn(usize) -> Vec<usize>,
+) -> Vec<Vec<bool>> {
+    let n = events.len();
+    let program_ordered = |a: usize, b: usize| program_ordered(events, a, b);
+    let mutual = |a: usize, b: usize| mutual(topology, events, a, b);
+    let same_instance = |a: u32, b: u32, scope: Scope| same_instance(topology, a, b, scope);
     // The release sequence headed by an atomic write: in its scoped modification order, up to the
     // first store.
     let sequence = |head: usize| -> Vec<usize> {
         let mut sequence = vec![head];
-        for x in head + 1..n {
+        for x in behind(head) {
             if !mutual(head, x) {
                 continue;
             }
@@ -216,21 +251,5 @@ pub fn races(topology: &Topology, events: &[Event]) -> Vec<Vec<usize>> {
             }
         }
     }
-    (0..n)
-        .map(|y| {
-            (0..y)
-                .filter(|&x| match (&events[x].action, &events[y].action) {
-                    (Action::Access(a), Action::Access(b)) => {
-                        overlap(a, b)
-                            && (a.kind.writes() || b.kind.writes())
-                            && !mutual(x, y)
-                            && !program_ordered(x, y)
-                            && !happens[x][y]
-                            && !happens[y][x]
-                    }
-                    _ => false,
-                })
-                .collect()
-        })
-        .collect()
+    happens
 }

@@ -222,6 +222,8 @@ pub struct Disagreement {
     pub before: String,
     /// What AFTER does there: some lines.
     pub after: String,
+    /// The other elements of buffers that differ, a line for each.
+    pub others: Vec<String>,
     /// The last store to the byte in BEFORE.
     pub before_writer: Option<Writer>,
     /// The last store to the byte in AFTER.
@@ -234,6 +236,7 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         what: String::new(),
         before: "it has an observation, and no undefined behaviour".into(),
         after: String::new(),
+        others: Vec::new(),
         before_writer: None,
         after_writer: None,
         difference,
@@ -242,6 +245,9 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         How::Undefined(undefined) => {
             disagreement.what = format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id());
             disagreement.after = told::undefined(&after.module.module, undefined, after.assembly.as_ref());
+            if let Some(execution) = &disagreement.difference.execution {
+                disagreement.after += &format!("\n{}", execution.1);
+            }
         }
         How::Ends(how) => {
             disagreement.what = format!("AFTER ends without an observation: {how}");
@@ -260,15 +266,33 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
                 let observation = side.report(input, settings, fuel, schedule, &mut ()).outcome;
                 let trace = traced(side, input, settings, fuel, schedule);
                 let observation = if let Outcome::Observed(observation) = observation { observation } else { Observation::default() };
-                (element(before, side, input, place, byte, &observation), trace.writer(place, byte).copied())
+                let found = element(before, side, input, place, byte, &observation);
+                (found, trace.writer(place, byte).copied(), observation)
             };
-            let (b, b_writer) = of(before, settings.fuel, &disagreement.difference.before);
-            let (a, a_writer) = of(after, disagreement.difference.fuel, &disagreement.difference.after);
+            let (b, b_writer, b_shown) = of(before, settings.fuel, &disagreement.difference.before);
+            let (a, a_writer, a_shown) = match &disagreement.difference.execution {
+                None => of(after, disagreement.difference.fuel, &disagreement.difference.after),
+                Some(execution) => {
+                    let observation = execution.0.observed().cloned().unwrap_or_default();
+                    (element(before, after, input, place, byte, &observation), None, observation)
+                }
+            };
+            let mut seen = vec![(place, b.path.clone())];
+            for &(place, byte) in &disagreement.difference.places {
+                let (b, a) = (element(before, before, input, place, byte, &b_shown), element(before, after, input, place, byte, &a_shown));
+                if !seen.iter().any(|(at, path)| (*at, path) == (place, &b.path)) {
+                    disagreement.others.push(format!("{place} {}: BEFORE shows {}, AFTER shows {}", b.path, b.text, a.text));
+                    seen.push((place, b.path));
+                }
+            }
             let more = if bytes > 1 { format!(" ({bytes} bytes differ)") } else { String::new() };
             let allowed = allowed.as_ref().map(|set| format!("; on devices BEFORE allows {set}")).unwrap_or_default();
             disagreement.what = format!("{place} {}: BEFORE shows {}, AFTER shows {}{more}{allowed}", b.path, b.text, a.text);
             disagreement.before = stored(before, input, b_writer.as_ref());
-            disagreement.after = stored(after, input, a_writer.as_ref());
+            disagreement.after = match &disagreement.difference.execution {
+                None => stored(after, input, a_writer.as_ref()),
+                Some(execution) => execution.1.clone(),
+            };
             (disagreement.before_writer, disagreement.after_writer) = (b_writer, a_writer);
         }
     }
@@ -291,7 +315,7 @@ pub(super) fn of_draw(after: &StageModule, difference: Difference) -> Disagreeme
         }
     };
     let before = "it has an observation, and no undefined behaviour".into();
-    Disagreement { what, before, after: shown, before_writer: None, after_writer: None, difference }
+    Disagreement { what, before, after: shown, others: Vec::new(), before_writer: None, after_writer: None, difference }
 }
 
 /// A texel that differs, in a sentence.

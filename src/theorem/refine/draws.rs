@@ -126,7 +126,14 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     }
     let disagree = |how| {
         let schedule = Schedule::default();
-        Judged::Disagree(Box::new(Difference { how, before: schedule.clone(), after: schedule, fuel: more }))
+        Judged::Disagree(Box::new(Difference {
+            how,
+            before: schedule.clone(),
+            after: schedule,
+            fuel: more,
+            places: Vec::new(),
+            execution: None,
+        }))
     };
     let a = match &of_after {
         Outcome::Observed(a) => a,

@@ -35,8 +35,8 @@ fn kind(behind: Behind) -> &'static str {
     }
 }
 
-/// Checks that AFTER has the stages and the descriptors of BEFORE, and asks for no more. It may use
-/// less.
+/// Checks that AFTER has the stages, the inputs and the descriptors of BEFORE, and asks for no more.
+/// It may use less.
 pub fn check_stages(before: &StageModule, after: &StageModule) -> Result<(), Mismatch> {
     let names = |module: &StageModule| {
         let names: Vec<String> = module.entries().into_iter().flatten().map(|name| format!("\"{name}\"")).collect();
@@ -49,7 +49,11 @@ pub fn check_stages(before: &StageModule, after: &StageModule) -> Result<(), Mis
     for a in after.uses() {
         check_uses(&before.uses(), a)?;
     }
-    Ok(())
+    let there = before.given()?;
+    match after.given()?.iter().find(|port| !there.iter().any(|other| other.location == port.location)) {
+        Some(port) => mismatch(format!("AFTER has an input at location {}, and BEFORE has none there", port.location)),
+        None => Ok(()),
+    }
 }
 
 /// Checks that AFTER has the entry point, the workgroup size and the descriptors of BEFORE, and

@@ -19,15 +19,17 @@
 //! inputs only; if it depends on a value that devices may differ in, it is undecided. What BEFORE
 //! shows is a set where atomics make it depend on the schedule: AFTER must stay in it, and a
 //! disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them
-//! only is undecided. So is what is outside of all of them, where BEFORE has relaxed atomics at
-//! different locations that a device may reorder: the schedules interleave, and the memory model
-//! allows more than interleavings. Where AFTER has such atomics and BEFORE orders them, the input
-//! is undecided too, for AFTER may show more than was seen.
+//! only is undecided. The schedules interleave, and the memory model allows more where relaxed
+//! atomics at different locations may be reordered: there all executions of the model are tried
+//! ([`grid::weakly`](smallstep_semantics::spirv::grid::weakly)), of BEFORE and of AFTER, and what is
+//! too large for that is undecided.
 //!
 //! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of
 //! an undefined `x` is any value here: of BEFORE that allows too much, and of AFTER it would ask
 //! too much: where an operand has undefined behaviour for some values only, as a divisor, and is
 //! computed from what is undefined, the input is undecided.
+//!
+//! `coverage` says which blocks inputs come to.
 //!
 //! [`interface`] holds what must be alike before anything runs, [`input`] makes inputs, [`observe`]
 //! is the relation of one input, [`draws`] that of one draw, [`shrink`] makes an input that shows a
@@ -35,6 +37,7 @@
 //! drawn, [`pictures`] what images their inputs have.
 
 pub mod blame;
+mod coverage;
 pub mod draws;
 mod floats;
 pub mod input;
@@ -56,6 +59,7 @@ use smallstep_semantics::spirv::environment::Robustness;
 
 use crate::compute::given::Place;
 pub use blame::Disagreement;
+pub use coverage::Coverage;
 use draws::Stages;
 pub use input::{Input, Shape};
 pub use interface::Mismatch;
@@ -94,10 +98,15 @@ pub struct Settings {
     pub fuel: u64,
     /// What buffer accesses out of bounds do, in both.
     pub robustness: Robustness,
+    /// How many more inputs are looked at where BEFORE has blocks that none of the others came to.
+    /// Those that come to one are compared.
+    pub guided: u64,
     /// How many random schedules are tried where atomics make the schedule matter.
     pub schedules: u64,
     /// How far all schedules are tried.
     pub budget: Budget,
+    /// How far executions that are no interleavings are tried, where relaxed atomics have some.
+    pub executions: Budget,
     /// The number of workgroups, if it does not vary.
     pub groups: Option<[u32; 3]>,
     /// Buffers that do not vary.
@@ -114,8 +123,10 @@ impl Default for Settings {
             engine: Engine::Any,
             fuel: 1 << 22,
             robustness: Robustness::None,
+            guided: 0,
             schedules: 4,
             budget: Budget { executions: 2_000, steps: 400_000 },
+            executions: EXECUTIONS,
             groups: None,
             pinned: Vec::new(),
             push: None,
@@ -123,6 +134,9 @@ impl Default for Settings {
     }
 }
 
+/// How far executions of one input are tried: ends, and choices of what an atomic reads or where it
+/// writes.
+pub const EXECUTIONS: Budget = Budget { executions: 4_000, steps: 10_000 };
 /// How many instructions AFTER may take for one of BEFORE.
 pub const SLOWER: u64 = 16;
 /// How many instructions AFTER may take beyond that.
@@ -156,6 +170,8 @@ pub struct Summary {
     pub redrawn: u64,
     /// Those that stay undecided, by why.
     pub undecided: BTreeMap<String, u64>,
+    /// Which blocks of BEFORE ran, if inputs were to be guided by them.
+    pub coverage: Option<Coverage>,
     /// What could not be checked, with the input's number.
     pub unchecked: Option<(u64, Unchecked)>,
     /// The number of the input on which AFTER shows something else, the minimal input, and what is
@@ -211,8 +227,34 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module.module, &after.module.module]));
     let judge = |input: &Input| observe::judge(before, after, input, settings);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
-    Ok(over_inputs(&shape, settings, &judge, &blame, progress))
+    let mut progress = progress;
+    let mut summary = Summary::default();
+    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, &judge, &blame, &mut progress);
+    if settings.guided > 0 {
+        let mut coverage = Coverage::new(before);
+        // The wildest come last.
+        let tried = (0..settings.inputs).rev().take(LOOKED_AT);
+        for index in tried {
+            if coverage.is_full() {
+                break;
+            }
+            coverage.sees(before, &shape.draw(settings, index, 0), settings);
+        }
+        for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
+            if coverage.is_full() || matches!(summary.verdict(), Verdict::Disagree | Verdict::Unchecked) {
+                break;
+            }
+            if coverage.sees(before, &shape.draw(settings, index, 0), settings) {
+                over_inputs(&mut summary, index..index + 1, &shape, settings, &judge, &blame, &mut progress);
+            }
+        }
+        summary.coverage = Some(coverage);
+    }
+    Ok(summary)
 }
+
+/// The most inputs of which it is looked at which blocks they come to.
+const LOOKED_AT: usize = 64;
 
 /// The same of modules whose stages are drawn.
 ///
@@ -241,19 +283,22 @@ pub fn refines_draws(
         (Err(what), _) | (_, Err(what)) => Judged::Unchecked(Unchecked::Unsupported(what)),
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
-    Ok(over_inputs(&shape, settings, &judge, &blame, progress))
+    let (mut summary, mut progress) = (Summary::default(), progress);
+    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, &judge, &blame, &mut progress);
+    Ok(summary)
 }
 
-/// All inputs, up to the first disagreement, whose input is then made small.
+/// Inputs of these numbers, up to the first disagreement, whose input is then made small.
 fn over_inputs(
+    summary: &mut Summary,
+    indexes: std::ops::Range<u64>,
     shape: &Shape<'_>,
     settings: &Settings,
     judge: shrink::Judge<'_>,
     blame: &dyn Fn(&Input, Difference) -> Disagreement,
-    mut progress: impl FnMut(&Summary),
-) -> Summary {
-    let mut summary = Summary::default();
-    for index in 0..settings.inputs {
+    progress: &mut dyn FnMut(&Summary),
+) {
+    for index in indexes {
         let mut judged = Judged::Vacuous(String::new());
         let mut input = None;
         let mut first = None;
@@ -277,7 +322,7 @@ fn over_inputs(
             Judged::Undecided(why) => *summary.undecided.entry(why).or_default() += 1,
             Judged::Unchecked(what) => {
                 summary.unchecked = Some((index, what));
-                return summary;
+                return;
             }
             Judged::Disagree(_) => {
                 let Some(input) = input else { break };
@@ -287,10 +332,9 @@ fn over_inputs(
                     let disagreement = blame(&minimal, *difference);
                     summary.disagreement = Some(Box::new((index, minimal, disagreement)));
                 }
-                return summary;
+                return;
             }
         }
-        progress(&summary);
+        progress(summary);
     }
-    summary
 }

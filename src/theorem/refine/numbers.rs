@@ -13,6 +13,9 @@ use crate::generate::Random;
 
 /// Of a hundred numbers from level 1 on, those that the modules name, if they name some.
 const NAMED: u32 = 25;
+/// Of a hundred integers from level 1 on, those that are floats, where a module takes the bits of
+/// integers for floats.
+const AS_FLOATS: u32 = 50;
 /// The most numbers of one kind.
 const MOST: usize = 4_096;
 /// Integers below this come up anyway, and most of them are indices of members.
@@ -25,16 +28,23 @@ pub struct Numbers {
     integers: Vec<u64>,
     /// Floats of every width, which 64 bits hold exactly.
     floats: Vec<f64>,
+    /// The widths of floats that are made of the bits of integers.
+    bitcasts: Vec<u8>,
 }
 
 impl Numbers {
     /// The numbers of some modules.
     pub fn of(modules: &[&Module]) -> Numbers {
-        let (mut integers, mut floats) = (Vec::new(), Vec::new());
+        let (mut integers, mut floats, mut bitcasts) = (Vec::new(), Vec::new(), Vec::new());
         for module in modules {
             let words = module.words();
             for i in module.instructions() {
                 match i.op {
+                    Op::Bitcast => {
+                        if let Some(Type::Float { width }) = module.types().scalar_at(i.result_type, 0) {
+                            bitcasts.push(width);
+                        }
+                    }
                     Op::Constant | Op::SpecConstant => {
                         let operands = i.operands(words);
                         let low = operands.first().copied().unwrap_or(0);
@@ -68,7 +78,9 @@ impl Numbers {
         floats.dedup_by(|a, b| a.to_bits() == b.to_bits());
         integers.truncate(MOST);
         floats.truncate(MOST);
-        Numbers { integers, floats }
+        bitcasts.sort_unstable();
+        bitcasts.dedup();
+        Numbers { integers, floats, bitcasts }
     }
 
     /// The bits of an integer of that width, in the low bits.
@@ -78,6 +90,9 @@ impl Numbers {
             && let Some(named) = self.named_integer(width, random)
         {
             return named;
+        }
+        if level > 0 && self.bitcasts.contains(&width) && random.percent(AS_FLOATS) {
+            return self.float(width, level, random);
         }
         let small = u64::from(random.below(5));
         match (level, random.below(8)) {

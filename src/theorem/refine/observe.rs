@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::Relation;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
-use smallstep_semantics::spirv::{Relation, grid};
+use smallstep_semantics::spirv::grid::{self, Read};
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
@@ -19,6 +20,9 @@ const AFTER_INSTRUCTIONS: u64 = 1 << 18;
 /// The same of BEFORE, which is searched only where AFTER shows something else than the schedules
 /// that are known.
 const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
+
+/// The most bytes that a difference lists.
+pub const PLACES: usize = 256;
 
 /// What one input shows.
 #[derive(Clone, Debug)]
@@ -49,6 +53,11 @@ pub struct Difference {
     pub after: Schedule,
     /// How many instructions AFTER may execute.
     pub fuel: u64,
+    /// The bytes that differ, up to [`PLACES`].
+    pub places: Vec<(Place, u64)>,
+    /// Where AFTER was seen in an execution that is no interleaving: what it shows, and the
+    /// execution in words.
+    pub execution: Option<Box<(Outcome<Observation>, String)>>,
 }
 
 /// How AFTER differs from what BEFORE allows.
@@ -209,6 +218,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
         more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
     }
     let mut undecided = None;
+    let mut weak = Weak { before, input, settings, found: None };
     for (outcome, schedule) in &of_after.outcomes {
         if let Some(what) = unchecked(outcome) {
             return Judged::Unchecked(what);
@@ -230,28 +240,82 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
         }
         let sides = Sides { before, after, input, settings, fuel };
         match sides.decide(&of_before, outcome, schedule) {
-            Ok(difference) => match weak::reordered(before, input, settings, settings.fuel, &of_before.tried) {
+            Ok(difference) => match weak.of_before(&of_before) {
                 None => return Judged::Disagree(Box::new(difference)),
-                why => undecided = why,
+                Some(Ok(shown)) => match weak::ended(shown) {
+                    Some(why) => return Judged::Vacuous(why),
+                    None if shown.iter().any(|(allowed, _)| allows(allowed, outcome, input)) => {}
+                    None => return Judged::Disagree(Box::new(difference)),
+                },
+                Some(Err(why)) => undecided = Some(why.to_string()),
             },
             Err(why) => undecided = Some(why),
         }
     }
-    // What AFTER shows by interleavings is allowed; what it may show beyond them is, too, where
-    // BEFORE lets devices go beyond them.
+    // What AFTER shows by interleavings is allowed; what it shows beyond them must be, too.
     if undecided.is_none()
         && let Some(why) = weak::reordered(after, input, settings, fuel, &of_after.tried)
     {
-        if !of_before.complete && weak::reordered(before, input, settings, settings.fuel, &of_before.tried).is_none() {
+        if !of_before.complete {
             more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
         }
-        if weak::reordered(before, input, settings, settings.fuel, &of_before.tried).is_none() {
-            undecided = Some(why);
+        let of_after = weak::executions(after, input, settings, fuel);
+        for (outcome, reads) in &of_after.shown {
+            if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+                continue;
+            }
+            let beyond = match weak.of_before(&of_before) {
+                None => &[],
+                Some(Ok(shown)) => shown,
+                Some(Err(why)) => {
+                    undecided = Some(why.to_string());
+                    continue;
+                }
+            };
+            if let Some(why) = weak::ended(beyond) {
+                return Judged::Vacuous(why);
+            }
+            if beyond.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+                continue;
+            }
+            let sides = Sides { before, after, input, settings, fuel };
+            match sides.decide(&of_before, outcome, &Schedule::default()) {
+                Ok(difference) => {
+                    let execution = Some(Box::new((outcome.clone(), weak::told(after, reads))));
+                    return Judged::Disagree(Box::new(Difference { execution, ..difference }));
+                }
+                Err(why) => undecided = Some(why),
+            }
+        }
+        // Where BEFORE may be reordered as well, and is not enumerated, that says as much.
+        if !of_after.complete && undecided.is_none() {
+            undecided = Some(weak::too_large(&why, settings));
         }
     }
     match undecided {
         Some(why) => Judged::Undecided(why),
         None => Judged::Agree { all: of_after.complete },
+    }
+}
+
+/// What BEFORE shows beyond interleavings, once somebody asks.
+struct Weak<'a> {
+    before: &'a Side,
+    input: &'a Input,
+    settings: &'a Settings,
+    found: Option<Option<Result<Vec<(Outcome<Observation>, Vec<Read>)>, String>>>,
+}
+
+impl Weak<'_> {
+    /// All that it shows, or why that is not known; nothing if it shows nothing more.
+    fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[(Outcome<Observation>, Vec<Read>)], &str>> {
+        let Weak { before, input, settings, .. } = *self;
+        let found = self.found.get_or_insert_with(|| {
+            let why = weak::reordered(before, input, settings, settings.fuel, &of_before.tried)?;
+            let executions = weak::executions(before, input, settings, settings.fuel);
+            Some(if executions.complete { Ok(executions.shown) } else { Err(weak::too_large(&why, settings)) })
+        });
+        found.as_ref().map(|found| found.as_deref().map_err(String::as_str))
     }
 }
 
@@ -316,7 +380,14 @@ struct Sides<'a> {
 impl Sides<'_> {
     /// The difference, or why there may be none.
     fn decide(&self, of_before: &Shown, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Difference, String> {
-        let difference = |how, before: &Schedule| Difference { how, before: before.clone(), after: schedule.clone(), fuel: self.fuel };
+        let difference = |how, before: &Schedule| Difference {
+            how,
+            before: before.clone(),
+            after: schedule.clone(),
+            fuel: self.fuel,
+            places: Vec::new(),
+            execution: None,
+        };
         let own = &of_before.outcomes[0].1;
         let after = match outcome {
             Outcome::Observed(after) => after,
@@ -358,7 +429,8 @@ impl Sides<'_> {
             };
             let count = decided.len() + of_images.len();
             if nearest.as_ref().is_none_or(|(least, _)| count < *least) {
-                nearest = Some((count, difference(how, schedule)));
+                let places = decided.iter().take(PLACES).map(|(place, byte, ..)| (*place, *byte)).collect();
+                nearest = Some((count, Difference { places, ..difference(how, schedule) }));
             }
         }
         match (nearest, of_before.complete) {

@@ -106,6 +106,11 @@ impl StageModule {
         [&self.vertex, &self.fragment].map(|entry| entry.as_ref().map(|entry| entry.name.as_str()))
     }
 
+    /// What its first stage is given by location: attributes, or what a vertex stage hands on.
+    pub(super) fn given(&self) -> Result<Vec<Port>, Mismatch> {
+        self.vertex.as_ref().or(self.fragment.as_ref()).map_or(Ok(Vec::new()), |entry| self.ports(entry, StorageClass::Input))
+    }
+
     fn ports(&self, entry: &Entry, class: StorageClass) -> Result<Vec<Port>, Mismatch> {
         let refused = |what: String| Mismatch(format!("{}: {what}", self.name));
         let point = self.module.entry_point(&entry.name).map_err(|e| refused(e.to_string()))?;

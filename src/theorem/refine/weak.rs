@@ -20,20 +20,22 @@
 //! synchronize if the second access reads what the first has written. Atomics that commute and
 //! whose results nobody uses, as those of a histogram, show the same in every order.
 //!
-//! What is not seen here counts as not ordered: that is what makes an answer
-//! undecided rather than wrong.
+//! What is not seen here counts as not ordered: then the executions of the memory model are
+//! enumerated ([`executions`]), as far as the budget goes, and what is left is undecided.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::Event;
-use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Classes, Schedule, Scope, Semantics};
-use smallstep_semantics::spirv::environment::InvocationId;
+use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
+use smallstep_semantics::spirv::environment::{InvocationId, Observation};
 use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::grid::{self, Read};
 use smallstep_semantics::spirv::module::Module;
 use smallstep_semantics::spirv::shared::ObjectId;
 use smallstep_semantics::spirv::step::Action;
+use smallstep_semantics::spirv::{Event, Relation};
 
 use super::{Input, Settings, Side};
 use crate::compute::told;
@@ -44,6 +46,48 @@ const ACCESSES: usize = 1 << 12;
 /// The most extensions of paths that the search for one cycle tries; more count
 /// as having found one.
 const EXTENSIONS: u32 = 1 << 18;
+
+/// What a module shows in the executions that the memory model allows.
+pub(super) struct Executions {
+    /// Each outcome, with what the atomics read.
+    pub(super) shown: Vec<(Outcome<Observation>, Vec<Read>)>,
+    /// Whether there are no others.
+    pub(super) complete: bool,
+}
+
+/// All executions that the memory model allows of a module, if the budget suffices.
+pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64) -> Executions {
+    let dispatch = side.dispatch(input, settings, fuel);
+    let explored = grid::weakly(&side.module.module, &dispatch, &Relation::default(), Rules::MODEL, settings.executions);
+    let (shown, done) = explored.unwrap_or_default();
+    Executions { shown, complete: done.complete }
+}
+
+/// How a module ends without an observation in one of its executions, if it does.
+pub(super) fn ended(shown: &[(Outcome<Observation>, Vec<Read>)]) -> Option<String> {
+    shown.iter().find(|(outcome, _)| outcome.observed().is_none()).map(|(outcome, _)| super::observe::ending(outcome))
+}
+
+/// Why something stays undecided.
+pub(super) fn too_large(why: &str, settings: &Settings) -> String {
+    format!("{why}; of their executions more than {} choices are not tried", settings.executions.steps)
+}
+
+/// What atomics read in an execution that is no interleaving: a line for each, and for each which
+/// write.
+pub(super) fn told(side: &Side, reads: &[Read]) -> String {
+    let module = &side.module.module;
+    let who = |id: InvocationId| format!("invocation {} of workgroup {}", id.local, id.workgroup);
+    let mut lines = "an execution that is no interleaving, where these atomics read:".to_string();
+    for Read { by: (by, instruction), from } in reads {
+        let from = match from {
+            Some((writer, at)) => format!("what {} of {} wrote", told::instruction(module, *at), who(*writer)),
+            None => "what was there at the beginning".into(),
+        };
+        lines += &format!("\n  {} of {}: {from}", told::instruction(module, *instruction), who(*by));
+    }
+    lines
+}
 
 /// What a release, an acquire or both order, in which scope.
 #[derive(Clone, Copy)]
@@ -105,7 +149,7 @@ pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u
     let unused = unused(module);
     let found = schedules.iter().find_map(|schedule| Run::of(side, input, settings, fuel, schedule, &unused).cycle())?;
     let [first, second] = found.map(|instruction| told::instruction(module, instruction));
-    Some(format!("a device may let {first} and {second} of {} take effect in another order, and only interleavings are tried", side.name))
+    Some(format!("a device may let {first} and {second} of {} take effect in another order", side.name))
 }
 
 /// The ids of atomics' results that nothing in a function uses.

@@ -21,6 +21,12 @@ pub const NO_BLOCK: u32 = u32::MAX;
 /// The `member` of a decoration that is for the whole target.
 pub const WHOLE: u32 = u32::MAX;
 
+/// Instructions of NonSemantic.Shader.DebugInfo.100.
+const DEBUG_SOURCE: u32 = 35;
+const DEBUG_SOURCE_CONTINUED: u32 = 102;
+const DEBUG_LINE: u32 = 103;
+const DEBUG_NO_LINE: u32 = 104;
+
 /// A basic block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -607,14 +613,62 @@ impl Module {
     }
 
     /// The source line that OpLine gives an instruction, by its index: file, line and column
-    /// (SPIR-V §3.3.3).
+    /// (SPIR-V §3.3.3); or DebugLine of NonSemantic.Shader.DebugInfo.100.
     pub fn source_line(&self, index: usize) -> Option<(String, u32, u32)> {
         let block = self.block_of.get(index).and_then(|&b| self.blocks.get(b as usize));
         let start = block.map_or(0, |b| b.start as usize);
-        let line = self.instructions.get(start..=index)?.iter().rev().find(|i| matches!(i.op, Op::Line | Op::NoLine))?;
+        let is_line = |i: &&Instruction| {
+            matches!(i.op, Op::Line | Op::NoLine) || matches!(self.debug_information(i), Some((DEBUG_LINE | DEBUG_NO_LINE, _)))
+        };
+        let line = self.instructions.get(start..=index)?.iter().rev().find(is_line)?;
+        if let Some((number, operands)) = self.debug_information(line) {
+            let &[source, line, _, column, ..] = operands else { return None };
+            let (_, source) = self.debug_information(self.instruction(source)?)?;
+            let number_of = |id: u32| u32::try_from(self.constant_value(id)?).ok();
+            return (number == DEBUG_LINE).then_some((self.string(*source.first()?)?, number_of(line)?, number_of(column)?));
+        }
         let &[file, line, column] = line.operands(&self.words) else { return None };
-        let (file, _) = words::string_at(self.instruction(file)?.operands(&self.words)).ok()?;
-        Some((file, line, column))
+        Some((self.string(file)?, line, column))
+    }
+
+    /// The text of a source file, where the module holds it: OpSource (SPIR-V §3.3.3), or
+    /// DebugSource of NonSemantic.Shader.DebugInfo.100.
+    pub fn source_text(&self, file: &str) -> Option<String> {
+        let mut text: Option<String> = None;
+        for i in &self.instructions {
+            let operands = i.operands(&self.words);
+            let (named, more) = match (i.op, self.debug_information(i)) {
+                (Op::Source, _) => {
+                    (operands.get(2), operands.get(3..).and_then(|words| words::string_at(words).ok()).map(|(text, _)| text))
+                }
+                (Op::SourceContinued, _) => (None, words::string_at(operands).ok().map(|(text, _)| text)),
+                (_, Some((DEBUG_SOURCE, operands))) => (operands.first(), operands.get(1).and_then(|&id| self.string(id))),
+                (_, Some((DEBUG_SOURCE_CONTINUED, operands))) => (None, operands.first().and_then(|&id| self.string(id))),
+                _ if text.is_some() => break,
+                _ => continue,
+            };
+            match (named, &mut text) {
+                (Some(_), Some(_)) => break,
+                (Some(&id), None) => text = more.filter(|_| self.string(id).as_deref() == Some(file)),
+                (None, Some(text)) => text.push_str(&more.unwrap_or_default()),
+                (None, None) => {}
+            }
+        }
+        text
+    }
+
+    /// An instruction of NonSemantic.Shader.DebugInfo.100: its number, and its operands.
+    fn debug_information(&self, i: &Instruction) -> Option<(u32, &[u32])> {
+        let &[set, number, ref operands @ ..] = i.operands(&self.words) else { return None };
+        let import = if i.is(Op::ExtInst) { self.instruction(set)? } else { return None };
+        let (name, _) = words::string_at(import.operands(&self.words)).ok()?;
+        (name == "NonSemantic.Shader.DebugInfo.100").then_some((number, operands))
+    }
+
+    /// The text of an OpString.
+    fn string(&self, id: u32) -> Option<String> {
+        let string = self.instruction(id).filter(|i| i.is(Op::String))?;
+        words::string_at(string.operands(&self.words)).ok().map(|(text, _)| text)
     }
 
     /// The name that OpName gives an id, for people.

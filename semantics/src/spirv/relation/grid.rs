@@ -18,6 +18,7 @@ pub(in crate::spirv) mod observe;
 pub(in crate::spirv) mod prepare;
 mod quad;
 mod race;
+mod weak;
 pub(in crate::spirv) mod work;
 
 use std::cell::RefCell;
@@ -51,6 +52,7 @@ pub use exhaust::exhaust;
 pub(in crate::spirv) use explore::alone;
 pub use explore::{Acceptance, OpenWord, explore};
 pub use observe::{Doubtful, DoubtfulTexels, Report};
+pub use weak::{Read, Shown, weakly};
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
 pub const RESIDENT: u32 = 1024;
@@ -173,6 +175,8 @@ pub(in crate::spirv) struct Grid<'m, 'r, W> {
     over: Option<Box<Over>>,
     /// When it ends at the latest.
     time: Option<TimeLimit>,
+    /// Where executions are enumerated, what was done.
+    log: Option<Box<weak::Log>>,
 }
 
 impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
@@ -221,6 +225,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             ending: None,
             over: None,
             time: None,
+            log: None,
         }
     }
 
@@ -580,6 +585,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
 
     /// Does an action. Whether the invocation can go on.
     fn commit(&mut self, agent: Agent, action: &Action, site: &Site, sink: &mut dyn Sink) -> bool {
+        self.log_access(agent, action, site);
         let (extent, kind) = match action {
             Action::Load(extent) => (extent, Kind::Load),
             Action::Store(extent, _) => (extent, Kind::Store),

@@ -84,8 +84,10 @@ pub(in crate::spirv) fn overlapping_copy(module: &Module, at: u32) -> String {
     format!("OpCopyMemory copies %{} to %{}, which overlap in part", operand(1), operand(0))
 }
 
-/// What two accesses race in, if it is a buffer.
-pub(in crate::spirv) const BUFFER: &str = "a buffer";
+/// What two accesses race in, if it is a buffer: by the name of its variable, if that has one.
+pub(in crate::spirv) fn buffer(module: &Module, variable: u32) -> String {
+    module.name(variable).map_or_else(|| "a buffer".into(), |name| format!("the buffer %{name}"))
+}
 /// What two accesses race in, if it is Workgroup memory.
 pub(in crate::spirv) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for each scalar";
 

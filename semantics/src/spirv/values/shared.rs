@@ -377,6 +377,13 @@ impl Shared {
         scalars
     }
 
+    /// The integer in a cell; what nothing has written is undefined by that instruction and
+    /// invocation.
+    pub fn held(&self, object: ObjectId, cell: Cell, (instruction, invocation): (u32, u32)) -> Scalar {
+        let unwritten = Origin { kind: Unspecified::Uninitialised, instruction, invocation };
+        self.scalar(object, cell, Type::Int { width: 8 * cell.bytes, signed: false }, unwritten)
+    }
+
     fn scalar(&self, object: ObjectId, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
         match object {
             ObjectId::Workgroup { workgroup, index } => {

@@ -13,19 +13,24 @@
 //! - [`rules`]: the choices of the model, one function each;
 //! - [`order`]: happens-before, kept as the run goes on;
 //! - [`race`]: the accesses that it leaves unordered;
-//! - [`schedule`]: who steps next, and when nobody can.
+//! - [`schedule`]: who steps next, and when nobody can;
+//! - [`axioms`]: executions that are no schedule, and whether the model allows them;
+//! - [`weak`]: all of them, of a small program.
 //!
 //! All schedules of a small program: [`crate::interleavings`].
 
+pub mod axioms;
 pub mod clock;
 pub mod order;
 pub mod race;
 pub mod rules;
 pub mod schedule;
 pub mod scope;
+pub mod weak;
 
+pub use axioms::{Deed, Event, Execution};
 pub use order::Order;
 pub use race::{Access, AtomicOp, Detector, Kind, Race, Site};
-pub use rules::Rules;
+pub use rules::{Ends, Rules};
 pub use schedule::{Arrival, Divergence, Picker, Schedule, Wait, arrival};
 pub use scope::{Agent, Class, Classes, Ordering, Scope, Semantics, SemanticsError, Topology, Use};

@@ -3,7 +3,17 @@
 use super::race::AtomicOp;
 use super::scope::{Class, Classes, Scope, Semantics};
 
-/// The rules that [`super::Order`] and [`super::Detector`] ask.
+/// Where an event stands in the modification order of its location: the write that it reads, and
+/// its own. 0 is the initial value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// What it reads.
+    pub read: Option<usize>,
+    /// What it writes.
+    pub write: Option<usize>,
+}
+
+/// The rules that [`super::Order`], [`super::Detector`] and [`super::Execution`] ask.
 #[derive(Clone, Copy)]
 pub struct Rules {
     /// Two operations are in each other's scope instance exactly if they are in one instance of
@@ -33,6 +43,11 @@ pub struct Rules {
     pub next_epoch: fn(u32) -> u32,
     /// The classes, besides the location's own, whose order counts between two atomics with these.
     pub between_atomics: fn(Classes, Classes) -> Classes,
+    /// Whether two accesses to one location, the first location-ordered before the second, may
+    /// stand so in its modification order.
+    pub coherent: fn(Ends, Ends) -> bool,
+    /// Whether a read-modify-write that reads the first may write the second.
+    pub adjacent: fn(usize, usize) -> bool,
 }
 
 impl Rules {
@@ -50,6 +65,8 @@ impl Rules {
         survives: hidden,
         next_epoch: next,
         between_atomics: Classes::and,
+        coherent,
+        adjacent,
     };
 }
 
@@ -105,4 +122,16 @@ fn hidden() -> bool {
 /// A release covers what is before it and nothing after it.
 fn next(epoch: u32) -> u32 {
     epoch.saturating_add(1)
+}
+
+/// "Acyclicity": no cycle in location-ordered, modification order, reads-from and from-reads. As
+/// the modification order of a location is total, two accesses at a time are enough.
+fn coherent(first: Ends, second: Ends) -> bool {
+    let last = first.write.max(first.read).unwrap_or(0);
+    second.read.is_none_or(|read| last <= read) && second.write.is_none_or(|write| last < write)
+}
+
+/// "Scoped Modification Order Coherence": nothing comes between what it reads and what it writes.
+fn adjacent(read: usize, write: usize) -> bool {
+    write == read + 1
 }

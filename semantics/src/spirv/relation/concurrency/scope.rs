@@ -194,6 +194,11 @@ impl Classes {
         self.0 & !other.0 == 0
     }
 
+    /// The set of that number, of the 15 that are not empty.
+    pub fn nth(number: usize) -> Classes {
+        Classes((number % 15) as u8 + 1)
+    }
+
     /// What both have.
     pub fn and(self, other: Classes) -> Classes {
         Classes(self.0 & other.0)

@@ -54,8 +54,9 @@ pub(super) fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, membe
             grid.set_ready(member);
         }
     }
-    if let (Some(Arrived { instruction, memory, semantics, .. }), Some(&first)) = (arrived, members.first()) {
+    if let (Some(Arrived { instruction, memory, semantics, execution }), Some(&first)) = (arrived, members.first()) {
         grid.show(Rule::SpirvBarrierRelease, instruction, first, grid.invocations.get(&first).map_or(0, |i| i.step), sink);
+        grid.log_barrier(members, &Arrived { instruction, memory, semantics, execution });
         grid.detector.workgroup_barrier(grid.topology.agent(first).workgroup, memory, &semantics);
     }
 }

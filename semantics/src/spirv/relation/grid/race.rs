@@ -49,7 +49,9 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             return;
         }
         let object = self.object(extent.object);
-        for (offset, bytes) in extent.stretches() {
+        // Where executions are enumerated, the order of turns is not the one that counts.
+        let by_turns = self.log.is_none();
+        for (offset, bytes) in extent.stretches().into_iter().filter(|_| by_turns) {
             let access = Access { agent, object, offset, bytes, class: extent.class, kind, instruction: site.instruction };
             if let Some(race) = self.detector.access(&access) {
                 data_race(self, &race, extent, site, sink);
@@ -65,10 +67,10 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
 
 /// two conflicting accesses, not both atomic, that nothing orders: undefined behaviour
 ///                                                          [spirv/data-race, Vulkan, Memory Model]
-fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
+pub(super) fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race, extent: &Extent, site: &Site, sink: &mut dyn Sink) {
     grid.show(Rule::SpirvDataRace, site.instruction, site.invocation, site.step.unwrap_or(0), sink);
     let object = match extent.object {
-        ObjectId::Buffer(_) => report::BUFFER.to_string(),
+        ObjectId::Buffer(_) => report::buffer(grid.module, extent.variable),
         ObjectId::Image(image) => {
             let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
             report::texel(held, images.binding(image), race.offset / held.format().bytes() as u64)

@@ -111,7 +111,8 @@ impl Warp {
             }
         };
         if races {
-            return Err(self.races(code, shared, lane, found, report::BUFFER));
+            let buffer = report::buffer(&shared.program.module, shared.program.buffers[code.buffer as usize].id);
+            return Err(self.races(code, shared, lane, found, &buffer));
         }
         if shared.buffers.is_doubly_named(memory) {
             let variable = shared.program.buffers[code.buffer as usize].id;

@@ -1,0 +1,540 @@
+//! Executions as the Vulkan memory model has them: events, which write each atomic reads, and the
+//! order in which the writes to each location come. An execution is *consistent* if nothing in it
+//! is a cycle ("Acyclicity"), and has a meaning if nothing in it races ("Data Race").
+//!
+//! Events come one after the other, each behind all that happens before it, so that
+//! happens-before of an event is known once it is there. A read may see a write that comes later: a
+//! *promised* write, which has its place in the modification order and its value, and which some
+//! later event must make true. No other arrow points back.
+//!
+//! Location-ordered is happens-before here, as in [`super`].
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use super::race::{Access, AtomicOp, Kind, Race, Site};
+use super::rules::{Ends, Rules};
+use super::scope::{Classes, Scope, Semantics, Topology};
+
+/// The most events of one execution: bits of a set.
+pub const EVENTS: usize = u128::BITS as usize;
+/// The sets of classes by which inter-thread-happens-before is parameterized.
+const SETS: usize = 15;
+
+/// An object, the first byte of a stretch in it, and how many bytes it has.
+pub type Location = (u32, u64, u64);
+
+/// What an agent does that others can see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// An access to memory.
+    Access(Access),
+    /// OpMemoryBarrier.
+    Fence(Scope, Semantics),
+    /// Its part in the control barrier of that number.
+    Barrier(u32, Scope, Semantics),
+}
+
+/// One event of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// By whom, by number.
+    pub agent: u32,
+    /// What it does.
+    pub deed: Deed,
+}
+
+impl Event {
+    fn atomic(&self) -> Option<(&Access, AtomicOp, Scope, Semantics)> {
+        match &self.deed {
+            Deed::Access(access) => match access.kind {
+                Kind::Atomic { op, scope, semantics } => Some((access, op, scope, semantics)),
+                Kind::Load | Kind::Store => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn reads_atomically(&self) -> bool {
+        self.atomic().is_some_and(|(_, op, ..)| op.reads())
+    }
+
+    fn writes_atomically(&self) -> bool {
+        self.atomic().is_some_and(|(_, op, ..)| op.writes())
+    }
+
+    fn is_barrier(&self) -> bool {
+        !matches!(self.deed, Deed::Access(_))
+    }
+
+    fn scope(&self) -> Scope {
+        match self.deed {
+            Deed::Fence(scope, _) | Deed::Barrier(_, scope, _) => scope,
+            Deed::Access(_) => self.atomic().map_or(Scope::Invocation, |(_, _, scope, _)| scope),
+        }
+    }
+
+    fn semantics(&self) -> Semantics {
+        match self.deed {
+            Deed::Fence(_, semantics) | Deed::Barrier(_, _, semantics) => semantics,
+            Deed::Access(_) => self.atomic().map_or(Semantics::RELAXED, |(.., semantics)| semantics),
+        }
+    }
+}
+
+/// The location that an access is to.
+pub fn location(access: &Access) -> Location {
+    (access.object, access.offset, access.bytes)
+}
+
+/// A write in a modification order.
+#[derive(Clone, Debug)]
+struct Write<V> {
+    /// The event that makes it, unless it is only promised.
+    event: Option<usize>,
+    value: V,
+}
+
+/// The writes to a location.
+#[derive(Clone, Debug)]
+struct Writes<V> {
+    initial: V,
+    /// In their order, by number.
+    order: Vec<usize>,
+}
+
+/// What an atomic reads: the initial value, or a write by its number.
+type Source = Option<usize>;
+
+/// An execution under way.
+#[derive(Clone)]
+pub struct Execution<V> {
+    topology: Topology,
+    rules: Rules,
+    events: Vec<Event>,
+    /// By event: what it reads.
+    sources: Vec<Option<Source>>,
+    /// By event: the number of its write.
+    written: Vec<Option<usize>>,
+    writes: Vec<Write<V>>,
+    locations: BTreeMap<Location, Writes<V>>,
+    /// By event: what inter-thread-happens-before it, for each set of classes.
+    before: Vec<[u128; SETS]>,
+    /// By event: what synchronizes with it.
+    synchronized: Vec<u128>,
+    /// How many writes are promised.
+    promised: usize,
+    /// The first race, if any.
+    race: Option<Race>,
+}
+
+impl<V: Clone + PartialEq> Execution<V> {
+    /// Without events.
+    pub fn new(topology: Topology, rules: Rules) -> Execution<V> {
+        Execution {
+            topology,
+            rules,
+            events: Vec::new(),
+            sources: Vec::new(),
+            written: Vec::new(),
+            writes: Vec::new(),
+            locations: BTreeMap::new(),
+            before: Vec::new(),
+            synchronized: Vec::new(),
+            promised: 0,
+            race: None,
+        }
+    }
+
+    /// The events, in an order that respects happens-before.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// How many writes are promised and not yet made.
+    pub fn promised(&self) -> usize {
+        self.promised
+    }
+
+    /// The first race.
+    pub fn race(&self) -> Option<&Race> {
+        self.race.as_ref()
+    }
+
+    /// The event whose write an atomic reads; `None` inside for the initial value.
+    pub fn read_by(&self, event: usize) -> Option<Option<&Event>> {
+        self.sources[event].map(|source| source.and_then(|write| self.writes[write].event).map(|event| &self.events[event]))
+    }
+
+    /// Whether all events that order anything order the same classes.
+    pub fn is_uniform(&self) -> bool {
+        let mut classes = self.events.iter().map(|event| (self.rules.ordered)(&event.semantics())).filter(|classes| !classes.is_empty());
+        classes.next().is_none_or(|first| classes.all(|other| other == first))
+    }
+
+    /// A location that is accessed from now on, and what it holds.
+    pub fn hold(&mut self, at: Location, initial: V) {
+        self.locations.entry(at).or_insert(Writes { initial, order: Vec::new() });
+    }
+
+    /// What the location holds at the end, as far as the execution goes.
+    pub fn last(&self, at: Location) -> Option<&V> {
+        let writes = self.locations.get(&at)?;
+        Some(writes.order.last().map_or(&writes.initial, |&write| &self.writes[write].value))
+    }
+
+    /// How many writes the location has.
+    pub fn length(&self, at: Location) -> usize {
+        self.locations.get(&at).map_or(0, |writes| writes.order.len())
+    }
+
+    /// The value at a place of the modification order, 0 for the initial one.
+    pub fn value(&self, at: Location, place: usize) -> Option<&V> {
+        let writes = self.locations.get(&at)?;
+        match place.checked_sub(1) {
+            None => Some(&writes.initial),
+            Some(index) => writes.order.get(index).map(|&write| &self.writes[write].value),
+        }
+    }
+
+    /// Whether the write at a place is only promised.
+    pub fn is_promised(&self, at: Location, place: usize) -> bool {
+        let write = place.checked_sub(1).and_then(|index| self.locations.get(&at)?.order.get(index));
+        write.is_some_and(|&write| self.writes[write].event.is_none())
+    }
+
+    /// The promised writes: to what, and which value.
+    pub fn promises(&self) -> impl Iterator<Item = (Location, &V)> {
+        let of = |(at, writes): (&Location, &Writes<V>)| writes.order.iter().map(|write| (*at, *write)).collect::<SmallVec<[_; 4]>>();
+        let all = self.locations.iter().flat_map(of);
+        all.filter(|(_, write)| self.writes[*write].event.is_none()).map(|(at, write)| (at, &self.writes[write].value))
+    }
+
+    /// The values that an agent has written to a location by atomics.
+    pub fn values(&self) -> impl Iterator<Item = (Location, u32, &V)> {
+        self.written.iter().zip(&self.events).filter_map(|(write, event)| {
+            let (access, ..) = event.atomic()?;
+            Some((location(access), event.agent, &self.writes[(*write)?].value))
+        })
+    }
+
+    /// How many events an agent has.
+    pub fn count(&self, agent: u32) -> usize {
+        self.events.iter().filter(|event| event.agent == agent).count()
+    }
+
+    /// The atomic writes of agents, each by its number among the agent's events.
+    pub fn last_writes(&self) -> impl Iterator<Item = (u32, usize)> {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        self.events.iter().filter_map(move |event| {
+            let count = counts.entry(event.agent).or_default();
+            *count += 1;
+            event.writes_atomically().then_some((event.agent, *count - 1))
+        })
+    }
+
+    /// Promises a write at a place: the one before it stays where it is.
+    pub fn promise(&mut self, at: Location, place: usize, value: V) -> bool {
+        if !self.insert(at, place, Write { event: None, value }) {
+            return false;
+        }
+        self.promised += 1;
+        true
+    }
+
+    /// A write comes to be at a place, unless a read-modify-write keeps that to itself.
+    fn insert(&mut self, at: Location, place: usize, write: Write<V>) -> bool {
+        let Some(writes) = self.locations.get_mut(&at) else { return false };
+        writes.order.insert(place - 1, self.writes.len());
+        self.writes.push(write);
+        self.fits(at, place + 1)
+    }
+
+    /// Whether what is at that place, if it is a read-modify-write, may be there.
+    fn fits(&self, at: Location, place: usize) -> bool {
+        let next = self.locations.get(&at).and_then(|writes| writes.order.get(place - 1));
+        let event = next.and_then(|&write| self.writes[write].event);
+        event.is_none_or(|event| match self.ends(event) {
+            Ends { read: Some(read), write: Some(write) } => (self.rules.adjacent)(read, write),
+            _ => true,
+        })
+    }
+
+    /// An access or a fence. An atomic reads what is at the place `read`; what is written comes to
+    /// be at a place, or keeps what is promised there. Whether the execution is still consistent.
+    pub fn add(&mut self, event: Event, read: Option<usize>, wrote: Option<(usize, bool, V)>) -> bool {
+        let number = self.events.len();
+        let at = if let Deed::Access(access) = &event.deed { location(access) } else { (0, 0, 0) };
+        let source = read.map(|place| place.checked_sub(1).map(|index| self.locations[&at].order[index]));
+        self.events.push(event);
+        self.sources.push(source);
+        self.written.push(None);
+        self.before.push([0; SETS]);
+        self.synchronized.push(0);
+        let mut kept = false;
+        if let Some((place, keeps, value)) = wrote {
+            kept = keeps;
+            let write = if keeps {
+                let write = self.locations[&at].order[place - 1];
+                self.writes[write] = Write { event: Some(number), value };
+                self.promised -= 1;
+                write
+            } else {
+                let write = self.writes.len();
+                if !self.insert(at, place, Write { event: Some(number), value }) {
+                    return false;
+                }
+                write
+            };
+            self.written[number] = Some(write);
+            if !self.fits(at, place) {
+                return false;
+            }
+        }
+        if kept {
+            return self.anew();
+        }
+        self.order(number);
+        self.check(number)
+    }
+
+    /// The parts that agents have in one control barrier.
+    pub fn meet(&mut self, parts: &[Event]) {
+        let first = self.events.len();
+        for part in parts {
+            self.events.push(*part);
+            self.sources.push(None);
+            self.written.push(None);
+            self.before.push([0; SETS]);
+            self.synchronized.push(0);
+        }
+        self.order(first);
+    }
+
+    /// All relations anew, once a promise is kept: what read it may synchronize now. Whether no
+    /// arrow but the promise points back, and all is consistent.
+    fn anew(&mut self) -> bool {
+        self.before.iter_mut().for_each(|before| *before = [0; SETS]);
+        self.order(0);
+        let back = |b: usize| {
+            let apart = |a: &usize| match (self.events[*a].deed, self.events[b].deed) {
+                (Deed::Barrier(one, ..), Deed::Barrier(other, ..)) => one != other,
+                _ => true,
+            };
+            (b + 1..self.events.len()).filter(apart).any(|a| self.synchronized[b] >> a & 1 != 0)
+        };
+        let consistent = !(0..self.events.len()).any(back);
+        self.race = None;
+        consistent && (0..self.events.len()).all(|number| self.check(number))
+    }
+
+    /// Happens-before of the events from one on.
+    fn order(&mut self, first: usize) {
+        for b in first..self.events.len() {
+            self.synchronized[b] = self.synchronizing(b);
+        }
+        // More than once only where the parts of a control barrier are ordered by each other.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for b in first..self.events.len() {
+                for set in 0..SETS {
+                    let mut before = 0u128;
+                    for a in (0..self.events.len()).filter(|&a| self.directly(a, b, set)) {
+                        before |= 1 << a | self.before[a][set];
+                    }
+                    changed |= before != self.before[b][set];
+                    self.before[b][set] = before;
+                }
+            }
+        }
+    }
+
+    /// "Inter-Thread-Happens-Before": its three cases, before they are chained.
+    fn directly(&self, a: usize, b: usize, set: usize) -> bool {
+        let set = Classes::nth(set);
+        let (x, y) = (&self.events[a], &self.events[b]);
+        let has = |event: &Event| set.within((self.rules.ordered)(&event.semantics()));
+        let about = |event: &Event| match &event.deed {
+            Deed::Access(access) => set.contains(access.class) || has(event),
+            _ => has(event),
+        };
+        a != b
+            && (self.synchronized[b] >> a & 1 != 0 && has(x) && has(y)
+                || self.programmed(a, b) && (self.releases(y) && has(y) && about(x) || self.acquires(x) && has(x) && about(y)))
+    }
+
+    fn programmed(&self, a: usize, b: usize) -> bool {
+        a < b && self.events[a].agent == self.events[b].agent
+    }
+
+    fn releases(&self, event: &Event) -> bool {
+        (event.is_barrier() || event.writes_atomically()) && (self.rules.releases)(&event.semantics(), true)
+    }
+
+    fn acquires(&self, event: &Event) -> bool {
+        (event.is_barrier() || event.reads_atomically()) && (self.rules.acquires)(&event.semantics(), true)
+    }
+
+    fn in_scope(&self, a: &Event, b: &Event) -> bool {
+        self.topology.instance(a.agent, (self.rules.common)(a.scope(), b.scope())).contains(&b.agent)
+    }
+
+    /// "Atomic Operation": mutually ordered.
+    fn mutual(&self, a: &Event, b: &Event) -> bool {
+        let (Some((x, ..)), Some((y, ..))) = (a.atomic(), b.atomic()) else { return false };
+        let same = x.object == y.object && x.offset == y.offset && (self.rules.same_locations)(x.bytes as u8, y.bytes as u8);
+        same && self.in_scope(a, b)
+    }
+
+    /// Whether an atomic reads from the release sequence that another event heads.
+    fn from_sequence(&self, head: usize, reader: usize) -> bool {
+        let (Some(first), Some(Some(source))) = (self.written[head], self.sources[reader].flatten().map(Some)) else { return false };
+        let Some((access, ..)) = self.events[head].atomic() else { return false };
+        let order = &self.locations[&location(access)].order;
+        let behind = order.iter().skip_while(|write| **write != first).skip(1);
+        let next = |write: &usize| self.writes[*write].event.map(|event| &self.events[event]);
+        // A plain store is in no modification order, by the letter; see `order`.
+        let mutual = behind.filter(|write| next(write).is_none_or(|event| self.mutual(&self.events[head], event)));
+        let goes_on = |write: &usize| {
+            let op = next(write).and_then(|event| Some(event.atomic()?.1));
+            op.is_some_and(self.rules.continues)
+        };
+        first == source || mutual.copied().take_while(goes_on).any(|write| write == source)
+    }
+
+    /// "Synchronizes-With": the events that synchronize with an event.
+    fn synchronizing(&self, b: usize) -> u128 {
+        let acquire = &self.events[b];
+        if !self.acquires(acquire) {
+            return 0;
+        }
+        let all = 0..self.events.len();
+        // What it has read, or what its invocation has read before it.
+        let readers: SmallVec<[usize; 8]> = match acquire.is_barrier() {
+            false => SmallVec::from_slice(&[b]),
+            true => {
+                let covered = |y: &usize| {
+                    let class = self.events[*y].atomic().map(|(access, ..)| access.class);
+                    class.is_some_and(|class| (self.rules.fence_covers)((self.rules.ordered)(&acquire.semantics()), class))
+                };
+                all.clone().filter(|&y| self.programmed(y, b) && self.events[y].reads_atomically()).filter(covered).collect()
+            }
+        };
+        let mut found = 0u128;
+        for a in all.clone().filter(|&a| a != b && self.releases(&self.events[a])) {
+            let release = &self.events[a];
+            let writers: SmallVec<[usize; 8]> = match release.is_barrier() {
+                false => SmallVec::from_slice(&[a]),
+                true => {
+                    let covered = |x: &usize| {
+                        let class = self.events[*x].atomic().map(|(access, ..)| access.class);
+                        class.is_some_and(|class| (self.rules.fence_covers)((self.rules.ordered)(&release.semantics()), class))
+                    };
+                    all.clone().filter(|&x| self.programmed(a, x) && self.events[x].writes_atomically()).filter(covered).collect()
+                }
+            };
+            let through = |x: usize| readers.iter().any(|&y| self.mutual(&self.events[x], &self.events[y]) && self.from_sequence(x, y));
+            if self.in_scope(release, acquire) && writers.into_iter().any(through) || self.met(a, b) {
+                found |= 1 << a;
+            }
+        }
+        found
+    }
+
+    /// Whether a release barrier up to a control barrier and an acquire barrier from it on
+    /// synchronize.
+    fn met(&self, a: usize, b: usize) -> bool {
+        let (release, acquire) = (&self.events[a], &self.events[b]);
+        if !release.is_barrier() || !acquire.is_barrier() || !self.in_scope(release, acquire) {
+            return false;
+        }
+        let parts = |event: &Event| if let Deed::Barrier(number, ..) = event.deed { Some(number) } else { None };
+        let from = (0..self.events.len()).filter(|&c| c == a || self.programmed(a, c));
+        let mut from = from.filter_map(|c| Some((parts(&self.events[c])?, self.events[c].agent)));
+        from.any(|(number, agent)| {
+            let to = (0..self.events.len()).filter(|&d| d == b || self.programmed(d, b));
+            to.into_iter().any(|d| parts(&self.events[d]) == Some(number) && self.events[d].agent != agent)
+        })
+    }
+
+    /// "Happens-Before".
+    fn happens(&self, a: usize, b: usize) -> bool {
+        self.programmed(a, b) || self.before[b].iter().any(|before| before >> a & 1 != 0)
+    }
+
+    /// Where an event stands in the modification order of its location.
+    fn ends(&self, event: usize) -> Ends {
+        let Deed::Access(access) = &self.events[event].deed else { return Ends::default() };
+        let Some(writes) = self.locations.get(&location(access)) else { return Ends::default() };
+        let place = |write: usize| writes.order.iter().position(|other| *other == write).map_or(0, |index| index + 1);
+        Ends { read: self.sources[event].map(|source| source.map_or(0, place)), write: self.written[event].map(place) }
+    }
+
+    /// Coherence and races of an event with all before it.
+    fn check(&mut self, b: usize) -> bool {
+        let Deed::Access(second) = self.events[b].deed else { return true };
+        let ends = self.ends(b);
+        for a in 0..b {
+            let Deed::Access(first) = self.events[a].deed else { continue };
+            let overlap =
+                first.object == second.object && first.offset < second.offset + second.bytes && second.offset < first.offset + first.bytes;
+            if !overlap {
+                continue;
+            }
+            let ordered = self.happens(a, b);
+            let known = |ends: Ends| ends.read.or(ends.write).is_some();
+            if ordered && location(&first) == location(&second) && known(ends) && known(self.ends(a)) {
+                if !(self.rules.coherent)(self.ends(a), ends) {
+                    return false;
+                }
+            }
+            let conflict = (self.rules.conflict)(first.kind.writes(), second.kind.writes());
+            if conflict && !ordered && self.race.is_none() && !self.mutual(&self.events[a], &self.events[b]) {
+                let site = |access: &Access| Site { agent: access.agent, instruction: access.instruction, kind: access.kind };
+                self.race = Some(Race {
+                    first: site(&first),
+                    second: site(&second),
+                    object: first.object,
+                    offset: first.offset.max(second.offset),
+                });
+            }
+        }
+        true
+    }
+
+    /// The execution as words that are equal for equal ones, in whatever order their events came.
+    /// `number` numbers the values of promises.
+    pub fn key(&self, number: impl Fn(Location, &V) -> u32) -> Vec<u32> {
+        let mut index = vec![0u32; self.events.len()];
+        let mut by: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (event, at) in self.events.iter().zip(0..) {
+            let own = by.entry(event.agent).or_default();
+            index[at] = own.len() as u32;
+            own.push(at);
+        }
+        let name = |at: Location, write: usize| match self.writes[write].event {
+            Some(event) => self.events[event].agent << 8 | index[event],
+            None => 1 << 31 | number(at, &self.writes[write].value),
+        };
+        let mut key = Vec::with_capacity(2 * self.events.len() + 2 * self.writes.len());
+        for (agent, own) in &by {
+            key.extend([u32::MAX, *agent]);
+            for &event in own {
+                let Deed::Access(access) = &self.events[event].deed else { continue };
+                match self.sources[event] {
+                    None => {}
+                    Some(None) => key.push(1 << 30),
+                    Some(Some(write)) => key.extend([name(location(access), write), self.ends(event).read.unwrap_or(0) as u32]),
+                }
+            }
+            key.push(own.len() as u32);
+        }
+        for (at, writes) in &self.locations {
+            key.extend([u32::MAX - 1, at.0, at.1 as u32]);
+            key.extend(writes.order.iter().map(|&write| name(*at, write)));
+        }
+        key
+    }
+}

@@ -1,0 +1,196 @@
+//! All executions of a small dispatch that the memory model allows
+//! ([`crate::spirv::concurrency::weak`]).
+//!
+//! The grid runs by its rules, with what each atomic reads put into memory before its turn. Races
+//! are looked for in the execution, not in the order of turns.
+
+use super::prepare::Dispatched;
+use super::work::Work;
+use super::{Grid, RESIDENT, race};
+use crate::interleavings::{Budget, Exploration};
+use crate::outcome::Outcome;
+use crate::spirv::concurrency::axioms::{Deed, Event, Execution, Location};
+use crate::spirv::concurrency::weak::{Agents, Done, Upcoming, enumerate};
+use crate::spirv::concurrency::{Access, Agent, Class, Kind, Race, Rules};
+use crate::spirv::environment::{Dispatch, InvocationId, Observation};
+use crate::spirv::error::LoadError;
+use crate::spirv::module::Module;
+use crate::spirv::shared::{Cell, Extent, ObjectId};
+use crate::spirv::step::run::only;
+use crate::spirv::step::{Action, Arrived, Next, Relation};
+use crate::spirv::value::Scalar;
+use crate::undefined::Site;
+
+/// What was done since the last turn began.
+#[derive(Clone, Default)]
+pub(super) struct Log {
+    done: Vec<Done<Scalar>>,
+    /// The accesses, with what a report needs.
+    accesses: Vec<(Extent, Site)>,
+    /// How many control barriers were passed.
+    barriers: u32,
+}
+
+/// What an atomic reads in an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// Who reads, by which instruction.
+    pub by: (InvocationId, u32),
+    /// Who wrote that, by which instruction; nobody for what was there at the beginning.
+    pub from: Option<(InvocationId, u32)>,
+}
+
+/// What a dispatch shows in an execution, and what its contended atomics read there.
+pub type Shown = (Outcome<Observation>, Vec<Read>);
+
+/// Runs a small dispatch in every way that the memory model allows: how it ends, each way once, with
+/// an execution that ends so.
+///
+/// Errors as of [`super::run`]; a dispatch that is refused shows nothing, and is not complete.
+pub fn weakly(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    relation: &Relation,
+    rules: Rules,
+    budget: Budget,
+) -> Result<(Vec<Shown>, Exploration), LoadError> {
+    let mut grid = match Grid::new(module, dispatch, relation)? {
+        Ok(grid) if grid.topology.invocations() <= RESIDENT => grid,
+        _ => return Ok((Vec::new(), Exploration::default())),
+    };
+    grid.log = Some(Box::default());
+    grid.admit(&mut ());
+    let topology = grid.topology;
+    let same = |a: &Outcome<Observation>, b: &Outcome<Observation>| match (a, b) {
+        (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers && a.images == b.images,
+        _ => a == b,
+    };
+    Ok(enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>, grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
+        let outcome = grid.report().outcome;
+        if !found.iter().any(|(known, _)| same(known, &outcome)) {
+            found.push((outcome, reads(execution)));
+        }
+    }))
+}
+
+/// What the atomics of an execution read.
+fn reads(execution: &Execution<Scalar>) -> Vec<Read> {
+    let name = |event: &Event| match &event.deed {
+        Deed::Access(access) => Some((InvocationId { workgroup: access.agent.workgroup, local: access.agent.local }, access.instruction)),
+        _ => None,
+    };
+    let all = execution.events().iter().enumerate();
+    all.filter_map(|(number, event)| Some(Read { by: name(event)?, from: execution.read_by(number)?.and_then(name) })).collect()
+}
+
+impl<'m, W: Work<'m>> Grid<'m, '_, W> {
+    /// Notes an action, where executions are enumerated.
+    pub(super) fn log_access(&mut self, agent: Agent, action: &Action, site: &Site) {
+        let Some(mut log) = self.log.take() else { return };
+        let number = self.topology.number(agent);
+        let (extent, kind, scalars) = match action {
+            Action::Load(extent) => (extent, Kind::Load, &[][..]),
+            Action::Store(extent, scalars) => (extent, Kind::Store, scalars.as_slice()),
+            &Action::Atomic { ref extent, op, scope, semantics, ref store } => {
+                (extent, Kind::Atomic { op, scope, semantics }, store.as_slice())
+            }
+            &Action::Fence { scope, semantics } => {
+                log.done.push(Done { event: Event { agent: number, deed: Deed::Fence(scope, semantics) }, wrote: None });
+                self.log = Some(log);
+                return;
+            }
+        };
+        let object = self.object(extent.object);
+        let cells = extent.cells.iter().filter(|_| self.shared.is_written(extent.object));
+        for (index, cell) in cells.enumerate() {
+            let Cell { offset, bytes } = *cell;
+            let access = Access { agent, object, offset, bytes: bytes.into(), class: extent.class, kind, instruction: site.instruction };
+            log.done.push(Done { event: Event { agent: number, deed: Deed::Access(access) }, wrote: scalars.get(index).copied() });
+        }
+        log.accesses.push((extent.clone(), site.clone()));
+        self.log = Some(log);
+    }
+
+    /// Notes that these leave a control barrier.
+    pub(super) fn log_barrier(&mut self, members: &[u32], arrived: &Arrived) {
+        let Some(log) = &mut self.log else { return };
+        let deed = Deed::Barrier(log.barriers, arrived.memory, arrived.semantics);
+        log.barriers += 1;
+        log.done.extend(members.iter().map(|&agent| Done { event: Event { agent, deed }, wrote: None }));
+    }
+
+    /// The object of a number.
+    fn object_of(&self, number: u32) -> ObjectId {
+        let (buffers, objects) = (self.shared.buffers(), self.shared.objects());
+        if number < buffers {
+            ObjectId::Buffer(number)
+        } else if number < objects {
+            ObjectId::Image(number - buffers)
+        } else {
+            let variables = self.shared.workgroup_variables().max(1);
+            ObjectId::Workgroup { workgroup: (number - objects) / variables, index: (number - objects) % variables }
+        }
+    }
+}
+
+impl<'m> Agents for Grid<'m, '_, Dispatched<'m>> {
+    type Value = Scalar;
+
+    fn ready(&self) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut from = if self.ending.is_none() { self.ready.from(0) } else { None };
+        while let Some(invocation) = from {
+            found.push(invocation);
+            from = self.ready.from(invocation + 1);
+        }
+        found
+    }
+
+    fn upcoming(&self, agent: u32) -> Vec<Upcoming<Scalar>> {
+        let Some(invocation) = self.invocations.get(&agent) else { return Vec::new() };
+        let config = &invocation.config;
+        let Ok(reduct) = only(self.relation.step(&self.env(agent), config), config) else { return Vec::new() };
+        let Next::Acts(_, actions) = &reduct.next else { return Vec::new() };
+        let mut found = Vec::new();
+        for action in actions {
+            let (extent, atomic) = match action {
+                Action::Load(extent) | Action::Store(extent, _) => (extent, None),
+                Action::Atomic { extent, op, .. } => (extent, Some(op.reads())),
+                Action::Fence { .. } => continue,
+            };
+            let object = self.object(extent.object);
+            for cell in &extent.cells {
+                let held = self.shared.held(extent.object, *cell, (config.index(), agent));
+                found.push(Upcoming { at: (object, cell.offset, cell.bytes.into()), atomic, held });
+            }
+        }
+        found
+    }
+
+    fn step(&mut self, agent: u32) -> Vec<Done<Scalar>> {
+        if let Some(log) = &mut self.log {
+            log.accesses.clear();
+        }
+        self.turn_of(agent, &mut ());
+        self.admit(&mut ());
+        self.log.as_mut().map(|log| std::mem::take(&mut log.done)).unwrap_or_default()
+    }
+
+    fn hold(&mut self, (object, offset, bytes): Location, value: &Scalar) {
+        let cells = [Cell { offset, bytes: bytes as u8 }].into_iter().collect();
+        let extent = Extent { object: self.object_of(object), variable: 0, class: Class::Uniform, cells };
+        self.shared.store(&extent, std::slice::from_ref(value));
+    }
+
+    fn race(&mut self, race: &Race) {
+        let site = |(_, site): &&(Extent, Site)| site.instruction == race.second.instruction;
+        let found = self.log.as_ref().and_then(|log| log.accesses.iter().rev().find(site).cloned());
+        if let Some((extent, site)) = found {
+            race::data_race(self, race, &extent, &site, &mut ());
+        }
+    }
+
+    fn stopped(&self) -> Option<bool> {
+        self.ending.as_ref().map(|ending| matches!(ending, Outcome::Undefined(_)))
+    }
+}

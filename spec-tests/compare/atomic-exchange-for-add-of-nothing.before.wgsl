@@ -1,0 +1,15 @@
+//@ compare: disagree
+//@ arguments: --groups 1,1,1
+// The exchange overwrites.
+struct Memory {
+    x: atomic<u32>,
+    y: atomic<u32>,
+}
+@group(0) @binding(0) var<storage, read_write> m: Memory;
+@group(0) @binding(1) var<storage, read_write> out: array<u32, 8>;
+
+@compute @workgroup_size(2)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    out[i] = atomicAdd(&m.x, 0u);
+}

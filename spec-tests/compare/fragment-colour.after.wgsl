@@ -1,0 +1,4 @@
+@fragment
+fn main(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> {
+    return vec4<f32>(1.0, 0.25, 0.0, 1.0);
+}

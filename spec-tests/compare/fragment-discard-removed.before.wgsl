@@ -1,0 +1,7 @@
+//@ compare: disagree
+// Pixels are drawn that were left.
+@fragment
+fn main(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> {
+    if (p.x < 2.0) { discard; }
+    return vec4<f32>(1.0);
+}

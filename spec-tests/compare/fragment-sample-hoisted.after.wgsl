@@ -1,0 +1,8 @@
+@group(0) @binding(0) var t: texture_2d<f32>;
+@group(0) @binding(1) var s: sampler;
+@fragment
+fn main(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> {
+    let c = textureSampleLevel(t, s, vec2<f32>(0.25), 0.0);
+    if (p.x < 2.0) { return c; }
+    return vec4<f32>(0.0);
+}

@@ -1,0 +1,17 @@
+//@ compare: disagree
+// One label of a large switch has another body.
+@group(0) @binding(0) var<storage, read> a: array<u32, 4>;
+@group(0) @binding(1) var<storage, read> b: array<u32, 4>;
+@group(0) @binding(2) var<storage, read_write> out: array<u32, 4>;
+
+@compute @workgroup_size(4)
+fn main(@builtin(local_invocation_index) i: u32) {
+    let x = a[i];
+    let y = b[i];
+    switch x {
+    case 11u: { out[i] = 1u; }
+    case 70000u: { out[i] = 2u; }
+    case 3735928559u: { out[i] = 3u; }
+    default: { out[i] = 4u; }
+    }
+}

@@ -1,0 +1,11 @@
+//@ compare: agree
+// AFTER uses less.
+@group(0) @binding(0) var<storage, read> a: array<u32, 4>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32, 4>;
+var<workgroup> s: array<u32, 4>;
+
+@compute @workgroup_size(4)
+fn main(@builtin(local_invocation_index) i: u32) {
+    let unused = a[i];
+    out[i] = i + (unused - unused);
+}

@@ -1,0 +1,10 @@
+//@ compare: disagree
+// AFTER needs a longer buffer.
+@group(0) @binding(0) var<storage, read> a: array<u32, 4>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32, 4>;
+var<workgroup> s: array<u32, 4>;
+
+@compute @workgroup_size(4)
+fn main(@builtin(local_invocation_index) i: u32) {
+    out[i] = a[i];
+}

@@ -1,0 +1,4 @@
+@vertex
+fn main(@location(0) p: vec4<f32>) -> @builtin(position) vec4<f32> {
+    return vec4<f32>(p.xy * 0.5, p.zw);
+}

@@ -1,0 +1,69 @@
+//! Which blocks of a module its inputs come to.
+
+use std::collections::BTreeSet;
+
+use smallstep_semantics::spirv::Event;
+use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::module::Module;
+
+use super::{Input, Settings, Side};
+
+/// The most instructions of one run that is looked at.
+const FUEL: u64 = 1 << 13;
+
+/// The blocks that an entry point may come to, and those that it came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Their labels, in order.
+    pub all: Vec<u32>,
+    /// Those that ran.
+    pub ran: BTreeSet<u32>,
+}
+
+impl Coverage {
+    /// Of a module, before it runs: the blocks of all functions that its entry point calls. Those
+    /// that begin with OpUnreachable are left out.
+    pub fn new(side: &Side) -> Coverage {
+        let module: &Module = &side.module.module;
+        let (instructions, functions) = (module.instructions(), module.functions());
+        let mut called: Vec<u32> = module.entry_point(&side.module.entry).map(|entry| entry.function).into_iter().collect();
+        let mut all = Vec::new();
+        let mut next = 0;
+        while let Some(&id) = called.get(next) {
+            next += 1;
+            let Some(function) = functions.iter().find(|function| function.id == id) else { continue };
+            for block in &module.blocks()[function.first_block as usize..function.end_block as usize] {
+                let body = &instructions[block.start as usize..block.end as usize];
+                if !body.first().is_some_and(|i| i.is(Op::Unreachable)) {
+                    all.push(block.label);
+                }
+                let calls = body.iter().filter(|i| i.is(Op::FunctionCall)).map(|i| i.operands(module.words())[0]);
+                for callee in calls {
+                    if !called.contains(&callee) {
+                        called.push(callee);
+                    }
+                }
+            }
+        }
+        Coverage { all, ran: BTreeSet::new() }
+    }
+
+    /// Whether every block ran.
+    pub fn is_full(&self) -> bool {
+        self.all.iter().all(|label| self.ran.contains(label))
+    }
+
+    /// The blocks that never ran.
+    pub fn never(&self) -> impl Iterator<Item = u32> {
+        self.all.iter().copied().filter(|label| !self.ran.contains(label))
+    }
+
+    /// Runs an input, by the relation. Whether it comes to a block that none came to before.
+    pub(super) fn sees(&mut self, side: &Side, input: &Input, settings: &Settings) -> bool {
+        let before = self.ran.len();
+        let fuel = settings.fuel.min(FUEL);
+        side.report(input, settings, fuel, &Schedule::default(), &mut |event: &Event<'_, '_>| _ = self.ran.insert(event.at.block));
+        self.ran.len() > before
+    }
+}
