@@ -24,6 +24,7 @@
 //! | `edit` | changes to a tree |
 //! | `tame` | operands drawn into the domains of functions |
 //! | `catalog` | the instances of the builtins' overloads |
+//! | `glsl` | shaders in GLSL, which glslang compiles |
 //! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
 //! | `wsl` | smaller WSL programs that still show something |
 //! | `uniformity` | WSL programs full of barriers and derivatives in control flow |
@@ -36,6 +37,7 @@ mod draft;
 mod edit;
 mod expr;
 mod function;
+pub mod glsl;
 mod leaf;
 mod mix;
 mod near_miss;
