@@ -29,28 +29,28 @@ const MODULES: &[(&str, &str)] = &[
 const ENGINES: &[(&str, &str)] = &[
     ("lambda_v::machine", ""),
     ("lambda_v::step", ""),
-    ("spirv::draw", "spirv::grid spirv::step"),
-    ("spirv::grid", "spirv::step"),
-    ("spirv::lockstep", ""),
-    ("spirv::machine", ""),
-    ("spirv::step", ""),
-    ("wsl::execution", "wsl::group"),
-    ("wsl::group", "wsl::execution"),
+    ("spirv::relation::draw", "spirv::relation::grid spirv::step"),
+    ("spirv::relation::grid", "spirv::relation::step"),
+    ("spirv::machines::lockstep", ""),
+    ("spirv::machines::machine", ""),
+    ("spirv::relation::step", ""),
+    ("wsl::relation::execution", "wsl::relation::group"),
+    ("wsl::relation::group", "wsl::relation::execution"),
     ("wsl::machine", ""),
 ];
 
 /// What puts engines beside each other, or runs either of them.
 const BESIDE: &[&str] = &[
-    "spirv::draw::fragment::judged",
-    "spirv::draw::judged",
-    "spirv::draw::picture",
-    "spirv::opcodes",
+    "spirv::relation::draw::fragment::judged",
+    "spirv::relation::draw::judged",
+    "spirv::relation::draw::picture",
+    "spirv::loading::opcodes",
     "wsl::beside",
     "wsl::call",
     "wsl::draw",
     "wsl::generate",
-    "wsl::group::fast",
-    "wsl::traces",
+    "wsl::relation::group::fast",
+    "wsl::relation::traces",
 ];
 
 /// Settings, which are no engine's although they stand in one.
@@ -264,30 +264,33 @@ fn a_name_against_the_tables_is_seen() {
         against(&used.into_iter().map(|name| Use { from: from.into(), to: name.join("::") }).collect())
     };
     for (from, text, to) in [
-        ("spirv::grid::quad", "use crate::spirv::lockstep::order;", "spirv::lockstep::order"),
-        ("spirv::grid::quad", "use super::super::{module::Module, lockstep::{order as o}};", "spirv::lockstep::order"),
-        ("spirv::lockstep::run", "fn f() { let x = crate::spirv::step::Config::new(); }", "spirv::step::Config::new"),
-        ("spirv::memory", "mod tests { use super::super::step::Config; }", "spirv::step::Config"),
-        ("number::op", "use crate::spirv::grammar::Op;", "spirv::grammar::Op"),
-        ("wsl::typing", "use crate::lambda_v::syntax;", "lambda_v::syntax"),
+        ("spirv::relation::grid::quad", "use crate::spirv::lockstep::order;", "spirv::machines::lockstep::order"),
+        ("spirv::relation::grid::quad", "use super::super::{module::Module, lockstep::{order as o}};", "spirv::machines::lockstep::order"),
+        ("spirv::machines::lockstep::run", "fn f() { let x = crate::spirv::step::Config::new(); }", "spirv::relation::step::Config::new"),
+        ("spirv::values::memory", "mod tests { use super::super::step::Config; }", "spirv::relation::step::Config"),
+        ("number::op", "use crate::spirv::grammar::Op;", "spirv::text::grammar::Op"),
+        ("wsl::validation::typing", "use crate::lambda_v::syntax;", "lambda_v::syntax"),
         ("lambda_v::machine", "use super::step::{Setting, Rules};", "lambda_v::step::Rules"),
         ("newcomer", "use crate::number::Op;", "number::Op"),
     ] {
         assert_eq!(seen(from, text).first(), Some(&format!("{from} → {to}")), "{text}");
     }
     for (from, text) in [
-        ("spirv::grid::quad", "use crate::spirv::order; // use crate::spirv::lockstep::order;"),
-        ("spirv::grid::quad", "use crate::spirv::step::Config; const X: &str = \"use crate::spirv::lockstep::order;\";"),
-        ("spirv::draw::picture", "use crate::spirv::lockstep::Quads;"),
+        ("spirv::relation::grid::quad", "use crate::spirv::order; // use crate::spirv::lockstep::order;"),
+        ("spirv::relation::grid::quad", "use crate::spirv::step::Config; const X: &str = \"use crate::spirv::lockstep::order;\";"),
+        ("spirv::relation::draw::picture", "use crate::spirv::lockstep::Quads;"),
         ("lambda_v::machine", "use super::step::Setting; pub(in crate::lambda_v) fn f() {}"),
-        ("spirv::lockstep::run", "mod tests { use super::step; }"),
+        ("spirv::machines::lockstep::run", "mod tests { use super::step; }"),
     ] {
         assert_eq!(seen(from, text), Vec::<String>::new(), "{text}");
     }
     // What the crate's modules use is found at all.
     let uses = uses();
     let is_there = |from: &str, to: &str| uses.iter().any(|one| is_in(&one.from, from) && is_in(&one.to, to));
-    assert!(is_there("spirv::grid", "spirv::step") && is_there("spirv::draw::picture", "spirv::lockstep"));
-    assert!(is_there("wsl::group::fast", "wsl::machine") && is_there("lambda_v::machine", "lambda_v::step::Setting"));
+    assert!(
+        is_there("spirv::relation::grid", "spirv::relation::step")
+            && is_there("spirv::relation::draw::picture", "spirv::machines::lockstep")
+    );
+    assert!(is_there("wsl::relation::group::fast", "wsl::machine") && is_there("lambda_v::machine", "lambda_v::step::Setting"));
     assert!(MODULES.iter().all(|(room, _)| ["interleavings", "rule", "text", "undefined"].contains(room) || uses.iter().any(|one| is_in(&one.from, room))));
 }

@@ -5,40 +5,19 @@
 //! and [`machine`] runs λV's modules fast. No engine calls another. What is not modeled is refused
 //! at load by name; what only an engine does not model yet, by [`subset`], before anything runs.
 
-mod alias;
-pub mod assemble;
-pub mod cfg;
-mod check;
-pub mod concurrency;
-mod declare;
-mod descriptors;
-pub mod disassemble;
-pub mod draw;
-pub mod environment;
-pub mod error;
-pub mod float_controls;
-pub mod grammar;
-pub mod grid;
-mod image_operands;
-mod lenient;
-pub mod literal;
-pub mod lockstep;
-pub mod machine;
-pub mod memory;
-pub mod module;
-pub mod object;
-pub mod opcodes;
-pub mod operation;
-mod order;
-mod persistent;
-mod report;
-pub mod shared;
-pub mod specialize;
-pub mod step;
-pub mod subset;
-pub mod types;
-pub mod value;
-pub mod words;
+mod loading;
+mod machines;
+mod relation;
+mod text;
+mod values;
+
+use loading::{alias, check, declare, descriptors, image_operands, lenient, order};
+pub use loading::{cfg, error, float_controls, module, opcodes, specialize, subset, types};
+pub use machines::{lockstep, machine};
+pub use relation::{concurrency, draw, grid, step};
+pub use text::{assemble, disassemble, grammar, literal, words};
+pub use values::{environment, memory, object, operation, shared, value};
+use values::{persistent, report};
 
 pub use check::is_atomic;
 pub use check::{compares, is_implicit};

@@ -4,40 +4,21 @@
 //! environment and every function's derivation (`environment`, `typing`) → a typed program that
 //! execution needs nothing but.
 
-mod arena;
 pub mod beside;
 pub mod call;
-pub mod choice;
-pub mod core;
-pub mod desugar;
 pub mod draw;
-pub mod entry;
-pub mod environment;
-pub mod error;
-pub mod execution;
+mod front;
 pub mod generate;
-pub mod group;
-pub mod layout;
-pub mod lex;
-pub mod library;
 pub mod machine;
-pub mod meaning;
-pub mod memory;
-pub mod open;
-pub mod parse;
-pub mod print;
-pub mod race;
-pub mod recheck;
-mod same;
-pub mod specialization;
-pub mod syntax;
-pub mod texture;
-pub mod token;
-pub mod traces;
-pub mod types;
-pub mod typing;
-pub mod validate;
-pub mod value;
+mod relation;
+mod validation;
+mod values;
+
+use front::{arena, same};
+pub use front::{core, desugar, error, lex, parse, print, syntax, token};
+pub use relation::{execution, group, race, traces};
+pub use validation::{entry, environment, library, recheck, specialization, types, typing, validate};
+pub use values::{choice, layout, meaning, memory, open, texture, value};
 
 use crate::outcome::Outcome;
 

@@ -1,0 +1,390 @@
+//! Structured control flow (SPIR-V §2.11): which construct each block belongs to, and which
+//! branches may leave or enter one.
+//!
+//! Dominance here is structural: in the graph that also has an edge from each header to its merge
+//! block and its continue target. A merge block whose header dominates it then has the header as
+//! its immediate dominator, so that one walk down the dominator tree gives every block its
+//! innermost construct, and each branch is judged by the constructs at its two
+//! ends, in constant time.
+
+use std::rc::Rc;
+
+use super::{Checked, Pass};
+use crate::spirv::cfg::{Graph, NONE};
+use crate::spirv::error::Check;
+use crate::spirv::grammar::Op;
+
+/// What a block is the header of; blocks by their index in the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Header {
+    None,
+    Selection { merge: u32 },
+    Switch { merge: u32 },
+    Loop { merge: u32, continues: u32 },
+}
+
+impl Header {
+    /// Its merge block and its continue target, `NONE` where it has none.
+    fn targets(self) -> [u32; 2] {
+        match self {
+            Header::None => [NONE; 2],
+            Header::Selection { merge } | Header::Switch { merge } => [merge, NONE],
+            Header::Loop { merge, continues } => [merge, continues],
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Selection,
+    Switch,
+    /// A case of the switch with that header.
+    Case {
+        first: u32,
+    },
+    Loop,
+    Continue,
+}
+
+/// A construct.
+#[derive(Clone, Copy, Debug)]
+struct Construct {
+    kind: Kind,
+    header: u32,
+    /// The innermost loop or continue construct, itself counted.
+    innermost_loop: u32,
+    /// The innermost switch with no loop between, itself counted.
+    innermost_switch: u32,
+    /// How many constructs it is in.
+    depth: u32,
+}
+
+/// The constructs of a function.
+struct Structure {
+    headers: Vec<Header>,
+    graph: Rc<Graph>,
+    constructs: Vec<Construct>,
+    /// By block: the construct that it is in when control comes to it, or `NONE`.
+    around: Vec<u32>,
+    /// By block: the construct that its branches come from.
+    inside: Vec<u32>,
+    /// By block: the header whose merge block, and whose continue target, it is.
+    merge_of: Vec<u32>,
+    continue_of: Vec<u32>,
+}
+
+impl Pass<'_> {
+    /// Checks a function without merge instructions: it may not select.
+    pub(super) fn no_structure(&mut self) -> Checked {
+        for (node, block) in self.blocks().iter().enumerate() {
+            self.index = block.end as usize - 1;
+            if self.graph.reachable(node as u32) && self.graph.successors(node as u32).len() > 1 {
+                return self.unmerged(block.label);
+            }
+            if self.graph.reachable(node as u32) && self.instruction().is(Op::Switch) {
+                return self.unmerged(block.label);
+            }
+        }
+        Ok(())
+    }
+
+    fn unmerged<T>(&self, label: u32) -> Checked<T> {
+        let name = self.instruction().name();
+        self.fail(Check::SelectionMerge, format!("{name} of block %{label} selects without an OpSelectionMerge before it"))
+    }
+
+    fn label(&self, node: u32) -> u32 {
+        self.blocks()[node as usize].label
+    }
+
+    fn header(&self, node: u32) -> Checked<Header> {
+        let code = self.module.code(&self.blocks()[node as usize]);
+        let [.., merge, branch] = code else { return Ok(Header::None) };
+        let operands = self.operands(merge);
+        Ok(match (merge.op, branch.op) {
+            (Op::SelectionMerge, Op::Switch) => Header::Switch { merge: self.target(operands[0], Check::MergeTarget)? },
+            (Op::SelectionMerge, _) => Header::Selection { merge: self.target(operands[0], Check::MergeTarget)? },
+            (Op::LoopMerge, _) => Header::Loop {
+                merge: self.target(operands[0], Check::MergeTarget)?,
+                continues: self.target(operands[1], Check::MergeTarget)?,
+            },
+            _ => Header::None,
+        })
+    }
+
+    /// Checks the structure of a function that has merge instructions.
+    pub(super) fn structure(&mut self) -> Checked {
+        let n = self.blocks().len();
+        let mut headers = Vec::with_capacity(n);
+        for node in 0..n as u32 {
+            headers.push(self.header(node)?);
+        }
+        // An edge from the block that dominates another immediately, or from one that no path
+        // reaches, changes no dominator.
+        let changes = headers.iter().enumerate().any(|(node, &header)| {
+            let node = node as u32;
+            let [merge, continues] = header.targets();
+            self.graph.reachable(node) && [merge, continues].iter().any(|&to| to != NONE && self.graph.immediate_dominator(to) != node)
+        });
+        let graph = match changes {
+            false => self.graph.clone(),
+            true => Rc::new(Graph::new(
+                (0..n as u32).map(|node| self.graph.successors(node).iter().copied().chain(headers[node as usize].targets())),
+            )),
+        };
+        let mut structure = Structure {
+            headers,
+            graph,
+            constructs: Vec::new(),
+            around: vec![NONE; n],
+            inside: vec![NONE; n],
+            merge_of: vec![NONE; n],
+            continue_of: vec![NONE; n],
+        };
+        structure.constructs();
+        self.headers_dominate(&structure)?;
+        let mut back_edges = vec![0u8; n];
+        for node in 0..n as u32 {
+            if structure.graph.reachable(node) {
+                self.index = self.blocks()[node as usize].end as usize - 1;
+                self.branches(&structure, node, &mut back_edges)?;
+            }
+        }
+        self.loops_close(&structure, &back_edges)?;
+        self.cases(&structure)
+    }
+
+    /// That each header dominates its merge block and its continue
+    /// target, strictly (SPIR-V §2.11.1).
+    fn headers_dominate(&mut self, structure: &Structure) -> Checked {
+        for (node, &header) in structure.headers.iter().enumerate() {
+            let node = node as u32;
+            if !structure.graph.reachable(node) {
+                continue;
+            }
+            self.index = (self.blocks()[node as usize].end as usize).saturating_sub(2);
+            let [merge, continues] = header.targets();
+            for (target, what) in [(merge, "merge block"), (continues, "continue target")] {
+                if target != NONE && target != node && structure.graph.immediate_dominator(target) != node {
+                    let [header, target] = [node, target].map(|n| self.label(n));
+                    let what = format!("header %{header} does not dominate its {what} %{target}");
+                    return self.fail(Check::MergeDominance, what);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks where the branches of a block go.
+    fn branches(&self, structure: &Structure, node: u32, back_edges: &mut [u8]) -> Checked {
+        let from = structure.inside[node as usize];
+        let successors = self.graph.successors(node);
+        let mut stays = 0;
+        for &to in successors {
+            let around = structure.around[to as usize];
+            if matches!(structure.headers[to as usize], Header::Loop { .. }) && structure.graph.dominates(to, node) {
+                if structure.kind(from) != Some((Kind::Continue, to)) {
+                    let [node, to] = [node, to].map(|n| self.label(n));
+                    let what = format!("the branch back from %{node} to %{to} does not end the loop's continue construct");
+                    return self.fail(Check::BackEdge, what);
+                }
+                back_edges[to as usize] = back_edges[to as usize].saturating_add(1);
+            } else if structure.leaves(from, to, successors) {
+            } else if around == from {
+                stays += u32::from(structure.graph.immediate_dominator(to) == node && self.graph.predecessors(to).len() == 1);
+            } else if let Some((Kind::Case { .. }, header)) = structure.kind(around)
+                && structure.is_case(around, to)
+                && (node == header || matches!(structure.kind(from), Some((Kind::Case { .. }, h)) if h == header))
+            {
+            } else {
+                let [node, to] = [node, to].map(|n| self.label(n));
+                let outer = structure.depth(around) < structure.depth(from);
+                return match outer {
+                    true => {
+                        self.fail(Check::ConstructExit, format!("the branch from %{node} to %{to} leaves a construct, but not by its exit"))
+                    }
+                    false => self
+                        .fail(Check::ConstructEntry, format!("the branch from %{node} to %{to} enters a construct, but not by its header")),
+                };
+            }
+        }
+        let i = self.instruction();
+        let bare = structure.headers[node as usize] == Header::None;
+        if bare && (i.is(Op::Switch) || stays > 1) {
+            return self.unmerged(self.label(node));
+        }
+        let in_continue = structure.innermost_loop(from).is_some_and(|c| c.kind == Kind::Continue);
+        if successors.is_empty() && in_continue {
+            let what = format!("{} of block %{} ends a continue construct, which must branch back", i.name(), self.label(node));
+            return self.fail(Check::BackEdge, what);
+        }
+        Ok(())
+    }
+
+    /// That one branch goes back to each loop's header.
+    fn loops_close(&mut self, structure: &Structure, back_edges: &[u8]) -> Checked {
+        for (node, header) in structure.headers.iter().enumerate() {
+            if !matches!(header, Header::Loop { .. }) || !structure.graph.reachable(node as u32) || back_edges[node] == 1 {
+                continue;
+            }
+            self.index = self.blocks()[node].end as usize - 1;
+            let count = if back_edges[node] == 0 { "no branch goes" } else { "several branches go" };
+            return self.fail(Check::BackEdge, format!("{count} back to loop header %{}; one must", self.label(node as u32)));
+        }
+        Ok(())
+    }
+
+    /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1): each to one other at
+    /// most, which is the next.
+    fn cases(&mut self, structure: &Structure) -> Checked {
+        let n = structure.headers.len();
+        // By first block of a case: the case that falls through to it, and the one that it falls
+        // through to.
+        let (mut from_case, mut to_case) = (vec![NONE; n], vec![NONE; n]);
+        for node in 0..n as u32 {
+            let Some((Kind::Case { first }, header)) = structure.kind(structure.inside[node as usize]) else { continue };
+            for &to in self.graph.successors(node) {
+                let other = structure.around[to as usize];
+                if !structure.is_case(other, to) || structure.kind(other).map(|(_, h)| h) != Some(header) || to == first {
+                    continue;
+                }
+                self.index = self.blocks()[node as usize].end as usize - 1;
+                let [this, next] = [first, to].map(|n| self.label(n));
+                if to_case[first as usize] != NONE && to_case[first as usize] != to
+                    || from_case[to as usize] != NONE && from_case[to as usize] != first
+                {
+                    return self.fail(Check::Switch, format!("case %{this} and another fall through to or from %{next}; only one may"));
+                }
+                (to_case[first as usize], from_case[to as usize]) = (to, first);
+            }
+        }
+        for (node, header) in structure.headers.iter().enumerate() {
+            if !matches!(header, Header::Switch { .. }) {
+                continue;
+            }
+            self.index = self.blocks()[node].end as usize - 1;
+            let i = self.instruction();
+            let default = self.target(self.operands(&i)[1], Check::BranchTarget)?;
+            let mut targets = Vec::new();
+            for (_, label) in self.module.switch_cases(&i) {
+                let target = self.target(label, Check::BranchTarget)?;
+                if targets.last() != Some(&target) {
+                    targets.push(target);
+                }
+            }
+            for (at, &target) in targets.iter().enumerate() {
+                let next = to_case[target as usize];
+                if next != NONE && next != default && target != default && targets.get(at + 1) != Some(&next) {
+                    let [this, next] = [target, next].map(|n| self.label(n));
+                    let what = format!("case %{this} falls through to %{next}, which is not the next case of its OpSwitch");
+                    return self.fail(Check::Switch, what);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Structure {
+    /// Gives every block its construct, down the dominator tree.
+    fn constructs(&mut self) {
+        for (node, &header) in self.headers.iter().enumerate() {
+            if !self.graph.reachable(node as u32) {
+                continue;
+            }
+            match header {
+                Header::None => {}
+                Header::Selection { merge } | Header::Switch { merge } => self.merge_of[merge as usize] = node as u32,
+                Header::Loop { merge, continues } => {
+                    self.merge_of[merge as usize] = node as u32;
+                    self.continue_of[continues as usize] = node as u32;
+                }
+            }
+        }
+        for node in self.graph.by_dominance() {
+            let dominator = self.graph.immediate_dominator(node);
+            let around = match dominator {
+                NONE => NONE,
+                dominator => self.construct_below(dominator, node),
+            };
+            self.around[node as usize] = around;
+            self.inside[node as usize] = match self.headers[node as usize] {
+                Header::None => around,
+                Header::Selection { .. } => self.push(Kind::Selection, node, around),
+                Header::Switch { .. } => self.push(Kind::Switch, node, around),
+                Header::Loop { continues, .. } if continues == node => self.push(Kind::Continue, node, around),
+                Header::Loop { .. } => self.push(Kind::Loop, node, around),
+            };
+        }
+    }
+
+    /// The construct of a block, given its immediate dominator.
+    fn construct_below(&mut self, dominator: u32, node: u32) -> u32 {
+        let around = self.around[dominator as usize];
+        let inside = self.inside[dominator as usize];
+        match self.headers[dominator as usize] {
+            Header::Selection { merge } | Header::Switch { merge } | Header::Loop { merge, .. } if merge == node => around,
+            Header::Loop { continues, .. } if continues == node => self.push(Kind::Continue, dominator, around),
+            Header::Switch { .. } if self.graph.predecessors(node).binary_search(&dominator).is_ok() => {
+                self.push(Kind::Case { first: node }, dominator, inside)
+            }
+            _ => inside,
+        }
+    }
+
+    fn push(&mut self, kind: Kind, header: u32, outer: u32) -> u32 {
+        let this = self.constructs.len() as u32;
+        let (innermost_loop, innermost_switch, depth) = match self.constructs.get(outer as usize) {
+            Some(outer) => (outer.innermost_loop, outer.innermost_switch, outer.depth + 1),
+            None => (NONE, NONE, 1),
+        };
+        let (innermost_loop, innermost_switch) = match kind {
+            Kind::Selection | Kind::Case { .. } => (innermost_loop, innermost_switch),
+            Kind::Switch => (innermost_loop, this),
+            Kind::Loop | Kind::Continue => (this, NONE),
+        };
+        self.constructs.push(Construct { kind, header, innermost_loop, innermost_switch, depth });
+        this
+    }
+
+    fn kind(&self, construct: u32) -> Option<(Kind, u32)> {
+        self.constructs.get(construct as usize).map(|c| (c.kind, c.header))
+    }
+
+    fn depth(&self, construct: u32) -> u32 {
+        self.constructs.get(construct as usize).map_or(0, |c| c.depth)
+    }
+
+    fn innermost_loop(&self, construct: u32) -> Option<Construct> {
+        let innermost = self.constructs.get(construct as usize)?.innermost_loop;
+        self.constructs.get(innermost as usize).copied()
+    }
+
+    /// Whether a construct is a case that begins with that block.
+    fn is_case(&self, construct: u32, first: u32) -> bool {
+        matches!(self.kind(construct), Some((Kind::Case { first: begins }, _)) if begins == first)
+    }
+
+    /// Whether a branch from within a construct to a block leaves by an exit: to the merge block of
+    /// the construct itself, of the innermost loop or of the innermost switch, or to the innermost
+    /// loop's continue target.
+    fn leaves(&self, from: u32, to: u32, successors: &[u32]) -> bool {
+        let Some(&construct) = self.constructs.get(from as usize) else { return false };
+        let innermost = self.innermost_loop(from);
+        let merges = self.merge_of[to as usize];
+        if merges != NONE {
+            // A block of a continue construct may leave the loop only if it is the
+            // one that goes back.
+            let leaves_loop = innermost.is_some_and(|c| {
+                c.header == merges && (c.kind == Kind::Loop || construct.kind == Kind::Continue && successors.contains(&c.header))
+            });
+            let leaves_switch = self.kind(construct.innermost_switch) == Some((Kind::Switch, merges));
+            let leaves_own = construct.header == merges && construct.kind == Kind::Selection;
+            if leaves_loop || leaves_switch || leaves_own {
+                return true;
+            }
+        }
+        let continues = self.continue_of[to as usize];
+        continues != NONE && innermost.is_some_and(|c| c.kind == Kind::Loop && c.header == continues)
+    }
+}

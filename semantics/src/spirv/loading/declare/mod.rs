@@ -1,0 +1,507 @@
+//! The first pass of loading: sections, and what each declares.
+
+mod annotate;
+mod constants;
+mod entry;
+mod types;
+mod variables;
+mod version;
+
+pub(in crate::spirv) use variables::model_of;
+
+use rspirv::spirv::{AddressingModel, MemoryModel};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+use crate::spirv::check::{is_atomic, is_image, is_implicit};
+use crate::spirv::error::{Check, LoadError, Place};
+use crate::spirv::grammar::{self, Op, OperandKind};
+use crate::spirv::module::{Block, Decoration, Function, Module, NO_BLOCK, Parameter};
+use crate::spirv::types::{self as table, MAX_SCALARS, MatrixLayout, Type};
+use crate::spirv::words::{self, Instruction};
+
+/// Sections in the order of SPIR-V §2.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::spirv) enum Section {
+    Capability,
+    Extension,
+    Import,
+    MemoryModel,
+    EntryPoint,
+    ExecutionMode,
+    Source,
+    Name,
+    Processed,
+    Annotation,
+    Declaration,
+    Function,
+}
+
+impl Section {
+    /// The section in words.
+    fn text(self) -> &'static str {
+        match self {
+            Section::Capability => "capabilities",
+            Section::Extension => "extensions",
+            Section::Import => "extended instruction sets",
+            Section::MemoryModel => "the memory model",
+            Section::EntryPoint => "entry points",
+            Section::ExecutionMode => "execution modes",
+            Section::Source => "sources",
+            Section::Name => "names",
+            Section::Processed => "OpModuleProcessed",
+            Section::Annotation => "decorations",
+            Section::Declaration => "types, constants and variables",
+            Section::Function => "a function's beginning",
+        }
+    }
+}
+
+/// The section of an instruction that stands outside of functions; `None` for one that may not.
+pub(in crate::spirv) fn section(op: Op) -> Option<Section> {
+    Some(match op {
+        Op::Capability => Section::Capability,
+        Op::Extension => Section::Extension,
+        Op::ExtInstImport => Section::Import,
+        Op::MemoryModel => Section::MemoryModel,
+        Op::EntryPoint => Section::EntryPoint,
+        Op::ExecutionMode | Op::ExecutionModeId => Section::ExecutionMode,
+        Op::String | Op::Source | Op::SourceContinued | Op::SourceExtension => Section::Source,
+        Op::Name | Op::MemberName => Section::Name,
+        Op::ModuleProcessed => Section::Processed,
+        Op::Decorate
+        | Op::MemberDecorate
+        | Op::DecorateId
+        | Op::DecorateString
+        | Op::MemberDecorateString
+        | Op::DecorationGroup
+        | Op::GroupDecorate
+        | Op::GroupMemberDecorate => Section::Annotation,
+        Op::ConstantTrue | Op::ConstantFalse | Op::Constant | Op::ConstantComposite | Op::ConstantNull => Section::Declaration,
+        op if is_type(op) => Section::Declaration,
+        _ => return None,
+    })
+}
+
+/// Whether the instruction makes up functions and blocks.
+pub(in crate::spirv) fn is_structure(op: Op) -> bool {
+    matches!(op, Op::Function | Op::FunctionParameter | Op::FunctionEnd | Op::Label)
+}
+
+struct Declare<'m> {
+    module: &'m mut Module,
+    index: usize,
+    section: Section,
+    memory_models: u32,
+    function: Option<u32>,
+    block: Option<u32>,
+    /// The type of the function that is open.
+    function_type: u32,
+    /// Types that may be declared once only, by opcode and operands.
+    unique: FxHashSet<(Op, SmallVec<[u32; 4]>)>,
+    /// The indices of OpGroupDecorate and OpGroupMemberDecorate, and what they applied.
+    groups: Vec<u32>,
+    applied: Vec<Decoration>,
+    /// The scalars of all constants, and of all variables without explicit layout.
+    constant_scalars: u64,
+    variable_scalars: u64,
+    /// Types whose explicit layout was checked.
+    laid_out: FxHashSet<(u32, MatrixLayout)>,
+}
+
+/// Indexes the module's declarations, functions and blocks, checking what can be checked in order.
+pub(in crate::spirv) fn declare(module: &mut Module) -> Result<(), LoadError> {
+    let mut pass = Declare {
+        module,
+        index: 0,
+        section: Section::Capability,
+        memory_models: 0,
+        function: None,
+        block: None,
+        function_type: 0,
+        unique: FxHashSet::default(),
+        groups: Vec::new(),
+        applied: Vec::new(),
+        constant_scalars: 0,
+        variable_scalars: 0,
+        laid_out: FxHashSet::default(),
+    };
+    for index in 0..pass.module.instructions.len() {
+        pass.index = index;
+        pass.instruction(pass.module.instructions[index])?;
+    }
+    pass.index = pass.module.instructions.len();
+    if pass.function.is_some() {
+        return pass.fail(Check::Function, "the module ends within a function; OpFunctionEnd is missing");
+    }
+    if pass.memory_models != 1 {
+        let what = format!("the module has {} OpMemoryModel; it must have one", pass.memory_models);
+        return pass.fail(Check::MemoryModel, what);
+    }
+    if pass.section <= Section::Annotation {
+        pass.annotated()?;
+    }
+    Ok(())
+}
+
+type Checked = Result<(), LoadError>;
+
+impl Declare<'_> {
+    fn place(&self) -> Place {
+        let word = self.module.instructions.get(self.index).map_or(self.module.words.len() as u32, |i| i.offset);
+        let function = self.function.map_or(0, |f| self.module.functions[f as usize].id);
+        let block = self.block.map_or(0, |b| self.module.blocks[b as usize].label);
+        Place { function, block, word }
+    }
+
+    #[cold]
+    fn fail<T>(&self, check: Check, what: impl Into<String>) -> Result<T, LoadError> {
+        Err(LoadError::Invalid { check, what: what.into(), at: self.place() })
+    }
+
+    #[cold]
+    fn unsupported<T>(&self, what: impl Into<String>) -> Result<T, LoadError> {
+        Err(LoadError::Unsupported { what: what.into(), at: self.place() })
+    }
+
+    fn enter(&mut self, section: Section, instruction: &Instruction) -> Checked {
+        if section < self.section || self.function.is_some() {
+            let what = format!("{} stands after {}", instruction.name(), self.section.text());
+            return self.fail(Check::SectionOrder, what);
+        }
+        if section > Section::Annotation && self.section <= Section::Annotation {
+            self.annotated()?;
+        }
+        self.section = section;
+        Ok(())
+    }
+
+    /// The enumerant's text, for messages.
+    fn text(&self, kind: OperandKind, value: u32) -> String {
+        grammar::enumeration_of(kind).and_then(|e| e.text(value)).unwrap_or_else(|| value.to_string())
+    }
+
+    fn instruction(&mut self, i: Instruction) -> Checked {
+        self.version_of(&i)?;
+        if let Some(section) = section(i.op) {
+            self.enter(section, &i)?;
+            return self.declaration(&i);
+        }
+        match i.op {
+            Op::Nop => {
+                self.module.block_of[self.index] = self.block.unwrap_or(NO_BLOCK);
+                Ok(())
+            }
+            Op::Line | Op::NoLine => self.line(&i),
+            Op::Undef if self.function.is_none() => {
+                self.enter(Section::Declaration, &i)?;
+                self.undefined(&i)
+            }
+            Op::ExtInst if self.function.is_none() => {
+                self.enter(Section::Declaration, &i)?;
+                if self.module.is_non_semantic(&i) {
+                    return Ok(());
+                }
+                self.fail(Check::SectionOrder, "OpExtInst stands outside of a function")
+            }
+            Op::Variable => self.variable(&i),
+            Op::Function => self.begin_function(&i),
+            Op::FunctionParameter => self.parameter(&i),
+            Op::FunctionEnd => self.end_function(),
+            Op::Label => self.label(&i),
+            _ => self.body(&i),
+        }
+    }
+
+    fn declaration(&mut self, i: &Instruction) -> Checked {
+        match i.op {
+            Op::Capability => self.capability(i),
+            Op::Extension => self.extension(i),
+            Op::ExtInstImport => {
+                let name = self.string(i.operands(&self.module.words));
+                if name == "GLSL.std.450" || name.starts_with("NonSemantic.") {
+                    return Ok(());
+                }
+                self.unsupported(format!("OpExtInstImport {name:?}"))
+            }
+            Op::MemoryModel => self.memory_model(i),
+            Op::EntryPoint => self.entry_point(i),
+            Op::ExecutionMode | Op::ExecutionModeId => self.execution_mode(i),
+            Op::Name | Op::MemberName => self.defined(i.operands(&self.module.words)[0]),
+            Op::String | Op::Source | Op::SourceContinued | Op::SourceExtension | Op::ModuleProcessed => Ok(()),
+            Op::ConstantTrue | Op::ConstantFalse | Op::Constant | Op::ConstantComposite | Op::ConstantNull => self.constant(i),
+            op if is_type(op) => self.type_(i),
+            _ => self.annotation(i),
+        }
+    }
+
+    fn string(&self, words: &[u32]) -> String {
+        words::string_at(words).expect("decoding has checked the string").0
+    }
+
+    fn line(&mut self, i: &Instruction) -> Checked {
+        if self.function.is_none() && self.section < Section::Annotation {
+            return self.fail(Check::SectionOrder, format!("{} stands before the declarations", i.name()));
+        }
+        if i.is(Op::Line) {
+            let file = i.operands(&self.module.words)[0];
+            if !self.module.instruction(file).is_some_and(|f| f.is(Op::String)) {
+                return self.fail(Check::KindOfId, format!("OpLine names %{file} as its file, which is no OpString"));
+            }
+        }
+        self.module.block_of[self.index] = self.block.unwrap_or(NO_BLOCK);
+        Ok(())
+    }
+
+    fn memory_model(&mut self, i: &Instruction) -> Checked {
+        self.memory_models += 1;
+        let &[addressing, memory] = i.operands(&self.module.words) else { return Ok(()) };
+        if addressing != AddressingModel::Logical as u32 {
+            let what = format!("OpMemoryModel {}", self.text(OperandKind::AddressingModel, addressing));
+            return self.unsupported(what);
+        }
+        let modeled = [MemoryModel::GLSL450, MemoryModel::Simple, MemoryModel::Vulkan];
+        if !modeled.iter().any(|&m| m as u32 == memory) {
+            return self.unsupported(format!("OpMemoryModel {}", self.text(OperandKind::MemoryModel, memory)));
+        }
+        let declared = self.module.has_capability(rspirv::spirv::Capability::VulkanMemoryModel);
+        if declared != (memory == MemoryModel::Vulkan as u32) {
+            let what = format!(
+                "OpMemoryModel is {}, but the capability VulkanMemoryModel is {}declared; both or neither",
+                self.text(OperandKind::MemoryModel, memory),
+                if declared { "" } else { "not " }
+            );
+            return self.fail(Check::MemoryModel, what);
+        }
+        Ok(())
+    }
+
+    /// That the id is the result of some instruction.
+    fn defined(&self, id: u32) -> Checked {
+        match self.module.definition(id) {
+            Some(_) => Ok(()),
+            None => self.fail(Check::UndefinedId, format!("%{id} is used but no instruction defines it")),
+        }
+    }
+
+    /// The index of an id that must be defined before here.
+    fn earlier(&self, id: u32) -> Result<usize, LoadError> {
+        match self.module.definition(id) {
+            Some(index) if index < self.index => Ok(index),
+            Some(_) => self.fail(Check::DefinedBeforeUse, format!("%{id} is used before the instruction that defines it")),
+            None => self.fail(Check::UndefinedId, format!("%{id} is used but no instruction defines it")),
+        }
+    }
+
+    /// The index of a type that must be declared before here.
+    fn earlier_type(&self, id: u32) -> Result<usize, LoadError> {
+        let index = self.earlier(id)?;
+        if is_type(self.module.instructions[index].op) {
+            return Ok(index);
+        }
+        self.fail(Check::KindOfId, format!("%{id} must be a type, but it is the result of {}", self.module.instructions[index].name()))
+    }
+
+    fn begin_function(&mut self, i: &Instruction) -> Checked {
+        if self.function.is_some() {
+            return self.fail(Check::Function, "OpFunction stands within a function; OpFunctionEnd is missing");
+        }
+        self.enter(Section::Function, i)?;
+        let type_id = i.operands(&self.module.words)[1];
+        self.earlier_type(type_id)?;
+        let Some(Type::Function { result, .. }) =
+            self.module.types.get(type_id).filter(|t| matches!(t, Type::Function { result, .. } if *result == i.result_type))
+        else {
+            let what = format!("the type of function %{}, %{type_id}, is no OpTypeFunction with result %{}", i.result, i.result_type);
+            return self.fail(Check::Function, what);
+        };
+        let first_block = self.module.blocks.len() as u32;
+        let first_parameter = self.module.parameters.len() as u32;
+        self.function = Some(self.module.functions.len() as u32);
+        self.module.functions.push(Function {
+            id: i.result,
+            result_type: result,
+            first_parameter,
+            end_parameter: first_parameter,
+            first_block,
+            end_block: first_block,
+        });
+        self.function_type = type_id;
+        Ok(())
+    }
+
+    fn parameter(&mut self, i: &Instruction) -> Checked {
+        let function = match self.function {
+            Some(function) if self.module.functions[function as usize].first_block == self.module.blocks.len() as u32 => function as usize,
+            _ => return self.fail(Check::Function, format!("OpFunctionParameter %{} does not follow an OpFunction", i.result)),
+        };
+        let Function { id, first_parameter, .. } = self.module.functions[function];
+        let number = self.module.parameters.len() - first_parameter as usize;
+        let expected = self.module.types.parameters(self.function_type).get(number).copied();
+        if expected != Some(i.result_type) {
+            let found = format!("parameter {number} of function %{id}, %{}, has type %{}", i.result, i.result_type);
+            return match expected {
+                Some(type_) => self.fail(Check::Function, format!("{found}; its function type says %{type_}")),
+                None => self.fail(Check::Function, format!("{found}; its function type has {number} parameters")),
+            };
+        }
+        self.module.parameters.push(Parameter { id: i.result, type_: i.result_type });
+        self.module.functions[function].end_parameter += 1;
+        self.module.shapes[self.index] = table::shape(&self.module.types, i.result_type);
+        Ok(())
+    }
+
+    fn end_function(&mut self) -> Checked {
+        let Some(function) = self.function else {
+            return self.fail(Check::Function, "OpFunctionEnd stands outside of a function");
+        };
+        if let Some(block) = self.block {
+            let what = format!("block %{} has no termination instruction before OpFunctionEnd", self.module.blocks[block as usize].label);
+            return self.fail(Check::Unterminated, what);
+        }
+        let end = self.module.blocks.len() as u32;
+        let function = &mut self.module.functions[function as usize];
+        function.end_block = end;
+        if function.first_block == end {
+            let what = format!("function %{} has no block", function.id);
+            return self.fail(Check::Function, what);
+        }
+        self.function = None;
+        Ok(())
+    }
+
+    fn label(&mut self, i: &Instruction) -> Checked {
+        let Some(function) = self.function else {
+            return self.fail(Check::Function, format!("OpLabel %{} stands outside of a function", i.result));
+        };
+        if let Some(block) = self.block {
+            let open = self.module.blocks[block as usize].label;
+            return self.fail(Check::Unterminated, format!("block %{open} has no termination instruction before OpLabel %{}", i.result));
+        }
+        let Function { id, first_parameter, end_parameter, .. } = self.module.functions[function as usize];
+        let (found, expected) = ((end_parameter - first_parameter) as usize, self.module.types.parameters(self.function_type).len());
+        if found != expected {
+            let what = format!("function %{id} has {found} parameters; its function type has {expected}");
+            return self.fail(Check::Function, what);
+        }
+        let block = self.module.blocks.len() as u32;
+        let start = self.index as u32 + 1;
+        self.module.blocks.push(Block { label: i.result, start, end: start, function });
+        self.module.block_of[self.index] = block;
+        self.block = Some(block);
+        Ok(())
+    }
+
+    fn body(&mut self, i: &Instruction) -> Checked {
+        let terminates = is_terminator(i.op);
+        if !terminates && !is_modeled_in_body(i.op) && (!self.module.unmodeled || is_structure(i.op)) {
+            return self.unsupported(i.name());
+        }
+        if self.function.is_none() {
+            return self.fail(Check::SectionOrder, format!("{} stands outside of a function", i.name()));
+        }
+        let Some(block) = self.block else {
+            return self.fail(Check::OutsideBlock, format!("{} stands outside of a block", i.name()));
+        };
+        self.module.block_of[self.index] = block;
+        if i.result_type != 0 {
+            let type_index = self.earlier_type(i.result_type)?;
+            self.module.shapes[self.index] = self.module.shapes[type_index];
+            if self.module.types.scalars(i.result_type) > MAX_SCALARS {
+                return self.limit("scalars in a value", MAX_SCALARS);
+            }
+        }
+        if terminates {
+            self.module.blocks[block as usize].end = self.index as u32 + 1;
+            self.block = None;
+        }
+        Ok(())
+    }
+}
+
+fn is_type(op: Op) -> bool {
+    matches!(
+        op,
+        Op::TypeVoid
+            | Op::TypeBool
+            | Op::TypeInt
+            | Op::TypeFloat
+            | Op::TypeVector
+            | Op::TypeMatrix
+            | Op::TypeArray
+            | Op::TypeRuntimeArray
+            | Op::TypeStruct
+            | Op::TypePointer
+            | Op::TypeFunction
+            | Op::TypeImage
+            | Op::TypeSampler
+            | Op::TypeSampledImage
+    )
+}
+
+/// Whether the instruction ends a block (SPIR-V §2.2.5, termination instruction).
+pub(in crate::spirv) fn is_terminator(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch
+            | Op::BranchConditional
+            | Op::Switch
+            | Op::Return
+            | Op::ReturnValue
+            | Op::Kill
+            | Op::TerminateInvocation
+            | Op::Unreachable
+    )
+}
+
+fn is_modeled_in_body(op: Op) -> bool {
+    let structural = matches!(
+        op,
+        Op::Phi
+            | Op::SelectionMerge
+            | Op::LoopMerge
+            | Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::Load
+            | Op::Store
+            | Op::CopyMemory
+            | Op::ArrayLength
+            | Op::Undef
+            | Op::FunctionCall
+            | Op::CompositeConstruct
+            | Op::CompositeExtract
+            | Op::CompositeInsert
+            | Op::CopyObject
+            | Op::CopyLogical
+            | Op::VectorShuffle
+            | Op::VectorExtractDynamic
+            | Op::VectorInsertDynamic
+            | Op::Select
+            | Op::ExtInst
+    );
+    let barriers = [Op::ControlBarrier, Op::MemoryBarrier, Op::DemoteToHelperInvocation, Op::IsHelperInvocationEXT];
+    let shared = is_atomic(op) || barriers.contains(&op);
+    structural || shared || is_image(op) || is_derivative(op) || crate::spirv::operation::core(op).is_some()
+}
+
+/// Whether the instruction needs what the other invocations of the quad
+/// have (SPIR-V §3.3.10, §3.3.16).
+pub(in crate::spirv) fn waits_for_quad(op: Op) -> bool {
+    is_derivative(op) || is_implicit(op)
+}
+
+/// Whether the instruction is a derivative of its operand (SPIR-V §3.3.16).
+pub fn is_derivative(op: Op) -> bool {
+    matches!(
+        op,
+        Op::DPdx
+            | Op::DPdy
+            | Op::Fwidth
+            | Op::DPdxFine
+            | Op::DPdyFine
+            | Op::FwidthFine
+            | Op::DPdxCoarse
+            | Op::DPdyCoarse
+            | Op::FwidthCoarse
+    )
+}

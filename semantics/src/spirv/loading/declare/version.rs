@@ -1,0 +1,60 @@
+//! What the version of a module decides of single instructions (SPIR-V, Changes, and the "Missing
+//! before" and "Missing after" of each table).
+//!
+//! Beside this, the version decides what interfaces list (`check::calls`), what OpSelect and
+//! OpCopyLogical take (`check::composite`), where branches go (`check::flow`), and what is
+//! NonWritable (`declare::variables`).
+
+use rspirv::spirv::Decoration as Decorate;
+
+use super::{Checked, Declare};
+use crate::spirv::error::Check;
+use crate::spirv::grammar::Op;
+use crate::spirv::words::Instruction;
+
+/// The minor version that brought an instruction, where it is later than 1.0, and the extensions
+/// that bring it to older ones. What a capability brings is checked by its capability.
+fn since(op: Op) -> Option<(u8, &'static [&'static str])> {
+    Some(match op {
+        Op::ModuleProcessed => (1, &[]),
+        Op::DecorateId | Op::ExecutionModeId => (2, &[]),
+        Op::CopyLogical | Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => (4, &[]),
+        Op::DecorateString | Op::MemberDecorateString => (4, &["SPV_GOOGLE_decorate_string", "SPV_GOOGLE_hlsl_functionality1"]),
+        Op::TerminateInvocation => (6, &["SPV_KHR_terminate_invocation"]),
+        Op::DemoteToHelperInvocation => (6, &["SPV_EXT_demote_to_helper_invocation"]),
+        Op::SDot | Op::UDot | Op::SUDot | Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => (6, &["SPV_KHR_integer_dot_product"]),
+        _ => return None,
+    })
+}
+
+impl Declare<'_> {
+    /// That the module's version, or an extension that it names, has the instruction.
+    pub(super) fn version_of(&self, i: &Instruction) -> Checked {
+        let minor = self.module.header.minor;
+        let Some((version, extensions)) = since(i.op) else { return Ok(()) };
+        if self.module.unmodeled || minor >= version || self.names_one_of(extensions) {
+            return Ok(());
+        }
+        let others: String = extensions.iter().map(|extension| format!(" or the extension {extension}")).collect();
+        self.fail(Check::Version, format!("{} needs SPIR-V 1.{version}{others}, and this is SPIR-V 1.{minor}", i.name()))
+    }
+
+    /// Whether one of these extensions is declared. They stand before all that needs them.
+    fn names_one_of(&self, wanted: &[&str]) -> bool {
+        let declared = self.module.instructions[..self.index].iter().take_while(|i| matches!(i.op, Op::Capability | Op::Extension));
+        declared.filter(|i| i.is(Op::Extension)).any(|i| wanted.contains(&self.string(i.operands(&self.module.words)).as_str()))
+    }
+
+    /// That the module's version still has a decoration.
+    pub(super) fn decoration_is_there(&self, i: &Instruction, decoration: Decorate) -> Checked {
+        let minor = self.module.header.minor;
+        if decoration == Decorate::BufferBlock && minor > 3 && !self.module.unmodeled {
+            let what = format!("{} BufferBlock is not in SPIR-V after 1.3, and this is 1.{minor}; StorageBuffer takes its place", i.name());
+            return self.fail(Check::Version, what);
+        }
+        if decoration == Decorate::UniformId && minor < 4 {
+            return self.fail(Check::Version, format!("{} UniformId needs SPIR-V 1.4, and this is SPIR-V 1.{minor}", i.name()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! The images and samplers behind the descriptors that variables name (Vulkan, "Resource
+//! Descriptors"), once what is bound is checked against what is declared: the same for the relation
+//! and for the lockstep machine.
+
+use rspirv::spirv::{Decoration, ImageFormat, StorageClass};
+use rustc_hash::FxHashMap;
+
+use crate::image::{Format, Image, Numeric, Sampler};
+use crate::spirv::environment::{BoundImage, BoundSampler, InvocationId, ObservedImage, Resources, UndefinedTexels};
+use crate::spirv::memory::Descriptor;
+use crate::spirv::module::{Module, Variable, WHOLE};
+use crate::spirv::types::{self, Type};
+use crate::undefined::Unspecified;
+
+/// An image that some variable names.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::spirv) struct Named<'r> {
+    pub(in crate::spirv) set: u32,
+    pub(in crate::spirv) binding: u32,
+    /// As it was bound.
+    pub(in crate::spirv) image: &'r Image,
+    /// Whether it is a storage image.
+    pub(in crate::spirv) storage: bool,
+    /// Whether some variable that it backs can be written.
+    pub(in crate::spirv) written: bool,
+}
+
+/// What the variables of a dispatch are bound to.
+#[derive(Clone, Debug, Default)]
+pub(in crate::spirv) struct Descriptors<'r> {
+    /// In the order of the dispatch; of two at one place the first.
+    pub(in crate::spirv) images: Vec<Named<'r>>,
+    /// One for each variable that has one.
+    pub(in crate::spirv) samplers: Vec<Sampler>,
+    /// By variable: places among these.
+    pub(in crate::spirv) of_variable: FxHashMap<u32, Descriptor>,
+}
+
+impl<'r> Descriptors<'r> {
+    /// The images and samplers that the variables name.
+    ///
+    /// # Errors
+    /// A sentence: something is missing, or is not what a variable declares.
+    pub(in crate::spirv) fn new(module: &Module, used: &[&Variable], resources: &Resources<'r>) -> Result<Descriptors<'r>, String> {
+        let opaque: Vec<&Variable> = used.iter().copied().filter(|v| v.class == StorageClass::UniformConstant).collect();
+        let mut all = Descriptors { images: named(module, &opaque, resources)?, ..Descriptors::default() };
+        for variable in opaque {
+            let id = variable.id;
+            let Some(at @ (set, binding)) = module.descriptor(id) else {
+                return Err(format!("%{id} has no descriptor set and binding"));
+            };
+            let (declared, with_sampler) = parts(module, variable.type_);
+            let mut descriptor = Descriptor::default();
+            if declared.is_some() {
+                let Some(image) = all.images.iter().position(|named| (named.set, named.binding) == at) else {
+                    return Err(format!("no image at set {set}, binding {binding} for %{id}"));
+                };
+                descriptor.image = Some(image as u32);
+            }
+            if with_sampler {
+                let Some(bound) = resources.samplers.iter().find(|b| (b.set, b.binding) == at) else {
+                    return Err(format!("no sampler at set {set}, binding {binding} for %{id}"));
+                };
+                descriptor.sampler = Some(all.samplers.len() as u32);
+                all.samplers.push(checked(bound)?);
+            }
+            all.of_variable.insert(id, descriptor);
+        }
+        Ok(all)
+    }
+}
+
+/// Who made an undefined component of a texel, none if it was there before; and its kind.
+pub(in crate::spirv) type Made = (Option<(u32, InvocationId)>, Unspecified);
+
+/// Level 0 of the storage image at that set and binding, at the end of a run; `undefined` says
+/// which components of which texels are, by the texel's place, in the order of components.
+pub(in crate::spirv) fn observed(
+    image: &Image,
+    (set, binding): (u32, u32),
+    mut undefined: impl FnMut(u64, u8) -> Option<Made>,
+) -> ObservedImage {
+    let (format, size) = (image.format(), image.sides(0).unwrap_or_default());
+    let bytes = image.bytes(0).unwrap_or_default().to_vec();
+    let mut observed = ObservedImage { set, binding, format, size, bytes, undefined: Vec::new() };
+    for (component, channel) in (0u8..).zip(format.channels()) {
+        for at in 0..size.into_iter().map(u64::from).product() {
+            let Some((made, kind)) = undefined(at, component) else { continue };
+            channel.clear(&mut observed.bytes[at as usize * format.bytes()..][..format.bytes()]);
+            let kind = kind.id();
+            match observed.undefined.last_mut() {
+                Some(last) if (last.component, last.end, last.made, last.kind) == (component, at, made, kind) => last.end += 1,
+                _ => observed.undefined.push(UndefinedTexels { component, start: at, end: at + 1, made, kind }),
+            }
+        }
+    }
+    observed
+}
+
+/// The image of an opaque type, and whether it has a sampler.
+fn parts(module: &Module, type_: u32) -> (Option<types::Image>, bool) {
+    match module.types().get(type_) {
+        Some(Type::Image(image)) => (Some(image), false),
+        Some(Type::SampledImage { image }) => (parts(module, image).0, true),
+        _ => (None, true),
+    }
+}
+
+fn named<'r>(module: &Module, opaque: &[&Variable], resources: &Resources<'r>) -> Result<Vec<Named<'r>>, String> {
+    let mut images: Vec<Named<'r>> = Vec::new();
+    for bound in resources.images {
+        let BoundImage { set, binding, .. } = *bound;
+        if images.iter().any(|named| (named.set, named.binding) == (set, binding)) {
+            continue;
+        }
+        let mut named: Option<Named<'r>> = None;
+        for variable in opaque.iter().filter(|v| module.descriptor(v.id) == Some((set, binding))) {
+            let Some(declared) = parts(module, variable.type_).0 else { continue };
+            fits(module, variable.id, &declared, bound)?;
+            let storage = declared.usage == 2;
+            let one = named.get_or_insert(Named { set, binding, image: &bound.image, storage, written: false });
+            if one.storage != storage {
+                return Err(format!("the image at set {set}, binding {binding} is declared sampled and storage; it is one of the two"));
+            }
+            one.written |= storage && module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_none();
+        }
+        images.extend(named);
+    }
+    Ok(images)
+}
+
+/// That an image is what a variable declares: the type of its numbers, and the format where the
+/// variable says one.
+fn fits(module: &Module, variable: u32, declared: &types::Image, bound: &BoundImage) -> Result<(), String> {
+    let format = bound.image.format();
+    let found = |rest: String| Err(format!("the image at set {}, binding {} is of {}{rest}", bound.set, bound.binding, format.name()));
+    let (shape, needed) = (bound.image.shape(), declared.shape());
+    if shape != needed {
+        return found(format!(" and {}; %{variable} declares one that is {}", shape.name(), needed.name()));
+    }
+    let fits = match (module.types().get(declared.sampled), format.numeric()) {
+        (Some(Type::Float { .. }), numeric) => !numeric.is_integer(),
+        (Some(Type::Int { signed, .. }), numeric) => numeric == if signed { Numeric::Sint } else { Numeric::Uint },
+        _ => false,
+    };
+    if !fits {
+        let numbers = match format.numeric() {
+            Numeric::Uint => "unsigned integers",
+            Numeric::Sint => "signed integers",
+            _ => "floats",
+        };
+        let needed = module.types().text(declared.sampled);
+        return found(format!(", which has {numbers}; %{variable} declares texels of {needed}"));
+    }
+    if declared.usage == 2 && format.is_depth() {
+        return found(format!(", a format of depths; %{variable} is a storage image"));
+    }
+    if declared.format == ImageFormat::Unknown {
+        return Ok(());
+    }
+    match Format::of_spirv(declared.format) {
+        None => Err(format!("an image of the format {:?} (%{variable})", declared.format)),
+        Some(needed) if needed != format => found(format!("; %{variable} declares {:?}, which is {}", declared.format, needed.name())),
+        Some(_) => Ok(()),
+    }
+}
+
+/// A sampler whose levels of detail are numbers.
+fn checked(bound: &BoundSampler) -> Result<Sampler, String> {
+    let sampler = bound.sampler;
+    if [sampler.lod_bias, sampler.lod_min, sampler.lod_max].iter().any(|x| x.is_nan()) {
+        let (set, binding) = (bound.set, bound.binding);
+        return Err(format!("the sampler at set {set}, binding {binding} has a level of detail that is no number"));
+    }
+    Ok(sampler)
+}

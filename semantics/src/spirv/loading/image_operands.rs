@@ -1,0 +1,94 @@
+//! The operands of image instructions (SPIR-V §3.2.14 and §3.3.10), and which samplers are for
+//! them: the same for the relation and for the lockstep machine.
+
+use rspirv::spirv::ImageOperands;
+
+use crate::image::{Image, Sampler, Shape};
+use crate::spirv::check::{compares, is_implicit};
+use crate::spirv::grammar::Op;
+
+/// The image operands, in the order of their ids, and how many ids each has.
+const ORDER: [(ImageOperands, usize); 6] = [
+    (ImageOperands::BIAS, 1),
+    (ImageOperands::LOD, 1),
+    (ImageOperands::GRAD, 2),
+    (ImageOperands::CONST_OFFSET, 1),
+    (ImageOperands::OFFSET, 1),
+    (ImageOperands::CONST_OFFSETS, 1),
+];
+
+/// How many operands an instruction has before its image operands.
+fn before(op: Op) -> usize {
+    match op {
+        Op::ImageGather | Op::ImageDrefGather | Op::ImageWrite => 3,
+        op if compares(op) => 3,
+        _ => 2,
+    }
+}
+
+/// Whether it divides its coordinates.
+pub(in crate::spirv) fn projects(op: Op) -> bool {
+    matches!(
+        op,
+        Op::ImageSampleProjImplicitLod
+            | Op::ImageSampleProjExplicitLod
+            | Op::ImageSampleProjDrefImplicitLod
+            | Op::ImageSampleProjDrefExplicitLod
+    )
+}
+
+/// Whether it gathers.
+fn gathers(op: Op) -> bool {
+    matches!(op, Op::ImageGather | Op::ImageDrefGather)
+}
+
+/// The operands of an image instruction that chooses texels.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::spirv) struct Operands<'m> {
+    op: Op,
+    /// The image, the coordinate, and what else stands before the image operands.
+    pub(in crate::spirv) own: &'m [u32],
+    mask: ImageOperands,
+    /// The ids of the image operands.
+    pub(in crate::spirv) ids: &'m [u32],
+}
+
+impl<'m> Operands<'m> {
+    /// Those of an instruction that was checked.
+    pub(in crate::spirv) fn of(op: Op, operands: &'m [u32]) -> Operands<'m> {
+        let (own, rest) = operands.split_at(before(op).min(operands.len()));
+        let (mask, ids) = rest.split_first().map_or((0, rest), |(mask, ids)| (*mask, ids));
+        Operands { op, own, mask: ImageOperands::from_bits_truncate(mask), ids }
+    }
+
+    /// Where the ids of an image operand are among all of them; nowhere where there is none.
+    pub(in crate::spirv) fn place(&self, wanted: ImageOperands) -> Option<std::ops::Range<usize>> {
+        let mut at = 0;
+        for (bit, count) in ORDER {
+            if bit == wanted {
+                return self.mask.contains(bit).then_some(at..at + count).filter(|place| place.end <= self.ids.len());
+            }
+            at += if self.mask.contains(bit) { count } else { 0 };
+        }
+        None
+    }
+
+    /// The ids of an image operand; none where it does not have it.
+    pub(in crate::spirv) fn get(&self, wanted: ImageOperands) -> Option<&'m [u32]> {
+        self.place(wanted).map(|place| &self.ids[place])
+    }
+
+    /// How many components of the coordinate choose texels in an image of the shape.
+    pub(in crate::spirv) fn coordinates(&self, shape: Shape) -> usize {
+        shape.coordinates() + usize::from(projects(self.op))
+    }
+}
+
+/// Whether an instruction gives undefined values of an image of that kind with the sampler: Vulkan,
+/// Texel Input Validation, Instruction/Sampler/Image View Validation. The rest is the sampler's own
+/// check. `moved`: an offset moves its texels.
+pub(in crate::spirv) fn is_unfit(op: Op, image: &Image, sampler: &Sampler, moved: bool) -> bool {
+    let flat = matches!(image.shape(), Shape::D1 | Shape::D2);
+    let unnormalized = sampler.unnormalized && (gathers(op) || moved || !flat || projects(op) || is_implicit(op) || image.levels() > 1);
+    unnormalized || compares(op) && !image.format().is_depth()
+}

@@ -1,0 +1,107 @@
+//! What becomes of each instruction that the grammar knows: found in the engines' own tables, not
+//! written down again.
+//!
+//! An opcode may stand in a rule's row and its instruction still be refused for its types or
+//! operands: this is about opcodes.
+
+use rspirv::spirv::Op;
+
+use crate::number::Instruction;
+use crate::rule::Rule;
+use crate::spirv::{declare, grammar, lockstep, operation, specialize, step};
+
+/// What becomes of the instructions of an opcode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// These rules of the relation are asked about them.
+    Executed(Vec<Rule>),
+    /// Loading reads them; they are no step.
+    Declared,
+    /// They are constants before loading, by [`crate::spirv::specialize()`].
+    Specialized,
+    /// They are refused by their name before anything runs.
+    Refused,
+}
+
+/// An instruction of the grammar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opcode {
+    /// Which.
+    pub instruction: Instruction,
+    /// Its name: `OpIAdd`, or within GLSL.std.450 `SMin`.
+    pub name: String,
+    /// Where it is specified: `SPIR-V §3.3.13`, or `GLSL.std.450`; `None` for
+    /// some that are refused.
+    pub section: Option<&'static str>,
+    /// What becomes of it.
+    pub standing: Standing,
+    /// Whether the lockstep machine compiles it.
+    pub lockstep: bool,
+}
+
+/// Every core instruction of the grammar, by opcode, then every instruction
+/// of GLSL.std.450, by number.
+pub fn all() -> Vec<Opcode> {
+    let core = grammar::instructions().map(|i| Opcode {
+        instruction: Instruction::Core(i.opcode as u16),
+        name: format!("Op{}", i.opname),
+        section: section(i.opcode),
+        standing: standing(i.opcode),
+        lockstep: lockstep::compiles(i.opcode),
+    });
+    let set = grammar::set("GLSL.std.450").into_iter().flat_map(grammar::Set::instructions);
+    let extended = set.map(|(number, i)| {
+        let operation = operation::glsl(number);
+        Opcode {
+            instruction: Instruction::Glsl(number),
+            name: i.opname.to_string(),
+            section: Some("GLSL.std.450"),
+            standing: operation.map_or(Standing::Refused, |operation| Standing::Executed(vec![step::compute::extended_rule(operation)])),
+            // The machine refuses what is not in the table of operations, and nothing else of the
+            // set for its number.
+            lockstep: operation.is_some(),
+        }
+    });
+    core.chain(extended).collect()
+}
+
+fn standing(op: Op) -> Standing {
+    let rules: Vec<Rule> = step::Rules::standard().about(op).map(|(rule, _)| rule).collect();
+    if !rules.is_empty() {
+        Standing::Executed(rules)
+    } else if specialize::is_spec_constant(op) {
+        Standing::Specialized
+    } else if declare::section(op).is_some() || declare::is_structure(op) {
+        Standing::Declared
+    } else {
+        Standing::Refused
+    }
+}
+
+/// The section of SPIR-V that has the instruction: opcodes are numbered section by section, but for
+/// a few that came later. `None` beyond the sections of which something is modelled.
+fn section(op: Op) -> Option<&'static str> {
+    Some(match op as u32 {
+        0 | 1 => "SPIR-V §3.3.1",
+        2..=8 | 317 | 330 => "SPIR-V §3.3.2",
+        71..=76 | 332 | 5632 | 5633 => "SPIR-V §3.3.3",
+        10..=12 => "SPIR-V §3.3.4",
+        14..=17 | 331 => "SPIR-V §3.3.5",
+        19..=39 => "SPIR-V §3.3.6",
+        41..=52 => "SPIR-V §3.3.7",
+        59..=70 | 401..=403 => "SPIR-V §3.3.8",
+        54..=57 => "SPIR-V §3.3.9",
+        86..=107 => "SPIR-V §3.3.10",
+        109..=124 => "SPIR-V §3.3.11",
+        77..=84 | 400 => "SPIR-V §3.3.12",
+        126..=152 | 4450..=4455 => "SPIR-V §3.3.13",
+        194..=205 => "SPIR-V §3.3.14",
+        154..=191 => "SPIR-V §3.3.15",
+        207..=215 => "SPIR-V §3.3.16",
+        245..=257 | 4416 | 5380 => "SPIR-V §3.3.17",
+        227..=242 => "SPIR-V §3.3.18",
+        224 | 225 => "SPIR-V §3.3.20",
+        5381 => "SPV_EXT_demote_to_helper_invocation",
+        _ => return None,
+    })
+}

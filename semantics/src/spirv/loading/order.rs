@@ -1,0 +1,64 @@
+//! The order of functions and blocks: callees before callers, and within a function everything in a
+//! construct before its merge block.
+//!
+//! Whoever left a construct early waits at its merge block for the others, so the machine runs the
+//! lanes at the least block first, and the relation orders dynamic instances so. Both take the
+//! order from here, and [`cfg::postorder`] is held to what it promises on any graph.
+
+use rustc_hash::FxHashSet;
+
+use crate::spirv::cfg;
+use crate::spirv::grammar::Op;
+use crate::spirv::module::{Function, Module};
+
+/// The functions that are reached from one, callees first.
+pub(in crate::spirv) fn reached(module: &Module, entry: u32) -> Vec<u32> {
+    cfg::postorder(entry, |id| module.function(id).map_or_else(Vec::new, |f| module.callees(f).collect()))
+}
+
+/// The labels of a function's blocks that are reached, in structural order.
+pub(in crate::spirv) fn structural(module: &Module, function: &Function) -> Vec<u32> {
+    let mut finished = with_merges(module, function);
+    // Merge blocks that nothing branches to were only visited for the order.
+    let reachable: FxHashSet<u32> =
+        finished.first().map_or_else(Vec::new, |&first| cfg::postorder(first, |label| next(module, label, false))).into_iter().collect();
+    finished.retain(|label| reachable.contains(label));
+    finished
+}
+
+/// The same with merge blocks and continue targets that nothing branches to.
+pub(in crate::spirv) fn with_merges(module: &Module, function: &Function) -> Vec<u32> {
+    let Some(first) = module.function_blocks(function).first() else { return Vec::new() };
+    let mut finished = cfg::postorder(first.label, |label| next(module, label, true));
+    finished.reverse();
+    finished
+}
+
+/// Where a block goes; with `merges`, its merge block first and its continue target second, so that
+/// they are finished first and stand last.
+pub(in crate::spirv) fn next(module: &Module, label: u32, merges: bool) -> Vec<u32> {
+    let Some(block) = module.block(label) else { return Vec::new() };
+    let code = module.code(block);
+    let mut to = Vec::new();
+    if let (true, Some(merge)) = (merges, code.iter().rev().nth(1)) {
+        let operands = merge.operands(module.words());
+        match merge.op {
+            Op::SelectionMerge => to.push(operands[0]),
+            Op::LoopMerge => to.extend([operands[0], operands[1]]),
+            _ => {}
+        }
+    }
+    if let Some(end) = code.last() {
+        let operands = end.operands(module.words());
+        match end.op {
+            Op::Branch => to.push(operands[0]),
+            Op::BranchConditional => to.extend([operands[2], operands[1]]),
+            Op::Switch => {
+                to.push(operands[1]);
+                to.extend(module.switch_cases(end).map(|(_, label)| label));
+            }
+            _ => {}
+        }
+    }
+    to
+}

@@ -1,0 +1,471 @@
+//! Variables, pointers, loads and stores.
+
+use std::rc::Rc;
+
+use rspirv::spirv::StorageClass;
+
+use super::super::program::{Atomic, Copied, Count, NONE, Op, Place, RuntimeArray, Slot, Slots, Space};
+use super::{Compiled, Compiler, Home, Pointer, Storage};
+use crate::spirv::concurrency::Ordering;
+use crate::spirv::grammar::{Op as Core, alignments};
+use crate::spirv::types::{Address, Type};
+use crate::spirv::words::Instruction;
+
+impl Compiler<'_> {
+    /// OpVariable in a function: at each call the variable is as new.
+    pub(super) fn enter_variable(&mut self, i: &Instruction) -> Compiled {
+        let variable = *self.module.variable(i.result).expect("load has checked it");
+        let pointer = self.pointer(i.result)?;
+        let initializer = variable.initializer.map(|id| self.value(id)).transpose()?;
+        match (&pointer.storage, initializer) {
+            (Storage::Registers(slots), Some(values)) => {
+                for (&to, &from) in slots.iter().zip(&values) {
+                    self.copy(to, from, true);
+                }
+            }
+            (Storage::Registers(slots), None) => {
+                for &slot in slots.iter() {
+                    match slot {
+                        Slot::Word(d) => self.emit(Op::Forget, d, NONE, NONE, 0),
+                        Slot::Wide(d, e) => {
+                            self.emit(Op::Forget, d, NONE, NONE, 0);
+                            self.emit(Op::Forget, e, NONE, NONE, 0);
+                        }
+                        Slot::Truth(d) => self.emit(Op::ForgetSets, d, NONE, NONE, 0),
+                    }
+                }
+            }
+            (_, Some(values)) => self.store_slots(&pointer, &values)?,
+            (_, None) => {
+                let count = self.words(variable.type_) as u32;
+                self.emit(Op::ForgetLocal, NONE, NONE, count, pointer.fixed as u32);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn access_chain(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let types = self.module.types();
+        let mut at = self.pointer(operands[0])?;
+        for &id in &operands[1..] {
+            let constant = self.module.constant_value(id);
+            let count = types.parts(at.type_);
+            at.read_only |= constant.is_some_and(|member| {
+                matches!(self.type_(at.type_), Type::Struct { .. })
+                    && self.module.decoration(at.type_, member as u32, rspirv::spirv::Decoration::NonWritable).is_some()
+            });
+            if let (Some(index), Some(count)) = (constant, count)
+                && index < count
+            {
+                at = self.part(at, index)?;
+                continue;
+            }
+            at.may_leave |= count.is_none();
+            let count = match count {
+                Some(count) => Count::Fixed(count),
+                None => Count::Array(self.runtime_array(&at)?),
+            };
+            let index = self.bounded(id, count)?;
+            at = self.part_at(at, index)?;
+        }
+        self.homes.insert(i.result, Home::Pointer(at));
+        Ok(())
+    }
+
+    /// The pointer to a part by a number that is in bounds.
+    fn part(&mut self, mut at: Pointer, index: u64) -> Compiled<Pointer> {
+        let types = self.module.types();
+        let Some((part, scalar)) = types.part(at.type_, index) else { return self.unsupported("an index that the type does not have") };
+        match &at.storage {
+            Storage::Registers(slots) => {
+                let (first, count) = (scalar as usize, types.scalars(part) as usize);
+                at.storage = Storage::Registers(Rc::from(&slots[first..first + count]));
+            }
+            Storage::Local | Storage::Shared => {
+                at.fixed += match self.type_(at.type_) {
+                    Type::Struct { .. } => {
+                        let before = types.members(at.type_).iter().take(index as usize).map(|m| m.type_).collect::<Vec<_>>();
+                        before.into_iter().map(|member| self.words(member)).sum()
+                    }
+                    _ => index * self.words(part),
+                }
+            }
+            Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
+            Storage::Buffer(_) => {
+                let Some(address) = types.address(Address { offset: at.fixed, type_: at.type_, ..at.address }, index) else {
+                    return self.unsupported("a part of a buffer without a place");
+                };
+                (at.fixed, at.address) = (address.offset, address);
+            }
+        }
+        at.type_ = part;
+        Ok(at)
+    }
+
+    /// The pointer to a part by a column, which was checked to be in bounds.
+    fn part_at(&mut self, mut at: Pointer, index: u32) -> Compiled<Pointer> {
+        let types = self.module.types();
+        let Some((part, _)) = types.part(at.type_, 0) else { return self.unsupported("an index into a type without parts") };
+        let stride = match &at.storage {
+            Storage::Registers(_) => return self.unsupported("an index that is no constant into a built-in"),
+            Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
+            Storage::Local | Storage::Shared => self.words(part),
+            Storage::Buffer(_) => {
+                let here = Address { offset: 0, type_: at.type_, ..at.address };
+                let Some(first) = types.address(here, 0) else { return self.unsupported("a part of a buffer without a place") };
+                // One part alone has no distance; its index can only be 0.
+                let stride = types.address(here, 1).map_or(0, |second| second.offset - first.offset);
+                at.address = first;
+                stride
+            }
+        };
+        let Ok(stride) = u32::try_from(stride) else { return self.unsupported("a stride of 4 GiB or more") };
+        let next = self.column()?;
+        self.emit(Op::Index, next, at.dynamic, index, stride);
+        at.dynamic = next;
+        at.type_ = part;
+        Ok(at)
+    }
+
+    fn runtime_array(&mut self, at: &Pointer) -> Compiled<u32> {
+        let (Storage::Buffer(buffer), NONE, Type::RuntimeArray { stride, .. }) = (&at.storage, at.dynamic, self.type_(at.type_)) else {
+            return self.unsupported("a runtime array that is no last member of a buffer");
+        };
+        self.program.arrays.push(RuntimeArray { buffer: *buffer, offset: at.fixed, stride });
+        Ok(self.program.arrays.len() as u32 - 1)
+    }
+
+    pub(super) fn array_length(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let structure = self.pointer(operands[0])?;
+        let array = self.part(structure, u64::from(operands[1]))?;
+        let array = self.runtime_array(&array)?;
+        let d = self.column()?;
+        self.emit(Op::Length, d, NONE, NONE, array);
+        self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]))?;
+        Ok(())
+    }
+
+    pub(super) fn load(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let pointer = self.pointer(operands[0])?;
+        if let Storage::Opaque(variable) = pointer.storage {
+            self.homes.insert(i.result, Home::Opaque { image: variable, sampler: variable });
+            return Ok(());
+        }
+        self.align(&pointer, alignments(&operands[1..])[0])?;
+        let class = self.module.type_of(operands[0]).and_then(|type_| self.module.pointer_type(type_)).map(|(class, _)| class);
+        let slots = self.load_slots(&pointer, i.result, class == Some(StorageClass::Output))?;
+        self.bind(i.result, slots)?;
+        Ok(())
+    }
+
+    /// What a load gives. What is left in an output is looked at in the end, so that loads leave no
+    /// name on it.
+    fn load_slots(&mut self, pointer: &Pointer, id: u32, is_output: bool) -> Compiled<Slots> {
+        if let Storage::Registers(slots) = &pointer.storage {
+            let slots = Slots::from_slice(slots);
+            if !slots.iter().any(|&slot| self.is_variable(slot)) {
+                return Ok(slots);
+            }
+            // Uses in this block read the variable itself until something stores to it; see
+            // `settle`.
+            if !is_output && self.last_use.get(&id).is_some_and(|&last| last != u32::MAX) {
+                for &slot in &slots {
+                    self.touch(slot);
+                }
+                return Ok(slots);
+            }
+            return self.copied(&slots);
+        }
+        let slots = self.slots(pointer.type_)?;
+        self.each_scalar(pointer, &slots, true)?;
+        Ok(slots)
+    }
+
+    /// Lanes that were never written become undefined values made by this load.
+    fn touch(&mut self, slot: Slot) {
+        match slot {
+            Slot::Word(a) => self.emit(Op::Copy, NONE, a, NONE, 0),
+            Slot::Wide(a, b) => {
+                self.emit(Op::Copy, NONE, a, NONE, 0);
+                self.emit(Op::Copy, NONE, b, NONE, 0);
+            }
+            Slot::Truth(a) => self.emit(Op::CopySet, NONE, a, NONE, 0),
+        }
+    }
+
+    pub(super) fn copied(&mut self, slots: &[Slot]) -> Compiled<Slots> {
+        let mut copies = Slots::new();
+        for &slot in slots {
+            let to = match slot {
+                Slot::Word(_) => Slot::Word(self.column()?),
+                Slot::Wide(..) => {
+                    let low = self.column()?;
+                    Slot::Wide(low, self.column()?)
+                }
+                Slot::Truth(_) => Slot::Truth(self.set()?),
+            };
+            self.copy(to, slot, false);
+            copies.push(to);
+        }
+        Ok(copies)
+    }
+
+    /// Gives what still reads these variable slots after this instruction a copy of its own.
+    fn settle(&mut self, stored: &[Slot], index: u32) -> Compiled {
+        let aliases = std::mem::take(&mut self.aliases);
+        for id in aliases {
+            let Some(Home::Slots(slots)) = self.homes.get(&id).cloned() else { continue };
+            if self.last_use.get(&id).copied().unwrap_or(0) <= index {
+                continue;
+            }
+            if slots.iter().any(|slot| stored.contains(slot)) {
+                let mut own = Slots::new();
+                for slot in slots {
+                    match self.is_variable(slot) {
+                        true => own.extend(self.copied(&[slot])?),
+                        false => own.push(slot),
+                    }
+                }
+                self.homes.insert(id, Home::Slots(own));
+            } else {
+                self.aliases.push(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of every variable.
+    pub(super) fn settle_all(&mut self, index: u32) -> Compiled {
+        let mut slots = Vec::new();
+        for id in &self.aliases {
+            if let Some(Home::Slots(of_id)) = self.homes.get(id) {
+                slots.extend(of_id.iter().copied().filter(|&slot| self.is_variable(slot)));
+            }
+        }
+        self.settle(&slots, index)
+    }
+
+    pub(super) fn store(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let pointer = self.pointer(operands[0])?;
+        if pointer.read_only {
+            return self.unsupported("OpStore through a pointer to what is read-only");
+        }
+        if let Storage::Registers(slots) = &pointer.storage {
+            self.settle(&slots.clone(), self.at as u32)?;
+        }
+        self.align(&pointer, alignments(&operands[2..])[0])?;
+        let slots = self.value(operands[1])?;
+        self.store_slots(&pointer, &slots)
+    }
+
+    /// What an Aligned operand demands of an address in a buffer, before its scalars.
+    fn align(&mut self, pointer: &Pointer, aligned: u32) -> Compiled {
+        let Storage::Buffer(buffer) = pointer.storage else { return Ok(()) };
+        let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
+        if aligned > 1 {
+            self.emit(Op::Align, NONE, pointer.dynamic, aligned, offset);
+            self.program.codes.last_mut().expect("just emitted").buffer = buffer;
+        }
+        Ok(())
+    }
+
+    pub(super) fn store_slots(&mut self, pointer: &Pointer, slots: &[Slot]) -> Compiled {
+        if let Storage::Registers(to) = &pointer.storage {
+            // What is stored may be read from the same variable in another order.
+            let overlaps = slots.iter().any(|slot| to.contains(slot)) && slots != &to[..];
+            let from = if overlaps { self.copied(slots)? } else { Slots::from_slice(slots) };
+            for (&to, &from) in to.clone().iter().zip(&from) {
+                self.copy(to, from, true);
+            }
+            return Ok(());
+        }
+        self.each_scalar(pointer, slots, false)
+    }
+
+    pub(super) fn copy_memory(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let (target, source) = (self.pointer(operands[0])?, self.pointer(operands[1])?);
+        if target.read_only {
+            return self.unsupported("OpCopyMemory to what is read-only");
+        }
+        let [to, from] = alignments(&operands[2..]);
+        self.align(&source, from)?;
+        self.align(&target, to)?;
+        self.overlap(&target, &source)?;
+        // Variables that only loads and stores name are in registers; this one has an address.
+        let slots = match &source.storage {
+            Storage::Registers(slots) => Slots::from_slice(slots),
+            _ => {
+                let slots = self.slots(source.type_)?;
+                self.each_scalar(&source, &slots, true)?;
+                slots
+            }
+        };
+        self.store_slots(&target, &slots)
+    }
+
+    /// The check that target and source are the same or apart, where they may be neither.
+    fn overlap(&mut self, target: &Pointer, source: &Pointer) -> Compiled {
+        let mut ends = [Place { space: Space::Local, address: NONE, offset: 0 }; 2];
+        let mut cells = [Vec::new(), Vec::new()];
+        for (k, pointer) in [target, source].into_iter().enumerate() {
+            let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
+            let space = match pointer.storage {
+                Storage::Registers(_) | Storage::Opaque(_) => return Ok(()),
+                Storage::Local => Space::Local,
+                Storage::Shared => Space::Shared,
+                Storage::Buffer(buffer) => Space::Buffer(buffer),
+            };
+            ends[k] = Place { space, address: pointer.dynamic, offset };
+            if let Space::Buffer(_) = space {
+                let at = Address { offset: 0, type_: pointer.type_, ..pointer.address };
+                let _ = self.module.types().visit_addresses(at, &mut |offset, width| cells[k].push((offset as u32, u32::from(width / 8))));
+            } else {
+                cells[k].push((0, self.words(pointer.type_) as u32));
+            }
+        }
+        let may = match (ends[0].space, ends[1].space) {
+            (Space::Buffer(_), Space::Buffer(_)) => true,
+            (a, b) => a == b,
+        };
+        if may {
+            self.program.copies.push(Copied { ends, cells });
+            self.emit(Op::Overlap, NONE, NONE, NONE, self.program.copies.len() as u32 - 1);
+        }
+        Ok(())
+    }
+
+    /// One access for each scalar of what the pointer points to.
+    fn each_scalar(&mut self, pointer: &Pointer, slots: &[Slot], loads: bool) -> Compiled {
+        match &pointer.storage {
+            Storage::Registers(_) => unreachable!("registers are copied"),
+            Storage::Opaque(_) => self.unsupported("an image or sampler as a value in the lockstep machine"),
+            Storage::Local | Storage::Shared => {
+                let is_local = matches!(pointer.storage, Storage::Local);
+                let mut at = pointer.fixed as u32;
+                for &slot in slots {
+                    if let Slot::Wide(low, high) = slot {
+                        let op = match (is_local, loads) {
+                            (true, true) => Op::LoadLocal,
+                            (true, false) => Op::StoreLocal,
+                            (false, true) => Op::LoadShared,
+                            (false, false) => Op::StoreShared,
+                        };
+                        self.emit(op, low, pointer.dynamic, NONE, at);
+                        self.emit(op, high, pointer.dynamic, NONE, at + 1);
+                        at += 2;
+                        continue;
+                    }
+                    let (op, d) = match (slot, is_local, loads) {
+                        (Slot::Word(d), true, true) => (Op::LoadLocal, d),
+                        (Slot::Word(d), true, false) => (Op::StoreLocal, d),
+                        (Slot::Truth(d), true, true) => (Op::LoadLocalSet, d),
+                        (Slot::Truth(d), true, false) => (Op::StoreLocalSet, d),
+                        (Slot::Word(d), false, true) => (Op::LoadShared, d),
+                        (Slot::Word(d), false, false) => (Op::StoreShared, d),
+                        (Slot::Truth(d), false, true) => (Op::LoadSharedSet, d),
+                        (Slot::Truth(d), false, false) => (Op::StoreSharedSet, d),
+                        (Slot::Wide(..), ..) => unreachable!("it was two words"),
+                    };
+                    self.emit(op, d, pointer.dynamic, NONE, at);
+                    at += 1;
+                }
+                Ok(())
+            }
+            &Storage::Buffer(buffer) => {
+                let mut places = Vec::new();
+                let at = Address { offset: pointer.fixed, type_: pointer.type_, ..pointer.address };
+                if self.module.types().visit_addresses(at, &mut |offset, width| places.push((offset, width))).is_none() {
+                    return self.unsupported("a value in a buffer without a place");
+                }
+                let end = places.iter().map(|&(offset, width)| offset + u64::from(width / 8)).max().unwrap_or(0);
+                let mut reaches = NONE;
+                if pointer.may_leave {
+                    let Ok(end) = u32::try_from(end) else { return self.unsupported("an offset of 4 GiB or more") };
+                    reaches = self.set()?;
+                    self.emit(Op::Reach, reaches, pointer.dynamic, NONE, end);
+                    self.program.codes.last_mut().expect("just emitted").buffer = buffer;
+                }
+                for (&slot, (offset, width)) in slots.iter().zip(places) {
+                    self.program.granule = self.program.granule.min(u32::from(width / 8));
+                    let Ok(offset) = u32::try_from(offset) else { return self.unsupported("an offset of 4 GiB or more") };
+                    let first = self.program.codes.len();
+                    match (slot, width) {
+                        (Slot::Word(d), 32) => {
+                            self.emit(if loads { Op::LoadBuffer } else { Op::StoreBuffer }, d, pointer.dynamic, reaches, offset)
+                        }
+                        (Slot::Word(d), 16) => {
+                            self.emit(if loads { Op::LoadBuffer16 } else { Op::StoreBuffer16 }, d, pointer.dynamic, reaches, offset);
+                        }
+                        (Slot::Word(d), 8) => {
+                            self.emit(if loads { Op::LoadBuffer8 } else { Op::StoreBuffer8 }, d, pointer.dynamic, reaches, offset)
+                        }
+                        (Slot::Wide(d, e), 64) => {
+                            let op = if loads { Op::LoadBuffer } else { Op::StoreBuffer };
+                            self.emit(Op::Align, NONE, pointer.dynamic, 8, offset);
+                            self.emit(op, d, pointer.dynamic, reaches, offset);
+                            self.emit(op, e, pointer.dynamic, reaches, offset + 4);
+                        }
+                        _ => return self.unsupported("a scalar of that width in a buffer"),
+                    }
+                    self.program.codes[first..].iter_mut().for_each(|code| code.buffer = buffer);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn atomic(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let stores = i.is(Core::AtomicStore);
+        let pointer = self.pointer(operands[0])?;
+        let exchanges = matches!(i.op, Core::AtomicCompareExchange | Core::AtomicCompareExchangeWeak);
+        let (scope, semantics) = (self.scope(operands[1])?, self.semantics(operands[2])?);
+        let unequal = if exchanges { self.semantics(operands[3])? } else { semantics };
+        self.program.synchronises |= [semantics, unequal].iter().any(|s| s.ordering != Ordering::Relaxed);
+        let space = match pointer.storage {
+            Storage::Registers(_) | Storage::Opaque(_) => return self.unsupported(format!("{} on a variable in registers", i.name())),
+            Storage::Local => Space::Local,
+            Storage::Shared => Space::Shared,
+            Storage::Buffer(buffer) => Space::Buffer(buffer),
+        };
+        if !matches!(self.type_(pointer.type_), Type::Int { width: 32, .. }) {
+            return self.unsupported(format!("{} of {} in the lockstep machine", i.name(), self.module.types().text(pointer.type_)));
+        }
+        let rest = &operands[if exchanges { 4 } else { 3 }..];
+        let value = rest.first().map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
+        let comparator = rest.get(1).map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
+        let d = if stores { NONE } else { self.column()? };
+        let (address, offset) = (pointer.dynamic, pointer.fixed as u32);
+        self.program.atomics.push(Atomic { op: i.op, space, address, offset, value, comparator, scope, semantics, unequal });
+        let number = self.program.atomics.len() as u32 - 1;
+        self.emit(Op::Atomic, d, pointer.dynamic, value, number);
+        if !stores {
+            self.bind(i.result, Slots::from_slice(&[Slot::Word(d)]))?;
+        }
+        self.program.in_order |= space != Space::Local;
+        Ok(())
+    }
+
+    /// A column that holds what the pointer adds up to, for passing it to a function.
+    pub(super) fn address_of(&mut self, id: u32) -> Compiled<u32> {
+        let pointer = self.pointer(id)?;
+        match pointer.storage {
+            Storage::Local | Storage::Shared => {}
+            _ => return self.unsupported("a pointer argument of that storage class in the lockstep machine"),
+        }
+        let Slot::Word(fixed) = self.constant(Type::Int { width: 32, signed: false }, pointer.fixed)? else {
+            return self.unsupported("an address");
+        };
+        if pointer.dynamic == NONE {
+            return Ok(fixed);
+        }
+        let sum = self.column()?;
+        self.emit(Op::Index, sum, fixed, pointer.dynamic, 1);
+        Ok(sum)
+    }
+}

@@ -1,0 +1,72 @@
+//! Calls and barriers: where a block is cut in two.
+
+use super::super::program::{Slot, Slots};
+use super::{Compiled, Compiler, Ends, Home};
+use crate::spirv::concurrency::{Class, Ordering, Scope, Semantics};
+use crate::spirv::words::Instruction;
+
+impl Compiler<'_> {
+    pub(super) fn call(&mut self, i: &Instruction) -> Compiled<Ends> {
+        let operands = self.operands(i);
+        let function = *self.module.function(operands[0]).expect("load has checked the callee");
+        let mut args = smallvec::SmallVec::new();
+        for (parameter, &id) in self.module.parameters(&function).iter().zip(&operands[1..]) {
+            match self.homes.get(&parameter.id).cloned() {
+                Some(Home::Pointer(to)) => args.push((Slot::Word(to.dynamic), Slot::Word(self.address_of(id)?))),
+                Some(Home::Slots(to)) => {
+                    let from = self.value(id)?;
+                    args.extend(to.into_iter().zip(from));
+                }
+                Some(Home::Opaque { .. }) | None => return self.unsupported("a call of a function that is not compiled"),
+            }
+        }
+        Ok(Ends::Call { function: function.id, args })
+    }
+
+    /// What the function returned, into registers of this call's own.
+    pub(super) fn result_of_call(&mut self, i: &Instruction) -> Compiled {
+        let result = self.frames[&self.operands(i)[0]].result.clone();
+        let mut slots = Slots::new();
+        if !result.is_empty() {
+            slots = self.slots(i.result_type)?;
+            for (&to, &from) in slots.iter().zip(&result) {
+                self.copy(to, from, true);
+            }
+        }
+        self.homes.insert(i.result, Home::Slots(slots));
+        Ok(())
+    }
+
+    pub(super) fn barrier(&mut self, i: &Instruction) -> Compiled<Ends> {
+        let operands = self.operands(i);
+        if self.scope(operands[0])? != Scope::Workgroup {
+            return self.unsupported("OpControlBarrier of another scope than Workgroup in the lockstep machine");
+        }
+        let (scope, semantics) = (self.scope(operands[1])?, self.semantics(operands[2])?);
+        // A release before it and an acquire after it, of all invocations of the workgroup.
+        let orders = scope >= Scope::Workgroup && semantics.ordering == Ordering::AcquireRelease;
+        let [orders_shared, orders_buffers, orders_images] =
+            [Class::Workgroup, Class::Uniform, Class::Image].map(|class| orders && semantics.classes.contains(class));
+        Ok(Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics })
+    }
+
+    /// A scope that a constant names.
+    pub(super) fn scope(&self, id: u32) -> Compiled<Scope> {
+        let word = self.module.constant_value(id).and_then(|word| u32::try_from(word).ok());
+        match word.map(Scope::decode) {
+            Some(Ok(scope)) => Ok(scope),
+            Some(Err(error)) => self.unsupported(error.to_string()),
+            None => self.unsupported("a scope that is no constant"),
+        }
+    }
+
+    /// Memory semantics that a constant names.
+    pub(super) fn semantics(&self, id: u32) -> Compiled<Semantics> {
+        let word = self.module.constant_value(id).and_then(|word| u32::try_from(word).ok());
+        match word.map(Semantics::decode) {
+            Some(Ok(semantics)) => Ok(semantics),
+            Some(Err(error)) => self.unsupported(error.to_string()),
+            None => self.unsupported("memory semantics that are no constant"),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Numbers for labels, copies for OpPhi, and which registers must keep what inactive lanes have.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::program::{Block, Code, Edge, End, Move, NONE, Op, Program, Slot};
+use super::{Compiled, Compiler, Ends, Home};
+use crate::outcome::Limit;
+use crate::spirv::error::LoadError;
+use crate::spirv::grammar::Op as Core;
+use crate::spirv::order;
+
+/// The most edges times copies.
+const MAX_MOVES: usize = 1 << 22;
+
+/// A register, by whether it is a set.
+type Register = (bool, u32);
+
+fn registers(slot: Slot) -> impl Iterator<Item = Register> {
+    let (first, second) = match slot {
+        Slot::Word(column) => ((false, column), None),
+        Slot::Wide(low, high) => ((false, low), Some((false, high))),
+        Slot::Truth(set) => ((true, set), None),
+    };
+    std::iter::once(first).chain(second)
+}
+
+/// What a code writes and reads.
+pub(in crate::spirv::machines::lockstep) fn registers_of(
+    program: &Program,
+    code: &Code,
+    defines: &mut Vec<Register>,
+    uses: &mut Vec<Register>,
+) {
+    let column = |r: u32| (r != NONE).then_some((false, r));
+    let set = |r: u32| (r != NONE).then_some((true, r));
+    match code.op {
+        Op::Compute => {
+            let site = &program.sites[code.at as usize];
+            defines.extend(site.to.iter().flat_map(|&slot| registers(slot)));
+            uses.extend(site.args.iter().flat_map(|(_, slots)| slots.iter()).flat_map(|&slot| registers(slot)));
+        }
+        op if op.compares() => {
+            defines.extend(set(code.d));
+            uses.extend(column(code.a).into_iter().chain(column(code.b)));
+        }
+        Op::AndSet | Op::OrSet | Op::EqualSet | Op::NotEqualSet | Op::NotSet | Op::CopySet | Op::UndefineSet => {
+            defines.extend(set(code.d));
+            uses.extend(set(code.a).into_iter().chain(set(code.b).filter(|_| code.op != Op::UndefineSet)));
+        }
+        Op::SelectSet => {
+            defines.extend(set(code.d));
+            uses.extend([set(code.a), set(code.b), set(code.c)].into_iter().flatten());
+        }
+        Op::Select => {
+            defines.extend(column(code.d));
+            uses.extend([column(code.a), column(code.b), set(code.c)].into_iter().flatten());
+        }
+        Op::Bound | Op::BoundRuntime => uses.extend(column(code.a)),
+        Op::BoundWide => {
+            defines.extend(column(code.d));
+            uses.extend(column(code.a).into_iter().chain(column(code.c)));
+        }
+        Op::Reach => {
+            defines.extend(set(code.d));
+            uses.extend(column(code.a));
+        }
+        Op::Align => uses.extend(column(code.a)),
+        Op::Overlap => uses.extend(program.copies[code.c as usize].ends.iter().filter_map(|place| column(place.address))),
+        Op::LoadBuffer | Op::LoadBuffer16 | Op::LoadBuffer8 => {
+            defines.extend(column(code.d));
+            uses.extend(column(code.a).into_iter().chain(set(code.b)));
+        }
+        Op::LoadLocalSet | Op::LoadSharedSet => {
+            defines.extend(set(code.d));
+            uses.extend(column(code.a));
+        }
+        Op::StoreLocalSet | Op::StoreSharedSet => uses.extend(set(code.d).into_iter().chain(column(code.a))),
+        Op::StoreLocal | Op::StoreShared => uses.extend(column(code.d).into_iter().chain(column(code.a))),
+        Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => {
+            uses.extend(column(code.d).into_iter().chain(column(code.a)).chain(set(code.b)));
+        }
+        Op::Atomic => {
+            defines.extend(column(code.d));
+            let atomic = &program.atomics[code.c as usize];
+            uses.extend([column(atomic.address), column(atomic.value), column(atomic.comparator)].into_iter().flatten());
+        }
+        Op::Image => {
+            let access = &program.images[code.c as usize];
+            defines.extend(access.results.iter().flat_map(|&slot| registers(slot)));
+            let choosing = access.choosing.iter().flat_map(|(_, slots)| slots);
+            uses.extend(choosing.chain(&access.value).flat_map(|&slot| registers(slot)));
+        }
+        Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote => {}
+        Op::IsHelper => defines.extend(set(code.d)),
+        Op::Undefine => defines.extend(column(code.d)),
+        Op::Forget | Op::Length => defines.extend(column(code.d)),
+        _ => {
+            defines.extend(column(code.d));
+            uses.extend(column(code.a).into_iter().chain(column(code.b)));
+        }
+    }
+}
+
+impl Op {
+    /// Whether it writes a set from columns.
+    pub(in super::super) fn compares(self) -> bool {
+        use Op::*;
+        matches!(
+            self,
+            Equal
+                | NotEqual
+                | LessUnsigned
+                | LessEqualUnsigned
+                | LessSigned
+                | LessEqualSigned
+                | EqualFloat
+                | NotEqualFloat
+                | LessFloat
+                | LessEqualFloat
+                | UnorderedEqualFloat
+                | UnorderedNotEqualFloat
+                | UnorderedLessFloat
+                | UnorderedLessEqualFloat
+        )
+    }
+}
+
+impl Compiler<'_> {
+    pub(super) fn finish(mut self, functions: &[u32]) -> Compiled<Program> {
+        let module = self.module;
+        // Parts in their final order: functions callees first, labels in structural order, the
+        // parts of a label as they came.
+        let mut parts_of: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (number, part) in self.parts.iter().enumerate() {
+            parts_of.entry(part.label).or_default().push(number);
+        }
+        let mut sorted = Vec::new();
+        let mut number_of: FxHashMap<u32, u32> = FxHashMap::default();
+        for function in functions.iter().filter_map(|&id| module.function(id)) {
+            for &label in self.loops.labels(function.id).iter() {
+                number_of.insert(label, sorted.len() as u32);
+                sorted.extend(parts_of.get(&label).into_iter().flatten().copied());
+            }
+        }
+        let first_block = |id: u32| module.function(id).and_then(|f| module.function_blocks(f).first()).map_or(0, |b| b.label);
+        let entry = *functions.last().expect("the entry point is reached");
+        self.program.entry = number_of[&first_block(entry)];
+        let mut blocks = Vec::with_capacity(sorted.len());
+        for (number, &at) in sorted.iter().enumerate() {
+            let part = self.parts[at].clone();
+            let then = number as u32 + 1;
+            self.at = part.at as usize;
+            let ends = match part.ends.clone() {
+                Ends::Terminator => self.terminator(part.label, part.function, entry, &number_of)?,
+                Ends::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics } => {
+                    End::Barrier { then, orders_shared, orders_buffers, orders_images, scope, semantics }
+                }
+                Ends::Call { function, args } => {
+                    let edge = self.edge(number_of[&first_block(function)], args.iter().map(|&(to, from)| Move { to, from }))?;
+                    End::Call { edge, link: self.frames[&function].link, then }
+                }
+            };
+            blocks.push(Block { first: part.first as u32, end: part.end as u32, count: part.count, rules: part.rules, at: part.at, ends });
+            self.instance(number as u32, &part, entry)?;
+        }
+        self.mask();
+        self.program.blocks = blocks;
+        Ok(self.program)
+    }
+
+    fn terminator(&mut self, label: u32, function: u32, entry: u32, number_of: &FxHashMap<u32, u32>) -> Compiled<End> {
+        let module = self.module;
+        let i = module.instructions()[self.at];
+        let operands = self.operands(&i);
+        Ok(match i.op {
+            Core::Branch => End::Branch(self.phis(label, operands[0], number_of)?),
+            Core::BranchConditional => {
+                let Some(&Slot::Truth(condition)) = self.value(operands[0])?.first() else { return self.unsupported("a condition") };
+                let (taken, otherwise) = (self.phis(label, operands[1], number_of)?, self.phis(label, operands[2], number_of)?);
+                End::Conditional { condition, taken, otherwise }
+            }
+            Core::Switch => {
+                let selector = self.value(operands[0])?[0];
+                let default = self.phis(label, operands[1], number_of)?;
+                let mut cases = Vec::new();
+                for (literal, target) in module.switch_cases(&i).collect::<Vec<_>>() {
+                    cases.push((literal, self.phis(label, target, number_of)?));
+                }
+                cases.sort_by_key(|&(literal, _)| literal);
+                End::Switch { selector, cases, default }
+            }
+            Core::Return | Core::ReturnValue => {
+                let frame = self.frames[&function].clone();
+                let from = match operands.first() {
+                    Some(&id) => self.value(id)?,
+                    None => super::super::program::Slots::new(),
+                };
+                let edge = self.edge(0, frame.result.iter().zip(&from).map(|(&to, &from)| Move { to, from }))?;
+                End::Return { link: if function == entry { NONE } else { frame.link }, edge }
+            }
+            Core::Kill | Core::TerminateInvocation => End::Discard,
+            _ => End::Unreachable,
+        })
+    }
+
+    /// The edge from one label to another, with what its OpPhi are.
+    fn phis(&mut self, from: u32, to: u32, number_of: &FxHashMap<u32, u32>) -> Compiled<Edge> {
+        let module = self.module;
+        let mut moves = Vec::new();
+        moves.extend(self.begin_loop(from, to)?);
+        for i in module.block(to).map_or(&[][..], |b| module.code(b)) {
+            if matches!(i.op, Core::Line | Core::NoLine) {
+                continue;
+            }
+            if !i.is(Core::Phi) {
+                break;
+            }
+            let pair = i.operands(module.words()).chunks_exact(2).find(|pair| pair[1] == from);
+            let Some(pair) = pair else { return self.unsupported("an OpPhi without this parent") };
+            // An unreachable definition has no registers, and a use of it is unreachable too.
+            let Some(Home::Slots(values)) = self.homes.get(&pair[0]).cloned() else { continue };
+            let to = self.value(i.result)?;
+            moves.extend(to.iter().zip(&values).map(|(&to, &from)| Move { to, from }));
+        }
+        self.edge(number_of[&to], moves.into_iter())
+    }
+
+    fn edge(&mut self, target: u32, moves: impl Iterator<Item = Move>) -> Compiled<Edge> {
+        let first = self.program.moves.len();
+        self.program.moves.extend(moves.filter(|m| m.to != m.from));
+        if self.program.moves.len() > MAX_MOVES {
+            return Err(LoadError::Limit(Limit { what: "copies on edges of the lockstep machine", bound: MAX_MOVES as u64 }));
+        }
+        let moves = &self.program.moves[first..];
+        let mut written = FxHashSet::default();
+        let mut overlaps = false;
+        for step in moves {
+            overlaps |= registers(step.from).any(|r| written.contains(&r));
+            written.extend(registers(step.to));
+        }
+        Ok(Edge { target, first: first as u32, end: self.program.moves.len() as u32, overlaps })
+    }
+
+    /// Marks the codes whose result is used outside of the innermost loop that computes it.
+    fn mask(&mut self) {
+        let loops = &self.loops;
+        let innermost = |label: u32| loops.of.get(&label).and_then(|l| l.last()).copied();
+        let mut defined_in: FxHashMap<Register, u32> = FxHashMap::default();
+        let (mut defines, mut uses) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            let Some(header) = innermost(part.label) else { continue };
+            for code in &self.program.codes[part.first..part.end] {
+                defines.clear();
+                registers_of(&self.program, code, &mut defines, &mut uses);
+                defined_in.extend(defines.iter().map(|&r| (r, header)));
+            }
+        }
+        let mut kept: FxHashSet<Register> = FxHashSet::default();
+        let used = |register: Register, label: u32, kept: &mut FxHashSet<Register>| {
+            if defined_in.get(&register).is_some_and(|&header| !loops.contains(header, label)) {
+                kept.insert(register);
+            }
+        };
+        for part in &self.parts {
+            for code in &self.program.codes[part.first..part.end] {
+                uses.clear();
+                registers_of(&self.program, code, &mut defines, &mut uses);
+                uses.iter().for_each(|&r| used(r, part.label, &mut kept));
+            }
+            if let Ends::Call { args, .. } = &part.ends {
+                args.iter().flat_map(|&(_, from)| registers(from)).for_each(|r| used(r, part.label, &mut kept));
+            }
+            // What the terminator and the OpPhi behind it read.
+            let i = &self.module.instructions()[part.at as usize];
+            let read = i.operands(self.module.words()).iter().filter_map(|id| self.homes.get(id));
+            let after = order::next(self.module, part.label, false).into_iter().flat_map(|to| {
+                let code = self.module.block(to).map_or(&[][..], |b| self.module.code(b));
+                let phis = code.iter().take_while(|i| matches!(i.op, Core::Phi | Core::Line | Core::NoLine)).filter(|i| i.is(Core::Phi));
+                let pairs = phis.flat_map(|i| i.operands(self.module.words()).chunks_exact(2));
+                pairs.filter(|pair| pair[1] == part.label).filter_map(|pair| self.homes.get(&pair[0])).collect::<Vec<_>>()
+            });
+            for home in read.chain(after) {
+                if let Home::Slots(slots) = home {
+                    slots.iter().flat_map(|&slot| registers(slot)).for_each(|r| used(r, part.label, &mut kept));
+                }
+            }
+        }
+        let mut masked = Vec::new();
+        for (number, code) in self.program.codes.iter().enumerate() {
+            defines.clear();
+            registers_of(&self.program, code, &mut defines, &mut uses);
+            if defines.iter().any(|r| kept.contains(r)) {
+                masked.push(number);
+            }
+        }
+        masked.into_iter().for_each(|number| self.program.codes[number].masked = true);
+    }
+}

@@ -1,0 +1,129 @@
+//! Dynamic instances of barriers: which iteration of each loop around it, from which call (SPIR-V
+//! §2.2.5, Dynamic Instance).
+//!
+//! A loop that a barrier is in has a column that counts how often it has come back to its header.
+//! Where a barrier stands in a function that is called, the links of the calls tell from where.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::program::{Instance, Move, NONE, Op, Slot};
+use super::{Compiled, Compiler, Ends, Part};
+use crate::spirv::grammar::Op as Core;
+use crate::spirv::module::Module;
+use crate::spirv::order;
+use crate::spirv::types::Type;
+
+/// The loops of the reached functions: for each block, its loops from the outermost to the
+/// innermost, by their headers.
+pub(in super::super) struct Loops {
+    pub(super) of: FxHashMap<u32, Vec<u32>>,
+    /// By function: the labels of its blocks that are reached, in structural order.
+    pub(super) order: FxHashMap<u32, Rc<[u32]>>,
+}
+
+impl Loops {
+    pub(super) fn new(module: &Module, functions: &[u32]) -> Loops {
+        let mut of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut orders: FxHashMap<u32, Rc<[u32]>> = FxHashMap::default();
+        for function in functions.iter().filter_map(|&id| module.function(id)) {
+            // In structural order an outer loop's header comes before the inner one's.
+            let order: Rc<[u32]> = order::structural(module, function).into();
+            orders.insert(function.id, Rc::clone(&order));
+            for &header in order.iter() {
+                let code = module.block(header).map_or(&[][..], |b| module.code(b));
+                let Some(merge) = code.iter().rev().nth(1).filter(|i| i.is(Core::LoopMerge)) else { continue };
+                let merge = merge.operands(module.words())[0];
+                // Everything that the header reaches without passing the merge block.
+                let mut seen = FxHashSet::from_iter([header]);
+                let mut stack = vec![header];
+                while let Some(label) = stack.pop() {
+                    of.entry(label).or_default().push(header);
+                    stack.extend(order::next(module, label, false).into_iter().filter(|&to| to != merge && seen.insert(to)));
+                }
+            }
+        }
+        Loops { of, order: orders }
+    }
+
+    /// The labels of a reached function's blocks that are reached, in structural order.
+    pub(super) fn labels(&self, function: u32) -> Rc<[u32]> {
+        self.order.get(&function).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn contains(&self, header: u32, label: u32) -> bool {
+        self.of.get(&label).is_some_and(|loops| loops.contains(&header))
+    }
+}
+
+impl Compiler<'_> {
+    /// Columns for the loops that a barrier is in, or a call of a function from
+    /// which one is reached.
+    pub(super) fn count_iterations(&mut self, functions: &[u32]) -> Compiled {
+        let module = self.module;
+        let mut waiting: FxHashSet<u32> = FxHashSet::default();
+        let mut headers: Vec<u32> = Vec::new();
+        // Callees come before their callers.
+        for function in functions.iter().filter_map(|&id| module.function(id)) {
+            for block in module.function_blocks(function) {
+                let waits = module.code(block).iter().any(|i| match i.op {
+                    Core::ControlBarrier => true,
+                    Core::FunctionCall => waiting.contains(&i.operands(module.words())[0]),
+                    _ => false,
+                });
+                if waits {
+                    waiting.insert(function.id);
+                    headers.extend(self.loops.of.get(&block.label).into_iter().flatten());
+                }
+            }
+        }
+        for header in headers {
+            if !self.counters.contains_key(&header) {
+                let column = self.column()?;
+                self.counters.insert(header, column);
+            }
+        }
+        Ok(())
+    }
+
+    /// A block begins that may be a loop's header: one more iteration.
+    pub(super) fn count_iteration(&mut self, label: u32) -> Compiled {
+        let Some(&count) = self.counters.get(&label) else { return Ok(()) };
+        if let Slot::Word(one) = self.constant(Type::Int { width: 32, signed: false }, 1)? {
+            self.emit(Op::Index, count, count, one, 1);
+            self.program.codes.last_mut().expect("just emitted").masked = true;
+        }
+        Ok(())
+    }
+
+    /// Coming from outside, a loop has not yet come back: with the header, the count becomes 0.
+    pub(super) fn begin_loop(&mut self, from: u32, to: u32) -> Compiled<Option<Move>> {
+        let Some(&count) = self.counters.get(&to) else { return Ok(None) };
+        if self.loops.contains(to, from) {
+            return Ok(None);
+        }
+        let before = self.constant(Type::Int { width: 32, signed: false }, u64::from(u32::MAX))?;
+        Ok(Some(Move { to: Slot::Word(count), from: before }))
+    }
+
+    /// What tells the instances of a barrier apart, or of a call.
+    pub(super) fn instance(&mut self, number: u32, part: &Part, entry: u32) -> Compiled {
+        let at = match part.ends {
+            Ends::Terminator => return Ok(()),
+            Ends::Barrier { .. } => number,
+            // By where it returns to.
+            Ends::Call { .. } => number + 1,
+        };
+        let loops = self.loops.of.get(&part.label).into_iter().flatten();
+        let counts = loops.filter_map(|header| self.counters.get(header).copied()).collect();
+        let link = if part.function == entry { NONE } else { self.frames[&part.function].link };
+        if let Ends::Call { .. } = part.ends {
+            // The part after a call may end with a barrier: then it says the same.
+            self.program.instances.entry(at).or_insert(Instance { counts, link });
+        } else {
+            self.program.instances.insert(at, Instance { counts, link });
+        }
+        Ok(())
+    }
+}

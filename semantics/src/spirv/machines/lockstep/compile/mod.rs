@@ -1,0 +1,482 @@
+//! Compiling an entry point: functions callees first, blocks in structural order, values to
+//! registers, pointers to addresses.
+//!
+//! A value is the slots of its scalars, so that constructing, extracting and inserting cost
+//! nothing. Whether a register must keep what inactive lanes have in it is decided at the end
+//! ([`finish`]): only what is used outside of the loop that makes it must.
+
+mod access;
+mod body;
+mod calls;
+mod compute;
+mod finish;
+mod image;
+mod instances;
+mod variables;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
+use crate::outcome::Limit;
+use crate::spirv::concurrency::{Scope, Semantics};
+use crate::spirv::error::{LoadError, Place};
+use crate::spirv::module::{Function, Module};
+use crate::spirv::operation::Calculator;
+use crate::spirv::order;
+use crate::spirv::types::{Address, Type};
+use crate::spirv::words::Instruction;
+pub(in crate::spirv) use body::compiles;
+pub(super) use finish::registers_of;
+use instances::Loops;
+
+/// The most columns and sets that a program may have.
+const MAX_REGISTERS: usize = 1 << 16;
+/// The most scalars of memory without layout.
+const MAX_MEMORY: u64 = 1 << 20;
+
+/// What an id stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Home {
+    Slots(Slots),
+    Pointer(Pointer),
+    /// An image, a sampler or both, by the variables that name them.
+    Opaque {
+        image: u32,
+        sampler: u32,
+    },
+}
+
+/// Where what a pointer points to is kept.
+#[derive(Clone, Debug)]
+pub(super) enum Storage {
+    /// In registers, by the slots of all scalars.
+    Registers(Rc<[Slot]>),
+    Local,
+    Shared,
+    Buffer(u8),
+    /// That of an image or a sampler, by the variable.
+    Opaque(u32),
+}
+
+/// A pointer: storage, and in it a place known now and a distance known at run time. Places are
+/// scalars, in buffers bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Pointer {
+    pub(super) storage: Storage,
+    pub(super) fixed: u64,
+    /// The column of the distance, or `NONE`.
+    pub(super) dynamic: u32,
+    pub(super) type_: u32,
+    /// In buffers, the layout of matrices within.
+    pub(super) address: Address,
+    /// Whether the module forbids writing through it.
+    pub(super) read_only: bool,
+    /// Whether it goes through a runtime array, so that it may be out of bounds
+    /// where buffers are robust.
+    pub(super) may_leave: bool,
+}
+
+/// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the
+/// next part.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) label: u32,
+    pub(super) function: u32,
+    pub(super) first: usize,
+    pub(super) end: usize,
+    pub(super) count: u32,
+    pub(super) rules: u32,
+    /// The instruction that ends it.
+    pub(super) at: u32,
+    pub(super) ends: Ends,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Ends {
+    Terminator,
+    Call { function: u32, args: SmallVec<[(Slot, Slot); 4]> },
+    Barrier { orders_shared: bool, orders_buffers: bool, orders_images: bool, scope: Scope, semantics: Semantics },
+}
+
+/// A function that is reached: where its result is and where it returns to.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) result: Slots,
+    pub(super) link: u32,
+}
+
+pub(super) struct Compiler<'m> {
+    pub(super) module: &'m Module,
+    pub(super) program: Program,
+    pub(super) homes: FxHashMap<u32, Home>,
+    pub(super) frames: FxHashMap<u32, Frame>,
+    pub(super) parts: Vec<Part>,
+    /// The slots of register variables, and which ids are bound to them within the block.
+    pub(super) variable_slots: FxHashSet<(bool, u32)>,
+    pub(super) aliases: Vec<u32>,
+    /// Where an id is used last in the block that defines it; `u32::MAX` if another block uses it.
+    pub(super) last_use: FxHashMap<u32, u32>,
+    pub(super) constants: FxHashMap<(u8, u64), Slot>,
+    pub(super) loops: Loops,
+    /// The loops that a barrier is in, by their headers: the column that counts their iterations.
+    pub(super) counters: FxHashMap<u32, u32>,
+    /// By type: its words of memory without layout.
+    words: FxHashMap<u32, u64>,
+    pub(super) at: usize,
+    pub(super) function: u32,
+    /// Whether it is a fragment stage.
+    pub(super) is_fragment: bool,
+}
+
+pub(super) type Compiled<T = ()> = Result<T, LoadError>;
+
+/// Compiles an entry point of a loaded module, which must be of that model: compute or fragment.
+pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) -> Compiled<Program> {
+    let module: &Module = shared;
+    let entry = module.entry_point(entry)?;
+    let at = Place { function: entry.function, block: 0, word: 0 };
+    if entry.model != model {
+        let what = match model {
+            ExecutionModel::GLCompute => format!("OpEntryPoint {:?} in the lockstep machine", entry.model),
+            _ => format!("OpEntryPoint {:?} as the {model:?} stage of the lockstep machine", entry.model),
+        };
+        return Err(LoadError::Unsupported { what, at });
+    }
+    let is_fragment = model == ExecutionModel::Fragment;
+    let size = if is_fragment { Some([4, 1, 1]) } else { module.modes(entry).workgroup_size };
+    let Some(size) = size else {
+        return Err(LoadError::Unsupported { what: "a compute entry point without a workgroup size".into(), at });
+    };
+    let functions = order::reached(module, entry.function);
+    let mut compiler = Compiler {
+        module,
+        program: Program {
+            module: Arc::clone(shared),
+            size,
+            entry: 0,
+            blocks: Vec::new(),
+            codes: Vec::new(),
+            moves: Vec::new(),
+            sites: Vec::new(),
+            faults: Vec::new(),
+            atomics: Vec::new(),
+            images: Vec::new(),
+            opaque: Vec::new(),
+            columns: 0,
+            sets: 0,
+            local: 0,
+            shared: 0,
+            constants: Vec::new(),
+            undefined: Vec::new(),
+            inputs: Vec::new(),
+            interface: Vec::new(),
+            initial_local: Vec::new(),
+            initial_shared: Vec::new(),
+            buffers: Vec::new(),
+            arrays: Vec::new(),
+            fences: Vec::new(),
+            copies: Vec::new(),
+            shared_variables: Vec::new(),
+            instances: FxHashMap::default(),
+            granule: 4,
+            in_order: false,
+            synchronises: false,
+            calculator: Calculator::default(),
+        },
+        homes: FxHashMap::with_capacity_and_hasher(module.instructions().len(), FxBuildHasher),
+        frames: FxHashMap::default(),
+        parts: Vec::new(),
+        variable_slots: FxHashSet::default(),
+        aliases: Vec::new(),
+        last_use: FxHashMap::default(),
+        constants: FxHashMap::default(),
+        loops: Loops::new(module, &functions),
+        counters: FxHashMap::default(),
+        words: FxHashMap::default(),
+        at: 0,
+        function: 0,
+        is_fragment,
+    };
+    compiler.constants_of_module()?;
+    compiler.globals(entry, &functions)?;
+    compiler.count_iterations(&functions)?;
+    for &id in &functions {
+        let function = *module.function(id).expect("load has checked the call graph");
+        compiler.begin(&function)?;
+        compiler.bodies(&function)?;
+    }
+    if is_fragment && compiler.program.synchronises {
+        return Err(LoadError::Unsupported {
+            what: "an atomic or fence that orders memory in a fragment stage of the lockstep machine".into(),
+            at,
+        });
+    }
+    compiler.finish(&functions)
+}
+
+impl<'m> Compiler<'m> {
+    #[cold]
+    pub(super) fn unsupported<T>(&self, what: impl Into<String>) -> Compiled<T> {
+        Err(LoadError::Unsupported { what: what.into(), at: self.module.place(self.at) })
+    }
+
+    pub(super) fn operands(&self, i: &Instruction) -> &'m [u32] {
+        i.operands(self.module.words())
+    }
+
+    pub(super) fn type_(&self, id: u32) -> Type {
+        self.module.types().get(id).expect("load has checked that every type is declared")
+    }
+
+    pub(super) fn column(&mut self) -> Compiled<u32> {
+        self.program.columns += 1;
+        self.within_registers(self.program.columns)
+    }
+
+    pub(super) fn set(&mut self) -> Compiled<u32> {
+        self.program.sets += 1;
+        self.within_registers(self.program.sets)
+    }
+
+    fn within_registers(&self, count: u32) -> Compiled<u32> {
+        if count as usize > MAX_REGISTERS {
+            return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
+        }
+        Ok(count - 1)
+    }
+
+    /// A fresh slot for a scalar of that type.
+    pub(super) fn slot(&mut self, type_: Type) -> Compiled<Slot> {
+        Ok(match type_ {
+            Type::Bool => Slot::Truth(self.set()?),
+            Type::Int { width: 64, .. } | Type::Float { width: 64 } => {
+                let low = self.column()?;
+                Slot::Wide(low, self.column()?)
+            }
+            Type::Int { .. } | Type::Float { .. } => Slot::Word(self.column()?),
+            other => return self.unsupported(format!("a value of {} in the lockstep machine", other.name())),
+        })
+    }
+
+    /// Fresh slots for a value of that type.
+    pub(super) fn slots(&mut self, type_id: u32) -> Compiled<Slots> {
+        let types = self.module.types();
+        if types.scalars(type_id) > MAX_REGISTERS as u64 {
+            return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
+        }
+        let mut scalars = Vec::new();
+        types.visit_scalars(type_id, &mut |scalar| scalars.push(scalar));
+        scalars.into_iter().map(|scalar| self.slot(scalar)).collect()
+    }
+
+    /// The slots of a value.
+    pub(super) fn value(&self, id: u32) -> Compiled<Slots> {
+        match self.homes.get(&id) {
+            Some(Home::Slots(slots)) => Ok(slots.clone()),
+            Some(Home::Pointer(_)) => self.unsupported("a pointer as a value in the lockstep machine"),
+            Some(Home::Opaque { .. }) => self.unsupported("an image or sampler as a value in the lockstep machine"),
+            None => self.unsupported(format!("%{id}, which the lockstep machine has no value for")),
+        }
+    }
+
+    pub(super) fn word(&self, id: u32) -> Compiled<u32> {
+        match self.value(id)?.first() {
+            Some(&Slot::Word(column)) => Ok(column),
+            _ => self.unsupported("a number that is no scalar of up to 32 bits, here, in the lockstep machine"),
+        }
+    }
+
+    pub(super) fn pointer(&self, id: u32) -> Compiled<Pointer> {
+        match self.homes.get(&id) {
+            Some(Home::Pointer(pointer)) => Ok(pointer.clone()),
+            _ => self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
+        }
+    }
+
+    pub(super) fn emit(&mut self, op: Op, d: u32, a: u32, b: u32, c: u32) {
+        let at = self.at as u32;
+        self.program.codes.push(Code { op, masked: false, buffer: 0, d, a, b, c, at });
+    }
+
+    /// Binds an id to the scalars of its value. Where these are a variable's, and another block
+    /// uses the id, it gets copies: there something may have been stored to the variable.
+    pub(super) fn bind(&mut self, id: u32, slots: Slots) -> Compiled {
+        let mut slots = slots;
+        if slots.iter().any(|&slot| self.is_variable(slot)) {
+            if self.last_use.get(&id) == Some(&u32::MAX) {
+                for slot in &mut slots {
+                    if self.is_variable(*slot) {
+                        *slot = self.copied(&[*slot])?[0];
+                    }
+                }
+            } else {
+                self.aliases.push(id);
+            }
+        }
+        self.homes.insert(id, Home::Slots(slots));
+        Ok(())
+    }
+
+    pub(super) fn is_variable(&self, slot: Slot) -> bool {
+        let key = match slot {
+            Slot::Word(column) | Slot::Wide(column, _) => (false, column),
+            Slot::Truth(set) => (true, set),
+        };
+        self.variable_slots.contains(&key)
+    }
+
+    /// Copies one scalar, with its undefined lanes.
+    pub(super) fn copy(&mut self, to: Slot, from: Slot, masked: bool) {
+        let first = self.program.codes.len();
+        match (to, from) {
+            (Slot::Word(d), Slot::Word(a)) => self.emit(Op::Copy, d, a, NONE, 0),
+            (Slot::Wide(d, e), Slot::Wide(a, b)) => {
+                self.emit(Op::Copy, d, a, NONE, 0);
+                self.emit(Op::Copy, e, b, NONE, 0);
+            }
+            (Slot::Truth(d), Slot::Truth(a)) => self.emit(Op::CopySet, d, a, NONE, 0),
+            _ => unreachable!("load has checked that both are of one type"),
+        }
+        self.program.codes[first..].iter_mut().for_each(|code| code.masked = masked);
+    }
+
+    /// The slot that holds a constant of that type.
+    pub(super) fn constant(&mut self, type_: Type, bits: u64) -> Compiled<Slot> {
+        let kind = match type_ {
+            Type::Bool => 0,
+            Type::Int { width: 64, .. } | Type::Float { width: 64 } => 2,
+            _ => 1,
+        };
+        if let Some(&slot) = self.constants.get(&(kind, bits)) {
+            return Ok(slot);
+        }
+        let slot = self.slot(type_)?;
+        self.constants.insert((kind, bits), slot);
+        self.program.constants.push((slot, bits));
+        Ok(slot)
+    }
+
+    /// Every constant of the module has its registers before anything that computes with it.
+    fn constants_of_module(&mut self) -> Compiled {
+        let module = self.module;
+        for (index, i) in module.instructions().iter().enumerate() {
+            if i.result == 0 || !module.is_constant(i.result) || module.types().scalars(i.result_type) > 4096 {
+                continue;
+            }
+            self.at = index;
+            let (mut scalars, mut types) = (Vec::new(), Vec::new());
+            module.constant_scalars(i.result, &mut scalars);
+            module.types().visit_scalars(i.result_type, &mut |type_| types.push(type_));
+            let mut slots = Slots::new();
+            for (scalar, type_) in scalars.into_iter().zip(types) {
+                slots.push(match scalar.undefined {
+                    None => self.constant(type_, scalar.bits)?,
+                    Some(at) => {
+                        let slot = self.slot(type_)?;
+                        self.program.undefined.push((slot, at));
+                        slot
+                    }
+                });
+            }
+            self.homes.insert(i.result, Home::Slots(slots));
+        }
+        Ok(())
+    }
+
+    /// A function's parameters, result, link and variables.
+    fn begin(&mut self, function: &Function) -> Compiled {
+        self.at = self.module.definition(function.id).unwrap_or(0);
+        self.function = function.id;
+        for parameter in self.module.parameters(function) {
+            let home = match self.type_(parameter.type_) {
+                Type::Pointer { class, pointee } => {
+                    let storage = match class {
+                        StorageClass::Function | StorageClass::Private => Storage::Local,
+                        StorageClass::Workgroup => Storage::Shared,
+                        _ => return self.unsupported(format!("a parameter that points to {class:?} in the lockstep machine")),
+                    };
+                    let (dynamic, address) = (self.column()?, Address::whole(pointee));
+                    Home::Pointer(Pointer { storage, fixed: 0, dynamic, type_: pointee, address, read_only: false, may_leave: false })
+                }
+                _ => Home::Slots(self.slots(parameter.type_)?),
+            };
+            self.homes.insert(parameter.id, home);
+        }
+        let result = self.slots(function.result_type)?;
+        let link = self.column()?;
+        self.frames.insert(function.id, Frame { result, link });
+        self.locals(function)
+    }
+
+    /// The input registers of a built-in variable.
+    pub(super) fn input(&mut self, variable: u32, built_in: BuiltIn) -> Compiled<Slots> {
+        let make: &dyn Fn(u8) -> Input = match built_in {
+            BuiltIn::WorkgroupId => &Input::Workgroup,
+            BuiltIn::LocalInvocationId => &Input::Local,
+            BuiltIn::GlobalInvocationId => &Input::Global,
+            BuiltIn::NumWorkgroups => &Input::Groups,
+            BuiltIn::WorkgroupSize => &Input::Size,
+            BuiltIn::LocalInvocationIndex => &|_| Input::LocalIndex,
+            other => return self.unsupported(format!("BuiltIn {other:?} in the lockstep machine")),
+        };
+        let type_ = self.module.variable(variable).map_or(0, |v| v.type_);
+        let slots = self.slots(type_)?;
+        for (component, slot) in slots.iter().enumerate() {
+            let &Slot::Word(column) = slot else { return self.unsupported("a built-in that is no 32-bit integer") };
+            self.program.inputs.push((column, make(component as u8)));
+        }
+        Ok(slots)
+    }
+
+    pub(super) fn buffer(&mut self, variable: BufferVariable) -> Compiled<u8> {
+        let Ok(number) = u8::try_from(self.program.buffers.len()) else {
+            return Err(LoadError::Limit(Limit { what: "buffers of the lockstep machine", bound: 256 }));
+        };
+        self.program.buffers.push(variable);
+        Ok(number)
+    }
+
+    /// The words that a value of that type takes in memory without layout: one for each scalar, two
+    /// for one of 64 bits.
+    pub(super) fn words(&mut self, type_id: u32) -> u64 {
+        if let Some(&words) = self.words.get(&type_id) {
+            return words;
+        }
+        let mut words = 0u64;
+        self.module.types().visit_scalars(type_id, &mut |scalar| words += if scalar.width() == Some(64) { 2 } else { 1 });
+        self.words.insert(type_id, words);
+        words
+    }
+
+    /// Words of local or shared memory.
+    pub(super) fn memory(&mut self, type_id: u32, shared: bool) -> Compiled<u64> {
+        let scalars = self.module.types().scalars(type_id);
+        let words = if scalars > MAX_MEMORY { scalars } else { self.words(type_id) };
+        let taken = if shared { &mut self.program.shared } else { &mut self.program.local };
+        let start = u64::from(*taken);
+        let end = start.saturating_add(words);
+        if end > MAX_MEMORY {
+            return Err(LoadError::Limit(Limit { what: "words of memory in the lockstep machine", bound: MAX_MEMORY }));
+        }
+        *taken = end as u32;
+        if shared {
+            let mut numbers = Vec::new();
+            if words != scalars {
+                let mut number = 0;
+                self.module.types().visit_scalars(type_id, &mut |scalar| {
+                    numbers.push(number);
+                    numbers.extend((scalar.width() == Some(64)).then_some(number));
+                    number += 1;
+                });
+            }
+            let scalars = (words != scalars).then_some(numbers);
+            self.program.shared_variables.push(SharedVariable { first: start as u32, scalars });
+        }
+        Ok(start)
+    }
+}

@@ -1,0 +1,849 @@
+//! What a device may show where the bits are not all: trust and sets beside columns, lane by lane.
+//!
+//! A note is kept for a lane of a register whose [`Trust`] does not follow from its bits. Where a
+//! code meets no note and makes none, it works on whole columns as it does without. Otherwise each
+//! lane is computed by itself, by the functions of [`operation`](crate::spirv::operation)
+//! and [`Sets`], which the relation uses too. What moves values moves their notes.
+//!
+//! A lane that comes to a branch on a condition that is open goes both ways, one after the other:
+//! first as its definite bits say, and the other way later, from where it parted; at an OpSelect,
+//! from its beginning. What sets cannot tell is left to the relation: an open number that is no
+//! float, an undefined value that decides something, and undefined behaviour.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::super::column::{self, LANES, Lanes};
+use super::super::program::{Code, End, Move, NONE, Op, Program, Site, Slot, Slots};
+use super::codes::Done;
+use super::warp::{Kept, Warp, kept};
+use super::{Broken, Shared};
+use crate::number::sets::{CellId, Exploration, Sets, Truth};
+use crate::number::{self, Lane, Trust, Tuple, Why, integer};
+use crate::spirv::operation::{Operand, Scalar as Component, Shape, Signature, Site as Where};
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use rspirv::spirv::Op as Core;
+
+/// The bytes that notes may take.
+const MOST: usize = 1 << 28;
+/// How many cells there may be before those that nothing holds are dropped.
+const CELLS: usize = 1 << 14;
+/// How many ways one lane may go.
+pub(in crate::spirv) const WAYS: u32 = 64;
+
+/// Which ways a lane goes at the open branches that it comes to, in order.
+type Ways = SmallVec<[bool; 8]>;
+
+/// A lane of a quad, by the quad's number and its place there.
+pub(in crate::spirv) type Tag = (u32, u8);
+
+/// A way that a lane has not gone.
+#[derive(Clone, Debug)]
+struct Pending {
+    tag: Tag,
+    /// The ways at the branches so far, this one among them.
+    ways: Ways,
+    /// What the lane holds where it parted; none if it begins again.
+    from: Option<Box<Held>>,
+}
+
+/// What a lane holds at the end of a block.
+#[derive(Clone, Debug)]
+struct Held {
+    block: u32,
+    /// By [`Ledger::lasting`]: bits, or whether it is true.
+    words: Vec<u32>,
+    /// The undefined ones, and who made them, if that is known.
+    undefined: Vec<(u32, Option<Origin>)>,
+    notes: Vec<(u32, Trust)>,
+}
+
+/// What becomes of the notes at a code.
+#[derive(Clone, Debug)]
+enum Plan {
+    /// Nothing comes of it but what moves.
+    Moves,
+    /// It computes floats or Booleans.
+    Computes {
+        site: u32,
+        /// Whether no float is among its operands and results, so that without notes
+        /// columns do it.
+        plain: bool,
+    },
+    /// It reads texels.
+    Image,
+    /// It reads and writes these, of which none may be noted.
+    Columns { reads: SmallVec<[u32; 3]>, writes: SmallVec<[u32; 2]> },
+}
+
+/// What is known of the scalars of a warp beside their bits.
+#[derive(Clone, Debug)]
+pub(in crate::spirv) struct Ledger {
+    /// The cells of all lanes.
+    pub(in crate::spirv) sets: Sets,
+    plans: Vec<Plan>,
+    /// Where the notes of sets and of local memory begin.
+    first_set: usize,
+    first_local: usize,
+    /// By register: which lanes have a note.
+    noted: Vec<Lanes>,
+    notes: Vec<[Trust; LANES]>,
+    /// Whether the lanes of a quad count together: one that is left takes the others with it.
+    pub(super) quads: bool,
+    /// The lanes that are left to the relation.
+    pub(super) left: Lanes,
+    /// Those that have come to an open branch.
+    pub(super) parted: Lanes,
+    /// Those of which not all ways will be gone.
+    pub(super) unsettled: Lanes,
+    tags: [Tag; LANES],
+    ways: Vec<Ways>,
+    met: [u32; LANES],
+    /// Ways that lanes have not gone.
+    pool: Vec<Pending>,
+    /// Where the ways of this run begin in the pool.
+    before: usize,
+    /// The registers that outlive a block.
+    lasting: Vec<Kept>,
+    /// Cells that nothing holds are dropped where there are so many.
+    full: usize,
+}
+
+impl Program {
+    /// What becomes of notes at each code; none where the program has one that is not judged.
+    fn plans(&self) -> Option<Vec<Plan>> {
+        let index = |(is_set, register): (bool, u32)| if is_set { self.columns + register } else { register };
+        let plan = |code: &Code| {
+            let site = |at: u32| {
+                let site = &self.sites[at as usize];
+                let float = |shape: &Shape| shape.scalar.is_float();
+                let plain = !site.args.iter().any(|(shape, _)| float(shape)) && !site.results.iter().any(float);
+                Plan::Computes { site: at, plain }
+            };
+            let columns = || {
+                let (mut writes, mut reads) = (Vec::new(), Vec::new());
+                super::super::compile::registers_of(self, code, &mut writes, &mut reads);
+                Plan::Columns { reads: reads.into_iter().map(index).collect(), writes: writes.into_iter().map(index).collect() }
+            };
+            Some(match code.op {
+                Op::Copy | Op::CopySet | Op::Select | Op::SelectSet => Plan::Moves,
+                Op::LoadLocal | Op::LoadLocalSet | Op::StoreLocal | Op::StoreLocalSet | Op::ForgetLocal => Plan::Moves,
+                Op::AddFloat | Op::SubFloat | Op::MulFloat | Op::DivideFloat | Op::NegateFloat | Op::AbsFloat => site(code.at),
+                Op::FloatOfSigned | Op::FloatOfUnsigned | Op::SignedOfFloat | Op::UnsignedOfFloat | Op::Bitcast => site(code.at),
+                Op::EqualFloat | Op::NotEqualFloat | Op::LessFloat | Op::LessEqualFloat => site(code.at),
+                Op::UnorderedEqualFloat | Op::UnorderedNotEqualFloat => site(code.at),
+                Op::UnorderedLessFloat | Op::UnorderedLessEqualFloat => site(code.at),
+                Op::AndSet | Op::OrSet | Op::EqualSet | Op::NotEqualSet | Op::NotSet | Op::Compute => site(code.at),
+                Op::Image => match self.images[code.c as usize].op {
+                    Core::ImageWrite => return None,
+                    Core::ImageQuerySize | Core::ImageQuerySizeLod | Core::ImageQueryLevels => columns(),
+                    _ => Plan::Image,
+                },
+                Op::Derivative | Op::Atomic | Op::Fence => return None,
+                Op::StoreBuffer | Op::StoreBuffer16 | Op::StoreBuffer8 => return None,
+                Op::LoadShared | Op::LoadSharedSet | Op::StoreShared | Op::StoreSharedSet => return None,
+                Op::Demote | Op::IsHelper => return None,
+                _ => columns(),
+            })
+        };
+        self.codes.iter().map(plan).collect()
+    }
+}
+
+impl Program {
+    /// The registers whose contents may outlive a block: not constants, and not what a block makes
+    /// before it reads it and no other one names.
+    fn lasting(&self) -> Vec<Kept> {
+        let mut named: FxHashMap<(bool, u32), (u32, bool)> = FxHashMap::default();
+        let mut name = |register: (bool, u32), block: u32, makes: bool| {
+            let (first, lasts) = named.entry(register).or_insert((block, !makes));
+            *lasts |= *first != block;
+        };
+        for (number, block) in (0..).zip(&self.blocks) {
+            let (mut writes, mut reads) = (Vec::new(), Vec::new());
+            for code in &self.codes[block.first as usize..block.end as usize] {
+                super::super::compile::registers_of(self, code, &mut writes, &mut reads);
+                reads.drain(..).for_each(|register| name(register, number, false));
+                writes.drain(..).for_each(|register| name(register, number, !code.masked));
+            }
+        }
+        // What edges copy, what branches are on, and where calls return to.
+        let mut lasts: Vec<(bool, u32)> = named.iter().filter(|(_, (_, lasts))| *lasts).map(|(&register, _)| register).collect();
+        let slots = self.moves.iter().flat_map(|step| [step.to, step.from]);
+        lasts.extend(
+            slots
+                .flat_map(kept)
+                .chain(self.interface.iter().flat_map(|held| held.cells.iter().map(|&cell| super::quads::kept_in(cell))))
+                .filter_map(|kept| match kept {
+                    Kept::Column(column) => Some((false, column)),
+                    Kept::Set(set) => Some((true, set)),
+                    Kept::Local(_) => None,
+                }),
+        );
+        for block in &self.blocks {
+            match &block.ends {
+                End::Call { link, .. } | End::Return { link, .. } if *link != NONE => lasts.push((false, *link)),
+                End::Conditional { condition, .. } => lasts.push((true, *condition)),
+                End::Switch { selector, .. } => lasts.extend(kept(*selector).filter_map(|kept| match kept {
+                    Kept::Column(column) => Some((false, column)),
+                    _ => None,
+                })),
+                _ => {}
+            }
+        }
+        let constants: FxHashSet<(bool, u32)> = (self.constants.iter())
+            .flat_map(|(slot, _)| kept(*slot))
+            .filter_map(|kept| match kept {
+                Kept::Column(column) => Some((false, column)),
+                Kept::Set(set) => Some((true, set)),
+                Kept::Local(_) => None,
+            })
+            .collect();
+        lasts.sort_unstable();
+        lasts.dedup();
+        let registers = lasts.into_iter().filter(|register| !constants.contains(register));
+        let registers = registers.map(|(is_set, register)| if is_set { Kept::Set(register) } else { Kept::Column(register) });
+        registers.chain((0..self.local).map(Kept::Local)).collect()
+    }
+}
+
+impl Ledger {
+    /// Before a run that judges a program; none if it is not judged here, or would need too much
+    /// memory.
+    pub(super) fn new(program: &Program, exploration: Exploration) -> Option<Ledger> {
+        let registers = (program.columns + program.sets + program.local) as usize;
+        if registers.saturating_mul(size_of::<[Trust; LANES]>()) > MOST {
+            return None;
+        }
+        Some(Ledger {
+            sets: Sets::before(exploration),
+            plans: program.plans()?,
+            first_set: program.columns as usize,
+            first_local: (program.columns + program.sets) as usize,
+            noted: vec![0; registers],
+            notes: vec![[Trust::CERTAIN; LANES]; registers],
+            quads: true,
+            left: 0,
+            parted: 0,
+            unsettled: 0,
+            tags: [(0, 0); LANES],
+            ways: vec![Ways::new(); LANES],
+            met: [0; LANES],
+            pool: Vec::new(),
+            before: 0,
+            lasting: program.lasting(),
+            full: CELLS,
+        })
+    }
+
+    /// Before the lanes are given their inputs.
+    pub(super) fn begin(&mut self, quads: bool) {
+        self.noted.fill(0);
+        self.ways.iter_mut().for_each(Ways::clear);
+        (self.quads, self.left, self.parted, self.unsettled, self.met) = (quads, 0, 0, 0, [0; LANES]);
+        self.before = self.pool.len();
+        self.sweep();
+    }
+
+    /// Which lane of which quad a lane is.
+    pub(super) fn tag(&mut self, lane: usize, tag: Tag) {
+        self.tags[lane] = tag;
+    }
+
+    /// How many ways are to be gone.
+    pub(super) fn pending(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Whose ways this run has put in the pool.
+    pub(super) fn parted_now(&self) -> impl Iterator<Item = Tag> {
+        self.pool[self.before..].iter().map(|pending| pending.tag)
+    }
+
+    /// Ways of some lanes are not gone; of which quads, once for each way.
+    pub(super) fn drop_ways(&mut self, is_dropped: impl Fn(Tag) -> bool) -> Vec<u32> {
+        let dropped = self.pool.extract_if(.., |pending| is_dropped(pending.tag));
+        let dropped = dropped.map(|pending| pending.tag.0).collect();
+        self.before = self.before.min(self.pool.len());
+        dropped
+    }
+
+    fn at(&self, kept: Kept) -> usize {
+        match kept {
+            Kept::Column(column) => column as usize,
+            Kept::Set(set) => self.first_set + set as usize,
+            Kept::Local(scalar) => self.first_local + scalar as usize,
+        }
+    }
+
+    fn noted(&self, kept: Kept) -> Lanes {
+        self.noted[self.at(kept)]
+    }
+
+    pub(super) fn note(&mut self, kept: Kept, lane: usize, trust: Trust) {
+        let at = self.at(kept);
+        self.noted[at] |= 1 << lane;
+        self.notes[at][lane] = trust;
+    }
+
+    fn forget(&mut self, kept: Kept, lanes: Lanes) {
+        let at = self.at(kept);
+        self.noted[at] &= !lanes;
+    }
+
+    /// The note of a lane, if there is one.
+    pub(super) fn noted_trust(&self, kept: Kept, lane: usize) -> Option<Trust> {
+        let at = self.at(kept);
+        (self.noted[at] >> lane & 1 == 1).then(|| self.notes[at][lane])
+    }
+
+    /// The notes of lanes move from one register to another.
+    fn move_notes(&mut self, to: Kept, from: Kept, lanes: Lanes) {
+        let (to, from) = (self.at(to), self.at(from));
+        if to == from {
+            return;
+        }
+        let noted = self.noted[from] & lanes;
+        self.noted[to] = self.noted[to] & !lanes | noted;
+        if noted != 0 {
+            let [target, source] = self.notes.get_disjoint_mut([to, from]).expect("two registers of the program");
+            column::lanes(noted).for_each(|lane| target[lane] = source[lane]);
+        }
+    }
+
+    /// Drops cells that no note holds, if there are many.
+    fn sweep(&mut self) {
+        if self.sets.cells() < self.full {
+            return;
+        }
+        let Ledger { sets, noted, notes, pool, .. } = self;
+        sets.keep_only(|visit| {
+            for (&lanes, notes) in noted.iter().zip(notes) {
+                column::lanes(lanes).for_each(|lane| notes[lane].cell.iter_mut().for_each(|id: &mut CellId| visit(id)));
+            }
+            let held = pool.iter_mut().filter_map(|pending| pending.from.as_mut()).flat_map(|held| &mut held.notes);
+            held.filter_map(|(_, trust)| trust.cell.as_mut()).for_each(visit);
+        });
+        self.full = (2 * self.sets.cells()).max(CELLS);
+    }
+
+    /// Which way a lane goes whose condition is open; `holds` is the definite way. And whether it
+    /// goes the other one later.
+    fn part(&mut self, lane: usize, holds: bool) -> (bool, bool) {
+        let met = self.met[lane] as usize;
+        self.met[lane] += 1;
+        self.parted |= 1 << lane;
+        if let Some(&way) = self.ways[lane].get(met) {
+            return (way, false);
+        }
+        if met as u32 >= WAYS || self.unsettled >> lane & 1 == 1 {
+            self.unsettled |= 1 << lane;
+            return (holds, false);
+        }
+        self.ways[lane].push(holds);
+        (holds, true)
+    }
+
+    /// The other way of the last branch that a lane has come to is to be gone.
+    fn postpone(&mut self, lane: usize, from: Option<Box<Held>>) {
+        let mut ways = self.ways[lane].clone();
+        if let Some(last) = ways.last_mut() {
+            *last = !*last;
+        }
+        self.pool.push(Pending { tag: self.tags[lane], ways, from });
+    }
+}
+
+impl Warp {
+    /// [`Warp::execute`] where what a device may show is kept.
+    pub(super) fn judge(&mut self, number: usize, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
+        let Some(mut ledger) = self.ledger.take() else { return Ok(()) };
+        let mut done = Ok(());
+        while self.active != 0 {
+            done = match &ledger.plans[number] {
+                Plan::Moves => self.judged_move(&mut ledger, code, shared, group),
+                &Plan::Computes { site, plain } => self.judged_site(&mut ledger, (site, plain), code, shared, group),
+                Plan::Image => match self.judged_image(&mut ledger, code, shared) {
+                    Ok(lost) => {
+                        self.leave(&mut ledger, lost);
+                        Ok(())
+                    }
+                    Err(broken) => Err(broken),
+                },
+                Plan::Columns { reads, writes } => {
+                    let open = reads.iter().fold(0, |set, &at| set | ledger.noted[at as usize]) & self.active;
+                    if open != 0 {
+                        self.leave(&mut ledger, open);
+                        continue;
+                    }
+                    let (writes, active) = (writes.clone(), self.active);
+                    let done = self.execute(code, shared, group);
+                    writes.iter().for_each(|&at| ledger.noted[at as usize] &= !active);
+                    done
+                }
+            };
+            match &done {
+                Err(Broken::Undefined(met)) => self.leave(&mut ledger, 1 << (met.invocation - self.number)),
+                _ => break,
+            }
+            done = Ok(());
+        }
+        self.ledger = Some(ledger);
+        done
+    }
+
+    /// Leaves lanes to the relation, where quads count with the others of their quads.
+    fn leave(&mut self, ledger: &mut Ledger, lanes: Lanes) {
+        let mut lanes = lanes;
+        if ledger.quads {
+            let of_quad = lanes | lanes >> 1;
+            lanes = ((of_quad | of_quad >> 2) & 0x1111_1111_1111_1111) * 0xf;
+        }
+        ledger.left |= lanes;
+        self.drop_lanes(lanes);
+    }
+
+    /// Before a block: cells are dropped.
+    pub(super) fn sweep(&mut self) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.sweep();
+        }
+    }
+
+    /// Before a block ends: lanes that it has no way for are left, and the set of a condition is
+    /// that of the ways that lanes go. Gives that.
+    pub(super) fn judged_end(&mut self, end: &End) -> Option<Lanes> {
+        let mut ledger = self.ledger.take()?;
+        let mut ways = None;
+        match end {
+            End::Conditional { condition, .. } => {
+                let undefined = self.sets_undefined[*condition as usize] & self.active;
+                self.leave(&mut ledger, undefined);
+                ways = Some(self.ways(&mut ledger, *condition, true));
+            }
+            End::Switch { selector, .. } => {
+                let open = kept(*selector).fold(0, |set, kept| set | *self.undefined_mut(kept) | ledger.noted(kept)) & self.active;
+                self.leave(&mut ledger, open);
+            }
+            End::Unreachable => {
+                let all = self.active;
+                self.leave(&mut ledger, all);
+            }
+            _ => {}
+        }
+        self.ledger = Some(ledger);
+        ways
+    }
+
+    /// Where a condition holds, open lanes going one way, and the other later: from the end of a
+    /// block, or from their beginning.
+    fn ways(&mut self, ledger: &mut Ledger, condition: u32, ends_block: bool) -> Lanes {
+        let mut truth = self.sets[condition as usize];
+        for lane in column::lanes(ledger.noted(Kept::Set(condition)) & self.active) {
+            let (holds, again) = ledger.part(lane, truth >> lane & 1 == 1);
+            truth = truth & !(1 << lane) | u64::from(holds) << lane;
+            if again {
+                let from = if ends_block { Some(Box::new(self.hold(ledger, lane))) } else { None };
+                ledger.postpone(lane, from);
+            }
+        }
+        truth
+    }
+
+    /// What a lane holds at the end of the block that runs.
+    fn hold(&self, ledger: &Ledger, lane: usize) -> Held {
+        let mut held =
+            Held { block: self.block, words: Vec::with_capacity(ledger.lasting.len()), undefined: Vec::new(), notes: Vec::new() };
+        for (at, &kept) in ledger.lasting.iter().enumerate() {
+            held.words.push(match kept {
+                Kept::Column(column) => self.columns[column as usize][lane],
+                Kept::Set(set) => (self.sets[set as usize] >> lane & 1) as u32,
+                Kept::Local(scalar) => self.local[scalar as usize][lane],
+            });
+            if self.is_undefined(kept, lane) {
+                held.undefined.push((at as u32, self.origins.get(&(kept, lane as u8)).copied()));
+            } else if let Some(trust) = ledger.noted_trust(kept, lane) {
+                held.notes.push((at as u32, trust));
+            }
+        }
+        held
+    }
+
+    /// Gives the lanes from 0 on ways of the pool. Of each: whose it is, and whether it begins
+    /// again; the others go on where they parted.
+    pub(super) fn take_ways(&mut self, program: &Program) -> Vec<(Tag, bool)> {
+        let Some(mut ledger) = self.ledger.take() else { return Vec::new() };
+        let some = ledger.pool.split_off(ledger.pool.len().saturating_sub(LANES));
+        ledger.before = ledger.pool.len();
+        self.all = if some.len() >= LANES { !0 } else { (1 << some.len()) - 1 };
+        let mut whose = Vec::with_capacity(some.len());
+        let mut again = 0;
+        for (lane, Pending { tag, ways, from }) in some.into_iter().enumerate() {
+            whose.push((tag, from.is_none()));
+            ledger.tags[lane] = tag;
+            let holds = ways.last().copied().unwrap_or(true);
+            if let Some(held) = from {
+                (ledger.met[lane], ledger.ways[lane]) = (ways.len() as u32, ways);
+                ledger.parted |= 1 << lane;
+                self.put_back(&mut ledger, lane, &held);
+                self.ledger = Some(ledger);
+                if let End::Conditional { taken, otherwise, .. } = &program.blocks[held.block as usize].ends {
+                    self.part(program, if holds { taken } else { otherwise }, 1 << lane);
+                }
+                ledger = self.ledger.take().expect("it was put there");
+            } else {
+                ledger.ways[lane] = ways;
+                again |= 1 << lane;
+            }
+        }
+        if again != 0 {
+            self.wait(program.entry, again);
+        }
+        self.ledger = Some(ledger);
+        whose
+    }
+
+    fn put_back(&mut self, ledger: &mut Ledger, lane: usize, held: &Held) {
+        let keep = |lanes: &mut Lanes, bit: u64| *lanes = *lanes & !(1 << lane) | bit << lane;
+        for (&kept, &word) in ledger.lasting.iter().zip(&held.words) {
+            match kept {
+                Kept::Column(column) => self.columns[column as usize][lane] = word,
+                Kept::Set(set) => keep(&mut self.sets[set as usize], word.into()),
+                Kept::Local(scalar) => self.local[scalar as usize][lane] = word,
+            }
+            keep(self.undefined_mut(kept), 0);
+        }
+        for &(at, origin) in &held.undefined {
+            let kept = ledger.lasting[at as usize];
+            keep(self.undefined_mut(kept), 1);
+            origin.map(|origin| self.origins.insert((kept, lane as u8), origin));
+        }
+        for &(at, trust) in &held.notes {
+            ledger.note(ledger.lasting[at as usize], lane, trust);
+        }
+    }
+
+    fn judged_move(&mut self, ledger: &mut Ledger, code: &Code, shared: &Shared<'_>, group: &mut super::Group) -> Done {
+        let kept = |is_set: bool, register: u32| if is_set { Kept::Set(register) } else { Kept::Column(register) };
+        let is_set = matches!(code.op, Op::CopySet | Op::SelectSet | Op::LoadLocalSet | Op::StoreLocalSet);
+        match code.op {
+            Op::Copy | Op::CopySet => {
+                if code.d != NONE {
+                    ledger.move_notes(kept(is_set, code.d), kept(is_set, code.a), self.active);
+                }
+                self.execute(code, shared, group)
+            }
+            Op::Select | Op::SelectSet => {
+                // An undefined condition chooses an undefined value.
+                let (before, undefined) = (self.sets[code.c as usize], self.sets_undefined[code.c as usize]);
+                let active = self.active;
+                self.activate(active & !undefined);
+                let truth = self.ways(ledger, code.c, false);
+                self.activate(self.active | active & undefined & !ledger.left);
+                let chosen = [(code.a, truth & !undefined), (code.b, !truth & !undefined)];
+                // The other operand is often the result's register.
+                let target = kept(is_set, code.d);
+                for (from, lanes) in chosen {
+                    ledger.move_notes(target, kept(is_set, from), lanes & self.active);
+                }
+                self.sets[code.c as usize] = truth;
+                let done = self.execute(code, shared, group);
+                if !(is_set && code.c == code.d) {
+                    self.sets[code.c as usize] = before;
+                }
+                done
+            }
+            Op::ForgetLocal => {
+                (code.c..code.c + code.b).for_each(|scalar| ledger.forget(Kept::Local(scalar), self.active));
+                self.execute(code, shared, group)
+            }
+            _ => {
+                let open = if code.a == NONE { 0 } else { ledger.noted(Kept::Column(code.a)) & self.active };
+                self.leave(ledger, open);
+                let stores = matches!(code.op, Op::StoreLocal | Op::StoreLocalSet);
+                let register = kept(is_set, code.d);
+                let mut move_at = |scalar: usize, lanes: Lanes| match stores {
+                    true => ledger.move_notes(Kept::Local(scalar as u32), register, lanes),
+                    false => ledger.move_notes(register, Kept::Local(scalar as u32), lanes),
+                };
+                match self.same_address(code) {
+                    Some(at) => move_at(at, self.active),
+                    None => column::lanes(self.active).for_each(|lane| move_at(self.address(code, lane) as usize, 1 << lane)),
+                }
+                self.execute(code, shared, group)
+            }
+        }
+    }
+
+    /// An instruction that computes: by columns where nothing is noted and nothing will be, else
+    /// lane by lane.
+    fn judged_site(
+        &mut self,
+        ledger: &mut Ledger,
+        (number, plain): (u32, bool),
+        code: &Code,
+        shared: &Shared<'_>,
+        group: &mut super::Group,
+    ) -> Done {
+        let site = &shared.program.sites[number as usize];
+        let noted = site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| kept(slot));
+        let noted = noted.fold(0, |set, kept| set | ledger.noted(kept)) & self.active;
+        if plain && noted == 0 {
+            let active = self.active;
+            site.to.iter().flat_map(|&slot| kept(slot)).for_each(|kept| ledger.forget(kept, active));
+            return self.execute(code, shared, group);
+        }
+        let planted = self.calculator.planted.is_some() || self.calculator.arithmetic.planted.is_some();
+        let undefined = site.args.iter().flat_map(|(_, slots)| slots).flat_map(|&slot| kept(slot));
+        let undefined = undefined.fold(0, |set, kept| set | *self.undefined_mut(kept)) & self.active;
+        // What an operation of lanes gives, of operands that are all defined.
+        let by_lanes = match site.operation.op {
+            Some(op) if !planted && site.args.iter().all(|(shape, _)| shape.is_lanes()) => Some(op),
+            _ => None,
+        };
+        let mut lost = 0;
+        if let (Some(op), 0, [to]) = (by_lanes, undefined, site.to.as_slice())
+            && ledger.sets.is_simple(op)
+            && site.args.iter().all(|(_, slots)| slots.len() == 1)
+        {
+            let (x, y) = (site.args[0].1[0], site.args[site.args.len() - 1].1[0]);
+            for lane in column::lanes(self.active) {
+                let (x, y) = (self.float_in(ledger, x, lane), self.float_in(ledger, y, lane));
+                match ledger.sets.simple(op, x, y) {
+                    Ok(result) => self.put_lane(ledger, *to, lane, result),
+                    Err(_) => lost |= 1 << lane,
+                }
+            }
+            self.leave(ledger, lost);
+            return Ok(());
+        }
+        for lane in column::lanes(self.active) {
+            let done = match by_lanes {
+                Some(op) if undefined >> lane & 1 == 0 => self.judged_lanes(ledger, site, op, lane),
+                _ => None,
+            };
+            if done.or_else(|| self.judged_lane(ledger, site, lane)).is_none() {
+                lost |= 1 << lane;
+            }
+        }
+        self.leave(ledger, lost);
+        Ok(())
+    }
+
+    /// A scalar of an operand.
+    fn scalar_in(&self, ledger: &Ledger, of: Component, slot: Slot, lane: usize, instruction: u32) -> Scalar {
+        let exact = Scalar::exact(of, self.bits(slot, lane));
+        let undefined = kept(slot).find(|&kept| self.is_undefined(kept, lane)).map(|kept| self.origin(kept, lane, instruction));
+        let noted = kept(slot).next().and_then(|kept| ledger.noted_trust(kept, lane));
+        Scalar { undefined, trust: noted.unwrap_or(exact.trust), ..exact }
+    }
+
+    /// A float of 32 bits that is defined.
+    #[inline]
+    pub(super) fn float_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
+        let Slot::Word(column) = slot else { return Lane::exact(0.0) };
+        let float = f32::from_bits(self.columns[column as usize][lane]);
+        match ledger.noted_trust(Kept::Column(column), lane) {
+            Some(trust) => Lane { bits: float.to_bits(), trust },
+            None => Lane::exact(float),
+        }
+    }
+
+    /// A float or Boolean that is defined.
+    fn lane_in(&self, ledger: &Ledger, slot: Slot, lane: usize) -> Lane {
+        match slot {
+            Slot::Truth(set) => {
+                let holds = self.sets[set as usize] >> lane & 1 == 1;
+                Lane { trust: ledger.noted_trust(Kept::Set(set), lane).unwrap_or(Trust::CERTAIN), ..Lane::truth(holds) }
+            }
+            _ => self.float_in(ledger, slot, lane),
+        }
+    }
+
+    /// Puts a float or Boolean in its place; one that is decided to be true or false has no note.
+    #[inline]
+    fn put_lane(&mut self, ledger: &mut Ledger, slot: Slot, lane: usize, result: Lane) {
+        self.put(slot, lane, result.bits.into());
+        match slot {
+            Slot::Word(column) => ledger.note(Kept::Column(column), lane, result.trust),
+            Slot::Truth(set) if result.trust.is_decided(ledger.sets.profile()) => ledger.forget(Kept::Set(set), 1 << lane),
+            Slot::Truth(set) => ledger.note(Kept::Set(set), lane, result.trust),
+            Slot::Wide(..) => {}
+        }
+    }
+
+    /// One lane of an operation on floats and Booleans that are all defined. None if a result is
+    /// not, or that is not to be told here.
+    fn judged_lanes(&mut self, ledger: &mut Ledger, site: &Site, op: number::Op, lane: usize) -> Option<()> {
+        let of = |slots: &Slots| -> number::Lanes { slots.iter().map(|&slot| self.lane_in(ledger, slot, lane)).collect() };
+        let args: SmallVec<[number::Lanes; 3]> = site.args.iter().map(|(_, slots)| of(slots)).collect();
+        let columns = |k: usize| usize::from(site.args[k].0.columns);
+        let profile = ledger.sets.profile();
+        let is_open = |lane: &Lane| !lane.trust.is_decided(profile);
+        if op == number::Op::Select || site.results.len() != 1 || !self.is_specified(op, &args, columns(0)) {
+            return None;
+        }
+        let tuples: SmallVec<[Tuple<'_>; 3]> = args.iter().enumerate().map(|(k, lanes)| Tuple { lanes, columns: columns(k) }).collect();
+        let mut results = self.calculator.arithmetic.apply(op, &tuples);
+        if results.iter().any(is_open) {
+            let args: SmallVec<[(&[Lane], usize); 3]> = args.iter().enumerate().map(|(k, lanes)| (lanes.as_slice(), columns(k))).collect();
+            ledger.sets.widen(site.operation.instruction, &args, &mut results).ok()?;
+        }
+        for (&slot, mut result) in site.to.iter().zip(results) {
+            if is_open(&result) && matches!(slot, Slot::Truth(_)) {
+                let truth = ledger.sets.truth(result);
+                if truth != Truth::BOTH {
+                    result = Lane::truth(truth.may_hold);
+                }
+            }
+            self.put_lane(ledger, slot, lane, result);
+        }
+        Some(())
+    }
+
+    /// Whether an operation of these gives defined results.
+    fn is_specified(&self, op: number::Op, args: &[number::Lanes], columns: usize) -> bool {
+        let Some(first) = args.first() else { return false };
+        let floats = |lanes: &[Lane]| -> SmallVec<[f32; 16]> { lanes.iter().map(|lane| lane.float()).collect() };
+        if number::float::unspecified_whole(op, &floats(first), columns).is_some() {
+            return false;
+        }
+        (0..first.len()).all(|i| {
+            let at: SmallVec<[f32; 3]> = args.iter().filter_map(|lanes| lanes.get(i)).map(|lane| lane.float()).collect();
+            at.len() < args.len() || number::float::unspecified(op, &at).is_none()
+        })
+    }
+
+    /// Puts a scalar in its place, with a note if its trust is not that of its bits.
+    pub(super) fn put_scalar(&mut self, ledger: &mut Ledger, of: Component, slot: Slot, lane: usize, scalar: Scalar) {
+        if let Some(origin) = scalar.undefined {
+            self.put_undefined(slot, lane, origin);
+        } else {
+            self.put(slot, lane, scalar.bits);
+        }
+        for kept in kept(slot) {
+            match scalar.undefined.is_none() && scalar.trust != Scalar::exact(of, scalar.bits).trust {
+                true => ledger.note(kept, lane, scalar.trust),
+                false => ledger.forget(kept, 1 << lane),
+            }
+        }
+    }
+
+    /// One lane of an instruction. None if that is not to be told here.
+    fn judged_lane(&mut self, ledger: &mut Ledger, site: &Site, lane: usize) -> Option<()> {
+        let profile = ledger.sets.profile();
+        let scalars: SmallVec<[Scalars; 3]> = (site.args.iter())
+            .map(|(shape, slots)| slots.iter().map(|&slot| self.scalar_in(ledger, shape.scalar, slot, lane, site.instruction)).collect())
+            .collect();
+        let args: SmallVec<[Operand<'_>; 3]> =
+            site.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
+        let place = Where {
+            instruction: site.instruction,
+            invocation: self.number + lane as u32,
+            no_signed_wrap: site.no_signed_wrap,
+            no_unsigned_wrap: site.no_unsigned_wrap,
+        };
+        let is_open = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
+        let any_open = scalars.iter().flatten().any(is_open);
+        if any_open && (site.operation.signature == Signature::Select || site.no_signed_wrap || site.no_unsigned_wrap) {
+            return None;
+        }
+        if any_open && let Some(bits) = converted(ledger, site, &scalars) {
+            let scalar = Scalar { bits: bits?, trust: Trust::CERTAIN, undefined: None };
+            self.put_scalar(ledger, site.results[0].scalar, site.to[0], lane, scalar);
+            return Some(());
+        }
+        let mut results = self.calculator.compute(site.operation, &args, &site.results, place).ok()?;
+        if results.iter().any(is_open) {
+            // Two results, of which one may be an integer.
+            let [result] = site.results.as_slice() else { return None };
+            if result.is_lanes() && site.args.iter().all(|(shape, _)| shape.is_lanes()) {
+                widen(ledger, site, &scalars, &mut results)?;
+            }
+        }
+        let shapes = site.results.iter().flat_map(|shape| std::iter::repeat_n(shape.scalar, shape.lanes().max(1)));
+        for ((&slot, mut scalar), of) in site.to.iter().zip(results).zip(shapes) {
+            if is_open(&scalar) {
+                match of {
+                    Component::Float { width: 32 } => {}
+                    Component::Bool => {
+                        let truth = ledger.sets.truth(scalar.lane());
+                        if truth != Truth::BOTH {
+                            scalar = Scalar::from(Lane::truth(truth.may_hold));
+                        }
+                    }
+                    _ => return None,
+                }
+            }
+            self.put_scalar(ledger, of, slot, lane, scalar);
+        }
+        Some(())
+    }
+
+    /// The notes of the copies of an edge, as if all were copied at once.
+    pub(super) fn cross_notes(&mut self, moves: &[Move], overlaps: bool) {
+        let active = self.active;
+        let Some(ledger) = &mut self.ledger else { return };
+        let pairs = || moves.iter().flat_map(|step| kept(step.to).zip(kept(step.from)));
+        if !overlaps {
+            return pairs().for_each(|(to, from)| ledger.move_notes(to, from, active));
+        }
+        let read: Vec<(usize, Lanes, [Trust; LANES])> = pairs()
+            .map(|(to, from)| (ledger.at(to), ledger.at(from)))
+            .map(|(to, from)| (to, ledger.noted[from] & active, ledger.notes[from]))
+            .collect();
+        for (to, noted, notes) in read {
+            ledger.noted[to] = ledger.noted[to] & !active | noted;
+            column::lanes(noted).for_each(|lane| ledger.notes[to][lane] = notes[lane]);
+        }
+    }
+
+    /// Notes what is not told by the bits of an input.
+    pub(super) fn note_input(&mut self, kept: Kept, lane: usize, scalar: &Scalar) {
+        let Some(ledger) = &mut self.ledger else { return };
+        let plain = [Trust::CERTAIN, Trust::of_exact(f32::from_bits(scalar.bits as u32))].contains(&scalar.trust);
+        match plain || scalar.undefined.is_some() {
+            true => ledger.forget(kept, 1 << lane),
+            false => ledger.note(kept, lane, scalar.trust),
+        }
+    }
+}
+
+/// What a component may be as an operand: an undefined value is anything.
+fn lane_of(scalar: &Scalar) -> Lane {
+    match scalar.undefined {
+        None => scalar.lane(),
+        Some(_) => Lane { bits: 0, trust: scalar.trust.in_doubt(Why::Domain) },
+    }
+}
+
+/// Gives cells to the results that are not decided.
+fn widen(ledger: &mut Ledger, site: &Site, args: &[Scalars], results: &mut Scalars) -> Option<()> {
+    let operands: SmallVec<[number::Lanes; 3]> = args.iter().map(|scalars| scalars.iter().map(lane_of).collect()).collect();
+    let operands: SmallVec<[(&[Lane], usize); 3]> =
+        operands.iter().zip(&site.args).map(|(lanes, (shape, _))| (lanes.as_slice(), usize::from(shape.columns))).collect();
+    let mut lanes: number::Lanes = results.iter().map(lane_of).collect();
+    ledger.sets.widen(site.operation.instruction, &operands, &mut lanes).ok()?;
+    for (scalar, lane) in results.iter_mut().zip(lanes).filter(|(scalar, _)| scalar.undefined.is_none()) {
+        scalar.trust = lane.trust;
+    }
+    Some(())
+}
+
+/// Of a conversion of an open float to an integer: its bits, if all that the float may be has one
+/// whole part, which the integer can be. The outer `None`: it is no such conversion.
+fn converted(ledger: &Ledger, site: &Site, args: &[Scalars]) -> Option<Option<u64>> {
+    let number::Instruction::Core(opcode) = site.operation.instruction else { return None };
+    let signed = match Core::from_u32(opcode.into())? {
+        Core::ConvertFToS => true,
+        Core::ConvertFToU => false,
+        _ => return None,
+    };
+    let ([operand], [result]) = (args.first()?.as_slice(), site.results.as_slice()) else { return Some(None) };
+    let (width, set) = (result.scalar.width(), ledger.sets.operand(lane_of(operand)).set);
+    let limit = f64::from(width);
+    let (low, high) = if signed { (-(limit - 1.0).exp2(), (limit - 1.0).exp2()) } else { (-1.0, limit.exp2()) };
+    let hull = set.hull().filter(|hull| set.is_bounded() && low < hull.low && hull.high < high);
+    let one = hull.filter(|hull| hull.low.trunc() == hull.high.trunc() && hull.low.abs() < 9e18);
+    Some(one.map(|hull| hull.low.trunc() as i64 as u64 & integer::mask(width)))
+}

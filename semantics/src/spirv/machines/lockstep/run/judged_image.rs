@@ -1,0 +1,252 @@
+//! Image instructions lane by lane, with what devices may show: texels and samples over the
+//! intervals of their coordinates.
+//!
+//! The level of detail of a sample in a quad is not kept. Where it says which texels are read, and
+//! where not all lanes of the quad are there by their definite ways, the quad is the relation's.
+
+use smallvec::SmallVec;
+
+use super::super::column::{self, Lanes};
+use super::super::program::{Choice, Code, ImageAccess, Slot, Slots};
+use super::image::{FIRST, Held, is_implicit, nothing_bound};
+use super::judge::Ledger;
+use super::quads::{DIFFERENCES, whole};
+use super::warp::{Kept, Warp};
+use super::{Broken, Shared};
+use crate::image::{Allowed, Format, Location, Lod, Numeric, Precision, Sampled, SamplerError, Sampling};
+use crate::number::sets::Set;
+use crate::number::{Arithmetic, Inexact, Interval, Op, Trust, Tuple, Why};
+use crate::spirv::grammar::Op as Core;
+use crate::spirv::image_operands::{is_unfit, projects};
+use crate::spirv::operation::Scalar as Component;
+use crate::spirv::shared::texel_scalar;
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::undefined::Unspecified;
+
+/// With a cell if it is not decided.
+fn celled(ledger: &mut Ledger, scalar: Scalar, allowed: impl Fn() -> Set) -> Scalar {
+    if scalar.undefined.is_some() || scalar.trust.is_decided(ledger.sets.profile()) {
+        return scalar;
+    }
+    let (set, why) = (allowed(), scalar.trust.doubt.unwrap_or(Why::Texel));
+    match ledger.sets.any_of(scalar.lane().float(), set, why) {
+        Ok(lane) if set.is_bounded() => Scalar { trust: Trust { cell: lane.trust.cell, ..scalar.trust }, ..scalar },
+        _ => scalar,
+    }
+}
+
+impl Warp {
+    /// Which lanes cannot be judged.
+    ///
+    /// # Errors
+    /// Undefined behaviour, as [`Warp::image`].
+    pub(super) fn judged_image(&mut self, ledger: &mut Ledger, code: &Code, shared: &Shared<'_>) -> Result<Lanes, Broken> {
+        let access = &shared.program.images[code.c as usize];
+        self.chooses(code, access, shared)?;
+        let Some((_, held)) = shared.images.image(access) else { return Err(nothing_bound(code, shared)) };
+        // The definite ways of all lanes of a quad.
+        let together = if ledger.quads { whole(self.active) & whole(self.active & !ledger.parted) } else { 0 };
+        let mut lost = 0;
+        for lane in column::lanes(self.active) {
+            if is_implicit(access.op) && together >> lane & 1 == 0 {
+                lost |= 1 << lane;
+                continue;
+            }
+            let found = match access.op {
+                Core::ImageFetch | Core::ImageRead => self.judged_texel(ledger, access, held, lane, code.at, shared),
+                _ => self.judged_sample(ledger, access, held, lane, code.at, shared),
+            };
+            let Some(found) = found else {
+                lost |= 1 << lane;
+                continue;
+            };
+            let integers = held.named.image.format().numeric().is_integer();
+            let of = if integers { Component::U32 } else { Component::F32 };
+            for (&slot, scalar) in access.results.iter().zip(found) {
+                self.put_scalar(ledger, of, slot, lane, scalar);
+            }
+        }
+        Ok(lost)
+    }
+
+    /// Whether an operand of integers is decided in a lane.
+    fn is_certain(&self, ledger: &Ledger, slots: &Slots, lane: usize) -> bool {
+        slots.iter().all(|&slot| match slot {
+            Slot::Word(column) => ledger.noted_trust(Kept::Column(column), lane).is_none(),
+            _ => false,
+        })
+    }
+
+    fn judged_texel(
+        &self,
+        ledger: &mut Ledger,
+        access: &ImageAccess,
+        held: &Held<'_>,
+        lane: usize,
+        instruction: u32,
+        shared: &Shared<'_>,
+    ) -> Option<Scalars> {
+        let certain = access.choosing.iter().all(|(_, slots)| self.is_certain(ledger, slots, lane));
+        if !certain || held.written.is_some() {
+            return None;
+        }
+        let (at, level) = self.texel_place(access, held, lane);
+        let texel = held.named.image.fetch_by(&self.calculator.images, at, level, shared.images.robustness);
+        let numeric = held.named.image.format().numeric();
+        let component = |c: usize| match texel.undefined[c] {
+            Some(kind) => Scalar::undefined(Origin { kind, instruction, invocation: self.number + lane as u32 }),
+            None => {
+                let scalar = texel_scalar(numeric, texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
+                if numeric.is_integer() { scalar } else { celled(ledger, scalar, || Set::of_f32(texel.allowed[c])) }
+            }
+        };
+        let all: Scalars = (0..4).map(component).collect();
+        let decided = |scalar: &Scalar| scalar.undefined.is_some() || scalar.trust.is_decided(ledger.sets.profile());
+        (!numeric.is_integer() || all.iter().all(decided)).then_some(all)
+    }
+
+    /// What a float may be, and whether it is the same however it is rewritten.
+    fn inexact(&self, ledger: &Ledger, slot: Slot, lane: usize) -> (Inexact, bool) {
+        let float = self.float_in(ledger, slot, lane);
+        let (value, certified) = (f64::from(float.float()), float.trust.grid.is_some());
+        if float.trust.is_decided(ledger.sets.profile()) {
+            return (Inexact::exact(value), certified);
+        }
+        let set = ledger.sets.operand(float).set;
+        let inexact = match set.hull() {
+            Some(hull) if set.is_bounded() => {
+                let value = if hull.low <= value && value <= hull.high { value } else { hull.low };
+                Inexact { value, allowed: Interval::between(hull.low, hull.high) }
+            }
+            _ => Inexact { value, allowed: Interval::ANY },
+        };
+        (inexact, certified)
+    }
+
+    fn judged_sample(
+        &self,
+        ledger: &mut Ledger,
+        access: &ImageAccess,
+        held: &Held<'_>,
+        lane: usize,
+        instruction: u32,
+        shared: &Shared<'_>,
+    ) -> Option<Scalars> {
+        let (image, sampler) = (held.named.image, shared.images.sampler(access)?);
+        let made = |kind| Scalar::undefined(Origin { kind, instruction, invocation: self.number + lane as u32 });
+        let all = |scalar: Scalar| -> Scalars { access.results.iter().map(|_| scalar).collect() };
+        let offsets = [Choice::ConstOffset, Choice::Offset, Choice::ConstOffsets].into_iter().filter_map(|of| access.choice(of));
+        if held.written.is_some() || !offsets.clone().all(|slots| self.is_certain(ledger, slots, lane)) {
+            return None;
+        }
+        let (shape, coordinate) = (image.shape(), &access.choosing[0].1);
+        let mut certified = true;
+        let mut number = |slots: &Slots, k: usize| {
+            let (inexact, exactly) = slots.get(k).map_or((Inexact::exact(0.0), true), |&slot| self.inexact(ledger, slot, lane));
+            certified &= exactly;
+            inexact
+        };
+        let directions = shape.directions();
+        let mut at = [0, 1, 2].map(|k| if k < directions { number(coordinate, k) } else { Inexact::exact(0.0) });
+        let layer = if shape.is_layered() { number(coordinate, directions) } else { Inexact::exact(0.0) };
+        let compares = !access.value.is_empty();
+        let mut reference = compares.then(|| number(&access.value, 0));
+        if projects(access.op) {
+            let q = number(coordinate, 2);
+            (at, reference) = (at.map(|x| over(x, q)), reference.map(|x| over(x, q)));
+        }
+        if let Some(origin) = self.made_in(&access.value, 0, lane, instruction).filter(|_| compares) {
+            return Some(all(Scalar::undefined(origin)));
+        }
+        let offset = self.offset(access, shape, lane);
+        let four = access.choice(Choice::ConstOffsets);
+        if is_unfit(access.op, image, sampler, offset != [0; 3] || four.is_some()) {
+            return Some(all(made(Unspecified::ImageSampler)));
+        }
+        let lod = match (access.choice(Choice::Lod), access.gradients()) {
+            (Some(slots), _) => Lod::Explicit(number(slots, 0)),
+            (None, Some([dx, dy])) => {
+                let [dx, dy] = [dx, dy].map(|slots| [0, 1, 2].map(|axis| number(slots, axis)));
+                Lod::Derivatives { dx, dy, bias: 0.0 }
+            }
+            (None, None) => {
+                // Then no level differs from another, nor a filter.
+                if is_implicit(access.op) && (image.levels() > 1 || sampler.mag != sampler.min) {
+                    return None;
+                }
+                let none = [Inexact::exact(0.0); 3];
+                Lod::Derivatives { dx: none, dy: none, bias: 0.0 }
+            }
+        };
+        if is_implicit(access.op) {
+            certified &= self.differences_are_certified(ledger, coordinate, directions, lane);
+            let bias = access.choice(Choice::Bias);
+            certified &= bias.is_none_or(|slots| self.inexact(ledger, slots[0], lane).1);
+            if bias.is_some_and(|slots| !self.is_certain(ledger, slots, lane)) {
+                return None;
+            }
+        }
+        let precision = shared.images.precision.unwrap_or_else(|| Precision::least(image.format()));
+        let sampling = Sampling { image, sampler, precision, rules: &self.calculator.images, offset };
+        let (at, format) = (Location { at, layer }, image.format());
+        let mut shown = |found: Result<Sampled, SamplerError>| -> Scalars {
+            let undefined = Sampled { bits: [0; 4], undefined: [Some(Unspecified::ImageSampler); 4], allowed: Allowed::any() };
+            let found = found.unwrap_or(undefined);
+            let component = |c: usize| match found.undefined[c] {
+                Some(kind) => made(kind),
+                None => component(ledger, &found, format, c, compares, certified),
+            };
+            (0..access.results.len().min(4)).map(component).collect()
+        };
+        let gathers = matches!(access.op, Core::ImageGather | Core::ImageDrefGather);
+        let which = usize::from(access.component);
+        let found = match four {
+            _ if !gathers => shown(sampling.sample(at, lod, reference)),
+            None => shown(sampling.gather(at, which, reference)),
+            Some(slots) => {
+                let one = |k: usize| {
+                    let offset = self.offset_of(slots, k, shape, lane);
+                    shown(Sampling { offset, ..sampling }.gather(at, which, reference))[FIRST]
+                };
+                (0..4).map(one).collect()
+            }
+        };
+        let is_open = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(ledger.sets.profile());
+        (!format.numeric().is_integer() || !found.iter().any(is_open)).then_some(found)
+    }
+
+    /// Whether the derivatives of a coordinate in the quad are the same however they are rewritten.
+    fn differences_are_certified(&self, ledger: &Ledger, coordinate: &Slots, directions: usize, lane: usize) -> bool {
+        let first = lane / 4 * 4;
+        coordinate.iter().take(directions).all(|&slot| {
+            let pairs: SmallVec<[[usize; 2]; 4]> = DIFFERENCES[2..].iter().flat_map(|kind| [kind[0], kind[3]]).collect();
+            pairs.into_iter().all(|pair| {
+                let [to, from] = pair.map(|of| [self.float_in(ledger, slot, first + of)]);
+                let difference = Arithmetic::default().apply(Op::Sub, &[Tuple::vector(&to), Tuple::vector(&from)]);
+                difference[0].trust.grid.is_some()
+            })
+        })
+    }
+}
+
+/// A component of what is sampled.
+fn component(ledger: &mut Ledger, found: &Sampled, format: Format, c: usize, compares: bool, certified: bool) -> Scalar {
+    // Zeros of floats may have either sign, and filters sum; all other zeros are what they are.
+    let zero_sign = format.numeric() != Numeric::Float || compares || c >= format.channels().len();
+    let scalar = texel_scalar(format.numeric(), found.bits[c], found.allowed.hull(c), zero_sign);
+    let scalar = if certified { scalar } else { Scalar { trust: Trust { grid: None, ..scalar.trust }, ..scalar } };
+    let allowed = || found.allowed.0.iter().fold(Set::NONE, |set, one| set.union(Set::of_f32(one[c])));
+    if format.numeric().is_integer() { scalar } else { celled(ledger, scalar, allowed) }
+}
+
+/// x over q. A quotient of floats is right to 2.5 units of the last place; by a power of
+/// two it is exact.
+fn over(x: Inexact, q: Inexact) -> Inexact {
+    let value = x.value / q.value;
+    let allowed = match x.allowed.is_any() || q.allowed.is_any() {
+        true => Interval::ANY,
+        false if q.value.to_bits() << 12 == 0 => Interval::point(value),
+        false => Interval::point(value).widened(value.abs() / f64::from(1 << 21)),
+    };
+    Inexact { value, allowed }
+}

@@ -1,0 +1,439 @@
+//! Running a compiled entry point: workgroups one after the other or on several threads, each as
+//! warps of 64 lanes.
+
+mod access;
+mod atomic;
+mod codes;
+mod detect;
+mod image;
+mod judge;
+mod judged_image;
+mod lanes;
+mod memory;
+mod quads;
+mod races;
+mod warp;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use super::column::{self, LANES};
+use super::program::{BufferVariable, End, Program};
+use crate::outcome::{Limit, Outcome, Stuck};
+use crate::spirv::concurrency::{Agent, Arrival, Detector, Divergence, Scope, Topology, Wait, arrival};
+use crate::spirv::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
+use crate::spirv::module::Module;
+use crate::spirv::object::MAX_BYTES;
+use crate::spirv::report::{self, Elsewhere};
+use crate::spirv::value::Origin;
+use crate::undefined::{Site, Ub, Undefined, Unspecified};
+use image::Images;
+pub(in crate::spirv) use judge::{Tag, WAYS};
+use memory::Buffers;
+pub(in crate::spirv) use quads::Quads;
+use races::Shadow;
+use warp::{Path, Stop, Warp};
+
+/// Why a workgroup did not end.
+#[derive(Clone, Debug)]
+pub(in crate::spirv) enum Broken {
+    /// Undefined behaviour.
+    Undefined(Box<Met>),
+    /// The fuel was used up.
+    OutOfFuel,
+    /// The time was.
+    Late(Limit),
+    /// The program does what compiled programs do not.
+    Stuck(String),
+}
+
+/// Undefined behaviour at an instruction, in an invocation; the step is known only
+/// where the run counts.
+#[derive(Clone, Debug)]
+pub(in crate::spirv) struct Met {
+    pub(super) ub: Ub,
+    pub(super) what: String,
+    pub(super) instruction: u32,
+    pub(super) invocation: u32,
+    pub(super) step: Option<u64>,
+    /// Of a data race, the instruction of the access that this one races with, and its invocation.
+    pub(super) earlier: Option<(u32, u32)>,
+}
+
+impl Met {
+    /// Which, in words, and where in the module; given the GlobalInvocationId of an invocation.
+    pub(in crate::spirv) fn placed(self, module: &Module, global: impl Fn(u32) -> [u32; 3]) -> (Ub, String, Box<Site>) {
+        let Met { ub, what, instruction, invocation, step, earlier } = self;
+        let place = |instruction, by| report::site(module, instruction, by, global(by));
+        let earlier = earlier.map(|(instruction, by)| Box::new(place(instruction, by)));
+        (ub, what, Box::new(Site { step, earlier, ..place(instruction, invocation) }))
+    }
+}
+
+/// What all workgroups share.
+pub(super) struct Shared<'r> {
+    pub(super) program: &'r Program,
+    pub(super) dispatch: &'r Dispatch<'r>,
+    pub(super) buffers: Buffers,
+    pub(super) shadow: Shadow,
+    pub(super) images: Images<'r>,
+    /// The number of elements of each runtime array.
+    pub(super) lengths: Vec<u32>,
+    pub(super) executed: AtomicU64,
+    /// How many may be.
+    pub(super) fuel: u64,
+    /// Turns that were taken; how many may be is in the dispatch's limits.
+    pub(super) turned: AtomicU64,
+    /// How often a workgroup left a barrier together.
+    pub(super) met: AtomicU64,
+    pub(super) broken: AtomicBool,
+    /// Whether workgroups run one after the other, so that what is reported is the first.
+    pub(super) in_order: bool,
+    /// Whether accesses of buffers out of bounds are defined.
+    pub(super) robust: bool,
+}
+
+/// What one workgroup's warps share.
+pub(super) struct Group {
+    /// Its number.
+    pub(super) number: u32,
+    pub(super) id: [u32; 3],
+    pub(super) words: Vec<u32>,
+    pub(super) undefined: Vec<u64>,
+    /// By scalar of shared memory: who made its undefined value, where it
+    /// was not left uninitialised.
+    pub(super) origins: rustc_hash::FxHashMap<u32, Origin>,
+    pub(super) shadow: races::GroupShadow,
+    /// How many barriers have ordered shared memory, and buffers.
+    pub(super) phases: races::Phases,
+    /// Happens-before in full, of programs whose atomics or fences synchronise; handed from
+    /// workgroup to workgroup.
+    pub(super) detector: Option<Detector>,
+}
+
+impl Program {
+    /// How many invocations a workgroup has.
+    pub fn invocations(&self) -> u64 {
+        self.size.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Runs a dispatch on so many threads (0: as many as there are cores). The outcome does not
+    /// depend on how many.
+    pub fn run(&self, dispatch: &Dispatch<'_>, threads: usize) -> Outcome<Observation> {
+        if let Some(refused) = self.refused(dispatch) {
+            return refused;
+        }
+        let groups = match dispatch.workgroups(self.invocations().max(1)) {
+            Ok(groups) => groups,
+            Err(limit) => return Outcome::Limit(limit),
+        };
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if threads == 0 { cores() } else { threads }.min(groups.max(1) as usize);
+        if threads > 1
+            && !self.in_order
+            && let Some(observation) = self.side_by_side(dispatch, groups, threads)
+        {
+            return Outcome::Observed(observation);
+        }
+        // In order, so that what is reported is always the same. What a report says beside the
+        // instruction is not kept while nothing is wrong: where something is, the dispatch is run
+        // once more, and that is kept too.
+        match self.one_by_one(dispatch, groups, false).0 {
+            Outcome::Undefined(_) => self.one_by_one(dispatch, groups, true).0,
+            outcome => outcome,
+        }
+    }
+
+    /// Runs a dispatch on this thread, and counts how often a workgroup left a barrier together. A
+    /// report of undefined behaviour may name another step than that of [`Program::run`].
+    pub fn run_counting_barriers(&self, dispatch: &Dispatch<'_>) -> (Outcome<Observation>, u64) {
+        if let Some(refused) = self.refused(dispatch) {
+            return (refused, 0);
+        }
+        match dispatch.workgroups(self.invocations().max(1)) {
+            Ok(groups) => self.one_by_one(dispatch, groups, false),
+            Err(limit) => (Outcome::Limit(limit), 0),
+        }
+    }
+
+    /// Runs workgroups on several threads; nothing if one did not end.
+    fn side_by_side(&self, dispatch: &Dispatch<'_>, groups: u32, threads: usize) -> Option<Observation> {
+        let shared = self.shared(dispatch, false);
+        if shared.buffers.any_doubly_named() {
+            return None;
+        }
+        let next = AtomicU32::new(0);
+        let work = || {
+            let mut warps = Vec::new();
+            while let Some(some) = taken(&next, groups, threads as u32) {
+                for number in some {
+                    if shared.broken.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    if self.workgroup(&shared, number, &mut warps, &mut None).is_err() {
+                        shared.broken.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let within = shared.executed.load(Ordering::Relaxed) <= dispatch.limits.instructions
+            && shared.turned.load(Ordering::Relaxed) <= dispatch.limits.turns;
+        (within && !shared.broken.load(Ordering::Relaxed)).then(|| shared.observation())
+    }
+
+    /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
+    /// accesses of a race. Also how often a workgroup left a barrier together.
+    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> (Outcome<Observation>, u64) {
+        let shared = self.shared(dispatch, true);
+        let mut warps = Vec::new();
+        warps.resize_with(self.invocations().div_ceil(LANES as u64) as usize, || Warp::new(self, exact));
+        let mut detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
+            (false, _) => None,
+            (true, Ok(topology)) => Some(Detector::new(topology)),
+            (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), 0),
+            (true, Err(_)) => None,
+        };
+        let broken = (0..groups).find_map(|number| {
+            let broken = self.workgroup(&shared, number, &mut warps, &mut detector).err()?;
+            Some(match broken {
+                Broken::OutOfFuel => Outcome::OutOfFuel,
+                Broken::Late(limit) => Outcome::Limit(limit),
+                Broken::Stuck(why) => Outcome::Stuck(Stuck { why, at: format!("workgroup {number}") }),
+                Broken::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
+            })
+        });
+        let met = shared.met.load(Ordering::Relaxed);
+        (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), met)
+    }
+
+    /// What is refused before anything runs.
+    fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
+        if dispatch.resources.buffers.iter().any(|buffer| buffer.bytes.len() as u64 > MAX_BYTES) {
+            return Some(Outcome::Limit(Limit { what: "bytes in one memory object", bound: MAX_BYTES }));
+        }
+        if let Err(what) = self.descriptors(dispatch) {
+            return Some(Outcome::Unsupported(what));
+        }
+        for buffer in &self.buffers {
+            if let Some(what) = missing(buffer, dispatch) {
+                return Some(Outcome::Unsupported(what));
+            }
+        }
+        let warps = self.invocations().div_ceil(LANES as u64);
+        let registers = u64::from(self.columns + self.local) * (LANES * 4 + 8) as u64 + u64::from(self.sets) * 16;
+        let buffers: u64 = dispatch.resources.buffers.iter().map(|b| b.bytes.len() as u64 * 6).sum();
+        if (warps * registers).saturating_add(buffers) > dispatch.limits.memory {
+            return Some(Outcome::Limit(Limit { what: "bytes of memory", bound: dispatch.limits.memory }));
+        }
+        None
+    }
+
+    fn shared<'r>(&'r self, dispatch: &'r Dispatch<'r>, in_order: bool) -> Shared<'r> {
+        let buffers = Buffers::new(self, dispatch);
+        let lengths = self.arrays.iter().map(|array| {
+            let room = buffers.length(array.buffer).saturating_sub(array.offset);
+            // The layout of a runtime array is checked to have a stride.
+            u32::try_from(room / u64::from(array.stride.max(1))).unwrap_or(u32::MAX)
+        });
+        let lengths = lengths.collect();
+        let shadow = Shadow::new(self, &buffers);
+        let robust = dispatch.resources.robustness != Robustness::None;
+        let [executed, turned, met] = [(); 3].map(|()| AtomicU64::new(0));
+        let broken = AtomicBool::new(false);
+        let fuel = dispatch.limits.instructions;
+        let images = Images::new(self, dispatch);
+        Shared { program: self, dispatch, buffers, shadow, images, lengths, executed, fuel, turned, met, broken, in_order, robust }
+    }
+
+    fn workgroup(&self, shared: &Shared<'_>, number: u32, warps: &mut Vec<Warp>, detector: &mut Option<Detector>) -> Result<(), Broken> {
+        let invocations = self.invocations() as u32;
+        let mut group = Group {
+            number,
+            id: shared.dispatch.workgroup_id(number),
+            words: vec![0; self.shared as usize],
+            undefined: vec![u64::MAX; (self.shared as usize).div_ceil(64)],
+            origins: rustc_hash::FxHashMap::default(),
+            shadow: races::GroupShadow::new(self.shared as usize),
+            phases: races::Phases::default(),
+            detector: detector.take(),
+        };
+        for &(scalar, bits) in &self.initial_shared {
+            group.words[scalar as usize] = bits;
+            group.undefined[scalar as usize / 64] &= !(1 << (scalar % 64));
+        }
+        let count = invocations.div_ceil(LANES as u32) as usize;
+        warps.resize_with(count, || Warp::new(self, false));
+        for (at, warp) in warps.iter_mut().enumerate() {
+            let first = (at * LANES) as u32;
+            warp.begin(self, shared, &group, first, (invocations - first).min(LANES as u32));
+        }
+        loop {
+            let mut waits = false;
+            for warp in warps.iter_mut() {
+                waits |= warp.run(shared, &mut group)? == Stop::Waits;
+            }
+            if !waits {
+                if let Some(mut ordered) = group.detector {
+                    ordered.retire(number);
+                    self.shared_objects().for_each(|object| ordered.forget(object));
+                    *detector = Some(ordered);
+                }
+                return Ok(());
+            }
+            let block = match warps.iter().find_map(|warp| warp.parked.first()) {
+                Some(first) if warps.iter().all(|warp| warp.waits_with(first)) => first.block,
+                _ => return Err(self.diverged(shared, number, warps)),
+            };
+            let End::Barrier { orders_shared, orders_buffers, orders_images, scope, semantics, .. } = self.blocks[block as usize].ends
+            else {
+                return Err(Broken::Stuck("lanes wait where there is no barrier".into()));
+            };
+            warps.iter_mut().for_each(|warp| warp.release(self));
+            shared.met.fetch_add(1, Ordering::Relaxed);
+            if let Some(detector) = &mut group.detector {
+                detector.workgroup_barrier(number, scope, &semantics);
+            }
+            group.phases.shared += u32::from(orders_shared);
+            group.phases.buffers += u32::from(orders_buffers);
+            group.phases.images += u32::from(orders_images);
+        }
+    }
+
+    /// Some of a workgroup's invocations wait at a barrier that others never reach.
+    #[cold]
+    fn diverged(&self, shared: &Shared<'_>, workgroup: u32, warps: &[Warp]) -> Broken {
+        let each = self.invocations() as u32;
+        let mut paths: Vec<&Path> = Vec::new();
+        let mut waits = vec![Wait::Ended; each as usize];
+        for warp in warps {
+            for parked in &warp.parked {
+                let known = paths.iter().position(|path| **path == parked.path);
+                let instance = known.unwrap_or(paths.len()) as u32;
+                if known.is_none() {
+                    paths.push(&parked.path);
+                }
+                let instruction = self.blocks[parked.block as usize].at;
+                for lane in column::lanes(parked.lanes) {
+                    waits[warp.first as usize + lane] = Wait::Barrier { instruction, instance, scope: Scope::Workgroup };
+                }
+            }
+        }
+        let (waiting, instruction, other, elsewhere) = match arrival(&waits) {
+            Arrival::Divergent(Divergence::Ended { waiting, barrier, ended }) => (waiting, barrier, ended, Elsewhere::Ended),
+            Arrival::Divergent(Divergence::Different { first, second }) => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
+            Arrival::Divergent(Divergence::Instances { barrier, first, second }) => (first, barrier, second, Elsewhere::Instance),
+            Arrival::Open | Arrival::Complete { .. } => {
+                return Broken::Stuck("all invocations wait at one barrier, and none goes on".into());
+            }
+        };
+        let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
+        let what = report::divergent_barrier(&self.module, global(waiting), global(other), elsewhere);
+        let step = warps.get(waiting / LANES).and_then(|warp| warp.step_of_arrival(waiting % LANES));
+        let invocation = workgroup * each + waiting as u32;
+        Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None }))
+    }
+
+    /// GlobalInvocationId.
+    fn global(&self, dispatch: &Dispatch<'_>, invocation: u32) -> [u32; 3] {
+        let by = self.invocation(invocation);
+        let (group, [width, height, _]) = (dispatch.workgroup_id(by.workgroup), self.size);
+        let local = [by.local % width, by.local / width % height, by.local / width / height];
+        [0, 1, 2].map(|k| group[k].wrapping_mul(self.size[k]).wrapping_add(local[k]))
+    }
+
+    /// The place and time of undefined behaviour.
+    fn undefined(&self, dispatch: &Dispatch<'_>, met: Met) -> Undefined {
+        let (ub, what, site) = met.placed(&self.module, |invocation| self.global(dispatch, invocation));
+        Undefined { ub, what, at: site.to_string(), site: Some(site) }
+    }
+
+    fn invocation(&self, number: u32) -> InvocationId {
+        let each = self.invocations().max(1) as u32;
+        InvocationId { workgroup: number / each, local: number % each }
+    }
+
+    fn number(&self, by: Agent) -> u32 {
+        by.workgroup * self.invocations().max(1) as u32 + by.local
+    }
+}
+
+/// The next workgroups that a thread runs. They are neighbours, so that what two threads write is
+/// seldom close together; towards the end there are fewer of them, so that
+/// all threads end together.
+fn taken(next: &AtomicU32, groups: u32, threads: u32) -> Option<std::ops::Range<u32>> {
+    const R: Ordering = Ordering::Relaxed;
+    let end = |first: u32| first + ((groups - first) / threads.saturating_mul(4)).max(1);
+    let first = next.fetch_update(R, R, |first| (first < groups).then(|| end(first))).ok()?;
+    Some(first..end(first))
+}
+
+/// What is wrong with the buffer of a variable, if anything.
+fn missing(buffer: &BufferVariable, dispatch: &Dispatch<'_>) -> Option<String> {
+    let (name, bytes) = match buffer.descriptor {
+        None => ("the push constants".to_string(), Some(dispatch.resources.push_constants.len())),
+        Some((set, binding)) => {
+            let found = dispatch.resources.buffers.iter().find(|b| b.set == set && b.binding == binding);
+            (format!("the buffer at set {set}, binding {binding}"), found.map(|b| b.bytes.len()))
+        }
+    };
+    match bytes {
+        None => Some(format!("{name} is missing; %{} needs it", buffer.id)),
+        Some(bytes) if (bytes as u64) < buffer.needed => Some(format!("{name} has {bytes} bytes; %{} needs {}", buffer.id, buffer.needed)),
+        Some(_) => None,
+    }
+}
+
+impl Shared<'_> {
+    /// The storage buffers and images when all is done.
+    fn observation(&self) -> Observation {
+        let mut observed = Vec::new();
+        for (at, buffer) in self.dispatch.resources.buffers.iter().enumerate() {
+            let place = Some((buffer.set, buffer.binding));
+            if !self.program.buffers.iter().any(|variable| variable.is_storage && variable.descriptor == place) {
+                continue;
+            }
+            let bytes = self.buffers.bytes(at);
+            let mut undefined: Vec<UndefinedBytes> = Vec::new();
+            for (start, origin) in self.buffers.undefined(at) {
+                let made_by = self.program.invocation(origin.invocation);
+                let next = UndefinedBytes { start, end: start + 1, made_at: origin.instruction, made_by, kind: origin.kind.id() };
+                match undefined.last_mut() {
+                    Some(last) if last.end == start && UndefinedBytes { start, end: start + 1, ..last.clone() } == next => last.end += 1,
+                    _ => undefined.push(next),
+                }
+            }
+            observed.push(ObservedBuffer { set: buffer.set, binding: buffer.binding, bytes, undefined });
+        }
+        let images = self.images.observed(self.program);
+        Observation { buffers: observed, images, instructions: self.executed.load(Ordering::Relaxed) }
+    }
+}
+
+/// The kind of undefined value of that number.
+pub(super) fn kind(number: u32) -> Unspecified {
+    Unspecified::ALL.get(number as usize).copied().unwrap_or(Unspecified::Undef)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workgroup_is_taken_once_and_the_last_ones_singly() {
+        for (groups, threads) in [(1, 2), (16, 2), (1024, 2), (1000, 7), (u32::MAX, 64)] {
+            let next = AtomicU32::new(0);
+            let (mut end, mut last, mut handed) = (0, u32::MAX, 0);
+            while let Some(some) = taken(&next, groups, threads) {
+                assert_eq!(some.start, end);
+                let count = some.end - some.start;
+                assert!(0 < count && count <= last, "{count} after {last}");
+                (end, last, handed) = (some.end, count, handed + 1);
+            }
+            assert_eq!((end, last), (groups, 1));
+            assert!(handed <= 128 * threads, "{handed}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The fragment stage of a draw: 16 quads to a warp, in the order of their numbers, so that lane l
+//! of quad q is invocation 4·q + l.
+//!
+//! Derivatives (SPIR-V §3.3.16; Vulkan, Derivative Operations) need no waiting: the lanes at the
+//! least block run together, so all lanes of a quad that come to a dynamic instance are active
+//! there at once, and those that are not active never come to it.
+
+use super::super::column::{self, Column, LANES, Lanes};
+use super::super::program::{Cell, Code, FragmentProgram, InterfaceVariable, Program};
+use super::judge::{Ledger, Tag};
+use super::warp::{Kept, Stop, Warp};
+use super::{Broken, Detector, Group, Outcome, Shared, Topology, races};
+use crate::number::Trust;
+use crate::number::sets::{Exploration, Set, Sets};
+use crate::spirv::environment::{Dispatch, Observation};
+use crate::spirv::operation::Scalar as Component;
+use crate::spirv::types::Type;
+use crate::spirv::value::{Origin, Scalar};
+use crate::undefined::Unspecified;
+use smallvec::SmallVec;
+
+/// How many quads run side by side.
+const QUADS: u32 = LANES as u32 / 4;
+
+/// By what a derivative is: for each lane of a quad, of which two the difference is taken.
+pub(super) const DIFFERENCES: [[[usize; 2]; 4]; 4] =
+    [[[1, 0]; 4], [[2, 0]; 4], [[1, 0], [1, 0], [3, 2], [3, 2]], [[2, 0], [3, 1], [2, 0], [3, 1]]];
+
+/// The differences that derivatives of that kind are.
+fn subtract<const KIND: usize>(to: &mut Column, values: &Column) {
+    for (to, values) in to.as_chunks_mut::<4>().0.iter_mut().zip(values.as_chunks::<4>().0) {
+        let floats = values.map(f32::from_bits);
+        *to = DIFFERENCES[KIND].map(|[to, from]| super::codes::bits(floats[to] - floats[from]));
+    }
+}
+
+/// The lanes of the quads that are whole in the set.
+pub(super) fn whole(set: Lanes) -> Lanes {
+    let pairs = set & set >> 1;
+    (pairs & pairs >> 2 & 0x1111_1111_1111_1111) * 0xf
+}
+
+impl Warp {
+    /// Column d := the differences in quads of a. Of a quad that is not whole they are undefined,
+    /// and where an operand is.
+    pub(super) fn derivative(&mut self, code: &Code) {
+        let differences = &DIFFERENCES[code.c as usize % 4];
+        let (values, doubtful) = (self.columns[code.a as usize], self.undefined[code.a as usize]);
+        let parted = self.active & !whole(self.active);
+        let mut origins = Vec::new();
+        for lane in column::lanes(parted) {
+            origins.push((lane, self.made(Unspecified::DivergentDerivative, code.at, lane)));
+        }
+        if doubtful & self.active != 0 {
+            // Where a derivative may be another row's or column's too, it is undefined
+            // if that one is.
+            let other: &[[usize; 2]] = [&[[3, 2]][..], &[[3, 1]], &[], &[]][code.c as usize % 4];
+            for lane in column::lanes(self.active & !parted) {
+                let read = [differences[lane % 4]].into_iter().chain(other.iter().copied()).flatten().map(|of| lane / 4 * 4 + of);
+                let first = read.into_iter().find(|from| doubtful >> from & 1 == 1);
+                origins.extend(first.map(|from| (lane, self.origin(Kept::Column(code.a), from, code.at))));
+            }
+        }
+        let subtract = [subtract::<0>, subtract::<1>, subtract::<2>, subtract::<3>][code.c as usize % 4];
+        self.write(code.d, code.masked, |_, to| subtract(to, &values));
+        let lanes = origins.iter().fold(0, |set, (lane, _)| set | 1 << lane);
+        self.keep_origins(Kept::Column(code.d), lanes, origins);
+    }
+
+    fn made(&self, kind: Unspecified, instruction: u32, lane: usize) -> Origin {
+        Origin { kind, instruction, invocation: self.number + lane as u32 }
+    }
+
+    /// Of the lanes, only the first so many run.
+    fn narrow(&mut self, program: &Program, count: u32) {
+        self.all = if count as usize >= LANES { !0 } else { (1 << count) - 1 };
+        self.start(program.entry);
+    }
+
+    fn give(&mut self, lane: usize, cell: Cell, scalar: &Scalar) {
+        let (bits, kept) = (scalar.bits as u32, kept_in(cell));
+        self.note_input(kept, lane, scalar);
+        match cell {
+            Cell::Word(column) => self.columns[column as usize][lane] = bits,
+            Cell::Truth(set) => {
+                let set = &mut self.sets[set as usize];
+                *set = *set & !(1 << lane) | u64::from(bits & 1) << lane;
+            }
+            Cell::Local(word) => self.local[word as usize][lane] = bits,
+        }
+        let lanes = self.undefined_mut(kept);
+        *lanes = *lanes & !(1 << lane) | u64::from(scalar.undefined.is_some()) << lane;
+        if let Some(origin) = scalar.undefined {
+            self.origins.insert((kept, lane as u8), origin);
+        }
+    }
+
+    /// What a cell of that type holds.
+    fn left(&self, lane: usize, cell: Cell, of: Component, unwritten: Origin) -> Scalar {
+        let kept = kept_in(cell);
+        let bits = match cell {
+            Cell::Word(column) => self.columns[column as usize][lane],
+            Cell::Truth(set) => (self.sets[set as usize] >> lane & 1) as u32,
+            Cell::Local(word) => self.local[word as usize][lane],
+        };
+        if self.is_undefined(kept, lane) {
+            return Scalar::undefined(self.origins.get(&(kept, lane as u8)).copied().unwrap_or(unwritten));
+        }
+        let trust = match &self.ledger {
+            None => Trust::CERTAIN,
+            Some(ledger) => ledger.noted_trust(kept, lane).unwrap_or(Scalar::exact(of, bits.into()).trust),
+        };
+        Scalar { bits: bits.into(), trust, undefined: None }
+    }
+}
+
+pub(super) fn kept_in(cell: Cell) -> Kept {
+    match cell {
+        Cell::Word(column) => Kept::Column(column),
+        Cell::Truth(set) => Kept::Set(set),
+        Cell::Local(word) => Kept::Local(word),
+    }
+}
+
+/// A fragment stage under way.
+pub(in crate::spirv) struct Quads<'p> {
+    shared: Shared<'p>,
+    warp: Warp,
+    group: Group,
+}
+
+impl FragmentProgram {
+    /// What is refused before anything runs.
+    pub(in crate::spirv) fn refused(&self, dispatch: &Dispatch<'_>) -> Option<Outcome<Observation>> {
+        self.program.refused(dispatch)
+    }
+
+    /// Before the first quad. Of the dispatch only resources and limits count. `exact` counts steps
+    /// and finds both accesses of a race, among so many quads.
+    pub(in crate::spirv) fn quads<'p>(&'p self, dispatch: &'p Dispatch<'p>, exact: bool, quads: u32) -> Quads<'p> {
+        let topology = Topology::new(quads, 4, 1).ok().filter(|_| exact);
+        Quads {
+            shared: self.program.shared(dispatch, true),
+            warp: Warp::new(&self.program, exact),
+            group: Group {
+                number: 0,
+                id: [0; 3],
+                words: Vec::new(),
+                undefined: Vec::new(),
+                origins: rustc_hash::FxHashMap::default(),
+                shadow: races::GroupShadow::new(0),
+                phases: races::Phases::default(),
+                detector: topology.map(Detector::new),
+            },
+        }
+    }
+}
+
+impl Quads<'_> {
+    /// How many quads run side by side.
+    pub(in crate::spirv) const SIDE_BY_SIDE: u32 = QUADS;
+
+    /// The quads from that number on are to run.
+    pub(in crate::spirv) fn begin(&mut self, first: u32) {
+        self.group.number = first;
+        self.warp.begin(self.shared.program, &self.shared, &self.group, 0, LANES as u32);
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.begin(true);
+        }
+    }
+
+    /// Makes the lane a helper invocation.
+    pub(in crate::spirv) fn help(&mut self, lane: usize) {
+        self.warp.helpers |= 1 << lane;
+    }
+
+    /// Gives the lane an input. One that the stage does not use is nowhere.
+    pub(in crate::spirv) fn give(&mut self, lane: usize, variable: u32, scalars: &[Scalar]) {
+        let Some(held) = held(self.shared.program, variable) else { return };
+        for (&cell, scalar) in held.cells.iter().zip(scalars) {
+            self.warp.give(lane, cell, scalar);
+        }
+    }
+
+    /// Runs so many quads to their end, with so many instructions for all that ever run.
+    ///
+    /// # Errors
+    /// How the draw ends here; of undefined behaviour, where: the rest is for the draw to say.
+    pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
+        self.shared.fuel = fuel;
+        self.warp.narrow(self.shared.program, 4 * quads);
+        let ended = self.run_waiting();
+        if let Some(detector) = &mut self.group.detector {
+            (self.group.number..self.group.number + quads).for_each(|quad| detector.retire(quad));
+        }
+        ended
+    }
+
+    /// Runs the lanes that wait.
+    fn run_waiting(&mut self) -> Result<(), Broken> {
+        let ended = self.warp.run(&self.shared, &mut self.group);
+        match ended {
+            Ok(Stop::Ended) => Ok(()),
+            Ok(Stop::Waits) => Err(Broken::Stuck("lanes wait in a fragment stage".into())),
+            Err(broken) => Err(broken),
+        }
+    }
+
+    /// What an output variable holds in a lane that has ended, or `unwritten`.
+    pub(in crate::spirv) fn left(&self, lane: usize, variable: u32, unwritten: Origin) -> impl Iterator<Item = Scalar> {
+        let cells = held(self.shared.program, variable).map_or(&[][..], |held| &held.cells);
+        let of = self.components(variable);
+        cells.iter().zip(of).map(move |(&cell, of)| self.warp.left(lane, cell, of, unwritten))
+    }
+
+    /// The types of a variable's scalars.
+    fn components(&self, variable: u32) -> SmallVec<[Component; 4]> {
+        let module = &self.shared.program.module;
+        let mut components = SmallVec::new();
+        if let Some((_, pointee)) = module.type_of(variable).and_then(|pointer| module.pointer_type(pointer)) {
+            module.types().visit_scalars(pointee, &mut |scalar| {
+                components.push(match scalar {
+                    Type::Bool => Component::Bool,
+                    Type::Int { width, signed } => Component::Int { width, signed },
+                    Type::Float { width } => Component::Float { width },
+                    _ => Component::Other,
+                });
+            });
+        }
+        components
+    }
+
+    /// Keeps what a device may show of the runs that follow; false if this program
+    /// is not judged here.
+    pub(in crate::spirv) fn judge(&mut self, exploration: Exploration) -> bool {
+        self.warp.ledger = Ledger::new(self.shared.program, exploration).map(Box::new);
+        self.warp.ledger.is_some()
+    }
+
+    /// Which lane of which quad a lane is.
+    pub(in crate::spirv) fn tag(&mut self, lane: usize, tag: Tag) {
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.tag(lane, tag);
+        }
+    }
+
+    /// How many ways are to be gone.
+    pub(in crate::spirv) fn pending(&self) -> usize {
+        self.warp.ledger.as_ref().map_or(0, |ledger| ledger.pending())
+    }
+
+    /// Gives the lanes from 0 on ways that are to be gone, each by itself: whose it is, and whether
+    /// it begins again and is to be given its inputs.
+    pub(in crate::spirv) fn take_ways(&mut self) -> Vec<(Tag, bool)> {
+        self.begin(0);
+        if let Some(ledger) = &mut self.warp.ledger {
+            ledger.begin(false);
+        }
+        self.warp.drop_lanes(!0);
+        self.warp.take_ways(self.shared.program)
+    }
+
+    /// Runs the lanes that were given ways.
+    ///
+    /// # Errors
+    /// As [`Quads::run`].
+    pub(in crate::spirv) fn run_ways(&mut self, fuel: u64) -> Result<(), Broken> {
+        self.shared.fuel = fuel;
+        self.run_waiting()
+    }
+
+    /// Whose ways the last run has left to be gone.
+    pub(in crate::spirv) fn parted_now(&self) -> Vec<Tag> {
+        self.warp.ledger.as_ref().map_or_else(Vec::new, |ledger| ledger.parted_now().collect())
+    }
+
+    /// Ways of some lanes are not gone; of which quads, once for each way.
+    pub(in crate::spirv) fn drop_ways(&mut self, is_dropped: impl Fn(Tag) -> bool) -> Vec<u32> {
+        self.warp.ledger.as_mut().map_or_else(Vec::new, |ledger| ledger.drop_ways(is_dropped))
+    }
+
+    /// Whether not all ways of a lane are gone, or will be.
+    pub(in crate::spirv) fn is_unsettled(&self, lane: usize) -> bool {
+        self.warp.ledger.as_ref().is_some_and(|ledger| (ledger.unsettled | ledger.left) >> lane & 1 == 1)
+    }
+
+    /// The sets of a run that judges.
+    pub(in crate::spirv) fn sets(&mut self) -> Option<&mut Sets> {
+        self.warp.ledger.as_mut().map(|ledger| &mut ledger.sets)
+    }
+
+    /// What a float that is left may be.
+    pub(in crate::spirv) fn set_of(&self, scalar: &Scalar) -> Set {
+        self.warp.ledger.as_ref().map_or(Set::ANY, |ledger| ledger.sets.operand(scalar.lane()).set)
+    }
+
+    /// Whether a lane is left to the relation.
+    pub(in crate::spirv) fn is_left(&self, lane: usize) -> bool {
+        self.warp.ledger.as_ref().is_some_and(|ledger| ledger.left >> lane & 1 == 1)
+    }
+
+    /// Whether a lane has come to an open branch.
+    pub(in crate::spirv) fn is_parted(&self, lane: usize) -> bool {
+        self.warp.ledger.as_ref().is_some_and(|ledger| ledger.parted >> lane & 1 == 1)
+    }
+
+    /// Whether a lane that has ended was discarded.
+    pub(in crate::spirv) fn is_discarded(&self, lane: usize) -> bool {
+        self.warp.discarded >> lane & 1 == 1
+    }
+
+    /// Whether it is a helper invocation, from the beginning or since.
+    pub(in crate::spirv) fn is_helper(&self, lane: usize) -> bool {
+        self.warp.helpers >> lane & 1 == 1
+    }
+
+    /// Instructions executed.
+    pub(in crate::spirv) fn executed(&self) -> u64 {
+        self.shared.executed.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// What is observed of the storage buffers and images when all has ended.
+    pub(in crate::spirv) fn observation(&self) -> Observation {
+        self.shared.observation()
+    }
+}
+
+fn held(program: &Program, variable: u32) -> Option<&InterfaceVariable> {
+    program.interface.iter().find(|held| held.id == variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quad_is_whole_with_its_four_lanes_only() {
+        assert_eq!(whole(!0), !0);
+        assert_eq!(whole(0xff7f), 0xff0f);
+        assert_eq!(whole(0b0111_1110), 0);
+        assert_eq!(whole(0xf << 60 | 0b1110), 0xf << 60);
+    }
+}

@@ -1,0 +1,606 @@
+//! A warp: 64 invocations of one workgroup side by side, each at a block of its own.
+//!
+//! The lanes at the least block run, all together; the others wait. Blocks are numbered so that
+//! lanes which parted meet again where their control flow does (see `compile::order`).
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::super::column::{self, Column, LANES, Lanes};
+use super::super::program::{Edge, End, Input, Move, NONE, Program, Slot};
+use super::judge::Ledger;
+use super::races::Who;
+use super::{Broken, Group, Met, Shared};
+use crate::spirv::environment::{Dispatch, TimeLimit};
+use crate::spirv::operation::Calculator;
+use crate::spirv::report;
+use crate::spirv::value::Origin;
+use crate::undefined::{Ub, Unspecified};
+
+/// Why a warp stops running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Every lane has returned.
+    Ended,
+    /// Every lane has returned or is parked at a barrier.
+    Waits,
+}
+
+/// Which dynamic instance of a barrier it is: iterations of the loops around it, from where it was
+/// called, and so outwards.
+pub(super) type Path = SmallVec<[u32; 4]>;
+
+/// Lanes that wait at the barrier that ends a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parked {
+    pub(super) block: u32,
+    pub(super) lanes: Lanes,
+    pub(super) path: Path,
+}
+
+/// Where an undefined scalar is kept, for its origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kept {
+    Column(u32),
+    Set(u32),
+    Local(u32),
+}
+
+pub(in super::super) struct Warp {
+    pub(super) columns: Vec<Column>,
+    pub(super) undefined: Vec<Lanes>,
+    pub(super) sets: Vec<Lanes>,
+    pub(super) sets_undefined: Vec<Lanes>,
+    pub(super) local: Vec<Column>,
+    pub(super) local_undefined: Vec<Lanes>,
+    /// Who made undefined scalars; those that nobody has are uninitialised, by whoever loads them.
+    pub(super) origins: FxHashMap<(Kept, u8), Origin>,
+    /// The lanes that run, as a set and as a column.
+    pub(super) active: Lanes,
+    pub(super) spread: Column,
+    /// The lanes that the warp has.
+    pub(super) all: Lanes,
+    /// The lanes that are helper invocations, and those that were discarded.
+    pub(super) helpers: Lanes,
+    pub(super) discarded: Lanes,
+    /// Blocks where lanes wait.
+    waiting: Vec<(u32, Lanes)>,
+    /// Barriers where lanes wait for all others.
+    pub(super) parked: Vec<Parked>,
+    /// The block that runs.
+    pub(super) block: u32,
+    /// Where a report is wanted of what was found before: how many rules the relation would have
+    /// applied to each lane, the block's counted.
+    rules: Option<Box<[u64; LANES]>>,
+    /// The number in the workgroup of its first lane.
+    pub(super) first: u32,
+    /// The number in the dispatch of its first lane.
+    pub(super) number: u32,
+    pub(super) steps: u64,
+    /// Instructions since it was last begun or resumed, each for all lanes
+    /// that are active together.
+    turns: u64,
+    scratch: Vec<Column>,
+    /// What sites compute with.
+    pub(super) calculator: Calculator,
+    /// What is known beside the bits, if that is kept.
+    pub(super) ledger: Option<Box<Ledger>>,
+}
+
+impl Warp {
+    pub(super) fn new(program: &Program, exact: bool) -> Warp {
+        Warp {
+            columns: vec![[0; LANES]; program.columns as usize],
+            undefined: vec![0; program.columns as usize],
+            sets: vec![0; program.sets as usize],
+            sets_undefined: vec![0; program.sets as usize],
+            local: vec![[0; LANES]; program.local as usize],
+            local_undefined: vec![0; program.local as usize],
+            origins: FxHashMap::default(),
+            active: 0,
+            spread: [0; LANES],
+            all: 0,
+            helpers: 0,
+            discarded: 0,
+            waiting: Vec::new(),
+            parked: Vec::new(),
+            block: 0,
+            rules: exact.then(|| Box::new([0; LANES])),
+            first: 0,
+            number: 0,
+            steps: 0,
+            turns: 0,
+            scratch: Vec::new(),
+            calculator: program.calculator,
+            ledger: None,
+        }
+    }
+
+    /// Makes the lanes those of `count` invocations of the workgroup from `first` on.
+    pub(super) fn begin(&mut self, program: &Program, shared: &Shared<'_>, group: &Group, first: u32, count: u32) {
+        self.origins.clear();
+        self.undefined.fill(0);
+        self.sets_undefined.fill(0);
+        self.local_undefined.fill(!0);
+        for &(slot, bits) in &program.constants {
+            match slot {
+                Slot::Word(column) => self.columns[column as usize] = [bits as u32; LANES],
+                Slot::Wide(low, high) => {
+                    self.columns[low as usize] = [bits as u32; LANES];
+                    self.columns[high as usize] = [(bits >> 32) as u32; LANES];
+                }
+                Slot::Truth(set) => self.sets[set as usize] = if bits & 1 == 1 { !0 } else { 0 },
+            }
+        }
+        self.first = first;
+        self.number = group.number * program.invocations() as u32 + first;
+        for &(slot, at) in &program.undefined {
+            for kept in kept(slot) {
+                *self.undefined_mut(kept) = !0;
+                if at != u32::MAX {
+                    for lane in 0..LANES as u8 {
+                        let invocation = self.number + u32::from(lane);
+                        self.origins.insert((kept, lane), Origin { kind: Unspecified::Undef, instruction: at, invocation });
+                    }
+                }
+            }
+        }
+        for &(scalar, bits) in &program.initial_local {
+            self.local[scalar as usize] = [bits; LANES];
+            self.local_undefined[scalar as usize] = 0;
+        }
+        self.all = if count as usize >= LANES { !0 } else { (1 << count) - 1 };
+        for &(column, input) in &program.inputs {
+            let column = &mut self.columns[column as usize];
+            for (lane, word) in column.iter_mut().enumerate() {
+                *word = value_of(input, program.size, shared.dispatch, group.id, first + lane as u32);
+            }
+        }
+        (self.steps, self.helpers, self.discarded) = (0, 0, 0);
+        self.start(program.entry);
+        self.parked.clear();
+        if let Some(rules) = &mut self.rules {
+            **rules = [0; LANES];
+        }
+    }
+
+    /// All lanes are at the entry point's first block.
+    pub(super) fn start(&mut self, entry: u32) {
+        self.waiting.clear();
+        self.waiting.push((entry, self.all));
+    }
+
+    /// Runs until every lane has returned or is at a barrier.
+    pub(super) fn run(&mut self, shared: &Shared<'_>, group: &mut Group) -> Result<Stop, Broken> {
+        let executed = shared.executed.load(std::sync::atomic::Ordering::Relaxed);
+        let begun = self.steps;
+        if let Some(limit) = shared.dispatch.limits.time.and_then(|time| time.passed()) {
+            return Err(Broken::Late(limit));
+        }
+        let turned = shared.turned.load(std::sync::atomic::Ordering::Relaxed);
+        self.turns = 0;
+        // What is left of the fuel, as far as this warp knows.
+        let fuel = begun.saturating_add(shared.fuel.saturating_sub(executed));
+        let stop = self.run_to(shared, group, fuel, shared.dispatch.limits.turns.saturating_sub(turned));
+        shared.executed.fetch_add(self.steps - begun, std::sync::atomic::Ordering::Relaxed);
+        shared.turned.fetch_add(self.turns, std::sync::atomic::Ordering::Relaxed);
+        stop
+    }
+
+    fn run_to(&mut self, shared: &Shared<'_>, group: &mut Group, fuel: u64, turns: u64) -> Result<Stop, Broken> {
+        let (program, time) = (shared.program, shared.dispatch.limits.time);
+        while let Some((mut block, active)) = self.next() {
+            self.activate(active);
+            loop {
+                let at = &program.blocks[block as usize];
+                self.block = block;
+                if let Some(rules) = &mut self.rules {
+                    column::lanes(self.active).for_each(|lane| rules[lane] += u64::from(at.rules));
+                }
+                let count = u64::from(at.count) * u64::from(self.active.count_ones());
+                self.steps += count;
+                self.turns += u64::from(at.count);
+                if self.steps > fuel || self.turns > turns {
+                    return Err(Broken::OutOfFuel);
+                }
+                if let Some(limit) = TimeLimit::passed_between(time, self.turns - u64::from(at.count), self.turns) {
+                    return Err(Broken::Late(limit));
+                }
+                let mut ways = None;
+                if self.ledger.is_none() {
+                    for code in &program.codes[at.first as usize..at.end as usize] {
+                        self.execute(code, shared, group)?;
+                    }
+                } else {
+                    self.sweep();
+                    for number in at.first as usize..at.end as usize {
+                        self.judge(number, &program.codes[number], shared, group)?;
+                    }
+                    ways = self.judged_end(&at.ends);
+                    if self.active == 0 {
+                        break;
+                    }
+                }
+                let edge = match &at.ends {
+                    End::Branch(edge) => edge,
+                    End::Conditional { condition, taken, otherwise } => {
+                        let doubtful = self.sets_undefined[*condition as usize] & self.active;
+                        if doubtful != 0 {
+                            return Err(self.undefined_control(shared, at.at, Kept::Set(*condition), doubtful));
+                        }
+                        let truth = ways.unwrap_or(self.sets[*condition as usize]);
+                        let (yes, no) = (self.active & truth, self.active & !truth);
+                        if yes != 0 && no != 0 {
+                            self.part(program, taken, yes);
+                            self.part(program, otherwise, no);
+                            break;
+                        }
+                        if yes != 0 { taken } else { otherwise }
+                    }
+                    End::Switch { selector, cases, default } => {
+                        self.switch(shared, at.at, *selector, cases, default)?;
+                        break;
+                    }
+                    End::Call { edge, link, then } => {
+                        self.cross(program, edge);
+                        for lane in column::lanes(self.active) {
+                            self.columns[*link as usize][lane] = *then;
+                        }
+                        self.wait(edge.target, self.active);
+                        break;
+                    }
+                    End::Return { link: NONE, .. } => break,
+                    End::Return { link, edge } => {
+                        self.cross(program, edge);
+                        let mut left = self.active;
+                        while left != 0 {
+                            let to = self.columns[*link as usize][left.trailing_zeros() as usize];
+                            let same = column::lanes(left).filter(|&l| self.columns[*link as usize][l] == to).fold(0, |s, l| s | 1 << l);
+                            self.wait(to, same);
+                            left &= !same;
+                        }
+                        break;
+                    }
+                    End::Barrier { .. } => {
+                        self.park(program, block);
+                        break;
+                    }
+                    End::Discard => {
+                        self.discarded |= self.active;
+                        break;
+                    }
+                    End::Unreachable => {
+                        return Err(self.broken(shared, Ub::Unreachable, report::UNREACHABLE.to_string(), at.at, self.active));
+                    }
+                };
+                self.cross(program, edge);
+                if self.waiting.is_empty() {
+                    block = edge.target;
+                    continue;
+                }
+                self.wait(edge.target, self.active);
+                break;
+            }
+        }
+        Ok(if self.parked.is_empty() { Stop::Ended } else { Stop::Waits })
+    }
+
+    /// The active lanes wait at the barrier that ends a block.
+    fn park(&mut self, program: &Program, block: u32) {
+        if let Some(path) = self.common_path(program, block) {
+            return self.park_at(block, self.active, path);
+        }
+        for lane in column::lanes(self.active) {
+            self.park_at(block, 1 << lane, self.path(program, block, lane));
+        }
+    }
+
+    fn park_at(&mut self, block: u32, lanes: Lanes, path: Path) {
+        match self.parked.iter_mut().find(|parked| parked.block == block && parked.path == path) {
+            Some(there) => there.lanes |= lanes,
+            None => self.parked.push(Parked { block, lanes, path }),
+        }
+    }
+
+    /// Whether all its lanes are at the same barrier, in the same instance of it as those.
+    pub(super) fn waits_with(&self, others: &Parked) -> bool {
+        matches!(self.parked.as_slice(), [own] if own.lanes == self.all && own.block == others.block && own.path == others.path)
+    }
+
+    /// Those that are parked go on.
+    pub(super) fn release(&mut self, program: &Program) {
+        for Parked { block, lanes, .. } in std::mem::take(&mut self.parked) {
+            if let End::Barrier { then, .. } = program.blocks[block as usize].ends {
+                self.wait(then, lanes);
+            }
+        }
+    }
+
+    /// Which instance of a block a lane is in.
+    fn path(&self, program: &Program, block: u32, lane: usize) -> Path {
+        self.walk(program, block, |column| Some(self.columns[column as usize][lane])).unwrap_or_default()
+    }
+
+    /// The same of all active lanes, if they are in the same.
+    fn common_path(&self, program: &Program, block: u32) -> Option<Path> {
+        self.walk(program, block, |column| column::uniform(&self.columns[column as usize], self.active, &self.spread))
+    }
+
+    fn walk(&self, program: &Program, mut block: u32, word: impl Fn(u32) -> Option<u32>) -> Option<Path> {
+        let mut path = Path::new();
+        while let Some(instance) = program.instances.get(&block) {
+            for &count in &instance.counts {
+                path.push(word(count)?);
+            }
+            if instance.link == NONE {
+                break;
+            }
+            block = word(instance.link)?;
+            path.push(block);
+        }
+        Some(path)
+    }
+
+    /// The lanes that go next.
+    fn next(&mut self) -> Option<(u32, Lanes)> {
+        let least = (0..self.waiting.len()).min_by_key(|&at| self.waiting[at].0)?;
+        Some(self.waiting.swap_remove(least))
+    }
+
+    pub(super) fn wait(&mut self, block: u32, lanes: Lanes) {
+        match self.waiting.iter_mut().find(|(at, _)| *at == block) {
+            Some((_, there)) => *there |= lanes,
+            None => self.waiting.push((block, lanes)),
+        }
+    }
+
+    /// Lanes that do not run any more.
+    pub(super) fn drop_lanes(&mut self, lanes: Lanes) {
+        self.activate(self.active & !lanes);
+        self.waiting.iter_mut().for_each(|(_, waiting)| *waiting &= !lanes);
+        self.waiting.retain(|(_, waiting)| *waiting != 0);
+    }
+
+    pub(super) fn activate(&mut self, lanes: Lanes) {
+        if self.active != lanes {
+            self.active = lanes;
+            self.spread = column::spread(lanes);
+        }
+    }
+
+    /// Takes some of the active lanes over an edge.
+    pub(super) fn part(&mut self, program: &Program, edge: &Edge, lanes: Lanes) {
+        let active = self.active;
+        if edge.first != edge.end {
+            self.activate(lanes);
+            self.cross(program, edge);
+            self.activate(active);
+        }
+        self.wait(edge.target, lanes);
+    }
+
+    fn switch(&mut self, shared: &Shared<'_>, at: u32, selector: Slot, cases: &[(u64, Edge)], default: &Edge) -> Result<(), Broken> {
+        for kept in kept(selector) {
+            let doubtful = *self.undefined_mut(kept) & self.active;
+            if doubtful != 0 {
+                return Err(self.undefined_control(shared, at, kept, doubtful));
+            }
+        }
+        let mut left = self.active;
+        while left != 0 {
+            let value = self.bits(selector, left.trailing_zeros() as usize);
+            let same = column::lanes(left).filter(|&lane| self.bits(selector, lane) == value).fold(0, |s, l| s | 1 << l);
+            let edge = cases.binary_search_by_key(&value, |&(literal, _)| literal).map_or(default, |at| &cases[at].1);
+            self.part(shared.program, edge, same);
+            left &= !same;
+        }
+        Ok(())
+    }
+
+    /// The bits of a scalar in a lane.
+    pub(super) fn bits(&self, slot: Slot, lane: usize) -> u64 {
+        match slot {
+            Slot::Word(column) => u64::from(self.columns[column as usize][lane]),
+            Slot::Wide(low, high) => u64::from(self.columns[low as usize][lane]) | u64::from(self.columns[high as usize][lane]) << 32,
+            Slot::Truth(set) => self.sets[set as usize] >> lane & 1,
+        }
+    }
+
+    pub(super) fn undefined_mut(&mut self, kept: Kept) -> &mut Lanes {
+        match kept {
+            Kept::Column(column) => &mut self.undefined[column as usize],
+            Kept::Set(set) => &mut self.sets_undefined[set as usize],
+            Kept::Local(scalar) => &mut self.local_undefined[scalar as usize],
+        }
+    }
+
+    pub(super) fn is_undefined(&self, kept: Kept, lane: usize) -> bool {
+        let lanes = match kept {
+            Kept::Column(column) => self.undefined[column as usize],
+            Kept::Set(set) => self.sets_undefined[set as usize],
+            Kept::Local(word) => self.local_undefined[word as usize],
+        };
+        lanes >> lane & 1 == 1
+    }
+
+    /// The copies of an edge, as if all at once.
+    #[inline]
+    fn cross(&mut self, program: &Program, edge: &Edge) {
+        let moves = &program.moves[edge.first as usize..edge.end as usize];
+        if self.ledger.is_some() {
+            self.cross_notes(moves, edge.overlaps);
+        }
+        if edge.overlaps {
+            return self.cross_at_once(moves);
+        }
+        for step in moves {
+            match (step.to, step.from) {
+                (Slot::Word(to), Slot::Word(from)) => self.copy_column(to, from),
+                (Slot::Truth(to), Slot::Truth(from)) => self.copy_set(to, from),
+                (Slot::Wide(to, above), Slot::Wide(from, from_above)) => {
+                    self.copy_column(to, from);
+                    self.copy_column(above, from_above);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads everything before anything is written.
+    fn cross_at_once(&mut self, moves: &[Move]) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let (mut sets, mut doubts, mut origins) = (Vec::new(), Vec::new(), Vec::new());
+        for step in moves {
+            match step.from {
+                Slot::Word(column) => scratch.push(self.columns[column as usize]),
+                Slot::Wide(low, high) => scratch.extend([self.columns[low as usize], self.columns[high as usize]]),
+                Slot::Truth(set) => sets.push(self.sets[set as usize]),
+            }
+            for (from, to) in kept(step.from).zip(kept(step.to)) {
+                let doubt = *self.undefined_mut(from);
+                doubts.push((to, doubt));
+                if doubt & self.active != 0 {
+                    origins.extend(
+                        column::lanes(doubt & self.active).map(|lane| (to, lane as u8, self.origins.get(&(from, lane as u8)).copied())),
+                    );
+                }
+            }
+        }
+        let (mut columns, mut sets) = (scratch.iter(), sets.into_iter());
+        for step in moves {
+            let mut write = |to: u32| {
+                if let Some(from) = columns.next() {
+                    blend(&mut self.columns[to as usize], from, &self.spread);
+                }
+            };
+            match step.to {
+                Slot::Word(to) => write(to),
+                Slot::Wide(low, high) => {
+                    write(low);
+                    write(high);
+                }
+                Slot::Truth(to) => {
+                    let set = &mut self.sets[to as usize];
+                    *set = *set & !self.active | sets.next().unwrap_or(0) & self.active;
+                }
+            }
+        }
+        let active = self.active;
+        for (to, doubt) in doubts {
+            let lanes = self.undefined_mut(to);
+            *lanes = *lanes & !active | doubt & active;
+        }
+        for (to, lane, origin) in origins {
+            match origin {
+                Some(origin) => drop(self.origins.insert((to, lane), origin)),
+                None => drop(self.origins.remove(&(to, lane))),
+            }
+        }
+        self.scratch = scratch;
+    }
+
+    /// Active lanes of one column := those of another, with what is undefined.
+    #[inline]
+    pub(super) fn copy_column(&mut self, to: u32, from: u32) {
+        let (t, f) = (to as usize, from as usize);
+        if self.active == self.all {
+            self.columns.copy_within(f..f + 1, t);
+        } else if t != f {
+            let [target, source] = self.columns.get_disjoint_mut([t, f]).expect("two registers of the program");
+            blend(target, source, &self.spread);
+        }
+        let doubt = self.undefined[f] & self.active;
+        self.undefined[t] = self.undefined[t] & !self.active | doubt;
+        if doubt != 0 {
+            self.copy_origins(Kept::Column(to), Kept::Column(from), doubt);
+        }
+    }
+
+    #[inline]
+    pub(super) fn copy_set(&mut self, to: u32, from: u32) {
+        let (t, f) = (to as usize, from as usize);
+        self.sets[t] = self.sets[t] & !self.active | self.sets[f] & self.active;
+        let doubt = self.sets_undefined[f] & self.active;
+        self.sets_undefined[t] = self.sets_undefined[t] & !self.active | doubt;
+        if doubt != 0 {
+            self.copy_origins(Kept::Set(to), Kept::Set(from), doubt);
+        }
+    }
+
+    #[cold]
+    pub(super) fn copy_origins(&mut self, to: Kept, from: Kept, lanes: Lanes) {
+        for lane in column::lanes(lanes) {
+            match self.origins.get(&(from, lane as u8)).copied() {
+                Some(origin) => drop(self.origins.insert((to, lane as u8), origin)),
+                None => drop(self.origins.remove(&(to, lane as u8))),
+            }
+        }
+    }
+
+    /// Who made the undefined value there; if nobody did, nothing was ever written, and it is made
+    /// by this load.
+    pub(super) fn origin(&self, kept: Kept, lane: usize, at: u32) -> Origin {
+        let uninitialised = Origin { kind: Unspecified::Uninitialised, instruction: at, invocation: self.number + lane as u32 };
+        self.origins.get(&(kept, lane as u8)).copied().unwrap_or(uninitialised)
+    }
+
+    pub(super) fn who(&self, shared: &Shared<'_>, group: &Group, lane: usize, phase: u32) -> Who {
+        let invocations_each = shared.program.invocations() as u32;
+        Who { invocation: self.number + lane as u32, workgroup: group.number, invocations_each, phase }
+    }
+
+    /// Undefined behaviour at an instruction of the block that runs, in the first of the lanes.
+    #[cold]
+    pub(super) fn broken(&self, shared: &Shared<'_>, ub: Ub, what: String, instruction: u32, lanes: Lanes) -> Broken {
+        let lane = lanes.trailing_zeros();
+        // The rules from the instruction to the end of the block, which are counted already; none
+        // of them is for an OpPhi.
+        let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
+        let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(left));
+        Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None }))
+    }
+
+    /// How many rules the relation would have applied to a lane before it waited,
+    /// if they are counted.
+    pub(super) fn step_of_arrival(&self, lane: usize) -> Option<u64> {
+        self.rules.as_ref().map(|rules| rules[lane].saturating_sub(1))
+    }
+
+    #[cold]
+    fn undefined_control(&self, shared: &Shared<'_>, at: u32, kept: Kept, lanes: Lanes) -> Broken {
+        let origin = self.origin(kept, lanes.trailing_zeros() as usize, at);
+        let what = report::branch_on_undefined(&shared.program.module, at, origin);
+        self.broken(shared, Ub::BranchOnUndefined, what, at, lanes)
+    }
+}
+
+/// Where the undefinedness of a scalar is kept.
+pub(super) fn kept(slot: Slot) -> impl Iterator<Item = Kept> {
+    let (first, second) = match slot {
+        Slot::Word(column) => (Kept::Column(column), None),
+        Slot::Wide(low, high) => (Kept::Column(low), Some(Kept::Column(high))),
+        Slot::Truth(set) => (Kept::Set(set), None),
+    };
+    std::iter::once(first).chain(second)
+}
+
+#[inline]
+pub(super) fn blend(target: &mut Column, source: &Column, spread: &Column) {
+    for ((t, &s), &m) in target.iter_mut().zip(source).zip(spread) {
+        *t = *t & !m | s & m;
+    }
+}
+
+/// The built-in of an invocation, by its number in its workgroup.
+fn value_of(input: Input, size: [u32; 3], dispatch: &Dispatch<'_>, group: [u32; 3], number: u32) -> u32 {
+    let local = [number % size[0], number / size[0] % size[1], number / size[0] / size[1]];
+    match input {
+        Input::Workgroup(k) => group[k as usize],
+        Input::Local(k) => local[k as usize],
+        Input::Global(k) => group[k as usize].wrapping_mul(size[k as usize]).wrapping_add(local[k as usize]),
+        Input::Groups(k) => dispatch.groups[k as usize],
+        Input::LocalIndex => number,
+        Input::Size(k) => size[k as usize],
+    }
+}

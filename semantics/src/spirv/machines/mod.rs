@@ -1,0 +1,4 @@
+//! The machines: one for λV's fragments, and the lockstep machine.
+
+pub mod lockstep;
+pub mod machine;

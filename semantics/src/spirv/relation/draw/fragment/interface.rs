@@ -1,0 +1,153 @@
+//! The interface of the fragment stage: where its inputs come from, and which of its outputs goes
+//! where (Vulkan, Shader Interfaces; Fragment Output Interface).
+
+use rspirv::spirv::{BuiltIn, StorageClass};
+
+use super::super::interface::{self, Effects, Place};
+use super::super::{targets, vertex};
+use crate::number::Profile;
+use crate::raster::Interpolation;
+use crate::spirv::environment::Draw;
+use crate::spirv::grid::prepare::{Refused, unsupported};
+use crate::spirv::module::{EntryPoint, Modes, Module, Variable};
+use crate::spirv::operation::Scalar as ComponentType;
+use crate::spirv::types::Type;
+use crate::undefined::Unspecified;
+
+/// Where a scalar of an input comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source {
+    /// A component of FragCoord.
+    Coordinate(usize),
+    Front,
+    Helper,
+    /// SampleId, of that type: there is one sample.
+    Sample(Type),
+    /// The first word of SampleMask, of that type.
+    Mask(Type),
+    /// What no device need define.
+    Undefined(Unspecified),
+    /// A scalar that the vertices leave, by its place.
+    Vertices(usize, Interpolation),
+}
+
+/// The interface of the fragment stage.
+#[derive(Clone, Debug)]
+pub(in crate::spirv::relation::draw) struct Interface<'m> {
+    pub(super) inputs: Vec<(&'m Variable, Vec<Source>)>,
+    /// By target and component: the variable and the place in it.
+    pub(super) outputs: Vec<[Option<(&'m Variable, usize)>; 4]>,
+    pub(super) depth: Option<&'m Variable>,
+    /// SampleMask: the variable and the place of its first word.
+    pub(super) mask: Option<(&'m Variable, usize)>,
+    pub(super) modes: Modes,
+    pub(super) effects: Effects,
+    pub(super) profile: Profile,
+}
+
+impl<'m> Interface<'m> {
+    /// Of the variables that the fragment stage uses, for the targets of a draw,
+    /// after a vertex stage.
+    pub(in crate::spirv::relation::draw) fn new(
+        module: &'m Module,
+        entry: &EntryPoint,
+        variables: &[&'m Variable],
+        draw: &Draw<'_>,
+        before: &vertex::Interface<'_>,
+    ) -> Result<Interface<'m>, Refused> {
+        let modes = module.modes(entry);
+        let mut interface = Interface {
+            inputs: Vec::new(),
+            outputs: vec![[None; 4]; draw.targets.len()],
+            depth: None,
+            mask: None,
+            effects: interface::effects(module, entry)?,
+            profile: draw.resources.profile(module, draw.fragment),
+            modes,
+        };
+        if !interface.modes.origin_upper_left {
+            return unsupported("a fragment stage without OriginUpperLeft");
+        }
+        for &variable in variables {
+            match variable.class {
+                StorageClass::Input => {
+                    let sources = interface::parts(module, variable)?.into_iter().map(|part| source(part, variable, before));
+                    interface.inputs.push((variable, sources.collect::<Result<_, _>>()?));
+                }
+                StorageClass::Output => interface.output(module, variable, draw)?,
+                StorageClass::Workgroup => return unsupported(format!("OpVariable Workgroup in a draw (%{})", variable.id)),
+                _ => {}
+            }
+        }
+        // What the mask leaves out is as if it were discarded.
+        interface.effects.discards |= interface.mask.is_some();
+        if interface.depth.is_some() && !interface.modes.depth_replacing {
+            return unsupported("a fragment stage with FragDepth and without DepthReplacing");
+        }
+        Ok(interface)
+    }
+
+    fn output(&mut self, module: &Module, variable: &'m Variable, draw: &Draw<'_>) -> Result<(), Refused> {
+        for (index, part) in interface::parts(module, variable)?.into_iter().enumerate() {
+            match part.place {
+                Place::BuiltIn(BuiltIn::FragDepth, _) => self.depth = Some(variable),
+                Place::BuiltIn(BuiltIn::SampleMask, 0) => self.mask = Some((variable, index)),
+                Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
+                Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
+                Place::At(slot) => {
+                    let Some(target) = draw.targets.iter().position(|t| t.location == slot.location) else { continue };
+                    let format = draw.targets[target].image.format();
+                    let component = match part.type_ {
+                        Type::Int { width, signed } => ComponentType::Int { width, signed },
+                        Type::Float { width } => ComponentType::Float { width },
+                        _ => ComponentType::Other,
+                    };
+                    if !targets::fits(format, component) {
+                        return unsupported(format!(
+                            "an output of {component} at location {} for an attachment of format {} (%{})",
+                            slot.location,
+                            format.name(),
+                            variable.id
+                        ));
+                    }
+                    self.outputs[target][slot.component as usize] = Some((variable, index));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// There is one sample, so that a mask is one word; maxSampleMaskWords need not be greater.
+fn masks<T>(variable: &Variable) -> Result<T, Refused> {
+    unsupported(format!("SampleMask of more than one word (%{})", variable.id))
+}
+
+fn source(part: interface::Part, variable: &Variable, before: &vertex::Interface<'_>) -> Result<Source, Refused> {
+    let slot = match part.place {
+        Place::BuiltIn(BuiltIn::FragCoord, index) => return Ok(Source::Coordinate(index as usize)),
+        Place::BuiltIn(BuiltIn::FrontFacing, _) => return Ok(Source::Front),
+        Place::BuiltIn(BuiltIn::HelperInvocation, _) => return Ok(Source::Helper),
+        Place::BuiltIn(BuiltIn::SampleId, _) => return Ok(Source::Sample(part.type_)),
+        Place::BuiltIn(BuiltIn::SampleMask, 0) => return Ok(Source::Mask(part.type_)),
+        Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
+        // Only triangles are drawn, and where a primitive is no point it is undefined (Vulkan,
+        // Built-In Variables, PointCoord).
+        Place::BuiltIn(BuiltIn::PointCoord, _) => return Ok(Source::Undefined(Unspecified::PointCoord)),
+        Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
+        Place::At(slot) => slot,
+    };
+    let Some(place) = before.outputs.iter().position(|output| output.slot == slot) else {
+        return unsupported(format!(
+            "no output of the vertex stage at location {}, component {} for the input %{}",
+            slot.location, slot.component, variable.id
+        ));
+    };
+    if before.outputs[place].type_ != part.type_ {
+        return unsupported(format!("an output of another type at location {} than the input %{}", slot.location, variable.id));
+    }
+    if part.how != Interpolation::Flat && !matches!(part.type_, Type::Float { .. }) {
+        return unsupported(format!("an input of integers without Flat at location {} (%{})", slot.location, variable.id));
+    }
+    Ok(Source::Vertices(place, part.how))
+}

@@ -1,0 +1,372 @@
+//! The fragment stage on the lockstep machine, with what devices may show kept beside the definite
+//! values: 16 quads side by side, then the other ways of lanes that came to open branches, 64 side
+//! by side.
+//!
+//! No lane sees another one here, so the ways of a quad are those of its lanes. A quad that the
+//! machine cannot judge is run by the relation, and so are samples of those that it can: what both
+//! say must be the same, or the relation must leave it open.
+
+use rustc_hash::FxHashMap;
+
+use super::super::targets::Written;
+use super::explore::{Explorer, Quad, Seen};
+use super::operations::{Left, Role};
+use super::{Ended, Fragments, Related, Running};
+use crate::number::sets::Set;
+use crate::number::{Expected, Profile, Why};
+use crate::outcome::{Outcome, Stuck};
+use crate::spirv::concurrency::{Schedule, Topology};
+use crate::spirv::environment::Observation;
+use crate::spirv::grid::Grid;
+use crate::spirv::grid::work::{Begin, Finished};
+use crate::spirv::lockstep::{Broken, Quads, Tag, WAYS};
+use crate::spirv::module::Variable;
+use crate::spirv::step::Sink;
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::undefined::Unspecified;
+
+/// Of so many quads one is run by the relation too.
+const SAMPLES: u32 = 256;
+/// Where so many ways wait, they are gone.
+const POOL: usize = 64;
+
+/// Why the machine does not end a draw.
+pub(in crate::spirv::relation::draw) enum Stopped {
+    /// The relation is to run all of it: it says better how that ends.
+    Again,
+    /// The engines differ.
+    Differ(Stuck),
+}
+
+/// A quad of which some lanes go several ways.
+struct Parted {
+    left: [Left; 4],
+    seen: [Seen; 4],
+    /// How many ways each lane has.
+    ways: [u32; 4],
+    /// Whether not all of them can be told.
+    unsettled: [bool; 4],
+    /// How many are still to be gone.
+    waiting: usize,
+}
+
+/// What a draw by the machine takes.
+pub(in crate::spirv::relation::draw) struct Judged<'j, 'p, 'm> {
+    pub(in crate::spirv::relation::draw) quads: Quads<'p>,
+    pub(in crate::spirv::relation::draw) explorer: Explorer<'m>,
+    pub(in crate::spirv::relation::draw) schedule: &'j Schedule,
+    pub(in crate::spirv::relation::draw) sink: &'j mut dyn Sink,
+    /// Instructions that may be executed.
+    pub(in crate::spirv::relation::draw) fuel: u64,
+    /// Those that the relation has executed.
+    pub(in crate::spirv::relation::draw) by_relation: u64,
+}
+
+/// A lane of the machine that has ended.
+struct Lane<'q, 'p> {
+    quads: &'q Quads<'p>,
+    lane: usize,
+    number: u32,
+}
+
+impl Ended for Lane<'_, '_> {
+    fn is_discarded(&self) -> bool {
+        self.quads.is_discarded(self.lane)
+    }
+
+    fn is_helper(&self) -> bool {
+        self.quads.is_helper(self.lane)
+    }
+
+    fn wanders(&self, _: Profile) -> bool {
+        self.quads.is_parted(self.lane)
+    }
+
+    fn output(&self, variable: &Variable) -> Scalars {
+        let unwritten = Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: self.number };
+        let mut scalars: Scalars = self.quads.left(self.lane, variable.id, unwritten).collect();
+        if self.quads.is_parted(self.lane) {
+            for scalar in &mut scalars {
+                (scalar.trust.doubt, scalar.trust.grid) = (scalar.trust.doubt.or(Some(Why::Control)), None);
+            }
+        }
+        scalars
+    }
+}
+
+/// An invocation of a quad that the relation has run by itself: invocations count from the quad's
+/// first one.
+struct Alone<'f, 'm>(&'f Finished<'m>, u32, u32);
+
+impl Ended for Alone<'_, '_> {
+    fn is_discarded(&self) -> bool {
+        Related(self.0, self.1).is_discarded()
+    }
+
+    fn is_helper(&self) -> bool {
+        Related(self.0, self.1).is_helper()
+    }
+
+    fn wanders(&self, profile: Profile) -> bool {
+        Related(self.0, self.1).wanders(profile)
+    }
+
+    fn output(&self, variable: &Variable) -> Scalars {
+        let mut scalars = Related(self.0, self.1).output(variable);
+        scalars.iter_mut().filter_map(|scalar| scalar.undefined.as_mut()).for_each(|origin| origin.invocation += 4 * self.2);
+        scalars
+    }
+}
+
+impl<'m> Fragments<'m, '_> {
+    /// Runs all quads.
+    ///
+    /// # Errors
+    /// What is not told here.
+    pub(in crate::spirv::relation::draw) fn judge(&mut self, by: &mut Judged<'_, '_, 'm>) -> Result<(), Stopped> {
+        let (mut first, mut more) = (0, true);
+        let mut parted: FxHashMap<u32, Parted> = FxHashMap::default();
+        while more || by.quads.pending() > 0 {
+            let count = if more && by.quads.pending() < POOL { self.judge_quads(by, first, &mut more, &mut parted)? } else { 0 };
+            first += count;
+            match by.quads.pending() {
+                0 if count == 0 && more => return Err(Stopped::Again),
+                0 => {}
+                waiting if waiting < POOL && more && count > 0 => {}
+                _ => self.judge_ways(by, &mut parted)?,
+            }
+        }
+        self.commit();
+        Ok(())
+    }
+
+    /// The next quads, side by side; how many.
+    fn judge_quads(
+        &mut self,
+        by: &mut Judged<'_, '_, 'm>,
+        first: u32,
+        more: &mut bool,
+        parted: &mut FxHashMap<u32, Parted>,
+    ) -> Result<u32, Stopped> {
+        by.quads.begin(first);
+        let mut count = 0;
+        while count < Quads::SIDE_BY_SIDE {
+            let mut left = by.fuel.checked_sub(by.quads.executed() + by.by_relation).ok_or(Stopped::Again)?;
+            let before = left;
+            let begins = self.advance(first + count, &mut left);
+            by.fuel -= before - left;
+            match begins {
+                Ok(Begin::Begins) => {}
+                Ok(Begin::NotYet) => break,
+                Ok(Begin::NoMore) => {
+                    *more = false;
+                    break;
+                }
+                Err(_) => return Err(Stopped::Again),
+            }
+            for lane in 0..4u8 {
+                self.give(by, (first + count, lane), 4 * count as usize + usize::from(lane))?;
+            }
+            count += 1;
+        }
+        if count == 0 {
+            return Ok(0);
+        }
+        by.quads.run(count, by.fuel).map_err(|_: Broken| Stopped::Again)?;
+        let now = by.quads.parted_now();
+        for number in first..first + count {
+            let at = 4 * (number - first) as usize;
+            let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
+            if (at..at + 4).any(|lane| by.quads.is_left(lane)) {
+                by.quads.drop_ways(|(quad, _)| quad == number);
+                let left = self.quad_by_relation(by, number)?;
+                self.left.insert(number, left);
+                continue;
+            }
+            let helps = running.roles.map(|role| role == Role::Helper);
+            by.quads.drop_ways(|(quad, lane)| quad == number && helps[usize::from(lane)]);
+            let left = [0, 1, 2, 3].map(|lane: usize| {
+                let ended = Lane { quads: &by.quads, lane: at + lane, number: 4 * number + lane as u32 };
+                self.leaves(running, lane, &ended)
+            });
+            let roles = running.roles;
+            let seen = [0, 1, 2, 3].map(|lane| self.seen(&by.quads, at + lane, roles[lane].is_helper()));
+            let unsettled = [0, 1, 2, 3].map(|lane| by.quads.is_unsettled(at + lane));
+            let mut quad = Parted { left, seen, ways: [1; 4], unsettled, waiting: 0 };
+            for &(_, lane) in now.iter().filter(|(of, lane)| *of == number && !helps[usize::from(*lane)]) {
+                quad.ways[usize::from(lane)] += 1;
+                quad.waiting += 1;
+            }
+            match quad.waiting {
+                0 => self.settle(by, number, quad)?,
+                _ => drop(parted.insert(number, quad)),
+            }
+        }
+        Ok(count)
+    }
+
+    /// Some of the ways that are to be gone, side by side.
+    fn judge_ways(&mut self, by: &mut Judged<'_, '_, 'm>, parted: &mut FxHashMap<u32, Parted>) -> Result<(), Stopped> {
+        let some = by.quads.take_ways();
+        for (lane, &(tag, _)) in some.iter().enumerate().filter(|(_, (_, begins))| *begins) {
+            self.give(by, tag, lane)?;
+        }
+        by.quads.run_ways(by.fuel).map_err(|_: Broken| Stopped::Again)?;
+        for (number, lane) in by.quads.parted_now() {
+            let Some(quad) = parted.get_mut(&number) else { continue };
+            quad.ways[usize::from(lane)] += 1;
+            quad.waiting += 1;
+        }
+        for (lane, &((number, of_quad), _)) in some.iter().enumerate() {
+            let of_quad = usize::from(of_quad);
+            let Some(helper) = self.running.get(&number).map(|running| running.roles[of_quad].is_helper()) else { continue };
+            let seen = self.seen(&by.quads, lane, helper);
+            let Some(quad) = parted.get_mut(&number) else { continue };
+            quad.seen[of_quad].also(seen);
+            quad.unsettled[of_quad] |= by.quads.is_unsettled(lane) || quad.ways[of_quad] > WAYS;
+            quad.waiting -= 1;
+        }
+        // What is unsettled is not followed on.
+        let is_dropped = |(number, lane): Tag| parted.get(&number).is_some_and(|quad| quad.unsettled[usize::from(lane)]);
+        let dropped = by.quads.drop_ways(is_dropped);
+        for number in dropped {
+            if let Some(quad) = parted.get_mut(&number) {
+                quad.waiting -= 1;
+            }
+        }
+        let done: Vec<u32> = parted.iter().filter(|(_, quad)| quad.waiting == 0).map(|(&number, _)| number).collect();
+        for number in done {
+            if let Some(quad) = parted.remove(&number) {
+                self.settle(by, number, quad)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a lane of the machine what a lane of a quad is given.
+    fn give(&self, by: &mut Judged<'_, '_, 'm>, (number, of_quad): Tag, lane: usize) -> Result<(), Stopped> {
+        by.quads.tag(lane, (number, of_quad));
+        let of_quad = usize::from(of_quad);
+        let begun = self.running.get(&number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
+        for (variable, sources) in &self.interface.inputs {
+            let (kind, instruction) = (Unspecified::UnwrittenOutput, variable.instruction);
+            let unwritten = Origin { kind, instruction, invocation: 4 * number + of_quad as u32 };
+            let sets = by.quads.sets().ok_or(Stopped::Again)?;
+            let given = sources.iter().map(|&source| self.given(begun, of_quad, source, unwritten, sets));
+            let scalars = given.collect::<Result<Scalars, _>>().map_err(|_| Stopped::Again)?;
+            by.quads.give(lane, variable.id, &scalars);
+        }
+        Ok(())
+    }
+
+    /// What a lane of the machine shows on the way that it went.
+    fn seen(&self, quads: &Quads<'_>, lane: usize, began_as_helper: bool) -> Seen {
+        let unwritten =
+            |variable: &Variable| Origin { kind: Unspecified::UnwrittenOutput, instruction: variable.instruction, invocation: lane as u32 };
+        let component = |place: &Option<(&Variable, usize)>| {
+            let (variable, index) = (*place)?;
+            let scalar = quads.left(lane, variable.id, unwritten(variable)).nth(index)?;
+            scalar.undefined.is_none().then(|| quads.set_of(&scalar))
+        };
+        let written = self.interface.outputs.iter().map(|places| [0, 1, 2, 3].map(|c: usize| component(&places[c])));
+        Seen { gone: quads.is_discarded(lane) || quads.is_helper(lane) && !began_as_helper, written: written.collect() }
+    }
+
+    /// All ways of a quad are gone: what it leaves, with sets where definite values leave it open.
+    fn settle(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32, quad: Parted) -> Result<(), Stopped> {
+        let Parted { left, seen, unsettled, .. } = quad;
+        let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
+        let roles = running.roles;
+        self.left.insert(number, left);
+        self.put_seen(number, seen, |lane| !unsettled[lane], roles);
+        if number.is_multiple_of(SAMPLES) {
+            let related = self.quad_by_relation(by, number)?;
+            let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
+            let machine = self.left.get(&number).map_or(&[][..], |left| left);
+            for (lane, (machine, relation)) in machine.iter().zip(&related).enumerate() {
+                if let Some(what) = differs(machine, relation, self.interface.profile) {
+                    return Err(Stopped::Differ(disagreement(running, lane, &what)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a quad leaves by the relation: by definite values, and over sets where those leave it
+    /// open.
+    fn quad_by_relation(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32) -> Result<[Left; 4], Stopped> {
+        let Judged { explorer, schedule, sink, .. } = by;
+        let Ok(topology) = Topology::new(1, 4, 1) else { return Err(Stopped::Again) };
+        let begun = self.running.get(&number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
+        let fuel = by.fuel.saturating_sub(by.quads.executed() + by.by_relation);
+        let work = self.quad_of(begun);
+        let grid = Grid::of(self.module, explorer.relation, explorer.stage.clone(), work, topology, fuel);
+        let mut grid = grid.until(self.draw.limits.time);
+        grid.go(schedule, *sink);
+        let (quad, report): (Quad<'m>, _) = grid.end();
+        let observed: Observation = match report.outcome {
+            Outcome::Observed(observed) => observed,
+            _ => return Err(Stopped::Again),
+        };
+        by.by_relation += observed.instructions;
+        let members = <[Finished<'m>; 4]>::try_from(quad.finished).map_err(|_| Stopped::Again)?;
+        let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
+        let left = [0, 1, 2, 3].map(|lane: usize| self.leaves(running, lane, &Alone(&members[lane], lane as u32, number)));
+        let kept = self.left.insert(number, left);
+        self.explore(&mut by.explorer, number);
+        let left = self.left.remove(&number).ok_or(Stopped::Again)?;
+        kept.map(|kept| self.left.insert(number, kept));
+        Ok(left)
+    }
+}
+
+/// What a device may show of what is written.
+fn expected(written: &Written, profile: Profile) -> Result<Expected, Option<Unspecified>> {
+    match written {
+        Written::Scalar(Scalar { undefined: Some(origin), .. }) => Err(Some(origin.kind)),
+        Written::Scalar(scalar) => Ok(scalar.lane().judge(profile)),
+        Written::Within(_, set) => Ok(Expected::of(*set, Why::Approximate)),
+        Written::Nothing => Err(None),
+        Written::Unknown(why) => Ok(Expected::Undecided(*why)),
+    }
+}
+
+/// Whether two sets are the same. Of a set that has no room for another span, the ways that made it
+/// may have come in another order.
+fn are_alike(one: &Set, other: &Set) -> bool {
+    let full = |set: &Set| set.spans().len() == Set::SPANS;
+    one == other || full(one) && full(other) && one.hull() == other.hull()
+}
+
+/// How what the machine leaves of a lane differs from what the relation does, if it is not only
+/// more precise.
+fn differs(machine: &Left, relation: &Left, profile: Profile) -> Option<String> {
+    if machine.role != relation.role && relation.stays {
+        return Some(format!("the machine has {:?}, the relation {:?}", machine.role, relation.role));
+    }
+    let pairs = machine.written.iter().flatten().zip(relation.written.iter().flatten());
+    pairs.enumerate().find_map(|(at, (machine, relation))| {
+        let [machine, relation] = [machine, relation].map(|written| expected(written, profile));
+        let same = match (&machine, &relation) {
+            (_, Ok(Expected::Undecided(_))) => true,
+            (Ok(Expected::Within(machine)), Ok(Expected::Within(relation))) => are_alike(machine, relation),
+            (machine, relation) => machine == relation,
+        };
+        (!same).then(|| format!("component {at} is {machine:?} by the machine, {relation:?} by the relation"))
+    })
+}
+
+fn disagreement(running: &Running, lane: usize, what: &str) -> Stuck {
+    let [x, y] = running.pixel(lane);
+    Stuck { why: format!("the engines differ: {what}"), at: format!("fragment stage, pixel ({x}, {y}) of triangle {}", running.triangle) }
+}
+
+impl Stopped {
+    /// The outcome, if it is not for the relation to say.
+    pub(in crate::spirv::relation::draw) fn outcome<T>(self) -> Option<Outcome<T>> {
+        match self {
+            Stopped::Again => None,
+            Stopped::Differ(stuck) => Some(Outcome::Stuck(stuck)),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What becomes of what invocations leave: fragments are discarded, tested and written (Vulkan,
+//! Fragment Operations).
+
+use rspirv::spirv::ExecutionMode;
+use smallvec::SmallVec;
+
+use super::super::targets::{Presence, Written};
+use super::{Fragments, Interface, Queued, Running};
+use crate::number::{Expected, Inexact, Interval, Profile, Why};
+use crate::raster::{self, DepthBuffer, Doubt, Lane};
+use crate::spirv::environment::Draw;
+use crate::spirv::module::Variable;
+use crate::spirv::value::{Scalar, Scalars};
+
+/// What an invocation of a quad is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Derivatives only.
+    Helper,
+    /// A fragment.
+    Fragment(Presence),
+}
+
+impl Role {
+    pub(super) fn of(lane: Lane) -> Role {
+        match (lane.covered, lane.doubt) {
+            (false, Doubt::None) => Role::Helper,
+            (true, Doubt::None) => Role::Fragment(Presence::Sure),
+            (true, _) => Role::Fragment(Presence::Here),
+            (false, _) => Role::Fragment(Presence::Elsewhere),
+        }
+    }
+
+    /// Whether it is a helper invocation, by the definite answer.
+    pub(super) fn is_helper(self) -> bool {
+        matches!(self, Role::Helper | Role::Fragment(Presence::Elsewhere))
+    }
+
+    /// After a test that may depend on the device.
+    fn after(self, passed: raster::Passed) -> Role {
+        match (self, passed.passed, passed.certain) {
+            (Role::Helper, ..) | (_, false, true) => Role::Helper,
+            (_, true, true) => self,
+            (Role::Fragment(Presence::Open(_)), true, _) => self,
+            (Role::Fragment(Presence::Elsewhere), ..) | (_, false, false) => Role::Fragment(Presence::Elsewhere),
+            (_, true, false) => Role::Fragment(Presence::Here),
+        }
+    }
+
+    /// After the sample mask that the stage writes: a sample whose bit is 0 is not covered, and no
+    /// bit covers one that was not (Vulkan, Built-In Variables, SampleMask).
+    fn masked(self, mask: Scalar) -> Role {
+        match (mask.undefined, self) {
+            (Some(origin), Role::Fragment(Presence::Sure | Presence::Here)) => Role::Fragment(Presence::Open(origin)),
+            (Some(_), _) => self,
+            (None, _) => self.after(raster::Passed { passed: mask.bits & 1 == 1, certain: mask.trust.doubt.is_none() }),
+        }
+    }
+}
+
+/// What an invocation leaves for the attachments.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    pub(super) role: Role,
+    /// By target.
+    pub(super) written: Vec<[Written; 4]>,
+    depth: Inexact,
+    /// Whether every device that has the fragment keeps it.
+    pub(super) stays: bool,
+}
+
+/// An invocation that has ended, by whatever engine.
+pub(in crate::spirv::relation::draw) trait Ended {
+    /// Whether it was discarded.
+    fn is_discarded(&self) -> bool;
+    /// Whether it is a helper invocation.
+    fn is_helper(&self) -> bool;
+    /// Whether control may have gone another way on a device of that profile.
+    fn wanders(&self, profile: Profile) -> bool;
+    /// What an output variable holds.
+    fn output(&self, variable: &Variable) -> Scalars;
+}
+
+impl Fragments<'_, '_> {
+    /// What an invocation that has ended leaves.
+    pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
+        let Interface { effects, profile, .. } = self.interface;
+        let mut role = quad.roles[lane];
+        let nothing = Left { role: Role::Helper, written: Vec::new(), depth: quad.depths[lane], stays: false };
+        let wandering = ended.wanders(profile);
+        let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
+        let gone = ended.is_discarded() || demoted;
+        let mut stays = !wandering || !effects.discards;
+        if role == Role::Helper || gone && !wandering {
+            return nothing;
+        }
+        if gone {
+            role = Role::Fragment(Presence::Elsewhere);
+        } else if wandering && effects.discards && role == Role::Fragment(Presence::Sure) {
+            role = Role::Fragment(Presence::Here);
+        }
+        // What it would have done as another's fragment is not known where it can tell.
+        let mut unknown = match role {
+            _ if gone => Some(Why::Control),
+            Role::Fragment(Presence::Elsewhere) if effects.sees_helpers => Some(Why::Coverage),
+            _ => None,
+        };
+        let mut held: SmallVec<[(u32, Scalars); 2]> = SmallVec::new();
+        let mut scalar = |variable: &Variable, index: usize| {
+            if !held.iter().any(|(id, _)| *id == variable.id) {
+                held.push((variable.id, ended.output(variable)));
+            }
+            held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
+        };
+        if let (Some((variable, index)), None) = (self.interface.mask, unknown) {
+            let (before, mask) = (role, scalar(variable, index));
+            stays &= mask.is_none_or(|mask| mask.undefined.is_none() && mask.trust.doubt.is_none());
+            role = mask.map_or(role, |mask| role.masked(mask));
+            if role == Role::Helper {
+                return nothing;
+            }
+            // Nor what it writes where another mask would let it.
+            if role != before && role == Role::Fragment(Presence::Elsewhere) {
+                unknown = Some(Why::Coverage);
+            }
+        }
+        let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
+            (Some(why), _) => Written::Unknown(why),
+            (None, Some((variable, index))) => scalar(variable, index).map_or(Written::Nothing, Written::Scalar),
+            (None, None) => Written::Nothing,
+        };
+        let written = self.interface.outputs.iter().map(|places| places.map(&mut component)).collect();
+        let depth = match (self.interface.depth, unknown) {
+            (None, None) if self.interface.modes.depth_replacing => self.replaced(quad.depths[lane], None),
+            (None, _) => quad.depths[lane],
+            (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..quad.depths[lane] },
+            (Some(variable), None) => self.replaced(quad.depths[lane], scalar(variable, 0)),
+        };
+        Left { role, written, depth, stays }
+    }
+
+    /// The depth that a stage writes. One that the mode or the range does not
+    /// allow may be anything.
+    fn replaced(&self, interpolated: Inexact, written: Option<Scalar>) -> Inexact {
+        let any = Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated };
+        let Some(scalar) = written.filter(|s| s.undefined.is_none()) else { return any };
+        let value = f64::from(f32::from_bits(scalar.bits as u32));
+        let undecided = matches!(scalar.lane().judge(self.interface.profile), Expected::Undecided(_));
+        let promised = match self.interface.modes.depth {
+            // Whether it is more or less than the depth before the bias or after it is not said.
+            Some(_) if self.draw.state.depth_bias.is_some() => false,
+            Some(ExecutionMode::DepthGreater) => value >= interpolated.allowed.high,
+            Some(ExecutionMode::DepthLess) => value <= interpolated.allowed.low,
+            Some(ExecutionMode::DepthUnchanged) => Interval::point(value) == interpolated.allowed,
+            _ => true,
+        };
+        if undecided || !promised || !(0.0..=1.0).contains(&value) {
+            return Inexact { value: if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }, ..any };
+        }
+        Inexact::exact(value)
+    }
+
+    /// Whatever can reach the attachments does.
+    pub(super) fn commit(&mut self) {
+        while let Some(&queued) = self.queue.front() {
+            match queued {
+                Queued::Unknown => self.doubt_area(),
+                Queued::Quad(workgroup) => {
+                    let Some(left) = self.left.remove(&workgroup) else { return };
+                    let Some(quad) = self.running.remove(&workgroup) else { return };
+                    for (lane, left) in left.into_iter().enumerate() {
+                        let pixel = quad.pixel(lane);
+                        let role = match self.interface.modes.early_fragment_tests {
+                            true => left.role,
+                            false => test(&mut self.depth, self.draw, pixel, left.role, left.depth),
+                        };
+                        let Role::Fragment(presence) = role else { continue };
+                        // Where it may be discarded, what was there before may stay.
+                        let edge = quad.edges[lane].filter(|_| left.stays);
+                        for (target, written) in self.targets.iter_mut().zip(left.written) {
+                            target.write(pixel, written, presence, edge, self.interface.profile);
+                        }
+                    }
+                }
+            }
+            self.queue.pop_front();
+        }
+    }
+
+    /// A device may have any fragment of a triangle of which nothing is known.
+    pub(super) fn doubt_area(&mut self) {
+        let area = self.draw.state.area;
+        for pixel in (area.y..area.end_y).flat_map(|y| (area.x..area.end_x).map(move |x| [x, y])) {
+            for target in &mut self.targets {
+                target.write(pixel, [Written::Unknown(Why::Coverage); 4], Presence::Elsewhere, None, self.interface.profile);
+            }
+            if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
+                depth.doubt(pixel);
+            }
+        }
+    }
+}
+
+/// The depth bounds test and the depth test of what an invocation is for.
+pub(super) fn test(buffer: &mut Option<DepthBuffer>, draw: &Draw<'_>, pixel: [u32; 2], role: Role, depth: Inexact) -> Role {
+    let (Some(buffer), Some(target), Role::Fragment(_)) = (buffer, draw.depth, role) else { return role };
+    let role = draw.state.depth_bounds.map_or(role, |bounds| role.after(buffer.within(pixel, bounds)));
+    let Role::Fragment(presence) = role else { return role };
+    role.after(match presence {
+        Presence::Elsewhere | Presence::Open(_) => buffer.test_absent(pixel, depth, target.compare, target.writes),
+        _ => buffer.test(pixel, depth, target.compare, target.writes, presence == Presence::Sure),
+    })
+}

@@ -1,0 +1,549 @@
+//! Words to instructions: the physical layout of a SPIR-V module (SPIR-V §2.3),
+//! checked word by word.
+//!
+//! Decoding holds every operand to the grammar, so that what comes after may index operands without
+//! looking. It does not know what a module means: that is [`crate::spirv::module`]. Memory is in
+//! proportion to the words, whatever they say, plus four bytes for each id below the bound (which
+//! the operating system gives only where they are touched).
+
+use rspirv::spirv::MAGIC_NUMBER;
+use smallvec::SmallVec;
+
+use crate::outcome::Limit;
+use crate::spirv::grammar::{self, Op, OperandKind, Operands, Set, SetInstruction};
+
+/// The number of words of a module's header.
+pub const HEADER_WORDS: usize = 5;
+/// The bound on ids that SPIR-V §2.17 requires of every implementation, and that is our limit.
+pub const MAX_ID_BOUND: u32 = 4_194_303;
+/// The longest module, in words.
+pub const MAX_WORDS: usize = 1 << 22;
+
+/// The header of a module, SPIR-V §2.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Major version; 1.
+    pub major: u8,
+    /// Minor version; 0 to 6.
+    pub minor: u8,
+    /// The generator's magic number.
+    pub generator: u32,
+    /// Every id is below this.
+    pub bound: u32,
+    /// Reserved: 0.
+    pub schema: u32,
+}
+
+/// One instruction: where its words are, and its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// The opcode.
+    pub op: Op,
+    /// How many words it has, the first included.
+    pub word_count: u16,
+    /// The offset of its first word in the module.
+    pub offset: u32,
+    /// The id of its result type, or 0.
+    pub result_type: u32,
+    /// Its result id, or 0.
+    pub result: u32,
+}
+
+impl Instruction {
+    /// All its words.
+    #[inline]
+    pub fn words<'w>(&self, module: &'w [u32]) -> &'w [u32] {
+        &module[self.offset as usize..self.offset as usize + self.word_count as usize]
+    }
+
+    /// Its operands after result type and result.
+    #[inline]
+    pub fn operands<'w>(&self, module: &'w [u32]) -> &'w [u32] {
+        let results = (self.result_type != 0) as usize + (self.result != 0) as usize;
+        &self.words(module)[1 + results..]
+    }
+
+    /// The operands that may be pointers, of its operands: no literal is among them.
+    pub(in crate::spirv) fn pointers<'w>(&self, operands: &'w [u32]) -> &'w [u32] {
+        match self.op {
+            Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain | Op::ArrayLength | Op::CopyObject => &operands[..1],
+            Op::CopyMemory => &operands[..2],
+            Op::FunctionCall => &operands[1..],
+            Op::ExtInst => &operands[2..],
+            Op::Phi => operands,
+            op if Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32 => &operands[..1],
+            _ => &[],
+        }
+    }
+
+    /// Whether it is an `op`.
+    #[inline]
+    pub fn is(&self, op: Op) -> bool {
+        self.op == op
+    }
+
+    /// The opcode's name, as `OpFAdd`.
+    pub fn name(&self) -> String {
+        format!("Op{:?}", self.op)
+    }
+}
+
+/// A decoded module.
+#[derive(Clone, Debug)]
+pub struct Decoded<'w> {
+    /// The words, header included.
+    pub words: &'w [u32],
+    /// The header.
+    pub header: Header,
+    /// The instructions, in order.
+    pub instructions: Vec<Instruction>,
+    /// For each id, the index of the instruction that defines it plus 1, or 0.
+    pub definitions: Vec<u32>,
+    sets: Imports,
+}
+
+/// The extended instruction sets that are imported and that the grammar has, by the index of their
+/// import plus 1, ascending.
+type Imports = SmallVec<[(u32, &'static Set); 2]>;
+
+fn imported(sets: &Imports, definitions: &[u32], id: u32) -> Option<&'static Set> {
+    let definition = *definitions.get(id as usize)?;
+    sets.binary_search_by_key(&definition, |&(import, _)| import).ok().map(|i| sets[i].1)
+}
+
+impl Decoded<'_> {
+    /// The extended instruction set that an id imports, if the grammar has it.
+    pub fn set(&self, id: u32) -> Option<&'static Set> {
+        imported(&self.sets, &self.definitions, id)
+    }
+}
+
+/// The kinds of malformed words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Malformed {
+    /// The number of bytes is no multiple of 4.
+    ByteLength,
+    /// Fewer words than a header has.
+    Header,
+    /// The first word is not the magic number.
+    Magic,
+    /// The first word is the magic number in the other byte order.
+    ByteSwapped,
+    /// The version is not one of 1.0 to 1.6.
+    Version,
+    /// The bound is 0.
+    Bound,
+    /// The reserved word of the header is not 0.
+    Schema,
+    /// An instruction with a word count of 0.
+    ZeroWordCount,
+    /// The words end before the instruction does.
+    Truncated,
+    /// The opcode is in no grammar.
+    UnknownOpcode,
+    /// An operand that the grammar requires is missing.
+    MissingOperand,
+    /// Words are left over after the last operand.
+    ExtraOperands,
+    /// A string without a terminating zero in its instruction.
+    UnterminatedString,
+    /// A string that is not UTF-8.
+    StringEncoding,
+    /// The bytes after a string's terminating zero are not 0.
+    StringPadding,
+    /// An id is 0.
+    ZeroId,
+    /// An id is not below the bound.
+    IdOutOfBound,
+    /// A result id that an earlier instruction has.
+    IdDefinedTwice,
+    /// An enumerant or mask bit that the grammar does not have.
+    UnknownEnumerant,
+    /// A number in an extended instruction set that has no instruction.
+    UnknownSetInstruction,
+    /// A literal whose type is not known to be an integer or float of at most 64 bits.
+    LiteralType,
+}
+
+impl Malformed {
+    /// Every kind.
+    pub const ALL: &'static [Malformed] = &[
+        Malformed::ByteLength,
+        Malformed::Header,
+        Malformed::Magic,
+        Malformed::ByteSwapped,
+        Malformed::Version,
+        Malformed::Bound,
+        Malformed::Schema,
+        Malformed::ZeroWordCount,
+        Malformed::Truncated,
+        Malformed::UnknownOpcode,
+        Malformed::MissingOperand,
+        Malformed::ExtraOperands,
+        Malformed::UnterminatedString,
+        Malformed::StringEncoding,
+        Malformed::StringPadding,
+        Malformed::ZeroId,
+        Malformed::IdOutOfBound,
+        Malformed::IdDefinedTwice,
+        Malformed::UnknownEnumerant,
+        Malformed::UnknownSetInstruction,
+        Malformed::LiteralType,
+    ];
+
+    /// The stable id, as `words/truncated`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Malformed::ByteLength => "words/byte-length",
+            Malformed::Header => "words/header",
+            Malformed::Magic => "words/magic",
+            Malformed::ByteSwapped => "words/byte-swapped",
+            Malformed::Version => "words/version",
+            Malformed::Bound => "words/bound",
+            Malformed::Schema => "words/schema",
+            Malformed::ZeroWordCount => "words/zero-word-count",
+            Malformed::Truncated => "words/truncated",
+            Malformed::UnknownOpcode => "words/unknown-opcode",
+            Malformed::MissingOperand => "words/missing-operand",
+            Malformed::ExtraOperands => "words/extra-operands",
+            Malformed::UnterminatedString => "words/unterminated-string",
+            Malformed::StringEncoding => "words/string-encoding",
+            Malformed::StringPadding => "words/string-padding",
+            Malformed::ZeroId => "words/zero-id",
+            Malformed::IdOutOfBound => "words/id-out-of-bound",
+            Malformed::IdDefinedTwice => "words/id-defined-twice",
+            Malformed::UnknownEnumerant => "words/unknown-enumerant",
+            Malformed::UnknownSetInstruction => "words/unknown-set-instruction",
+            Malformed::LiteralType => "words/literal-type",
+        }
+    }
+}
+
+/// Why words are no module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WordsError {
+    /// They are malformed.
+    Malformed {
+        /// How.
+        kind: Malformed,
+        /// The offset in words of the word at fault.
+        offset: usize,
+        /// What was found against what is required, one sentence.
+        what: String,
+    },
+    /// They pass one of our limits.
+    Limit(Limit),
+}
+
+impl WordsError {
+    #[cold]
+    fn new(kind: Malformed, offset: usize, what: impl Into<String>) -> WordsError {
+        WordsError::Malformed { kind, offset, what: what.into() }
+    }
+
+    /// The kind, where the words are malformed.
+    pub fn kind(&self) -> Option<Malformed> {
+        match self {
+            WordsError::Malformed { kind, .. } => Some(*kind),
+            WordsError::Limit(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Display for WordsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            WordsError::Malformed { kind, offset, what } => write!(f, "error[{}]: word {offset}: {what}", kind.id()),
+            WordsError::Limit(limit) => limit.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for WordsError {}
+
+/// The words of a file: little-endian, or big-endian if the magic number says so (SPIR-V §3.1).
+pub fn words_of_bytes(bytes: &[u8]) -> Result<Vec<u32>, WordsError> {
+    if !bytes.len().is_multiple_of(4) {
+        let what = format!("{} bytes are no whole number of 4-byte words", bytes.len());
+        return Err(WordsError::new(Malformed::ByteLength, bytes.len() / 4, what));
+    }
+    let quads = bytes.chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
+    let big = bytes.len() >= 4 && bytes[..4] == MAGIC_NUMBER.to_be_bytes();
+    Ok(if big { quads.map(u32::from_be_bytes).collect() } else { quads.map(u32::from_le_bytes).collect() })
+}
+
+/// The file of words: little-endian.
+pub fn bytes_of_words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// Decodes the header alone.
+pub fn header(words: &[u32]) -> Result<Header, WordsError> {
+    if words.len() > MAX_WORDS {
+        return Err(WordsError::Limit(Limit { what: "words in a module", bound: MAX_WORDS as u64 }));
+    }
+    let &[magic, version, generator, bound, schema, ..] = words else {
+        let what = format!("{} words, but the header alone has {HEADER_WORDS}", words.len());
+        return Err(WordsError::new(Malformed::Header, words.len(), what));
+    };
+    if magic == MAGIC_NUMBER.swap_bytes() {
+        return Err(WordsError::new(Malformed::ByteSwapped, 0, "the magic number is byte-swapped: swap the bytes of every word"));
+    }
+    if magic != MAGIC_NUMBER {
+        let what = format!("the magic number is {magic:#010x}; SPIR-V begins with {MAGIC_NUMBER:#010x}");
+        return Err(WordsError::new(Malformed::Magic, 0, what));
+    }
+    let [pad, major, minor, low] = version.to_be_bytes();
+    if pad != 0 || low != 0 || major != 1 || minor > 6 {
+        let what = format!("version word {version:#010x} is none of 1.0 to 1.6");
+        return Err(WordsError::new(Malformed::Version, 1, what));
+    }
+    if bound == 0 {
+        return Err(WordsError::new(Malformed::Bound, 3, "the id bound is 0; it must be above every id"));
+    }
+    if bound > MAX_ID_BOUND {
+        return Err(WordsError::Limit(Limit { what: "ids (the bound in the header)", bound: MAX_ID_BOUND as u64 }));
+    }
+    if schema != 0 {
+        return Err(WordsError::new(Malformed::Schema, 4, format!("the reserved word is {schema}; it must be 0")));
+    }
+    Ok(Header { major, minor, generator, bound, schema })
+}
+
+/// Decodes a module.
+pub fn decode(words: &[u32]) -> Result<Decoded<'_>, WordsError> {
+    let header = header(words)?;
+    let mut reader = Reader {
+        words,
+        instructions: Vec::with_capacity((words.len() - HEADER_WORDS) / 4 + 1),
+        definitions: vec![0; header.bound as usize],
+        sets: SmallVec::new(),
+        at: HEADER_WORDS,
+        end: HEADER_WORDS,
+        current: Instruction { op: Op::Nop, word_count: 0, offset: 0, result_type: 0, result: 0 },
+        last_id: 0,
+    };
+    while reader.end < words.len() {
+        reader.instruction()?;
+    }
+    Ok(Decoded { words, header, instructions: reader.instructions, definitions: reader.definitions, sets: reader.sets })
+}
+
+/// The state of decoding; reads the operands of the instruction `current` between `at` and `end`.
+struct Reader<'w> {
+    words: &'w [u32],
+    instructions: Vec<Instruction>,
+    definitions: Vec<u32>,
+    sets: Imports,
+    at: usize,
+    end: usize,
+    current: Instruction,
+    last_id: u32,
+}
+
+impl Reader<'_> {
+    fn instruction(&mut self) -> Result<(), WordsError> {
+        let offset = self.end;
+        let first = self.words[offset];
+        let (opcode, word_count) = (first as u16, (first >> 16) as u16);
+        if word_count == 0 {
+            return Err(WordsError::new(Malformed::ZeroWordCount, offset, format!("{} has word count 0", grammar::op_name(opcode))));
+        }
+        let left = self.words.len() - offset;
+        if word_count as usize > left {
+            let what = format!("{} has {word_count} words, but the module ends after {left}", grammar::op_name(opcode));
+            return Err(WordsError::new(Malformed::Truncated, offset, what));
+        }
+        let Some(grammar) = grammar::instruction(opcode) else {
+            return Err(WordsError::new(Malformed::UnknownOpcode, offset, format!("no instruction has opcode {opcode}")));
+        };
+        self.at = offset + 1;
+        self.end = offset + word_count as usize;
+        self.current = Instruction { op: grammar.opcode, word_count, offset: offset as u32, result_type: 0, result: 0 };
+        grammar::walk(grammar, self)?;
+        if self.at < self.end {
+            let what = format!("Op{} has {} words after its last operand", grammar.opname, self.end - self.at);
+            return Err(WordsError::new(Malformed::ExtraOperands, self.at, what));
+        }
+        if self.current.result != 0 {
+            let definition = &mut self.definitions[self.current.result as usize];
+            if *definition != 0 {
+                let what = format!("%{} is already the result of an earlier instruction", self.current.result);
+                return Err(WordsError::new(Malformed::IdDefinedTwice, offset, what));
+            }
+            *definition = self.instructions.len() as u32 + 1;
+        }
+        if self.current.is(Op::ExtInstImport) {
+            let (name, _) = string_at(&self.words[offset + 2..self.end]).expect("the walk has checked the string");
+            self.sets.extend(grammar::set(&name).map(|set| (self.instructions.len() as u32 + 1, set)));
+        }
+        self.instructions.push(self.current);
+        Ok(())
+    }
+
+    /// The words of a literal whose type the instruction names: by its result type, or by
+    /// OpSwitch's selector.
+    fn literal_words(&self) -> Result<usize, WordsError> {
+        let type_id = match self.current.result_type {
+            0 => self.definition(self.last_selector()).map_or(0, |selector| selector.result_type),
+            result_type => result_type,
+        };
+        let width = self.definition(type_id).and_then(|t| numeric_width(t, self.words));
+        match width {
+            Some(width) => Ok(width.div_ceil(32) as usize),
+            None => {
+                let what = format!(
+                    "the literal of {} has type %{type_id}, which is no earlier integer or float type of at most 64 bits",
+                    self.current.name()
+                );
+                Err(WordsError::new(Malformed::LiteralType, self.at, what))
+            }
+        }
+    }
+
+    fn last_selector(&self) -> u32 {
+        self.words[self.current.offset as usize + 1]
+    }
+
+    fn definition(&self, id: u32) -> Option<&Instruction> {
+        let index = *self.definitions.get(id as usize)?;
+        self.instructions.get((index as usize).wrapping_sub(1))
+    }
+
+    #[cold]
+    fn bad_id(&self, id: u32) -> WordsError {
+        if id == 0 {
+            return WordsError::new(Malformed::ZeroId, self.at, format!("an id of {} is 0", self.current.name()));
+        }
+        let what = format!("%{id} of {} is not below the bound {}", self.current.name(), self.definitions.len());
+        WordsError::new(Malformed::IdOutOfBound, self.at, what)
+    }
+
+    #[cold]
+    fn missing(&self, kind: OperandKind) -> WordsError {
+        let what = format!("{} ends where its grammar has {}", self.current.name(), grammar::kind_name(kind));
+        WordsError::new(Malformed::MissingOperand, self.at, what)
+    }
+}
+
+/// The width in bits of an integer or float type of at most 64 bits.
+pub(in crate::spirv) fn numeric_width(type_: &Instruction, module: &[u32]) -> Option<u32> {
+    let width = match type_.is(Op::TypeInt) || type_.is(Op::TypeFloat) {
+        true => type_.operands(module)[0],
+        false => return None,
+    };
+    (1..=64).contains(&width).then_some(width)
+}
+
+impl Operands for Reader<'_> {
+    type Error = WordsError;
+
+    #[inline]
+    fn at_end(&mut self) -> bool {
+        self.at >= self.end
+    }
+
+    #[inline]
+    fn read(&mut self, kind: OperandKind) -> Result<u32, WordsError> {
+        if self.at >= self.end {
+            return Err(self.missing(kind));
+        }
+        let word = self.words[self.at];
+        match kind {
+            OperandKind::IdRef
+            | OperandKind::IdResultType
+            | OperandKind::IdResult
+            | OperandKind::IdScope
+            | OperandKind::IdMemorySemantics => {
+                if word == 0 || word as usize >= self.definitions.len() {
+                    return Err(self.bad_id(word));
+                }
+                match kind {
+                    OperandKind::IdResultType => self.current.result_type = word,
+                    OperandKind::IdResult => self.current.result = word,
+                    _ => self.last_id = word,
+                }
+                self.at += 1;
+            }
+            OperandKind::LiteralInteger | OperandKind::LiteralFloat | OperandKind::LiteralExtInstInteger => self.at += 1,
+            OperandKind::LiteralString => match string_at(&self.words[self.at..self.end]) {
+                Ok((_, length)) => self.at += length,
+                Err((kind, what)) => return Err(WordsError::new(kind, self.at, what)),
+            },
+            OperandKind::LiteralContextDependentNumber => {
+                let length = self.literal_words()?;
+                if self.end - self.at < length {
+                    return Err(self.missing(kind));
+                }
+                self.at += length;
+            }
+            OperandKind::LiteralSpecConstantOpInteger => {
+                if u16::try_from(word).ok().and_then(grammar::instruction).is_none_or(|i| i.opcode == Op::SpecConstantOp) {
+                    let what = format!("OpSpecConstantOp has opcode {word}, which it does not admit");
+                    return Err(WordsError::new(Malformed::UnknownOpcode, self.at, what));
+                }
+                self.at += 1;
+            }
+            _ => {
+                if let Some(enumeration) = grammar::enumeration_of(kind)
+                    && !enumeration.knows(word)
+                {
+                    let what = format!("{} of {} has no enumerant {word:#x}", enumeration.name, self.current.name());
+                    return Err(WordsError::new(Malformed::UnknownEnumerant, self.at, what));
+                }
+                self.at += 1;
+            }
+        }
+        Ok(word)
+    }
+
+    fn set_instruction(&mut self, number: u32) -> Result<Option<&'static SetInstruction>, WordsError> {
+        let set = imported(&self.sets, &self.definitions, self.last_id);
+        match set {
+            None => Ok(None),
+            Some(set) => match set.by_number(number) {
+                Some(instruction) => Ok(Some(instruction)),
+                None => {
+                    let what = format!("{} has no instruction {number}", set.name);
+                    Err(WordsError::new(Malformed::UnknownSetInstruction, self.at - 1, what))
+                }
+            },
+        }
+    }
+}
+
+/// The string that begins at the first word, and how many words it takes.
+pub fn string_at(words: &[u32]) -> Result<(String, usize), (Malformed, &'static str)> {
+    let mut bytes: SmallVec<[u8; 64]> = SmallVec::new();
+    for (i, word) in words.iter().enumerate() {
+        let quad = word.to_le_bytes();
+        match quad.iter().position(|&b| b == 0) {
+            None => bytes.extend_from_slice(&quad),
+            Some(end) => {
+                bytes.extend_from_slice(&quad[..end]);
+                if quad[end..].iter().any(|&b| b != 0) {
+                    return Err((Malformed::StringPadding, "the bytes after a string's terminating zero are not all 0"));
+                }
+                return match std::str::from_utf8(&bytes) {
+                    Ok(text) => Ok((text.to_string(), i + 1)),
+                    Err(_) => Err((Malformed::StringEncoding, "the string is not UTF-8")),
+                };
+            }
+        }
+    }
+    Err((Malformed::UnterminatedString, "the string does not end within its instruction"))
+}
+
+/// Appends the words of a string: its bytes, a zero, and zeros up to a whole word.
+pub fn push_string(words: &mut Vec<u32>, text: &str) {
+    let bytes = text.as_bytes();
+    for quad in bytes.chunks(4) {
+        let mut word = [0; 4];
+        word[..quad.len()].copy_from_slice(quad);
+        words.push(u32::from_le_bytes(word));
+    }
+    if bytes.len().is_multiple_of(4) {
+        words.push(0);
+    }
+}

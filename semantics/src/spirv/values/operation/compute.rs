@@ -1,0 +1,328 @@
+//! What the reference computes with: values, with what is known about them and with undefined
+//! values on their way.
+//!
+//! 32-bit floats and Booleans go through [`Arithmetic`] wherever an [`Op`] stands for the
+//! instruction, so that trust is as λV's theorem has it. Elsewhere values come from [`pure`], and
+//! trust by the coarser rules of [`trust`](super::trust). In both, an undefined operand makes the
+//! components that depend on it undefined: see `UNDEFINED.md`.
+
+use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
+use smallvec::SmallVec;
+
+use super::pure::{Bits, pure, reals};
+use super::trust;
+use super::{Operation, Shape, Signature};
+use crate::image;
+use crate::number::{self, Arithmetic, Computed, Environment, Instruction, Lanes, Op, PlantedComponent, Trust, Tuple, float, integer};
+use crate::spirv::value::{self, Origin, Scalars};
+use crate::undefined::{Ub, Unspecified};
+
+/// An operand: its shape and its components, column after column.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    /// The shape; of what has no components of its own, [`Shape::OTHER`].
+    pub shape: Shape,
+    /// The components.
+    pub scalars: &'a [value::Scalar],
+}
+
+/// The instruction that is computed: where it stands, and its decorations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Site {
+    /// Its index in the module.
+    pub instruction: u32,
+    /// The invocation that executes it, by its number in the grid.
+    pub invocation: u32,
+    /// Whether it is decorated NoSignedWrap.
+    pub no_signed_wrap: bool,
+    /// Whether it is decorated NoUnsignedWrap.
+    pub no_unsigned_wrap: bool,
+}
+
+/// What an engine computes with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Calculator {
+    /// The arithmetic of 32-bit floats and Booleans.
+    pub arithmetic: Arithmetic,
+    /// What the environment says about values.
+    pub environment: Environment,
+    /// What definite values of image instructions are computed by.
+    pub images: image::Rules,
+    /// Replaces components of results; `None` outside tests of the oracle.
+    pub planted: Option<PlantedComponent>,
+}
+
+/// One component on its way: computed here, or undefined by an operand.
+#[derive(Clone, Copy, Debug)]
+enum Made {
+    Here(Computed),
+    By(Origin),
+}
+
+impl Calculator {
+    /// Computes an operation on operands of fitting shapes, which is for the caller to check
+    /// ([`Signature::fits`]); `results` is the shape of the result, or those of the two members of
+    /// a result that is a structure. Of Modf and Frexp, which write through a pointer, `args` is
+    /// only x, and `results` the shapes of the result and of what is written, whose components come
+    /// in this order.
+    ///
+    /// OpSelect takes objects of any type as their components. The result has as many components as
+    /// `results` have together, or as an object of OpSelect has. No values make this panic.
+    pub fn compute(&self, operation: Operation, args: &[Operand<'_>], results: &[Shape], site: Site) -> Result<Scalars, Ub> {
+        let bits: SmallVec<[SmallVec<[u64; 4]>; 4]> = args.iter().map(|a| a.scalars.iter().map(|s| s.bits).collect()).collect();
+        let (components, trusts) = self.values(operation, args, &bits, results);
+        let any_undefined = args.iter().any(|a| a.scalars.iter().any(|s| s.undefined.is_some()));
+        let mut scalars = Scalars::with_capacity(components.len());
+        for (i, (&component, trust)) in components.iter().zip(trusts).enumerate() {
+            let mut made = Made::Here(component);
+            if any_undefined {
+                made = undefined_by(operation, args, results, i, component);
+            }
+            if let Made::Here(component) = &mut made {
+                if matches!(component, Computed::Value(_)) && wraps(operation, args, &operand_bits(args, i), site) {
+                    *component = Computed::Behaviour(Ub::Wrap);
+                }
+                if let Some(planted) = self.planted {
+                    let operands: SmallVec<[&[u64]; 4]> = bits.iter().map(|bits| bits.as_slice()).collect();
+                    *component = planted(operation.instruction, &operands, i, *component);
+                }
+            }
+            scalars.push(match made {
+                Made::Here(Computed::Value(bits)) => value::Scalar { bits, trust, undefined: None },
+                Made::Here(Computed::Undefined(kind)) => {
+                    value::Scalar::undefined(Origin { kind, instruction: site.instruction, invocation: site.invocation })
+                }
+                Made::Here(Computed::Behaviour(ub)) => return Err(ub),
+                Made::By(_) if may_wrap(operation, args, i, site) => return Err(Ub::UndefinedOperand),
+                Made::By(origin) => value::Scalar::undefined(origin),
+            });
+        }
+        Ok(scalars)
+    }
+
+    /// Every component's value and trust, as if all operands were defined.
+    fn values(
+        &self,
+        operation: Operation,
+        args: &[Operand<'_>],
+        bits: &[SmallVec<[u64; 4]>],
+        results: &[Shape],
+    ) -> (SmallVec<[Computed; 4]>, SmallVec<[Trust; 4]>) {
+        let is_lanes = args.iter().all(|a| a.shape.is_lanes());
+        if let (Some(op), true) = (operation.op, is_lanes) {
+            return self.lanes(op, args);
+        }
+        if operation.instruction == Instruction::Core(Core::OuterProduct as u16) && is_lanes {
+            return self.outer_product(args);
+        }
+        let operands: SmallVec<[Bits<'_>; 4]> = args.iter().zip(bits).map(|(a, bits)| Bits { shape: a.shape, bits }).collect();
+        let components = pure(operation, &operands, results, self.environment).unwrap_or_default();
+        let trusts = (0..components.len()).map(|i| trust::of(operation, args, results, i, components[i])).collect();
+        (components, trusts)
+    }
+
+    fn lanes(&self, op: Op, args: &[Operand<'_>]) -> (SmallVec<[Computed; 4]>, SmallVec<[Trust; 4]>) {
+        let lanes: SmallVec<[Lanes; 3]> = args.iter().map(|a| a.scalars.iter().map(|s| s.lane()).collect()).collect();
+        let tuples: SmallVec<[Tuple<'_>; 3]> =
+            lanes.iter().zip(args).map(|(lanes, a)| Tuple { lanes, columns: a.shape.columns as usize }).collect();
+        let result = self.arithmetic.apply(op, &tuples);
+        let first = &args[0];
+        let on_floats = first.shape.scalar.is_float();
+        let whole = if on_floats && matches!(op, Op::Normalize | Op::MatrixInverse) {
+            let bits: SmallVec<[u64; 16]> = first.scalars.iter().map(|s| s.bits).collect();
+            float::unspecified_whole(op, &reals::<f32>(&bits), first.shape.columns as usize)
+        } else {
+            None
+        };
+        let domain = |i: usize| -> Option<Unspecified> {
+            if !on_floats || whole.is_some() {
+                return whole;
+            }
+            let at: Option<SmallVec<[f32; 3]>> = lanes.iter().map(|lanes| lanes.get(i).map(|lane| lane.float())).collect();
+            at.and_then(|at| float::unspecified(op, &at))
+        };
+        let component = |(i, lane): (usize, &number::Lane)| match domain(i) {
+            Some(why) => Computed::Undefined(why),
+            None => Computed::Value(lane.bits.into()),
+        };
+        (result.iter().enumerate().map(component).collect(), result.iter().map(|lane| lane.trust).collect())
+    }
+
+    /// OpOuterProduct of 32-bit floats: the first vector times each component of the second.
+    fn outer_product(&self, args: &[Operand<'_>]) -> (SmallVec<[Computed; 4]>, SmallVec<[Trust; 4]>) {
+        let [x, y]: [Lanes; 2] = [0, 1].map(|a| args[a].scalars.iter().map(|s| s.lane()).collect());
+        let columns = y.chunks(1).map(|y| self.arithmetic.apply(Op::VectorTimesScalar, &[Tuple::vector(&x), Tuple::vector(y)]));
+        let lanes: SmallVec<[number::Lane; 16]> = columns.flatten().collect();
+        (lanes.iter().map(|lane| Computed::Value(lane.bits.into())).collect(), lanes.iter().map(|lane| lane.trust).collect())
+    }
+}
+
+/// The bits of component i of each operand.
+fn operand_bits(args: &[Operand<'_>], i: usize) -> SmallVec<[u64; 4]> {
+    args.iter().map(|a| a.scalars.get(i).map_or(0, |s| s.bits)).collect()
+}
+
+/// Whether undefined operands of component i have values with which it overflows although the
+/// instruction's decorations say that it does not.
+fn may_wrap(operation: Operation, args: &[Operand<'_>], i: usize, site: Site) -> bool {
+    if !site.no_signed_wrap && !site.no_unsigned_wrap {
+        return false;
+    }
+    let width = args.first().map_or(0, |a| a.shape.scalar.width());
+    if width == 0 {
+        return false;
+    }
+    // The ends of both orders, and the greatest shift: where anything overflows, one of these does.
+    let ends = [0, integer::mask(width), 1 << (width - 1), integer::mask(width) >> 1, u64::from(width) - 1];
+    let is_undefined = |a: usize| args.get(a).and_then(|a| a.scalars.get(i)).is_some_and(|s| s.undefined.is_some());
+    let choices = |a: usize| if is_undefined(a) { &ends[..] } else { &ends[..1] };
+    choices(0).iter().any(|&x| {
+        choices(1).iter().any(|&y| {
+            let mut bits = operand_bits(args, i);
+            for (a, bits) in bits.iter_mut().enumerate().filter(|(a, _)| is_undefined(*a)) {
+                *bits = if a == 0 { x } else { y };
+            }
+            wraps(operation, args, &bits, site)
+        })
+    })
+}
+
+/// Whether a component with operands of these bits overflows although the instruction's decorations
+/// say that it does not.
+fn wraps(operation: Operation, args: &[Operand<'_>], bits: &[u64], site: Site) -> bool {
+    if !site.no_signed_wrap && !site.no_unsigned_wrap {
+        return false;
+    }
+    let operand = |a: usize| bits.get(a).copied().unwrap_or(0);
+    let width = args.first().map_or(0, |a| a.shape.scalar.width());
+    if !args.first().is_some_and(|a| a.shape.scalar.is_int()) {
+        return false;
+    }
+    match operation.instruction {
+        Instruction::Core(opcode) => Core::from_u32(opcode.into()).is_some_and(|op| {
+            [(site.no_signed_wrap, true), (site.no_unsigned_wrap, false)]
+                .iter()
+                .any(|&(decorated, is_signed)| decorated && integer::wraps(op, width, is_signed, operand(0), operand(1)))
+        }),
+        // The magnitude of the least integer.
+        Instruction::Glsl(number) => number == Glsl::SAbs as u32 && site.no_signed_wrap && operand(0) == 1 << (width - 1),
+    }
+}
+
+/// Calls f on each operand component that component i of the result depends on,
+/// as operand and component.
+pub(super) fn feeds(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, f: &mut dyn FnMut(usize, usize)) {
+    let count = |a: usize| args[a].scalars.len();
+    let rows = |a: usize| args[a].shape.rows as usize;
+    let lanes = results.first().map_or(0, |r| r.lanes());
+    match operation.signature {
+        Signature::Select => {
+            f(0, if count(0) == 1 { 0 } else { i });
+            f(1, i);
+            f(2, i);
+        }
+        Signature::Componentwise(..) if is_whole(operation) => all(args, f),
+        Signature::Componentwise(..)
+        | Signature::SameWidth(..)
+        | Signature::Comparison(_)
+        | Signature::FloatTest
+        | Signature::Convert(..)
+        | Signature::ConvertWidth(..)
+        | Signature::Shift
+        | Signature::BitFieldInsert
+        | Signature::BitFieldExtract
+        | Signature::BitCount
+        | Signature::Ldexp
+        | Signature::VectorTimesScalar
+        | Signature::MatrixTimesScalar => (0..args.len()).for_each(|a| f(a, if count(a) == 1 { 0 } else { i })),
+        Signature::Pair(..) | Signature::Modf | Signature::Frexp | Signature::FrexpStruct => {
+            (0..args.len()).for_each(|a| f(a, i % lanes.max(1)));
+        }
+        Signature::Bitcast => {
+            let (from, to) = (usize::from(args[0].shape.scalar.width()), usize::from(results[0].scalar.width()));
+            (i * to / from..((i + 1) * to).div_ceil(from)).for_each(|c| f(0, c));
+        }
+        Signature::VectorTimesMatrix => (0..rows(1)).for_each(|r| {
+            f(0, r);
+            f(1, i * rows(1) + r);
+        }),
+        Signature::MatrixTimesVector => (0..count(1)).for_each(|c| {
+            f(0, c * rows(0) + i);
+            f(1, c);
+        }),
+        Signature::MatrixTimesMatrix => (0..rows(1)).for_each(|k| {
+            f(0, k * rows(0) + i % rows(0));
+            f(1, i / rows(0) * rows(1) + k);
+        }),
+        Signature::OuterProduct => {
+            f(0, i % count(0));
+            f(1, i / count(0));
+        }
+        // Result columns are the operand's rows.
+        Signature::Transpose => f(0, i % args[0].shape.columns as usize * rows(0) + i / args[0].shape.columns as usize),
+        Signature::Cross => [(i + 1) % 3, (i + 2) % 3].into_iter().for_each(|c| {
+            f(0, c);
+            f(1, c);
+        }),
+        _ => all(args, f),
+    }
+}
+
+fn all(args: &[Operand<'_>], f: &mut dyn FnMut(usize, usize)) {
+    for (a, arg) in args.iter().enumerate() {
+        (0..arg.scalars.len()).for_each(|c| f(a, c));
+    }
+}
+
+/// Whether operands and result are of one type, but each component of the result depends on all of
+/// the operands.
+fn is_whole(operation: Operation) -> bool {
+    let Instruction::Glsl(number) = operation.instruction else { return false };
+    [Glsl::Normalize, Glsl::FaceForward, Glsl::Reflect].iter().any(|&op| op as u32 == number)
+}
+
+/// Component i of the result where some operand has undefined components; `component` is what it
+/// would be if none were.
+fn undefined_by(operation: Operation, args: &[Operand<'_>], results: &[Shape], i: usize, component: Computed) -> Made {
+    let scalar = |a: usize| args[a].scalars[if args[a].scalars.len() == 1 { 0 } else { i }];
+    if operation.signature == Signature::Select {
+        let condition = scalar(0);
+        let chosen = args[if condition.is_true() { 1 } else { 2 }].scalars[i];
+        return condition.undefined.or(chosen.undefined).map_or(Made::Here(component), Made::By);
+    }
+    let mut first = None;
+    feeds(operation, args, results, i, &mut |a, c| first = first.or(args[a].scalars[c].undefined));
+    let Some(origin) = first else { return Made::Here(component) };
+    let Instruction::Core(opcode) = operation.instruction else { return Made::By(origin) };
+    let Some(op) = Core::from_u32(opcode.into()) else { return Made::By(origin) };
+    // Absorbed: some defined operand settles it.
+    let defined = |bits: u64| (0..args.len()).any(|a| scalar(a).undefined.is_none() && scalar(a).bits == bits);
+    let any = |truth: bool| args[0].scalars.iter().any(|s| s.undefined.is_none() && s.is_true() == truth);
+    let width = args[0].shape.scalar.width();
+    let settled = match op {
+        Core::BitwiseAnd | Core::IMul | Core::LogicalAnd if defined(0) => Some(0),
+        Core::BitwiseOr if defined(integer::mask(width)) => Some(integer::mask(width)),
+        Core::LogicalOr if defined(1) => Some(1),
+        Core::Any if any(true) => Some(1),
+        Core::All if any(false) => Some(0),
+        _ => None,
+    };
+    if let Some(bits) = settled {
+        return Made::Here(Computed::Value(bits));
+    }
+    let behaviour = match op {
+        Core::ConvertFToS | Core::ConvertFToU => Some(Ub::UndefinedOperand),
+        Core::UDiv | Core::UMod | Core::SDiv | Core::SRem | Core::SMod => {
+            let divisor = scalar(1);
+            let is_signed = matches!(op, Core::SDiv | Core::SRem | Core::SMod);
+            match divisor.undefined {
+                Some(_) => Some(Ub::UndefinedOperand),
+                None if divisor.bits == 0 => Some(Ub::DivisionByZero),
+                None if is_signed && divisor.bits == integer::mask(width) => Some(Ub::UndefinedOperand),
+                None => None,
+            }
+        }
+        _ => None,
+    };
+    behaviour.map_or(Made::By(origin), |ub| Made::Here(Computed::Behaviour(ub)))
+}

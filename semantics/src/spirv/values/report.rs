@@ -1,0 +1,141 @@
+//! What a report of undefined behaviour says, in one sentence that names the instruction: the same
+//! sentence whichever engine met it.
+//!
+//! Only the texts are here. What is undefined, and where, each engine finds by itself.
+
+use crate::image::Image;
+use crate::spirv::concurrency::Race;
+use crate::spirv::grammar::Op;
+use crate::spirv::module::Module;
+use crate::spirv::object::Fault;
+use crate::spirv::value::Origin;
+use crate::spirv::words::Instruction;
+use crate::undefined::{Site, Ub};
+
+/// OpUnreachable is executed.
+pub(in crate::spirv) const UNREACHABLE: &str = "OpUnreachable was reached";
+
+/// The instruction of that index as messages name it: `%7 = OpLoad`, `OpStore`.
+pub(in crate::spirv) fn name(module: &Module, instruction: u32) -> String {
+    match module.instructions().get(instruction as usize) {
+        Some(i) if i.result != 0 => format!("%{} = {}", i.result, i.name()),
+        Some(i) => i.name(),
+        None => String::new(),
+    }
+}
+
+/// Where an undefined value comes from.
+fn made(module: &Module, origin: Origin) -> String {
+    format!("{} made by {} in invocation {}", origin.kind.id(), name(module, origin.instruction), origin.invocation)
+}
+
+/// The operands of an instruction that computes: of an extended one, what follows the
+/// set and the number.
+pub(in crate::spirv) fn computed_from<'m>(module: &'m Module, i: &Instruction) -> &'m [u32] {
+    let operands = i.operands(module.words());
+    if i.is(Op::ExtInst) { operands.get(2..).unwrap_or(&[]) } else { operands }
+}
+
+/// A branch or switch at `at` on an undefined value.
+pub(in crate::spirv) fn branch_on_undefined(module: &Module, at: u32, origin: Origin) -> String {
+    let x = module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).first()).copied().unwrap_or(0);
+    format!("{} depends on %{x}, which is undefined: {}", name(module, at), made(module, origin))
+}
+
+/// An access chain whose index `id` is out of bounds.
+pub(in crate::spirv) fn index_out_of_bounds(module: &Module, at: u32, id: u32, index: i64, count: u64) -> String {
+    format!("{} has index {index} (%{id}) of {count}", name(module, at))
+}
+
+/// An access chain whose index `id` is undefined.
+pub(in crate::spirv) fn index_undefined(module: &Module, at: u32, id: u32, origin: Origin) -> String {
+    operand_undefined(module, at, "an index", id, origin)
+}
+
+/// An operand `id` that chooses memory, and is undefined.
+pub(in crate::spirv) fn operand_undefined(module: &Module, at: u32, operand: &str, id: u32, origin: Origin) -> String {
+    format!("{} has {operand}, %{id}, that is undefined: {}", name(module, at), made(module, origin))
+}
+
+/// A computing instruction whose operands make behaviour undefined; `undefined` is the first
+/// operand that is undefined, if one is.
+pub(in crate::spirv) fn computation(module: &Module, at: u32, ub: Ub, undefined: Option<(u32, Origin)>) -> String {
+    let Some(i) = module.instructions().get(at as usize) else { return String::new() };
+    let operand = |k: usize| computed_from(module, i).get(k).copied().unwrap_or(0);
+    let why = match (ub, undefined) {
+        (Ub::DivisionByZero, _) => format!("divides by zero (%{})", operand(1)),
+        (Ub::DivisionOverflow, _) => format!("divides the least integer (%{}) by -1 (%{})", operand(0), operand(1)),
+        (Ub::ConversionRange, _) => format!("converts %{}, whose value {} does not hold", operand(0), module.types().text(i.result_type)),
+        (Ub::Wrap, _) => "overflows, and is decorated NoSignedWrap or NoUnsignedWrap".to_string(),
+        (_, Some((id, origin))) => format!("has an operand, %{id}, that is undefined: {}", made(module, origin)),
+        (_, None) => "has an operand that is undefined".to_string(),
+    };
+    format!("{} {why}", name(module, at))
+}
+
+/// An access through a pointer that breaks a clause of its memory.
+pub(in crate::spirv) fn access(module: &Module, at: u32, pointer: u32, fault: &Fault) -> String {
+    format!("{} accesses, through %{pointer}, {fault}", name(module, at))
+}
+
+/// OpCopyMemory between places that overlap in part.
+pub(in crate::spirv) fn overlapping_copy(module: &Module, at: u32) -> String {
+    let operand = |k: usize| module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).get(k)).copied().unwrap_or(0);
+    format!("OpCopyMemory copies %{} to %{}, which overlap in part", operand(1), operand(0))
+}
+
+/// What two accesses race in, if it is a buffer.
+pub(in crate::spirv) const BUFFER: &str = "a buffer";
+/// What two accesses race in, if it is Workgroup memory.
+pub(in crate::spirv) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for each scalar";
+
+/// What two accesses race in, if it is a texel of level 0 of an image, by its place among them.
+pub(in crate::spirv) fn texel(image: &Image, (set, binding): (u32, u32), index: u64) -> String {
+    let [width, height, slices] = image.sides(0).unwrap_or([1; 3]).map(u64::from);
+    let (x, y, z) = (index % width, index / width % height, index / width / height);
+    let slice = if slices > 1 { format!(", {z}") } else { String::new() };
+    format!("texel ({x}, {y}{slice}) of the image at set {set}, binding {binding}")
+}
+
+/// The second access of a race in that object.
+pub(in crate::spirv) fn data_race(module: &Module, race: &Race, object: &str) -> String {
+    let (second, first) = (name(module, race.second.instruction), name(module, race.first.instruction));
+    format!("{second} races with the earlier {first} (instruction {}) in {object}: {race}", race.first.instruction)
+}
+
+/// An instruction of an invocation, which has that number in the grid and that GlobalInvocationId.
+pub(in crate::spirv) fn site(module: &Module, instruction: u32, invocation: u32, global: [u32; 3]) -> Site {
+    let place = module.place(instruction as usize);
+    let line = module.source_line(instruction as usize);
+    Site { instruction, function: place.function, block: place.block, line, invocation, global, step: None, earlier: None }
+}
+
+/// What the other invocation of a divergent barrier does.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::spirv) enum Elsewhere {
+    /// It has ended.
+    Ended,
+    /// It waits at the barrier of that index.
+    Barrier(u32),
+    /// It waits at another dynamic instance of the same barrier.
+    Instance,
+}
+
+/// A barrier that some wait at, and that another never reaches, each by its GlobalInvocationId.
+pub(in crate::spirv) fn divergent_barrier(module: &Module, [x, y, z]: [u32; 3], [u, v, w]: [u32; 3], elsewhere: Elsewhere) -> String {
+    let other = match elsewhere {
+        Elsewhere::Ended => "has ended".to_string(),
+        Elsewhere::Barrier(at) => format!("waits at another, {} of instruction {at}", name(module, at)),
+        Elsewhere::Instance => "waits at it in another iteration of a loop or another call".to_string(),
+    };
+    format!("OpControlBarrier is reached by invocation ({x},{y},{z}) and not by all of its workgroup: invocation ({u},{v},{w}) {other}")
+}
+
+/// An access through one variable to bytes that another that does not alias it has accessed.
+pub(in crate::spirv) fn undeclared_alias(module: &Module, at: u32, variable: u32, other: u32, byte: u64) -> String {
+    format!(
+        "{} accesses byte {byte} of a buffer through %{variable}; it was accessed through %{other}, one of them writes, and not both are \
+         decorated Aliased",
+        name(module, at)
+    )
+}

@@ -1,0 +1,615 @@
+//! Memory that invocations share: buffers and push constants as bytes, Workgroup variables as flat
+//! scalars, images as texels (SPIR-V §2.8, Vulkan, "Shader Resource Interface").
+//!
+//! Rules read it ([`Shared::load`]) and say what they do to it as [`Extent`]s; only the grid writes
+//! it ([`Shared::store`]). Bytes keep the origin of what is undefined in them, and the doubt that a
+//! device may hold other bits there.
+
+mod images;
+
+use std::collections::BTreeMap;
+
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::number::sets::{Set, Sets, Unsettled};
+use crate::number::{Lane, Profile, Trust, Why};
+use crate::outcome::Limit;
+use crate::spirv::alias::Aliases;
+use crate::spirv::concurrency::Class;
+use crate::spirv::environment::{Dispatch, Robustness};
+use crate::spirv::memory::{Pointer, exact};
+use crate::spirv::module::{Module, Variable, WHOLE};
+use crate::spirv::object::{self, Contents, Fault, Loaded, Object, Operation, Reach};
+use crate::spirv::types::{Address, Type};
+use crate::spirv::value::{Buffer, Origin, Scalar, Scalars};
+use crate::undefined::Unspecified;
+
+pub use images::{Images, Last, scalar as texel_scalar};
+
+/// A memory object that invocations share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ObjectId {
+    /// A buffer, by its place among [`Shared`]'s.
+    Buffer(u32),
+    /// Level 0 of an image, by its place among [`Images`]'s.
+    Image(u32),
+    /// A Workgroup variable of one workgroup, by its place among the module's.
+    Workgroup {
+        /// The workgroup.
+        workgroup: u32,
+        /// Which of the module's.
+        index: u32,
+    },
+}
+
+/// One scalar's place in an object: bytes in a buffer, a texel's bytes in an image; in Workgroup
+/// memory, eight times its number among the variable's scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The first byte.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u8,
+}
+
+/// What an access touches: the place of each scalar, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The object.
+    pub object: ObjectId,
+    /// The id of the variable that names it.
+    pub variable: u32,
+    /// Its storage class, as memory semantics divide them.
+    pub class: Class,
+    /// The places; none where the access is out of bounds and robustness has it touch nothing.
+    pub cells: SmallVec<[Cell; 2]>,
+}
+
+impl Extent {
+    /// The stretches of bytes that are touched: first byte and number.
+    pub fn stretches(&self) -> SmallVec<[(u64, u64); 2]> {
+        let mut stretches: SmallVec<[(u64, u64); 2]> = SmallVec::new();
+        for cell in &self.cells {
+            match stretches.last_mut() {
+                Some((first, bytes)) if *first + *bytes == cell.offset => *bytes += u64::from(cell.bytes),
+                _ => stretches.push((cell.offset, cell.bytes.into())),
+            }
+        }
+        stretches
+    }
+
+    /// Whether a byte of both is the same.
+    pub fn overlaps(&self, other: &Extent) -> bool {
+        let meets = |a: &Cell, b: &Cell| a.offset < b.offset + u64::from(b.bytes) && b.offset < a.offset + u64::from(a.bytes);
+        self.object == other.object && self.cells.iter().any(|a| other.cells.iter().any(|b| meets(a, b)))
+    }
+}
+
+/// A buffer and what is known about it.
+#[derive(Clone, Debug)]
+struct Backing {
+    object: Object,
+    /// Scalars of which more is known, or less, than that they hold these bits:
+    /// by their first bytes.
+    kept: BTreeMap<u64, Kept>,
+    /// Why a device may hold other bits anywhere, if so: as after a store out of bounds.
+    anywhere: Option<Why>,
+    /// Whether some variable that it backs can be written.
+    written: bool,
+    /// Where several variables that are not all Aliased name it: what they accessed.
+    aliases: Option<Aliases>,
+}
+
+/// A scalar that a device may hold other bits of, or that a device may have computed together with
+/// what is made of it.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    bytes: u8,
+    trust: Trust,
+    /// Why a device may hold other bits, if so.
+    open: Option<Why>,
+}
+
+/// The shared memory of one dispatch.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    /// What the module asks its environment for: by it 32-bit scalars are decided.
+    profile: Profile,
+    backings: Vec<Backing>,
+    /// What floats are given as sets: by buffer and first byte.
+    bounded: BTreeMap<(usize, u64), Set>,
+    /// The buffer behind a variable.
+    backing_of: FxHashMap<u32, u32>,
+    /// The Workgroup variables: id, number of scalars, what they begin with.
+    variables: Vec<(u32, usize, Option<Scalars>)>,
+    /// The contents of those of the workgroups that run.
+    workgroups: FxHashMap<u32, Vec<Vec<Option<Scalar>>>>,
+    variable_of: FxHashMap<u32, u32>,
+    origins: Vec<Origin>,
+    numbers: FxHashMap<Origin, u32>,
+    robustness: Robustness,
+    images: Images,
+    /// The invocations that have synchronised with one whose control is in doubt: what they read of
+    /// memory that is written is in doubt too.
+    doubtful_readers: FxHashSet<u32>,
+}
+
+/// Why a dispatch has no memory to run in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// A resource that is not there or too short, in a sentence.
+    Resource(String),
+    /// More than a limit.
+    Limit(Limit),
+}
+
+impl Shared {
+    /// The memory that the dispatch gives to the variables that an entry point uses.
+    pub fn new(module: &Module, used: &[&Variable], dispatch: &Dispatch<'_>) -> Result<Shared, Missing> {
+        let mut shared = Shared {
+            profile: dispatch.resources.profile(module, dispatch.entry),
+            backings: Vec::new(),
+            bounded: BTreeMap::new(),
+            backing_of: FxHashMap::default(),
+            variables: Vec::new(),
+            workgroups: FxHashMap::default(),
+            variable_of: FxHashMap::default(),
+            origins: Vec::new(),
+            numbers: FxHashMap::default(),
+            robustness: dispatch.resources.robustness,
+            images: Images::new(module, used, &dispatch.resources)?,
+            doubtful_readers: FxHashSet::default(),
+        };
+        let robustness = match dispatch.resources.robustness {
+            Robustness::None => object::Robustness::None,
+            Robustness::Access1 => object::Robustness::Rba1,
+            Robustness::Access2 => object::Robustness::Rba2,
+        };
+        let backing = |bytes: &[u8]| {
+            let object = Object::of(bytes).map_err(Missing::Limit)?.robust(robustness);
+            Ok(Backing { object, kept: BTreeMap::new(), anywhere: None, written: false, aliases: None })
+        };
+        for buffer in dispatch.resources.buffers {
+            shared.backings.push(backing(&buffer.bytes)?);
+        }
+        for float in dispatch.resources.bounded {
+            let named = |b: &Buffer| (b.set, b.binding) == (float.set, float.binding);
+            let Some(index) = dispatch.resources.buffers.iter().position(named) else { continue };
+            if float.offset.is_multiple_of(4) && float.offset < dispatch.resources.buffers[index].bytes.len() as u64 / 4 * 4 {
+                shared.bounded.insert((index, float.offset), float.allowed);
+                let trust = Trust::CERTAIN.in_doubt(Why::Approximate);
+                shared.backings[index].kept.insert(float.offset, Kept { bytes: 4, trust, open: Some(Why::Approximate) });
+            }
+        }
+        shared.backings.push(backing(dispatch.resources.push_constants)?);
+        let push_constants = dispatch.resources.buffers.len() as u32;
+        for &variable in used {
+            let needed = module.buffer_size(variable.id);
+            match variable.class {
+                StorageClass::PushConstant => {
+                    if (dispatch.resources.push_constants.len() as u64) < needed {
+                        let length = dispatch.resources.push_constants.len();
+                        return Err(Missing::Resource(format!("the push constants have {length} bytes; %{} needs {needed}", variable.id)));
+                    }
+                    shared.backing_of.insert(variable.id, push_constants);
+                }
+                StorageClass::Uniform | StorageClass::StorageBuffer => {
+                    let index = buffer_of(module, variable, needed, dispatch.resources.buffers)?;
+                    shared.backing_of.insert(variable.id, index);
+                    shared.backings[index as usize].written |= Pointer::to(module, variable).writable;
+                }
+                StorageClass::Workgroup => {
+                    let count = module.types().scalars(variable.type_) as usize;
+                    let initial = variable.initializer.map(|id| initial(module, variable.type_, id));
+                    shared.variable_of.insert(variable.id, shared.variables.len() as u32);
+                    shared.variables.push((variable.id, count, initial));
+                }
+                _ => {}
+            }
+        }
+        for (index, backing) in shared.backings.iter_mut().enumerate() {
+            let named = used.iter().filter(|v| shared.backing_of.get(&v.id) == Some(&(index as u32)));
+            let named: Vec<(u32, bool)> = named.map(|v| (v.id, module.decoration(v.id, WHOLE, Decoration::Aliased).is_some())).collect();
+            backing.aliases = Aliases::of(&named);
+        }
+        Ok(shared)
+    }
+
+    /// Records through which variable an access goes; the first byte, and the other variable, where
+    /// SPIR-V §2.18.2 forbids that both do.
+    pub fn alias(&mut self, extent: &Extent, writes: bool) -> Option<(u64, u32)> {
+        let ObjectId::Buffer(index) = extent.object else { return None };
+        let aliases = self.backings[index as usize].aliases.as_mut()?;
+        extent.cells.iter().find_map(|cell| aliases.access(extent.variable, cell.offset, cell.bytes.into(), writes))
+    }
+
+    /// The Workgroup variables of a workgroup come to be.
+    pub fn begin(&mut self, workgroup: u32) {
+        let fresh = |(_, count, initial): &(u32, usize, Option<Scalars>)| match initial {
+            None => vec![None; *count],
+            Some(scalars) => scalars.iter().map(|&scalar| Some(scalar)).collect(),
+        };
+        let contents = self.variables.iter().map(fresh).collect();
+        self.workgroups.insert(workgroup, contents);
+    }
+
+    /// The Workgroup variables of a workgroup cease to be.
+    pub fn end(&mut self, workgroup: u32) {
+        self.workgroups.remove(&workgroup);
+    }
+
+    /// How many Workgroup variables there are.
+    pub fn workgroup_variables(&self) -> u32 {
+        self.variables.len() as u32
+    }
+
+    /// How many scalars the Workgroup variables of one workgroup have.
+    pub fn workgroup_scalars(&self) -> u64 {
+        self.variables.iter().map(|(_, count, _)| *count as u64).sum()
+    }
+
+    /// How many buffers there are, the push constants counted.
+    pub fn buffers(&self) -> u32 {
+        self.backings.len() as u32
+    }
+
+    /// Whether an access to the object can race with anything.
+    pub fn is_written(&self, object: ObjectId) -> bool {
+        match object {
+            ObjectId::Buffer(index) => self.backings[index as usize].written,
+            ObjectId::Image(index) => self.images.is_written(index),
+            ObjectId::Workgroup { .. } => true,
+        }
+    }
+
+    /// The images and samplers.
+    pub fn images(&self) -> &Images {
+        &self.images
+    }
+
+    /// How many buffers and images there are: objects of the whole dispatch.
+    pub fn objects(&self) -> u32 {
+        self.buffers() + self.images.count()
+    }
+
+    /// A device may hold other bits anywhere in the buffers and images that can be written, for
+    /// this reason.
+    pub fn doubt_written(&mut self, why: Why) {
+        self.backings.iter_mut().filter(|backing| backing.written).for_each(|backing| backing.anywhere = backing.anywhere.or(Some(why)));
+        self.images.doubt_written(why);
+    }
+
+    /// How many bytes the buffer behind a variable has.
+    pub fn length(&self, variable: u32) -> Option<u64> {
+        self.backing_of.get(&variable).map(|&index| self.backings[index as usize].object.length())
+    }
+
+    /// From now on what the invocation reads of memory that is written is in doubt: a device's
+    /// control may have been elsewhere in an invocation that it has synchronised with, and may have
+    /// written anything there.
+    pub fn put_in_doubt(&mut self, invocation: u32) {
+        self.doubtful_readers.insert(invocation);
+    }
+
+    /// Whether that is so.
+    pub fn is_doubtful_reader(&self, invocation: u32) -> bool {
+        self.doubtful_readers.contains(&invocation)
+    }
+
+    /// What robustness makes of accesses out of bounds.
+    pub fn robustness(&self) -> Robustness {
+        self.robustness
+    }
+
+    /// What an access of a workgroup's invocation to all that a pointer points to touches, and
+    /// whether it may: checked as a whole.
+    ///
+    /// `aligned` is the Aligned operand, or 1. `None` where the pointer is not into shared memory.
+    pub fn extent(
+        &self,
+        module: &Module,
+        workgroup: u32,
+        pointer: &Pointer,
+        operation: Operation,
+        aligned: u32,
+    ) -> Option<Result<Extent, Fault>> {
+        if let Some(&index) = self.variable_of.get(&pointer.variable) {
+            let count = module.types().scalars(pointer.address.type_);
+            let cells = (0..count).map(|i| Cell { offset: 8 * (pointer.address.offset + i), bytes: 8 }).collect();
+            return Some(Ok(Extent {
+                object: ObjectId::Workgroup { workgroup, index },
+                variable: pointer.variable,
+                class: Class::Workgroup,
+                cells,
+            }));
+        }
+        let &index = self.backing_of.get(&pointer.variable)?;
+        Some(self.buffer_extent(module, index, pointer, operation, aligned))
+    }
+
+    fn buffer_extent(&self, module: &Module, index: u32, pointer: &Pointer, operation: Operation, aligned: u32) -> Result<Extent, Fault> {
+        let object = &self.backings[index as usize].object;
+        let cells = SmallVec::new();
+        let mut extent = Extent { object: ObjectId::Buffer(index), variable: pointer.variable, class: Class::Uniform, cells };
+        if operation != Operation::Load && !pointer.writable {
+            return Err(Fault::ReadOnly { offset: pointer.address.offset });
+        }
+        if aligned > 1 && !pointer.address.offset.is_multiple_of(u64::from(aligned)) {
+            return Err(Fault::Misaligned { offset: pointer.address.offset, alignment: aligned.into() });
+        }
+        let mut reach = Ok(Reach::Inside);
+        let visited = module.types().visit_addresses(pointer.address, &mut |offset, width| {
+            let bytes = width / 8;
+            match object.reach(operation, offset, bytes.into(), bytes.into()) {
+                Ok(Reach::Inside) => extent.cells.push(Cell { offset, bytes }),
+                Ok(Reach::Outside) => reach = reach.and(Ok(Reach::Outside)),
+                Err(fault) => reach = reach.and(Err(fault)),
+            }
+        });
+        // A vector without extent has no bytes; what has no place in the layout
+        // was refused at load.
+        if visited.is_none() || matches!(reach, Ok(Reach::Outside)) {
+            extent.cells.clear();
+        }
+        reach.map(|_| extent)
+    }
+
+    /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing.
+    /// What nothing has written is made undefined by the instruction `at` of the invocation.
+    pub fn load(&self, module: &Module, extent: &Extent, type_: u32, at: u32, invocation: u32) -> Scalars {
+        let mut scalars = Scalars::new();
+        let mut cells = extent.cells.iter();
+        let in_doubt_here = self.is_written(extent.object) && self.is_doubtful_reader(invocation);
+        module.types().visit_scalars(type_, &mut |type_| {
+            scalars.push(match cells.next() {
+                Some(cell) => {
+                    self.scalar(extent.object, *cell, type_, Origin { kind: Unspecified::Uninitialised, instruction: at, invocation })
+                }
+                None if self.robustness == Robustness::Access2 => exact(type_, 0),
+                None => in_doubt(exact(type_, 0), Why::Domain),
+            });
+        });
+        if in_doubt_here {
+            scalars.iter_mut().for_each(|scalar| *scalar = in_doubt(*scalar, Why::Control));
+        }
+        scalars
+    }
+
+    fn scalar(&self, object: ObjectId, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
+        match object {
+            ObjectId::Workgroup { workgroup, index } => {
+                let found = self.workgroups.get(&workgroup).and_then(|all| all[index as usize].get((cell.offset / 8) as usize));
+                found.copied().flatten().unwrap_or_else(|| Scalar::undefined(unwritten))
+            }
+            // Texels are read by [`Images::read`]; no pointer is into an image.
+            ObjectId::Image(_) => Scalar::undefined(unwritten),
+            ObjectId::Buffer(index) => {
+                let backing = &self.backings[index as usize];
+                let Ok(Loaded::Contents(contents)) = backing.object.load(cell.offset, cell.bytes) else { return exact(type_, 0) };
+                if contents.undefined != 0 {
+                    return Scalar::undefined(self.origins[contents.origin as usize]);
+                }
+                let scalar = exact(type_, contents.bits);
+                match (backing.anywhere, backing.kept.get(&cell.offset)) {
+                    (Some(why), _) => in_doubt(scalar, why),
+                    (None, Some(kept)) if kept.bytes == cell.bytes => kept.seen(type_, scalar),
+                    _ => backing.open(cell).map_or(scalar, |why| in_doubt(scalar, why)),
+                }
+            }
+        }
+    }
+
+    /// Writes scalars to the places of an extent. Nothing but a buffer that robustness protects is
+    /// written where there are no places.
+    pub fn store(&mut self, extent: &Extent, scalars: &[Scalar]) {
+        match extent.object {
+            ObjectId::Workgroup { workgroup, index } => {
+                let Some(all) = self.workgroups.get_mut(&workgroup) else { return };
+                for (cell, &scalar) in extent.cells.iter().zip(scalars) {
+                    if let Some(slot) = all[index as usize].get_mut((cell.offset / 8) as usize) {
+                        *slot = Some(scalar);
+                    }
+                }
+            }
+            ObjectId::Image(index) => self.images.write(index, extent, scalars),
+            ObjectId::Buffer(index) => {
+                if extent.cells.is_empty() && !scalars.is_empty() {
+                    let backing = &mut self.backings[index as usize];
+                    backing.anywhere = backing.anywhere.or((self.robustness == Robustness::Access1).then_some(Why::Domain));
+                }
+                for (&cell, scalar) in extent.cells.iter().zip(scalars) {
+                    let contents = match scalar.undefined {
+                        None => Contents::defined(scalar.bits),
+                        Some(origin) => Contents::undefined(self.number(origin)),
+                    };
+                    let backing = &mut self.backings[index as usize];
+                    backing.settle(cell, scalar, self.profile);
+                    // The extent was checked when it was made.
+                    let _ = backing.object.store(cell.offset, cell.bytes, contents, contents.origin);
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, origin: Origin) -> u32 {
+        *self.numbers.entry(origin).or_insert_with(|| {
+            self.origins.push(origin);
+            self.origins.len() as u32 - 1
+        })
+    }
+
+    /// The bytes of a buffer at the end: each defined, or undefined with its origin.
+    pub fn bytes(&self, buffer: usize) -> impl Iterator<Item = Result<u8, Origin>> {
+        self.backings[buffer].object.bytes().map(|byte| byte.map_err(|number| self.origins[number as usize]))
+    }
+
+    /// The stretches of a buffer that a device may hold other bits in: first byte,
+    /// number of bytes, why.
+    pub fn doubts(&self, buffer: usize) -> Vec<(u64, u64, Why)> {
+        let backing = &self.backings[buffer];
+        if let Some(why) = backing.anywhere {
+            return vec![(0, backing.object.length(), why)];
+        }
+        backing.kept.iter().filter_map(|(&first, kept)| Some((first, kept.bytes.into(), kept.open?))).collect()
+    }
+
+    /// The floats of a buffer that every device has as a zero, of one sign or the
+    /// other, by first byte.
+    pub fn zeros(&self, buffer: usize) -> impl Iterator<Item = u64> + '_ {
+        let backing = &self.backings[buffer];
+        let is_zero = move |at: u64, kept: &Kept| kept.is_zero(self.float(buffer, at).map_or(1, |lane| lane.bits.into()));
+        backing.kept.iter().filter(move |(at, kept)| is_zero(**at, kept)).map(|(&at, _)| at)
+    }
+
+    /// The 32 bits at a byte of a buffer as a float, with what is known of them; `None` where some
+    /// are undefined, or past the end.
+    pub fn float(&self, buffer: usize, offset: u64) -> Option<Lane> {
+        let object = &self.backings[buffer].object;
+        let cell = Cell { offset, bytes: 4 };
+        if object.length() < offset + 4 {
+            return None;
+        }
+        let unwritten = Origin { kind: Unspecified::Uninitialised, instruction: 0, invocation: 0 };
+        let scalar = self.scalar(ObjectId::Buffer(buffer as u32), cell, Type::Float { width: 32 }, unwritten);
+        scalar.undefined.is_none().then(|| scalar.lane())
+    }
+
+    /// The set that a float is given as, if it is given as one.
+    pub fn bounded(&self, buffer: usize, offset: u64) -> Option<Set> {
+        self.bounded.get(&(buffer, offset)).copied()
+    }
+
+    /// Gives each float that is given as a set a cell of a run over sets.
+    pub fn over(&mut self, sets: &mut Sets) -> Result<(), Unsettled> {
+        let bounded: Vec<((usize, u64), Set)> = self.bounded.iter().map(|(&at, &set)| (at, set)).collect();
+        for ((buffer, offset), set) in bounded {
+            let value = self.float(buffer, offset).map_or(0.0, |lane| lane.float());
+            let trust = sets.any_of(value, set, Why::Approximate)?.trust;
+            self.backings[buffer].kept.insert(offset, Kept { bytes: 4, trust, open: Some(Why::Approximate) });
+        }
+        Ok(())
+    }
+
+    /// What the module asks its environment for.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+}
+
+impl Kept {
+    /// What a load of that type finds, where the bits by themselves are `exact`.
+    fn seen(self, type_: Type, exact: Scalar) -> Scalar {
+        match (type_, self.open) {
+            (Type::Float { width: 32 }, _) => Scalar { trust: self.trust, ..exact },
+            (_, None) => exact,
+            // The bits are the same ones, whatever they are taken for.
+            (_, Some(why)) => Scalar { trust: Trust { cell: self.trust.cell, ..exact.trust.in_doubt(why) }, ..exact },
+        }
+    }
+
+    /// What is worth keeping of a scalar that is written.
+    fn of(scalar: &Scalar, bytes: u8, profile: Profile) -> Option<Kept> {
+        let trust = scalar.trust;
+        let open = match trust.doubt {
+            None if bytes == 4 && !trust.is_decided(profile) => Some(Why::Approximate),
+            doubt => doubt,
+        };
+        let kept = Kept { bytes, trust, open };
+        let made = bytes == 4 && !profile.is_strict() && trust.grid.is_some_and(|grid| !grid.leaf);
+        (scalar.undefined.is_none() && (open.is_some() || made || kept.is_zero(scalar.bits))).then_some(kept)
+    }
+
+    /// Whether it is a zero that may have either sign.
+    fn is_zero(self, bits: u64) -> bool {
+        self.bytes == 4 && self.open.is_none() && !self.trust.zero_sign && bits << 33 == 0
+    }
+
+    /// Some bytes of it.
+    fn part(self, bytes: u64) -> Option<Kept> {
+        let why = self.open?;
+        Some(Kept { bytes: bytes as u8, trust: self.trust.in_doubt(why), ..self })
+    }
+}
+
+impl Backing {
+    /// The scalars of which a byte is among those of a cell. No scalar has more than 8.
+    fn near(&self, cell: Cell) -> impl Iterator<Item = (u64, Kept)> + '_ {
+        let near = self.kept.range(cell.offset.saturating_sub(7)..cell.offset + u64::from(cell.bytes));
+        near.filter(move |(first, kept)| **first + u64::from(kept.bytes) > cell.offset).map(|(&first, &kept)| (first, kept))
+    }
+
+    /// Why a device may hold other bits in a cell, if so.
+    fn open(&self, cell: Cell) -> Option<Why> {
+        self.anywhere.or_else(|| self.near(cell).find_map(|(_, kept)| kept.open))
+    }
+
+    /// What is known about the bytes of a cell that is written.
+    fn settle(&mut self, cell: Cell, scalar: &Scalar, profile: Profile) {
+        let end = cell.offset + u64::from(cell.bytes);
+        if !self.kept.is_empty() {
+            let over: SmallVec<[(u64, Kept); 8]> = self.near(cell).collect();
+            for (first, kept) in over {
+                self.kept.remove(&first);
+                let last = first + u64::from(kept.bytes);
+                if let Some(part) = cell.offset.checked_sub(first).filter(|&bytes| bytes > 0).and_then(|bytes| kept.part(bytes)) {
+                    self.kept.insert(first, part);
+                }
+                if let Some(part) = last.checked_sub(end).filter(|&bytes| bytes > 0).and_then(|bytes| kept.part(bytes)) {
+                    self.kept.insert(end, part);
+                }
+            }
+        }
+        if let Some(kept) = Kept::of(scalar, cell.bytes, profile) {
+            self.kept.insert(cell.offset, kept);
+        }
+    }
+}
+
+fn in_doubt(scalar: Scalar, why: Why) -> Scalar {
+    Scalar { trust: scalar.trust.in_doubt(why), ..scalar }
+}
+
+/// The scalars that a variable of that type begins with.
+fn initial(module: &Module, type_: u32, constant: u32) -> Scalars {
+    let mut flat = Vec::new();
+    module.constant_scalars(constant, &mut flat);
+    let (mut flat, mut scalars) = (flat.into_iter(), Scalars::new());
+    module.types().visit_scalars(type_, &mut |type_| {
+        scalars.extend(flat.next().map(|constant| exact(type_, constant.bits)));
+    });
+    scalars
+}
+
+/// The buffer that backs a variable, by its place among those of the dispatch.
+fn buffer_of(module: &Module, variable: &Variable, needed: u64, buffers: &[Buffer]) -> Result<u32, Missing> {
+    let id = variable.id;
+    let Some((set, binding)) = module.descriptor(id) else {
+        return Err(Missing::Resource(format!("%{id} has no descriptor set and binding")));
+    };
+    match buffers.iter().position(|b| b.set == set && b.binding == binding) {
+        None => Err(Missing::Resource(format!("no buffer at set {set}, binding {binding} for %{id}"))),
+        Some(index) if (buffers[index].bytes.len() as u64) < needed => {
+            let length = buffers[index].bytes.len();
+            Err(Missing::Resource(format!("the buffer at set {set}, binding {binding} has {length} bytes; %{id} needs {needed}")))
+        }
+        Some(index) => Ok(index as u32),
+    }
+}
+
+/// How many elements a runtime array at an address has, in an object of so
+/// many bytes (Vulkan, OpArrayLength).
+pub fn runtime_length(module: &Module, address: &Address, bytes: u64) -> Option<u64> {
+    let Some(Type::RuntimeArray { stride, .. }) = module.types().get(address.type_) else { return None };
+    Some(bytes.saturating_sub(address.offset).checked_div(u64::from(stride)).unwrap_or(0))
+}
+
+/// Whether the type of a variable is an array of blocks: one descriptor for each.
+pub fn is_descriptor_array(module: &Module, variable: &Variable) -> bool {
+    let block = |type_: u32| {
+        let decorated = |d: Decoration| module.decoration(type_, WHOLE, d).is_some();
+        decorated(Decoration::Block) || decorated(Decoration::BufferBlock)
+    };
+    matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer) && !block(variable.type_)
+}

@@ -1,0 +1,235 @@
+//! Images and samplers behind descriptors (Vulkan, "Resource Descriptors"), and what is known of
+//! texels that were written.
+//!
+//! Sampled images stay as they were bound. Of storage images level 0 is written, texel by texel:
+//! each is one place for the race detector, its bytes counted from the level's first one. An image
+//! keeps which components are undefined or were rounded; here is where an undefined one was made,
+//! and why a device may hold another one.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use super::{Cell, Extent, Missing, ObjectId};
+use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
+use crate::number::{Interval, Trust, Why};
+use crate::spirv::concurrency::Class;
+use crate::spirv::descriptors::{Descriptors, Named};
+use crate::spirv::environment::Resources;
+use crate::spirv::memory::Descriptor;
+use crate::spirv::module::{Module, Variable};
+use crate::spirv::value::{Origin, Scalar};
+use crate::undefined::Unspecified;
+
+/// What is known of a component of a texel that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Where its undefined value was made.
+    Undefined(Origin),
+    /// Why a device may hold another one.
+    Doubtful(Why),
+}
+
+/// An image that some variable names.
+#[derive(Clone, Debug)]
+struct Held {
+    set: u32,
+    binding: u32,
+    image: Rc<Image>,
+    /// Whether it is a storage image.
+    storage: bool,
+    /// Whether some variable that it backs can be written.
+    written: bool,
+    /// Why a device may hold other texels anywhere, if so.
+    anywhere: Option<Why>,
+    /// By the number of a texel of level 0 and of its component, where there is anything to know.
+    known: FxHashMap<(u64, u8), Known>,
+}
+
+/// The images and samplers of one dispatch.
+#[derive(Clone, Debug)]
+pub struct Images {
+    images: Vec<Held>,
+    samplers: Rc<[image::Sampler]>,
+    /// By variable.
+    descriptors: Rc<FxHashMap<u32, Descriptor>>,
+    robustness: Robustness,
+    precision: Option<Precision>,
+}
+
+/// What a component of a texel of a storage image is when a dispatch ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// What every device holds.
+    Certain,
+    /// A device may hold another one.
+    Doubtful(Why),
+    /// Any value: where it was made, or `None` if it was there before.
+    Undefined(Option<Origin>),
+}
+
+impl Images {
+    /// The images and samplers that the variables name.
+    pub(super) fn new(module: &Module, used: &[&Variable], resources: &Resources<'_>) -> Result<Images, Missing> {
+        let Descriptors { images, samplers, of_variable } = Descriptors::new(module, used, resources).map_err(Missing::Resource)?;
+        let held = |Named { set, binding, image, storage, written }: Named<'_>| Held {
+            set,
+            binding,
+            image: Rc::new(image.clone()),
+            storage,
+            written,
+            anywhere: None,
+            known: FxHashMap::default(),
+        };
+        Ok(Images {
+            images: images.into_iter().map(held).collect(),
+            samplers: samplers.into(),
+            descriptors: Rc::new(of_variable),
+            robustness: resources.image_robustness,
+            precision: resources.precision,
+        })
+    }
+
+    /// How many images there are.
+    pub(super) fn count(&self) -> u32 {
+        self.images.len() as u32
+    }
+
+    /// A device may hold other texels anywhere in the images that can be written, for this reason.
+    pub(super) fn doubt_written(&mut self, why: Why) {
+        self.images.iter_mut().filter(|held| held.written).for_each(|held| held.anywhere = held.anywhere.or(Some(why)));
+    }
+
+    /// Whether some instruction may write it.
+    pub(super) fn is_written(&self, image: u32) -> bool {
+        self.images[image as usize].written
+    }
+
+    /// The image, the sampler or both behind a variable.
+    pub fn descriptor(&self, variable: u32) -> Option<Descriptor> {
+        self.descriptors.get(&variable).copied()
+    }
+
+    /// The image of that number.
+    pub fn image(&self, image: u32) -> &Image {
+        &self.images[image as usize].image
+    }
+
+    /// The sampler of that number.
+    pub fn sampler(&self, sampler: u32) -> &image::Sampler {
+        &self.samplers[sampler as usize]
+    }
+
+    /// The set and the binding of the image of that number.
+    pub fn binding(&self, image: u32) -> (u32, u32) {
+        let held = &self.images[image as usize];
+        (held.set, held.binding)
+    }
+
+    /// How precise a device samples images of that format.
+    pub fn precision(&self, format: Format) -> Precision {
+        self.precision.unwrap_or_else(|| Precision::least(format))
+    }
+
+    /// What an access to a texel of level 0 touches; nothing where there is no such texel.
+    pub fn extent(&self, image: u32, at: [i64; 3]) -> Extent {
+        let held = self.image(image);
+        let bytes = held.format().bytes() as u8;
+        let cell = |index: usize| Cell { offset: index as u64 * u64::from(bytes), bytes };
+        let cells = held.index_at(0, at).map_or_else(SmallVec::new, |index| smallvec![cell(index)]);
+        // Two variables of one image are one object: its texels are not told apart by Aliased.
+        Extent { object: ObjectId::Image(image), variable: 0, class: Class::Image, cells }
+    }
+
+    /// The four components of a texel (OpImageFetch; OpImageRead, of level 0), and the numbers that
+    /// a device may have in each, if they are known. An undefined one was made where it was
+    /// written, or by `origin` here.
+    pub fn read(
+        &self,
+        rules: &image::Rules,
+        image: u32,
+        at: [i64; 3],
+        level: i64,
+        origin: impl Fn(Unspecified) -> Origin,
+    ) -> SmallVec<[(Scalar, Option<Interval>); 4]> {
+        let held = &self.images[image as usize];
+        let texel = held.image.fetch_by(rules, at, level, self.robustness);
+        let index = held.image.index_at(0, at).filter(|_| level == 0);
+        let component = |c: usize| {
+            let known = index.and_then(|index| held.known.get(&(index as u64, c as u8)));
+            match (texel.undefined[c], known) {
+                (Some(_), Some(Known::Undefined(origin))) => (Scalar::undefined(*origin), None),
+                (Some(kind), _) => (Scalar::undefined(origin(kind)), None),
+                (None, known) => {
+                    let scalar = scalar(held.image.format().numeric(), texel.bits[c], texel.allowed[c], texel.bits[c] == 0);
+                    match (known, held.anywhere) {
+                        (Some(Known::Doubtful(why)), _) => (Scalar { trust: scalar.trust.in_doubt(*why), ..scalar }, None),
+                        (_, Some(why)) => (Scalar { trust: scalar.trust.in_doubt(why), ..scalar }, None),
+                        (_, None) => (scalar, Some(texel.allowed[c])),
+                    }
+                }
+            }
+        };
+        (0..4).map(component).collect()
+    }
+
+    /// Writes a texel (OpImageWrite): four components by their bits.
+    pub(super) fn write(&mut self, image: u32, extent: &Extent, scalars: &[Scalar]) {
+        let held = &mut self.images[image as usize];
+        let Some(cell) = extent.cells.first() else { return };
+        let index = cell.offset / u64::from(cell.bytes.max(1));
+        let bits = [0, 1, 2, 3].map(|c: usize| scalars.get(c).map_or(0, |s| s.bits as u32));
+        let undefined =
+            (0..4u8).filter(|&c| scalars.get(usize::from(c)).is_none_or(|s| s.undefined.is_some())).fold(0, |mask, c| mask | 1 << c);
+        let Some(codes) = Rc::make_mut(&mut held.image).write_of(index as usize, bits, undefined) else { return };
+        for (c, codes) in codes.iter().enumerate() {
+            let scalar = scalars.get(c);
+            let nan = if codes.nan != 0 { Some(Why::NaN) } else { None };
+            let known = match scalar.and_then(|s| s.undefined) {
+                Some(origin) => Some(Known::Undefined(origin)),
+                None => scalar.and_then(|s| s.trust.doubt).or(nan).map(Known::Doubtful),
+            };
+            match known {
+                Some(known) => held.known.insert((index, c as u8), known),
+                None => held.known.remove(&(index, c as u8)),
+            };
+        }
+    }
+
+    /// The storage images, by number.
+    pub fn storage(&self) -> impl Iterator<Item = u32> {
+        (0..self.count()).filter(|&image| self.images[image as usize].storage)
+    }
+
+    /// What a component of a texel of level 0 is at the end.
+    pub fn last(&self, image: u32, index: u64, component: u8) -> Last {
+        let held = &self.images[image as usize];
+        let known = held.known.get(&(index, component));
+        let is = |mask: Option<u8>| mask.is_some_and(|mask| mask >> component & 1 == 1);
+        if is(held.image.raw_of(0, index as usize).map(|(_, undefined)| undefined)) {
+            return Last::Undefined(match known {
+                Some(Known::Undefined(origin)) => Some(*origin),
+                _ => None,
+            });
+        }
+        match known {
+            Some(Known::Doubtful(why)) => Last::Doubtful(*why),
+            _ if held.anywhere.is_some() => held.anywhere.map_or(Last::Certain, Last::Doubtful),
+            _ if is(held.image.rounded_of(0, index as usize)) => Last::Doubtful(Why::Texel),
+            _ => Last::Certain,
+        }
+    }
+}
+
+/// A component as a shader sees it: in doubt unless every device has the same. Of a float that is
+/// zero, whether its sign is required is for the caller to say.
+pub fn scalar(numeric: Numeric, bits: u32, allowed: Interval, zero_sign: bool) -> Scalar {
+    let value = f32::from_bits(bits);
+    let trust = match numeric.is_integer() {
+        true => Trust::CERTAIN,
+        false => Trust { zero_sign: zero_sign || value != 0.0, ..Trust::of_exact(value) },
+    };
+    let exact = allowed.low == allowed.high && !allowed.nan || allowed.low > allowed.high;
+    Scalar { bits: bits.into(), trust: if exact { trust } else { trust.in_doubt(Why::Texel) }, undefined: None }
+}

@@ -1,0 +1,208 @@
+//! What both engines run on and observe: scalars, inputs, outputs, and how control
+//! puts lanes in doubt.
+
+use smallvec::SmallVec;
+
+use crate::number::{Lane, Lanes, Profile, Trust, Why};
+use crate::spirv::module::{Interface, Module};
+use crate::undefined::Unspecified;
+
+/// Where an undefined value was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// By what.
+    pub kind: Unspecified,
+    /// By which instruction, by its index in the module.
+    pub instruction: u32,
+    /// By which invocation, by its number in the grid.
+    pub invocation: u32,
+}
+
+/// One component of a value, as the reference holds it: a value of a type is its components in the
+/// order of declaration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalar {
+    /// The bits, zero above the component's width; a Boolean is 0 or 1. Meaningless where the
+    /// scalar is undefined.
+    pub bits: u64,
+    /// What a conforming device may show instead.
+    pub trust: Trust,
+    /// Where the value was made, if it is undefined.
+    pub undefined: Option<Origin>,
+}
+
+/// Components of a value.
+pub type Scalars = SmallVec<[Scalar; 4]>;
+
+impl Scalar {
+    /// A constant or input that reaches the program bit for bit, of a component type.
+    pub fn exact(of: crate::spirv::operation::Scalar, bits: u64) -> Scalar {
+        use crate::spirv::operation::Scalar as Type;
+        let trust = match of {
+            Type::Float { width: 32 } => Trust::of_exact(f32::from_bits(bits as u32)),
+            // What is known about rewriting is known of 32 bits only.
+            Type::Float { .. } => Trust { grid: None, ..Trust::CERTAIN },
+            _ => Trust::CERTAIN,
+        };
+        Scalar { bits, trust, undefined: None }
+    }
+
+    /// An undefined value.
+    pub fn undefined(origin: Origin) -> Scalar {
+        Scalar { bits: 0, trust: Trust::CERTAIN, undefined: Some(origin) }
+    }
+
+    /// The lane of a 32-bit float or Boolean.
+    #[inline]
+    pub fn lane(self) -> Lane {
+        Lane { bits: self.bits as u32, trust: self.trust }
+    }
+
+    /// The Boolean; of an undefined value, any.
+    #[inline]
+    pub fn is_true(self) -> bool {
+        self.bits != 0
+    }
+}
+
+impl From<Lane> for Scalar {
+    fn from(lane: Lane) -> Scalar {
+        Scalar { bits: lane.bits.into(), trust: lane.trust, undefined: None }
+    }
+}
+
+/// The bytes behind a descriptor.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Buffer {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in it.
+    pub binding: u32,
+    /// The bytes, little-endian.
+    pub bytes: Vec<u8>,
+}
+
+/// What one invocation of a fragment program sees.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inputs<'b> {
+    /// The BuiltIn FragCoord.
+    pub frag_coord: [f32; 4],
+    /// The buffers.
+    pub buffers: &'b [Buffer],
+}
+
+impl<'b> Inputs<'b> {
+    /// The bytes of a descriptor's buffer.
+    pub fn buffer(&self, set: u32, binding: u32) -> Option<&'b [u8]> {
+        self.buffers.iter().find(|b| b.set == set && b.binding == binding).map(|b| b.bytes.as_slice())
+    }
+}
+
+/// What one invocation of a fragment program shows.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Outputs {
+    /// The components of each output that was written, by ascending location.
+    pub written: SmallVec<[(u32, Lanes); 1]>,
+    /// The locations of the outputs that were not written: their values are undefined.
+    pub unwritten: SmallVec<[u32; 1]>,
+    /// How many rules were applied: one for each instruction executed, and one for all OpPhi of a
+    /// block together.
+    pub steps: u64,
+}
+
+impl Outputs {
+    /// The components of the output of that location, if it was written.
+    pub fn at(&self, location: u32) -> Option<&Lanes> {
+        self.written.iter().find(|(l, _)| *l == location).map(|(_, lanes)| lanes)
+    }
+
+    /// The components of all outputs that were written, by ascending location.
+    pub fn lanes(&self) -> Lanes {
+        self.written.iter().flat_map(|(_, lanes)| lanes.iter().copied()).collect()
+    }
+
+    /// The components that another run shows where this one shows [`Outputs::lanes`]; anything,
+    /// where it writes nothing.
+    pub(in crate::spirv) fn components_of(&self, other: &Outputs) -> Lanes {
+        let unwritten = |lane: &Lane| Lane { trust: lane.trust.in_doubt(Why::Control), ..*lane };
+        let of = |(location, lanes): &(u32, Lanes)| other.at(*location).cloned().unwrap_or_else(|| lanes.iter().map(unwritten).collect());
+        self.written.iter().flat_map(of).collect()
+    }
+}
+
+/// What is wrong with the inputs for this module, if anything: a buffer that is missing, or too
+/// short for its structure.
+pub(in crate::spirv) fn missing_resource(module: &Module, inputs: &Inputs<'_>) -> Option<String> {
+    module.variables.iter().find_map(|v| missing_buffer(v.id, module.interface(v.id)?, module.buffer_size(v.id), inputs))
+}
+
+/// What is wrong with the buffer of one variable that needs so many bytes, if anything.
+pub(in crate::spirv) fn missing_buffer(id: u32, interface: Interface, needed: u64, inputs: &Inputs<'_>) -> Option<String> {
+    let Interface::Buffer(set, binding) = interface else { return None };
+    match inputs.buffer(set, binding) {
+        None => Some(format!("no buffer at set {set}, binding {binding} for %{id}")),
+        Some(bytes) if (bytes.len() as u64) < needed => {
+            Some(format!("the buffer at set {set}, binding {binding} has {} bytes; %{id} needs {needed}", bytes.len()))
+        }
+        Some(_) => None,
+    }
+}
+
+/// The float at a byte offset that the caller knows to be within.
+#[inline]
+pub(in crate::spirv) fn float_at(bytes: &[u8], offset: usize) -> Lane {
+    let quad = bytes[offset..offset + 4].try_into().expect("a slice of 4 bytes");
+    Lane::exact(f32::from_bits(u32::from_le_bytes(quad)))
+}
+
+/// Whether control has depended on a lane that is not the only one a device may have.
+///
+/// After such a branch another conforming device may be anywhere else: whatever is written from
+/// there on is in doubt. It stays so to the end of the run, which is simple, and sound because
+/// every output counts as written at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Control {
+    /// A condition was in doubt under the strict profile.
+    doubtful: bool,
+    /// A condition had no certificate for the profile without float controls.
+    uncertified: bool,
+}
+
+impl Control {
+    /// Control after a branch on this condition.
+    #[inline]
+    #[must_use]
+    pub fn after(self, condition: Trust) -> Control {
+        Control { doubtful: self.doubtful || condition.doubt.is_some(), uncertified: self.uncertified || condition.grid.is_none() }
+    }
+
+    /// Whether a condition was in doubt under the profile.
+    pub fn is_doubtful(self, profile: Profile) -> bool {
+        if profile.is_strict() { self.doubtful } else { self.uncertified }
+    }
+
+    /// Puts lanes that are written now in the doubt that control is in.
+    #[inline]
+    pub fn mark(self, lanes: &mut [Lane]) {
+        self.mark_all(lanes.iter_mut().map(|lane| &mut lane.trust));
+    }
+
+    /// [`Control::mark`] for scalars.
+    #[inline]
+    pub fn mark_scalars(self, scalars: &mut [Scalar]) {
+        self.mark_all(scalars.iter_mut().map(|scalar| &mut scalar.trust));
+    }
+
+    #[inline]
+    fn mark_all<'t>(self, trusts: impl Iterator<Item = &'t mut Trust>) {
+        if self == Control::default() {
+            return;
+        }
+        for trust in trusts {
+            if self.doubtful {
+                trust.doubt = trust.doubt.or(Some(Why::Control));
+            }
+            trust.grid = None;
+        }
+    }
+}

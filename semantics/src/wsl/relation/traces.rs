@@ -1,0 +1,125 @@
+//! Traces of the threads of an entry point, on the fast engine: whether all threads of a group come
+//! to the same barriers, and all threads of a quad to the same derivatives and samples
+//! ([`crate::wsl::machine::Traced`]).
+//!
+//! A compute entry point runs over a grid. A fragment entry point runs for the four pixels of a
+//! screen of 2 × 2 that one triangle covers: a float attribute holds the place of the pixel's
+//! centre on the screen, 0 to 1; all else is 0.
+
+use crate::wsl::choice::Strategy;
+use crate::wsl::entry::{EntryPoint, Stage};
+use crate::wsl::environment::Semantic;
+use crate::wsl::execution::term::Value;
+use crate::wsl::execution::{Planted, Shared};
+use crate::wsl::group::{Dispatch, Outside, Resource, bound, flat_words, offset};
+use crate::wsl::machine::{Compiled, Grid, InDraw, Memory, Settings, Start, Traced};
+use crate::wsl::memory::Words;
+use crate::wsl::open::Word;
+use crate::wsl::types::{Scalar, Type};
+use crate::wsl::typing::program::Program;
+
+/// How threads run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// What becomes of unspecified values.
+    pub strategy: Strategy,
+    /// How many iterations and calls each thread may make.
+    pub fuel: u64,
+    /// Whether the last thread of a group runs first.
+    pub reversed: bool,
+}
+
+impl Default for How {
+    fn default() -> How {
+        How { strategy: Strategy::First, fuel: 100_000, reversed: false }
+    }
+}
+
+/// An entry point whose threads are to be compared.
+#[derive(Debug)]
+pub struct Traces<'p> {
+    program: &'p Program,
+    entry: &'p EntryPoint,
+    compiled: Compiled,
+    shared: Shared<'p>,
+}
+
+impl<'p> Traces<'p> {
+    /// Compiles the entry point.
+    ///
+    /// # Errors
+    /// What the machine does not do, and vertex entry points, whose threads never meet.
+    pub fn new(program: &'p Program, entry: &'p EntryPoint) -> Result<Traces<'p>, String> {
+        if entry.stage == Stage::Vertex {
+            return Err("threads of a vertex entry point never meet".into());
+        }
+        let compiled = Compiled::new(program, entry.function).map_err(|refusal| refusal.to_string())?;
+        let shared = Shared::laid_out(program, entry.function, Planted::default()).map_err(|limit| limit.to_string())?;
+        Ok(Traces { program, entry, compiled, shared })
+    }
+
+    /// Runs the entry point on these resources, of which none is changed for the caller. `groups`
+    /// are those of a compute entry point.
+    ///
+    /// # Errors
+    /// If there are too many threads, or what is bound is not what the entry point takes.
+    pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &How) -> Result<Traced, String> {
+        let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, how.strategy);
+        let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
+        let settings = Settings { strategy: how.strategy, fuel: how.fuel, thread: 0, count: false };
+        if self.entry.stage == Stage::Fragment {
+            let start = |lane: usize| {
+                let mut arguments = Vec::new();
+                flat_words(&resources, &self.of_pixel(&resources, lane), &mut arguments).ok_or("an argument has no value")?;
+                let stage = InDraw { lane: Some(lane), helper: false, doubtful: false };
+                Ok::<Start, String>(Start { number: lane as u32, choices: 0, stage, arguments })
+            };
+            let starts = [start(0)?, start(1)?, start(2)?, start(3)?];
+            return self.compiled.traces_of_quad(starts, &mut memory, &settings, how.reversed);
+        }
+        let dispatch = Dispatch { program: self.program, text: "", entry: self.entry, groups, resources };
+        let size = dispatch.size();
+        let count = |n: [u32; 3]| n.iter().try_fold(1u32, |all, &n| all.checked_mul(n));
+        let (Some(groups), Some(threads)) = (count(groups), count(size)) else {
+            return Err("there are more than 2^32 threads or groups".into());
+        };
+        let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
+        let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
+            let values = dispatch.arguments(&self.shared, at(group, dispatch.groups), at(thread, size), thread);
+            // What a thread of a compute entry point is given is definite.
+            let _ = flat_words(&dispatch.resources, &values, words);
+        };
+        self.compiled.traces_of_grid(Grid { groups, threads }, &mut arguments, &mut memory, &settings, how.reversed)
+    }
+
+    /// The arguments of the thread of a pixel.
+    fn of_pixel(&self, resources: &[Resource], lane: usize) -> Vec<Value> {
+        let pixel = [lane % 2, lane / 2].map(|x| (x as f32 + 0.5) / 2.0);
+        let function = self.program.env.function(self.entry.function);
+        let words = |ty| self.shared.words(ty).unwrap_or(0) as usize;
+        let zeros = |ty| Words::from_elem(Word::Bits(0), words(ty));
+        let mut values: Vec<Value> = function.parameters.iter().map(|p| Value { ty: p.ty, words: zeros(p.ty) }).collect();
+        for item in &self.entry.inputs {
+            let given: Words = match item.semantic {
+                Some((Semantic::Attribute(_), _)) if self.is_of_floats(item.ty) => {
+                    let place = [pixel[0], pixel[1], 0.0, 0.0];
+                    place.iter().take(words(item.ty)).map(|x| Word::Bits(x.to_bits())).collect()
+                }
+                _ => match bound(self.program, resources, item) {
+                    Some(words) => words,
+                    None => continue,
+                },
+            };
+            let Some(value) = item.parameter.and_then(|p| values.get_mut(p as usize)) else { continue };
+            let at = offset(self.program, &self.shared, item, value.ty) as usize / 4;
+            if let Some(place) = value.words.get_mut(at..at + given.len()) {
+                place.copy_from_slice(&given);
+            }
+        }
+        values
+    }
+
+    fn is_of_floats(&self, ty: crate::wsl::types::TypeId) -> bool {
+        matches!(self.program.env.types.get(ty), Type::Scalar(Scalar::Float) | Type::Vector(Scalar::Float, _))
+    }
+}

@@ -1,0 +1,197 @@
+//! A second opinion on typed programs: every conclusion checked against its premises, by the rule
+//! that it names.
+//!
+//! Written from seed 004's rules and the errata's decisions, with no code of `typing`,
+//! `environment` or `entry`: what they conclude is data here, and a program that they got wrong is
+//! refuted. Nodes are first checked to be well-formed (`shape`), so that the rest can follow them
+//! without looking; then the environment (`global`), expressions (`expression`, `access`,
+//! `overload`) and statements (`statement`) one by one, names by a walk through each function
+//! (`scope`), the order of functions, and entry points (`entry`).
+//!
+//! A literal's node has the type that it was given and no longer its text. Where a literal that
+//! became a float is so near a bound of `int` or `uint` that the text could have been on either
+//! side, that one call is not counted for being the only one that fits.
+
+mod access;
+mod entry;
+mod expression;
+mod global;
+mod overload;
+mod scope;
+mod shape;
+mod statement;
+
+use crate::rule::Rule;
+use crate::text::Span;
+use crate::wsl::environment::access::{Callee, Generated};
+use crate::wsl::environment::{FunctionId, Key};
+use crate::wsl::types::{Type, TypeId};
+use crate::wsl::typing::program::{Access, ExprId, Form, Program};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// A conclusion that does not follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refutation {
+    /// The rule that was to give it, or that the whole breaks.
+    pub rule: Option<Rule>,
+    /// Where it stands.
+    pub span: Span,
+    /// What does not follow.
+    pub message: String,
+}
+
+impl std::fmt::Display for Refutation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.rule {
+            Some(rule) => write!(f, "[{rule}] at {}: {}", self.span.start, self.message),
+            None => write!(f, "at {}: {}", self.span.start, self.message),
+        }
+    }
+}
+
+/// What a check comes to.
+type Check<T = ()> = Result<T, Refutation>;
+
+/// Checks a typed program node by node.
+pub fn recheck(program: &Program) -> Result<(), Refutation> {
+    shape::shape(program)?;
+    let r = Recheck::new(program);
+    r.environment()?;
+    r.functions()?;
+    r.order()?;
+    r.barriers()?;
+    r.entry_points()
+}
+
+const NOWHERE: Span = Span { start: 0, end: 0 };
+
+fn refuse<T>(rule: Option<Rule>, span: Span, message: impl Into<String>) -> Check<T> {
+    Err(Refutation { rule, span, message: message.into() })
+}
+
+struct Recheck<'a> {
+    p: &'a Program,
+    /// The declared functions of each name.
+    keyed: FxHashMap<Key, Vec<FunctionId>>,
+    /// The declared operators and accessors, by name; casts are not among them.
+    named: FxHashMap<&'a str, Vec<FunctionId>>,
+    /// The types that are known to be, or not to be, samplers or textures or to have one.
+    opaque: RefCell<FxHashMap<TypeId, bool>>,
+}
+
+impl<'a> Recheck<'a> {
+    fn new(p: &'a Program) -> Recheck<'a> {
+        let mut keyed: FxHashMap<Key, Vec<FunctionId>> = FxHashMap::default();
+        let mut named: FxHashMap<&str, Vec<FunctionId>> = FxHashMap::default();
+        for (i, f) in p.env.functions.iter().enumerate() {
+            let id = FunctionId(i as u32);
+            keyed.entry(f.key).or_default().push(id);
+            if matches!(f.key, Key::Name(_)) {
+                named.entry(p.env.names.name(f.name.name)).or_default().push(id);
+            }
+        }
+        Recheck { p, keyed, named, opaque: RefCell::default() }
+    }
+
+    fn ty(&self, id: TypeId) -> Type {
+        self.p.env.types.get(id)
+    }
+
+    fn show(&self, id: TypeId) -> String {
+        self.p.env.type_name(id)
+    }
+
+    fn is_reference(&self, id: TypeId) -> bool {
+        matches!(self.ty(id), Type::Pointer(..) | Type::ArrayReference(..))
+    }
+
+    /// Whether the type is a sampler or a texture, or a structure or array that has one.
+    fn is_opaque(&self, id: TypeId) -> bool {
+        if let Some(&known) = self.opaque.borrow().get(&id) {
+            return known;
+        }
+        // A chain of structures may be long, so each is looked at once and from a list.
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut todo = vec![id];
+        let mut found = false;
+        while let Some(ty) = todo.pop() {
+            match self.ty(ty) {
+                _ if self.opaque.borrow().contains_key(&ty) => found |= self.opaque.borrow()[&ty],
+                Type::Sampler | Type::Texture(..) => found = true,
+                Type::Array(of, _) => todo.push(of),
+                Type::Struct(_) if !seen.insert(ty) => {}
+                Type::Struct(s) => todo.extend(self.p.env.structure(s).fields.iter().map(|f| f.ty)),
+                _ => {}
+            }
+        }
+        let mut known = self.opaque.borrow_mut();
+        known.insert(id, found);
+        if !found {
+            known.extend(seen.into_iter().map(|ty| (ty, false)));
+        }
+        found
+    }
+
+    /// The declared function whose body a callee runs.
+    fn runs(callee: Callee) -> Option<FunctionId> {
+        match callee {
+            Callee::Declared(id) => Some(id),
+            Callee::Generated(Generated::Getter(id) | Generated::Setter(id)) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The functions that evaluating this node, its premises apart, calls. A place that can only be
+    /// assigned to calls nothing by itself: reading it calls its getters, assigning to it its
+    /// setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
+    fn calls(&self, id: ExprId) -> Vec<Callee> {
+        let mut out = Vec::new();
+        match &self.p.expr(id).form {
+            Form::Coerce(crate::wsl::typing::program::Coercion::AbstractToRight, e) | Form::ArrayLength(e, _) => self.reads(*e, &mut out),
+            Form::Assign(e, _) => self.writes(*e, &mut out),
+            Form::Step(_, _, e, callee, _) => {
+                out.push(*callee);
+                self.reads(*e, &mut out);
+                self.writes(*e, &mut out);
+            }
+            Form::CompoundAssign(callee, e, _) => {
+                out.push(*callee);
+                self.reads(*e, &mut out);
+                self.writes(*e, &mut out);
+            }
+            Form::Dot(_, _, Access::AddressTaker(c) | Access::Getter(c))
+            | Form::Index(_, _, Access::AddressTaker(c) | Access::Getter(c)) => out.push(*c),
+            Form::Call(c, _) => out.push(*c),
+            _ => {}
+        }
+        out
+    }
+
+    fn reads(&self, mut at: ExprId, out: &mut Vec<Callee>) {
+        loop {
+            at = match &self.p.expr(at).form {
+                Form::Parens(e) => *e,
+                Form::Dot(e, _, Access::Setter(_, getter)) | Form::Index(e, _, Access::Setter(_, getter)) => {
+                    out.push(*getter);
+                    *e
+                }
+                _ => return,
+            };
+        }
+    }
+
+    fn writes(&self, mut at: ExprId, out: &mut Vec<Callee>) {
+        loop {
+            at = match &self.p.expr(at).form {
+                Form::Parens(e) => *e,
+                Form::Dot(e, _, Access::Setter(setter, _)) | Form::Index(e, _, Access::Setter(setter, _)) => {
+                    out.push(*setter);
+                    self.reads(*e, out);
+                    *e
+                }
+                _ => return,
+            };
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! WSL types (seed 004 "Typing of functions", "Built-in Types"), each known by one number, so that
+//! equal types are equal numbers.
+
+use crate::wsl::syntax::AddressSpace;
+use rustc_hash::FxHashMap;
+
+/// The number of a type in [`Types`]. The built-in scalars, vectors, matrices, atomics and the
+/// sampler have fixed numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeId(pub u32);
+/// The number of a struct in the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StructId(pub u32);
+/// The number of an enum in the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EnumId(pub u32);
+
+/// A scalar of which vectors are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scalar {
+    /// `bool`
+    Bool,
+    /// `uint`
+    Uint,
+    /// `int`
+    Int,
+    /// `float`
+    Float,
+}
+
+impl Scalar {
+    /// Every one.
+    pub const ALL: [Scalar; 4] = [Scalar::Bool, Scalar::Uint, Scalar::Int, Scalar::Float];
+
+    /// Its type's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::Bool => "bool",
+            Scalar::Uint => "uint",
+            Scalar::Int => "int",
+            Scalar::Float => "float",
+        }
+    }
+}
+
+/// The texture types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "each is its name")]
+pub enum TextureKind {
+    Texture1D,
+    RWTexture1D,
+    Texture1DArray,
+    RWTexture1DArray,
+    Texture2D,
+    RWTexture2D,
+    Texture2DArray,
+    RWTexture2DArray,
+    Texture3D,
+    RWTexture3D,
+    TextureCube,
+    TextureDepth2D,
+    RWTextureDepth2D,
+    TextureDepth2DArray,
+    RWTextureDepth2DArray,
+    TextureDepthCube,
+}
+
+impl TextureKind {
+    /// Every one.
+    pub const ALL: [TextureKind; 16] = [
+        TextureKind::Texture1D,
+        TextureKind::RWTexture1D,
+        TextureKind::Texture1DArray,
+        TextureKind::RWTexture1DArray,
+        TextureKind::Texture2D,
+        TextureKind::RWTexture2D,
+        TextureKind::Texture2DArray,
+        TextureKind::RWTexture2DArray,
+        TextureKind::Texture3D,
+        TextureKind::RWTexture3D,
+        TextureKind::TextureCube,
+        TextureKind::TextureDepth2D,
+        TextureKind::RWTextureDepth2D,
+        TextureKind::TextureDepth2DArray,
+        TextureKind::RWTextureDepth2DArray,
+        TextureKind::TextureDepthCube,
+    ];
+
+    /// Its name without arguments.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextureKind::Texture1D => "Texture1D",
+            TextureKind::RWTexture1D => "RWTexture1D",
+            TextureKind::Texture1DArray => "Texture1DArray",
+            TextureKind::RWTexture1DArray => "RWTexture1DArray",
+            TextureKind::Texture2D => "Texture2D",
+            TextureKind::RWTexture2D => "RWTexture2D",
+            TextureKind::Texture2DArray => "Texture2DArray",
+            TextureKind::RWTexture2DArray => "RWTexture2DArray",
+            TextureKind::Texture3D => "Texture3D",
+            TextureKind::RWTexture3D => "RWTexture3D",
+            TextureKind::TextureCube => "TextureCube",
+            TextureKind::TextureDepth2D => "TextureDepth2D",
+            TextureKind::RWTextureDepth2D => "RWTextureDepth2D",
+            TextureKind::TextureDepth2DArray => "TextureDepth2DArray",
+            TextureKind::RWTextureDepth2DArray => "RWTextureDepth2DArray",
+            TextureKind::TextureDepthCube => "TextureDepthCube",
+        }
+    }
+
+    /// Whether it can be stored to.
+    pub fn writable(self) -> bool {
+        self.name().starts_with("RW")
+    }
+
+    /// Whether it is a depth texture: its elements are `float`.
+    pub fn depth(self) -> bool {
+        self.name().contains("Depth")
+    }
+}
+
+/// A right-value type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// `void`
+    Void,
+    /// A scalar.
+    Scalar(Scalar),
+    /// `atomic_int`, `atomic_uint`: an atomic of that scalar.
+    Atomic(Scalar),
+    /// `sampler`
+    Sampler,
+    /// `vector<T, n>`, n from 2 to 4.
+    Vector(Scalar, u8),
+    /// `matrix<T, columns, rows>`, of `float` or `bool`.
+    Matrix(Scalar, u8, u8),
+    /// A texture and the type of its elements.
+    Texture(TextureKind, TypeId),
+    /// A struct.
+    Struct(StructId),
+    /// An enum.
+    Enum(EnumId),
+    /// `T[n]`
+    Array(TypeId, u32),
+    /// `T* space`
+    Pointer(AddressSpace, TypeId),
+    /// `T[] space`
+    ArrayReference(AddressSpace, TypeId),
+}
+
+impl TypeId {
+    /// `void`
+    pub const VOID: TypeId = TypeId(0);
+    /// `bool`
+    pub const BOOL: TypeId = TypeId(1);
+    /// `uint`
+    pub const UINT: TypeId = TypeId(2);
+    /// `int`
+    pub const INT: TypeId = TypeId(3);
+    /// `float`
+    pub const FLOAT: TypeId = TypeId(4);
+    /// `atomic_uint`
+    pub const ATOMIC_UINT: TypeId = TypeId(5);
+    /// `atomic_int`
+    pub const ATOMIC_INT: TypeId = TypeId(6);
+    /// `sampler`
+    pub const SAMPLER: TypeId = TypeId(7);
+
+    /// The scalar's type.
+    pub const fn scalar(scalar: Scalar) -> TypeId {
+        TypeId(1 + scalar as u32)
+    }
+
+    /// `vector<scalar, size>`, size from 2 to 4.
+    pub const fn vector(scalar: Scalar, size: u8) -> TypeId {
+        TypeId(8 + scalar as u32 * 3 + (size as u32 - 2))
+    }
+
+    /// `matrix<scalar, columns, rows>`, of `float` or `bool`, both numbers from 2 to 4.
+    pub const fn matrix(scalar: Scalar, columns: u8, rows: u8) -> TypeId {
+        let of = if let Scalar::Bool = scalar { 0 } else { 1 };
+        TypeId(20 + of * 9 + (columns as u32 - 2) * 3 + (rows as u32 - 2))
+    }
+}
+
+/// How many types have fixed numbers.
+pub const BUILT_IN: u32 = 38;
+
+/// The types of a program.
+#[derive(Clone, Debug)]
+pub struct Types {
+    /// The base type of each enum, `int` or `uint`.
+    pub enum_bases: Vec<TypeId>,
+    list: Vec<Type>,
+    index: FxHashMap<Type, TypeId>,
+}
+
+impl Default for Types {
+    fn default() -> Types {
+        let mut types = Types { enum_bases: Vec::new(), list: Vec::with_capacity(64), index: FxHashMap::default() };
+        types.intern(Type::Void);
+        for scalar in Scalar::ALL {
+            types.intern(Type::Scalar(scalar));
+        }
+        types.intern(Type::Atomic(Scalar::Uint));
+        types.intern(Type::Atomic(Scalar::Int));
+        types.intern(Type::Sampler);
+        for scalar in Scalar::ALL {
+            for size in 2..=4 {
+                types.intern(Type::Vector(scalar, size));
+            }
+        }
+        for scalar in [Scalar::Bool, Scalar::Float] {
+            for columns in 2..=4 {
+                for rows in 2..=4 {
+                    types.intern(Type::Matrix(scalar, columns, rows));
+                }
+            }
+        }
+        debug_assert_eq!(types.list.len() as u32, BUILT_IN);
+        types
+    }
+}
+
+impl Types {
+    /// The type's number.
+    pub fn intern(&mut self, ty: Type) -> TypeId {
+        if let Some(&id) = self.index.get(&ty) {
+            return id;
+        }
+        let id = TypeId(self.list.len() as u32);
+        self.list.push(ty);
+        self.index.insert(ty, id);
+        id
+    }
+
+    /// The number of a type that was interned before, if it was.
+    pub fn find(&self, ty: Type) -> Option<TypeId> {
+        self.index.get(&ty).copied()
+    }
+
+    /// The type of that number.
+    pub fn get(&self, id: TypeId) -> Type {
+        self.list[id.0 as usize]
+    }
+
+    /// How many types there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none: never.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Whether it is a pointer or an array reference.
+    pub fn is_reference(&self, id: TypeId) -> bool {
+        matches!(self.get(id), Type::Pointer(..) | Type::ArrayReference(..))
+    }
+}
+
+/// The type of an expression (seed 004 "Typing of functions").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueType {
+    /// A left-value: it has an address in a space.
+    Left(TypeId, AddressSpace),
+    /// An abstract left-value: it can be assigned to.
+    Abstract(TypeId),
+    /// A right-value.
+    Right(TypeId),
+}
+
+impl ValueType {
+    /// The associated right-value type.
+    pub fn right(self) -> TypeId {
+        match self {
+            ValueType::Left(ty, _) | ValueType::Abstract(ty) | ValueType::Right(ty) => ty,
+        }
+    }
+
+    /// The associated right-value type, if this can be treated as an abstract left-value.
+    pub fn assignable(self) -> Option<TypeId> {
+        match self {
+            ValueType::Left(ty, space) if space != AddressSpace::Constant => Some(ty),
+            ValueType::Abstract(ty) => Some(ty),
+            _ => None,
+        }
+    }
+}

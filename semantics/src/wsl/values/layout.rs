@@ -1,0 +1,88 @@
+//! Sizes, alignments and strides in bytes: seed 004 "Annotations for execution".
+//!
+//! Arrays are as large as their elements together, enums as their base type, structures as in C,
+//! padding included. What the seed leaves to the implementation is decided here: scalars and
+//! atomics are 4 bytes, pointers are 8 and array references 16, samplers and textures 8. Of
+//! vectors, one of 3 elements has the size and alignment of one of 4 (`float3` is 16 bytes); a
+//! matrix is its columns one after the other.
+
+use crate::text::deep;
+use crate::wsl::environment::Environment;
+use crate::wsl::types::{StructId, Type, TypeId};
+use rustc_hash::FxHashMap;
+
+/// The size and alignment of a type, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The size, a multiple of the alignment.
+    pub size: u64,
+    /// The alignment, a power of two.
+    pub align: u64,
+}
+
+/// The layouts of an environment's types, each computed once.
+#[derive(Clone, Debug, Default)]
+pub struct Layouts {
+    known: FxHashMap<TypeId, Option<Layout>>,
+    offsets: FxHashMap<StructId, Vec<u64>>,
+}
+
+impl Layouts {
+    /// The layout of a type; none if it is larger than 64 bits can say. The seed's size in bytes of
+    /// a load or store of that type.
+    pub fn of(&mut self, env: &Environment, ty: TypeId) -> Option<Layout> {
+        if let Some(&known) = self.known.get(&ty) {
+            return known;
+        }
+        let layout = deep(|| self.compute(env, ty));
+        self.known.insert(ty, layout);
+        layout
+    }
+
+    /// The stride of an array or array reference of elements of that type: their size.
+    pub fn stride(&mut self, env: &Environment, element: TypeId) -> Option<u64> {
+        self.of(env, element).map(|l| l.size)
+    }
+
+    /// The offsets of a structure's fields; none if the structure is too large.
+    pub fn offsets(&mut self, env: &Environment, id: StructId) -> Option<&[u64]> {
+        let ty = env.types.find(Type::Struct(id))?;
+        self.of(env, ty)?;
+        self.offsets.get(&id).map(Vec::as_slice)
+    }
+
+    fn compute(&mut self, env: &Environment, ty: TypeId) -> Option<Layout> {
+        let vector = |n: u8| {
+            let size = 4 * u64::from(n).next_power_of_two();
+            Layout { size, align: size }
+        };
+        let plain = |size: u64, align: u64| Some(Layout { size, align });
+        match env.types.get(ty) {
+            Type::Void => plain(0, 1),
+            Type::Scalar(_) | Type::Atomic(_) | Type::Enum(_) => plain(4, 4),
+            Type::Sampler | Type::Texture(..) | Type::Pointer(..) => plain(8, 8),
+            Type::ArrayReference(..) => plain(16, 8),
+            Type::Vector(_, n) => Some(vector(n)),
+            Type::Matrix(_, columns, rows) => {
+                let column = vector(rows);
+                plain(column.size * u64::from(columns), column.align)
+            }
+            Type::Array(of, n) => {
+                let element = self.of(env, of)?;
+                plain(element.size.checked_mul(u64::from(n))?, element.align)
+            }
+            Type::Struct(id) => {
+                let (mut at, mut align, mut offsets) = (0u64, 1, Vec::new());
+                for field in &env.structure(id).fields {
+                    let of = self.of(env, field.ty)?;
+                    at = at.checked_next_multiple_of(of.align)?;
+                    offsets.push(at);
+                    at = at.checked_add(of.size)?;
+                    align = align.max(of.align);
+                }
+                self.offsets.insert(id, offsets);
+                plain(at.checked_next_multiple_of(align)?, align)
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Memory: seed 004 "Memory locations". Objects, each in one address space, of words of 4 bytes;
+//! addresses in bytes.
+//!
+//! Every size and alignment is a multiple of 4 bytes (see [`crate::wsl::layout`]), so no access touches
+//! part of a word.
+
+use crate::wsl::meaning::{Lanes, Op};
+use crate::wsl::open::{Opens, Possible, Word};
+use crate::wsl::race::Races;
+use crate::wsl::syntax::AddressSpace;
+use crate::wsl::types::Scalar;
+use smallvec::SmallVec;
+
+/// The number of an object in [`Memory`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub u32);
+
+/// Where something is stored: so many bytes into an object. The offset is `bytes` and the value of
+/// `open` together, if the address went through an unspecified index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// The object.
+    pub object: ObjectId,
+    /// The definite part of the offset, in bytes.
+    pub bytes: u32,
+    /// The other part of the offset, in bytes.
+    pub open: Option<crate::wsl::open::OpenId>,
+}
+
+/// Something that can be stored to.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its address space.
+    pub space: AddressSpace,
+    /// What it is, for people.
+    pub name: String,
+    /// What it holds.
+    pub words: Vec<Word>,
+}
+
+/// All objects.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// By their numbers.
+    pub objects: Vec<Object>,
+    /// What races, if that is looked for.
+    pub races: Option<Box<Races>>,
+    /// Whether a thread of a draw that a device may not have has stored in device memory, or one
+    /// that it may have has not.
+    pub doubted: bool,
+    /// The textures and samplers, by their objects.
+    pub opaques: crate::wsl::texture::Opaques,
+}
+
+/// The words of a value.
+pub type Words = SmallVec<[Word; 4]>;
+
+impl Memory {
+    /// A new object.
+    pub fn push(&mut self, object: Object) -> ObjectId {
+        self.objects.push(object);
+        ObjectId(self.objects.len() as u32 - 1)
+    }
+
+    /// The object.
+    pub fn object(&self, id: ObjectId) -> &Object {
+        &self.objects[id.0 as usize]
+    }
+
+    /// The offsets that an address may have, in bytes.
+    pub fn offsets(&self, opens: &Opens, at: Address) -> Option<Vec<u32>> {
+        match at.open {
+            None => Some(vec![at.bytes]),
+            Some(open) => {
+                let values = opens.values(Word::Open(open))?;
+                Some(values.iter().map(|v| at.bytes.wrapping_add(*v)).collect())
+            }
+        }
+    }
+
+    /// What a load of words at an address gives that is not atomic; none if the object does not
+    /// hold that many there. Words that race are unspecified.
+    pub fn loaded(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
+        let mut loaded = self.read(opens, at, words)?;
+        for k in self.races_with(opens, at, words, false, false) {
+            loaded[k as usize] = opens.leaf(None, Scalar::Uint, loaded[k as usize].definite().unwrap_or(0));
+        }
+        Some(loaded)
+    }
+
+    /// Stores words at an address, not atomically; none if the object does not hold that many
+    /// there. Of words that race with other stores it is unspecified which value they keep.
+    pub fn store(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
+        let racing = self.racing(opens, at, value.len() as u32, true, false);
+        if racing.is_empty() {
+            return self.write(opens, at, value);
+        }
+        let old = self.read(opens, at, value.len() as u32)?;
+        let mut value = Words::from_slice(value);
+        for k in racing {
+            let either = opens.possible(old[k as usize]).or(opens.possible(value[k as usize]));
+            let first = value[k as usize].definite().unwrap_or(0);
+            value[k as usize] = match either {
+                Possible::Values(values) => opens.leaf(Some(&values), Scalar::Uint, first),
+                Possible::Floats(_) | Possible::Any => opens.leaf(None, Scalar::Uint, first),
+            };
+        }
+        self.write(opens, at, &value)
+    }
+
+    /// Notes an access.
+    pub fn note(&mut self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) {
+        if self.races.is_some() {
+            self.racing(opens, at, words, stores, atomic);
+        }
+    }
+
+    /// Which words of an access that is not made yet would race with a store.
+    pub fn races_with(&self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) -> Vec<u32> {
+        let space = self.object(at.object).space;
+        let shared = matches!(space, AddressSpace::Device | AddressSpace::Threadgroup);
+        let Some(races) = self.races.as_ref().filter(|_| shared) else { return Vec::new() };
+        let offsets = self.offsets(opens, at).unwrap_or_default();
+        let access = races.access(space, stores, atomic);
+        (0..words).filter(|k| offsets.iter().any(|o| races.races_with(at.object, o / 4 + k, access))).collect()
+    }
+
+    /// Notes an access, and says which of its words race with a store.
+    fn racing(&mut self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) -> Vec<u32> {
+        let space = self.object(at.object).space;
+        if self.races.is_none() || !matches!(space, AddressSpace::Device | AddressSpace::Threadgroup) {
+            return Vec::new();
+        }
+        let offsets = self.offsets(opens, at).unwrap_or_default();
+        let Some(races) = &mut self.races else { return Vec::new() };
+        let access = races.access(space, stores, atomic);
+        (0..words).filter(|k| offsets.iter().fold(false, |racy, o| races.word(at.object, o / 4 + k, access) | racy)).collect()
+    }
+
+    /// The words at an address, without any notice; none if the object does not
+    /// hold that many there.
+    pub fn read(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
+        let object = self.object(at.object);
+        let here = |offset: u32| {
+            let first = offset as usize / 4;
+            object.words.get(first..first.checked_add(words as usize)?)
+        };
+        let Some(open) = at.open else { return Some(here(at.bytes)?.iter().map(|&w| opens.read(w)).collect()) };
+        let which = opens.read(Word::Open(open));
+        let values = opens.values(which)?;
+        let parts: Vec<(u32, &[Word])> = values.iter().map(|&v| Some((v, here(at.bytes.wrapping_add(v))?))).collect::<Option<Vec<_>>>()?;
+        let word = |k: usize| -> Vec<(u32, Word)> { parts.iter().map(|&(v, words)| (v, words[k])).collect() };
+        (0..words as usize).map(|k| Some(opens.among(which, &word(k)))).collect()
+    }
+
+    /// Puts words at an address, without any notice; none if the object does not hold that many
+    /// there. Through an unspecified offset, what may have been stored to is either what it was or
+    /// what is stored, by what the offset turns out to be.
+    pub fn write(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
+        let object = self.objects.get_mut(at.object.0 as usize)?;
+        let which = at.open.map(|open| opens.read(Word::Open(open)));
+        let definite = match which {
+            None => Some(at.bytes),
+            Some(Word::Bits(bits)) => Some(at.bytes.wrapping_add(bits)),
+            Some(_) => None,
+        };
+        if let Some(offset) = definite {
+            let first = offset as usize / 4;
+            object.words.get_mut(first..first.checked_add(value.len())?)?.copy_from_slice(value);
+            return Some(());
+        }
+        let which = which?;
+        let values = opens.values(which)?;
+        for &v in &values {
+            let first = at.bytes.wrapping_add(v) as usize / 4;
+            for (k, &new) in value.iter().enumerate() {
+                let old = *object.words.get(first + k)?;
+                let cases: Vec<(u32, Word)> = values.iter().map(|&other| (other, if other == v { new } else { old })).collect();
+                object.words[first + k] = opens.among(which, &cases);
+            }
+        }
+        Some(())
+    }
+}
+
+impl Address {
+    /// The start of an object.
+    pub fn of(object: ObjectId, bytes: u32) -> Address {
+        Address { object, bytes, open: None }
+    }
+
+    /// So many bytes further.
+    pub fn plus(self, bytes: u32) -> Address {
+        Address { bytes: self.bytes.wrapping_add(bytes), ..self }
+    }
+
+    /// The element of that index, which is in bounds, of elements of so many bytes.
+    pub fn element(self, opens: &mut Opens, index: Word, stride: u32) -> Address {
+        use crate::wsl::library::Meaning;
+        match opens.read(index) {
+            Word::Bits(bits) => self.plus(bits.wrapping_mul(stride)),
+            index => {
+                let uint = |meaning| Op { meaning, of: Scalar::Uint, to: Scalar::Uint };
+                let mut offset = opens.scalar(uint(Meaning::Multiply), &[index, Word::Bits(stride)]);
+                if let Some(open) = self.open {
+                    offset = opens.scalar(uint(Meaning::Add), &[Word::Open(open), offset]);
+                }
+                match offset {
+                    Word::Open(open) => Address { open: Some(open), ..self },
+                    Word::Bits(bits) => Address { open: None, ..self.plus(bits) },
+                    Word::Address(_) => self,
+                }
+            }
+        }
+    }
+}
