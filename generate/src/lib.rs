@@ -6,12 +6,14 @@
 //! | the functions here | λV programs that are well typed by construction, near-misses; `shrink` makes them smaller |
 //! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
 //! | `wsl` | WSL trees, typed programs, near-misses, dispatches and draws; their shrinking; and both engines of WSL beside each other on a program |
+//! | `glsl` | GLSL shaders, of which a compiler makes modules |
 //! | `uniformity` | WSL programs full of barriers and derivatives in control flow |
 //! | `descent` | the search for smaller programs, of any language |
 //! | `random` | what is drawn from random numbers |
 #![forbid(unsafe_code)]
 
 mod descent;
+pub mod glsl;
 mod lambda_v;
 mod random;
 pub mod spirv;

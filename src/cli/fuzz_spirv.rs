@@ -53,7 +53,7 @@ pub(crate) struct FuzzSpirv {
     #[command(flatten)]
     device: DeviceArgs,
     /// An optimiser whose modules must refine the generated ones: a command that takes a file and
-    /// -o with another, as "spirv-opt -O"
+    /// -o with another, as "spirv-opt -O". "spirv-opt {random}" draws passes for each module
     #[arg(long, value_name = "COMMAND")]
     optimiser: Option<String>,
     /// Convert each module, or what the optimiser makes of it, to WGSL and have naga read that: it
@@ -77,9 +77,9 @@ pub(crate) struct FuzzSpirv {
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
     /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments
-    /// are generated compute modules as fragment stages; the others are what WSL programs of that
-    /// kind are translated to: draws, stages, entry-points, dispatches, functions, racing. Several
-    /// take turns
+    /// are generated compute modules as fragment stages; glsl are generated shaders, which glslang
+    /// compiles; the others are what WSL programs of that kind are translated to: draws, stages,
+    /// entry-points, dispatches, functions, racing. Several take turns
     #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
     of: Vec<translated::Source>,
     /// With --of: the float controls that translated programs declare, strict, vulkan-default
@@ -127,7 +127,8 @@ fn analysis(name: &str) -> Result<Named<Module>, String> {
 fn kind_of(name: &str) -> Result<translated::Source, String> {
     match name {
         "fragments" => Ok(translated::Source::Fragments),
-        other => super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; and fragments")),
+        "glsl" => Ok(translated::Source::Glsl),
+        other => super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; fragments; and glsl")),
     }
 }
 
@@ -517,6 +518,9 @@ impl FuzzSpirv {
 /// Says what an optimiser makes of a module. Whether that is wrong.
 fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
     let became = optimised(case, optimiser);
+    if let Some(passes) = optimiser.passes(&case.words) {
+        tell!("; {{random}} is {}", passes.join(" "));
+    }
     if let (Optimised::Wrong { .. }, Ok(text)) =
         (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |compiled| disassemble(&compiled.words)))
     {

@@ -85,7 +85,7 @@ impl OpenDevice {
             label: None,
             layout: Some(&layout.pipeline),
             module: &module,
-            entry_point: Some(&dispatch.entry),
+            entry_point: code.entry(&dispatch.entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 // Workgroup memory is undefined until it is written, and a device may show so; wgpu
                 // would have naga clear it.

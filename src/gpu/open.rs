@@ -60,6 +60,13 @@ pub(super) struct Code {
     pub(super) handles: Vec<((u32, u32), Handle)>,
 }
 
+impl Code {
+    /// The entry point for wgpu. The WGSL has no other, which may have lost its name.
+    pub(super) fn entry<'e>(&self, name: &'e str) -> Option<&'e str> {
+        self.wgsl.is_none().then_some(name)
+    }
+}
+
 /// An open device.
 pub(crate) struct OpenDevice {
     pub(crate) record: AdapterRecord,

@@ -370,7 +370,7 @@ impl OpenDevice {
             layout: Some(&layout.pipeline),
             vertex: wgpu::VertexState {
                 module: &vertex,
-                entry_point: Some(&dispatch.vertex.entry),
+                entry_point: codes[0].entry(&dispatch.vertex.entry),
                 compilation_options: Default::default(),
                 buffers: &buffers,
             },
@@ -416,7 +416,7 @@ impl OpenDevice {
             multisample: wgpu::MultisampleState::default(),
             fragment: Some(wgpu::FragmentState {
                 module: &fragment,
-                entry_point: Some(&dispatch.fragment.entry),
+                entry_point: codes[1].entry(&dispatch.fragment.entry),
                 compilation_options: Default::default(),
                 targets: &targets,
             }),

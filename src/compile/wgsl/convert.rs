@@ -230,19 +230,14 @@ impl<'m> Convert<'m> {
             };
             return Err(self.refused(Why::EntryPoint, what));
         }
-        for entry in &entries {
-            if !self.names.take(&entry.name) {
-                let what = format!("the entry point {:?} has a name that WGSL cannot declare, or shares it with another", entry.name);
-                return Err(self.refused(Why::EntryPoint, what));
-            }
-        }
+        let names = self.entry_names(&entries);
         self.find_notes();
         self.find_written(&entries);
         self.find_kills();
         self.find_atomics()?;
         self.find_barriers();
         self.find_handles();
-        for entry in entries {
+        for (entry, name) in entries.into_iter().zip(names) {
             let module = self.module;
             let Some(function) = module.function(entry.function) else {
                 return Err(self.refused(Why::EntryPoint, format!("%{} is no function", entry.function)));
@@ -252,7 +247,7 @@ impl<'m> Convert<'m> {
             }
             self.entry = Some(entry.clone());
             self.find_ports(&entry, function)?;
-            Body::write(&mut self, function, &entry.name, &[], Some(&entry))?;
+            Body::write(&mut self, function, &name, &[], Some(&entry))?;
             while let Some((instance, name)) = self.queue.pop() {
                 let Some(function) = module.function(instance.0) else {
                     return Err(self.refused(Why::Instruction, format!("%{} is no function", instance.0)));
@@ -289,6 +284,20 @@ impl<'m> Convert<'m> {
         text.push_str(self.functions.trim_end());
         text.push('\n');
         Ok(Converted { text, notes: self.notes, read: self.read })
+    }
+
+    /// The names of the functions that entry points become: their own, where WGSL can declare it and
+    /// none before has it.
+    fn entry_names(&mut self, entries: &[EntryPoint]) -> Vec<String> {
+        let own: Vec<bool> = entries.iter().map(|entry| self.names.take(&entry.name)).collect();
+        let mut names = Vec::new();
+        for (entry, own) in entries.iter().zip(own) {
+            names.push(if own { entry.name.clone() } else { self.names.fresh(&entry.name) });
+            if let Some(name) = names.last().filter(|_| !own) {
+                self.notes.push(format!("the entry point {:?} is called {name}", entry.name));
+            }
+        }
+        names
     }
 
     /// By index of the function: whether those entry points reach it.

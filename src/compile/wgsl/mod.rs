@@ -165,7 +165,7 @@ pub enum Why {
     ControlFlow,
     /// Statements or expressions would be nested too deep.
     Nesting,
-    /// The entry point has a name that is no identifier, or is not there.
+    /// There is no such entry point, or WGSL has no such stage or mode of it.
     EntryPoint,
     /// A limit of this converter.
     Limit,

@@ -19,6 +19,7 @@ use crate::source;
 use crate::theorem::without_numbers;
 
 use super::judgement::Verdict;
+use super::passes;
 use super::renamed::{Renamed, restored};
 
 /// The most bytes of what a command says that are shown.
@@ -43,7 +44,8 @@ pub struct Compiler {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
-    /// The words of a command, among them [`IN`] and [`OUT`], which stand for files.
+    /// The words of a command, among them [`IN`] and [`OUT`], which stand for files, and perhaps
+    /// [`RANDOM`].
     Command(Vec<String>),
     /// Our WGSL, and naga reads that.
     Wgsl(wgsl::Options),
@@ -63,6 +65,8 @@ impl Step {
 const IN: &str = "{in}";
 /// Stands for the file that a command writes.
 const OUT: &str = "{out}";
+/// Stands for passes of spirv-opt, other ones for each module.
+const RANDOM: &str = "{random}";
 
 /// The subcommand that is naga.
 const NAGA: &str = "naga";
@@ -110,7 +114,8 @@ impl NotCompiled {
 
 impl Compiler {
     /// The command of those words, separated by blanks, with so much time for each module. It is
-    /// given a file, `-o`, and another file.
+    /// given a file, `-o`, and another file. A word `{random}` stands for passes of spirv-opt that
+    /// are drawn for each module.
     ///
     /// # Errors
     /// There is no such command: a sentence.
@@ -244,6 +249,12 @@ impl Compiler {
         self.steps.iter().any(Step::is_by_wgsl)
     }
 
+    /// The passes of spirv-opt that its first command draws for a module, if it draws some.
+    pub fn passes(&self, words: &[u32]) -> Option<Vec<&'static str>> {
+        let Some(Step::Command(command)) = self.steps.first() else { return None };
+        command.iter().any(|word| word == RANDOM).then(|| passes::drawn(words))
+    }
+
     /// What it makes of the words of a module.
     ///
     /// # Errors
@@ -297,6 +308,10 @@ impl Compiler {
         std::fs::write(&read, bytes).map_err(not_run)?;
         let mut command = Command::new(program);
         for word in &words[1..] {
+            if word == RANDOM {
+                command.args(passes::drawn(module));
+                continue;
+            }
             command.arg(word.replace(IN, &read.display().to_string()).replace(OUT, &written.display().to_string()));
         }
         self.run_program("compiler", &mut command, folder.path(), &read)?;

@@ -2,12 +2,11 @@
 //! clean ones on a device at the same time.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use serde_json::{Value, json};
 use smallstep_semantics::spirv::environment::Observation;
 
+use super::in_order::in_order;
 use super::optimised::{Ends, Optimised, optimised};
 use super::quirk::{Known, OnDevice};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
@@ -17,8 +16,8 @@ use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 
-/// How many seeds are judged before the device gets them.
-const CHUNK: u64 = 256;
+/// How many modules are judged before the device gets them.
+const CHUNK: usize = 256;
 /// The most modules that are tried to make one finding smaller.
 const QUESTIONS: u32 = 3_000;
 
@@ -171,51 +170,25 @@ fn one(plan: &Plan, index: u64) -> Done {
     Done { seed, case, judged, twins, optimised: optimised_modules }
 }
 
-fn chunk(plan: &Plan, first: u64, end: u64) -> Vec<Done> {
-    let next = AtomicU64::new(first);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= end {
-                return done;
-            }
-            done.push(one(plan, index));
-        }
-    };
-    let mut all: Vec<Done> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..plan.threads.max(1)).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
-    all.sort_by_key(|done| done.seed.wrapping_sub(plan.seed));
-    all
-}
-
-/// Runs the plan; `progress` hears of each chunk: modules done, findings so far. The tally does not
+/// Runs the plan; `progress` hears now and then: modules done, findings so far. The tally does not
 /// depend on the number of threads. It ends early if the device is gone for good.
 pub fn run(plan: &Plan, mut device: Option<&mut Device>, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
-    let ends = |first: u64| (first + CHUNK).min(plan.count);
-    let mut first = 0;
-    let mut ready = chunk(plan, 0, ends(0));
-    while !ready.is_empty() {
-        let next = ends(first)..ends(ends(first));
-        let mut following = Vec::new();
-        thread::scope(|scope| {
-            let ahead = scope.spawn(|| chunk(plan, next.start, next.end));
-            let observed = count(&mut tally, plan, &ready);
-            if let Some(device) = device.as_deref_mut() {
-                on_device(&mut tally, device, &observed);
-            }
-            following = ahead.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        });
-        progress(tally.modules, tally.findings.len());
-        if tally.outage.is_some() {
-            break;
+    let mut ready = Vec::with_capacity(CHUNK);
+    let judged = |index| one(plan, index);
+    in_order(plan.threads, plan.count, judged, |done| {
+        ready.push(done);
+        if ready.len() < CHUNK && tally.modules + (ready.len() as u64) < plan.count {
+            return true;
         }
-        ready = following;
-        first = next.start;
-    }
+        let observed = count(&mut tally, plan, &ready);
+        if let Some(device) = device.as_deref_mut() {
+            on_device(&mut tally, device, &observed);
+        }
+        ready.clear();
+        progress(tally.modules, tally.findings.len());
+        tally.outage.is_none()
+    });
     tally.findings.sort_by_key(|finding| (finding.seed.wrapping_sub(plan.seed), finding.defect));
     tally
 }

@@ -10,11 +10,13 @@ pub use crate::compute::MachineBug;
 pub mod campaign;
 pub mod due;
 pub mod fragments;
+mod in_order;
 pub mod learn;
 pub mod optimised;
 pub mod optimiser_quirk;
 pub mod planted;
 pub mod quirk;
+pub mod shaders;
 pub mod translated;
 
 use std::fmt;

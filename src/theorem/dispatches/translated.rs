@@ -1,28 +1,27 @@
 //! Modules with images and samplers, stages and draws, which generated compute modules have not,
-//! through a compiler or through WGSL: what generated WSL programs are translated to, and
-//! generated compute modules as fragment stages. Each dispatch and each draw has the one input that
-//! its program has.
+//! through a compiler or through WGSL: what generated WSL programs are translated to, generated
+//! compute modules as fragment stages, and generated GLSL. Each dispatch and each draw has the one
+//! input that its program has; GLSL has several.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::disassemble;
 
 use super::fragments;
+use super::in_order::in_order;
 use super::optimised::{Ends, Optimised, optimised_any};
+use super::shaders;
 use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
+use crate::generate::glsl;
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Programs, translated};
 
-/// How many programs are judged between two reports of progress.
-const CHUNK: u64 = 64;
 /// The most programs that are tried to make one finding smaller.
 const QUESTIONS: u32 = 1_000;
 
@@ -33,6 +32,8 @@ pub enum Source {
     Wsl(Programs),
     /// They are generated compute modules as fragment stages ([`fragments`]).
     Fragments,
+    /// They are what glslang makes of generated GLSL ([`shaders`]).
+    Glsl,
 }
 
 impl Source {
@@ -41,6 +42,7 @@ impl Source {
         match self {
             Source::Wsl(programs) => programs.name(),
             Source::Fragments => "fragments",
+            Source::Glsl => "glsl",
         }
     }
 }
@@ -105,7 +107,7 @@ pub struct Finding {
 pub struct Tally {
     /// Programs.
     pub programs: u64,
-    /// By kind of dispatch: "dispatches", "draws", both "with images", and "fragment stages".
+    /// By kind: "dispatches", "draws", both "with images", "fragment stages", and the stages of GLSL.
     pub counts: BTreeMap<&'static str, Counts>,
     /// What is wrong, of each program the first, by their order.
     pub findings: Vec<Finding>,
@@ -179,6 +181,7 @@ impl Plan {
         match source {
             Source::Wsl(programs) => self.wsl(programs, seed, None),
             Source::Fragments => Done { source, seed, became: self.fragments(&case(seed, &self.limits())) },
+            Source::Glsl => Done { source, seed, became: vec![shaders::shown(seed, &self.optimiser)] },
         }
     }
 
@@ -195,39 +198,21 @@ impl Plan {
         let draw = fragments::drawn(case).map(Dispatch::from);
         draw.iter().map(|draw| ("fragment stages", optimised_any(draw, &self.optimiser))).collect()
     }
-
-    fn chunk(&self, first: u64, end: u64) -> Vec<Done> {
-        let next = AtomicU64::new(first);
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= end {
-                    return done;
-                }
-                let (source, seed) = self.program(index);
-                done.push((index, self.one(source, seed)));
-            }
-        };
-        let mut all: Vec<(u64, Done)> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.threads.max(1)).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        });
-        all.sort_by_key(|(index, _)| *index);
-        all.into_iter().map(|(_, done)| done).collect()
-    }
 }
 
-/// Runs the plan; `progress` hears of each chunk: programs done, findings so far. The tally does
+/// Runs the plan; `progress` hears of each program: programs done, findings so far. The tally does
 /// not depend on the number of threads.
 pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
     let mut tally = Tally::default();
-    for first in (0..plan.count).step_by(CHUNK as usize) {
-        for done in plan.chunk(first, (first + CHUNK).min(plan.count)) {
-            tally.count(done);
-        }
+    let judged = |index| {
+        let (source, seed) = plan.program(index);
+        plan.one(source, seed)
+    };
+    in_order(plan.threads, plan.count, judged, |done| {
+        tally.count(done);
         progress(tally.programs, tally.findings.len());
-    }
+        true
+    });
     tally
 }
 
@@ -239,6 +224,7 @@ fn wrong(became: Vec<(&'static str, Optimised)>) -> Vec<(String, Ends)> {
 
 /// The smallest program found that shows a finding still, in the same words but for numbers, as a
 /// text: WSL, or the assembly of a compute module; none if its program does not show it any more.
+/// GLSL stays as it is.
 pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
     let same = |became| {
         let is = |(what, ends): &(String, Ends)| *ends == finding.ends && without_numbers(what) == without_numbers(&finding.what);
@@ -258,5 +244,6 @@ pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
             let small = fails(&module).then(|| spirv::shrink::minimal(&module, &mut fails, QUESTIONS))?;
             disassemble(&small.case().words).ok()
         }
+        Source::Glsl => Some(glsl::shader(finding.seed).1),
     }
 }

@@ -1,0 +1,78 @@
+//! Generated GLSL ([`glsl`]), compiled by glslang, through a compiler; compared over generated
+//! inputs.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use smallstep_semantics::interleavings::Budget;
+use smallstep_semantics::spirv::words_of_bytes;
+
+use super::optimised::{Ends, Optimised};
+use crate::generate::glsl::{Stage, shader};
+use crate::theorem::compilers::{Compiler, Judgement, Verdict, judge};
+use crate::theorem::refine::Settings;
+
+/// How many inputs each shader has.
+const INPUTS: u64 = 4;
+/// The most instructions of one run.
+const FUEL: u64 = 1 << 20;
+/// The program that compiles GLSL.
+const GLSLANG: &str = "glslangValidator";
+
+/// What becomes of the shader of a seed, and what kind it is.
+pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Optimised) {
+    let (stage, text) = shader(seed);
+    let kind = match stage {
+        Stage::Compute => "compute shaders",
+        Stage::Vertex => "vertex shaders",
+        Stage::Fragment => "fragment shaders",
+    };
+    // The older environment has BufferBlock, the newer one StorageBuffer.
+    let environment = if seed.is_multiple_of(3) { "vulkan1.1" } else { "vulkan1.0" };
+    let words = match compiled(stage, environment, &text) {
+        Ok(words) => words,
+        Err(why) => return (kind, Optimised::Unchecked(why)),
+    };
+    let settings = Settings {
+        inputs: INPUTS,
+        seed,
+        fuel: FUEL,
+        groups: Some([2, 1, 1]),
+        schedules: 1,
+        budget: Budget { executions: 4, steps: 1 << 14 },
+        ..Settings::default()
+    };
+    let Judgement { verdict, cause, .. } = judge("the shader", &words, None, compiler, &settings);
+    let became = match verdict {
+        Verdict::Agrees => Optimised::Allowed,
+        Verdict::Vacuous => Optimised::Vacuous,
+        Verdict::Undecided => Optimised::Undecided(cause),
+        Verdict::Unchecked => Optimised::Unchecked(cause),
+        Verdict::Refuses if compiler.may_refuse() => Optimised::Refused(cause),
+        Verdict::Refuses | Verdict::Miscompiles => Optimised::Wrong { what: cause, ends: Ends::Shown },
+        Verdict::Invalid | Verdict::Crashes | Verdict::TimesOut => Optimised::Wrong { what: cause, ends: Ends::Failed },
+    };
+    (kind, became)
+}
+
+/// The words of a shader.
+///
+/// Errors: glslang is not there, or refuses it: a sentence.
+pub fn compiled(stage: Stage, environment: &str, text: &str) -> Result<Vec<u32>, String> {
+    let not_run = |e: std::io::Error| format!("{GLSLANG}: {e}");
+    let folder = tempfile::tempdir().map_err(not_run)?;
+    let file = folder.path().join("shader.spv");
+    let mut command = Command::new(GLSLANG);
+    command.args(["-V", "--stdin", "-S", stage.name(), "--target-env", environment, "-o"]).arg(&file);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(not_run)?;
+    // It reads all before it writes.
+    let given = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes()));
+    let output = child.wait_with_output().map_err(not_run)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stdout);
+        let line = said.lines().find(|line| line.starts_with("ERROR")).unwrap_or("it fails");
+        return Err(format!("{GLSLANG} refuses a generated shader: {line}"));
+    }
+    given.map_err(not_run)?;
+    words_of_bytes(&std::fs::read(&file).map_err(not_run)?).map_err(|e| format!("{GLSLANG} writes no words: {e}"))
+}
