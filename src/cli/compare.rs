@@ -16,7 +16,7 @@ use smallstep::theorem::refine::{Engine, Input, Runnable, Settings, Shape, Summa
 
 use super::bar::Bar;
 use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
-use super::{exit, input, output};
+use super::{input, output};
 
 /// Check that one module shows only what another allows, over generated inputs: its compute entry
 /// point, or its vertex and fragment entry points, drawn

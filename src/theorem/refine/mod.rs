@@ -241,7 +241,7 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
             coverage.sees(before, &shape.draw(settings, index, 0), settings);
         }
         for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
-            if coverage.is_full() || matches!(summary.verdict(), Verdict::Disagree | Verdict::Unchecked) {
+            if coverage.is_full() || (summary.disagreement.is_some() || summary.unchecked.is_some()) {
                 break;
             }
             if coverage.sees(before, &shape.draw(settings, index, 0), settings) {
