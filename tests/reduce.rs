@@ -124,7 +124,7 @@ fn programs_of_other_languages_become_small() {
     // OpSelectionMerge is 247, and takes 3 words.
     let refuses =
         compiler("refuses", "if od -An -v -tx4 -w4 \"$1\" | grep -q 000300f7; then echo a branch >&2; exit 1; fi; cp \"$1\" \"$2\"\n");
-    let lambda_v = "(define twice (func (a) (* a 2)))\n(let ((p (* (frag-coord) 0.5)) (k 3))\n  \
+    let lambda_v = "(let ((twice (func (a) (* a 2))) (p (* (frag-coord) 0.5)) (k 3))\n  \
                     (if (less-than (x p) 1) (vec2 (- (x p) (y p)) (twice k)) (vec2 (twice (y p)) (- (twice k) (x p)))))\n";
     let wsl = "struct P { float a; int[3] n; }\nfloat other(float x) { float y = x; for (int i = 0; i < 3; i++) { y *= 2.0; } return y; }\n\
                float f(float x, float y, int n) { P p; p.a = other(y); p.n[1] = n; if (n > 1) { p.a -= x; } else { p.a = x + p.a; } \

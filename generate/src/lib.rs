@@ -3,9 +3,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | the functions here | λV programs that are well typed by construction, near-misses; `shrink` makes them smaller |
+//! | the functions here, `shrink` | λV programs, well typed by construction, and near-misses |
 //! | `spirv` | SPIR-V compute modules, their twins with one defect, and their shrinking |
-//! | `wsl` | WSL trees, typed programs, near-misses, dispatches and draws; their shrinking; and both engines of WSL beside each other on a program |
+//! | `wsl` | WSL trees, typed programs, near-misses, dispatches, draws |
+//! | `wsl::beside` | both engines of WSL beside each other on a program |
 //! | `glsl` | GLSL shaders, of which a compiler makes modules |
 //! | `uniformity` | WSL programs full of barriers and derivatives in control flow |
 //! | `descent` | the search for smaller programs, of any language |

@@ -380,8 +380,8 @@ impl Format {
     /// the value is clamped and scaled; where that is no integer, the nearest is stored (ties here
     /// to even), or the other neighbour within [`CONVERSION`]. A NaN may become anything. sRGB may
     /// be off by more in ways that Vulkan bounds only loosely, so no set is given: the ends are the
-    /// whole range. A 16-bit float may be rounded either way (Vulkan §16-Bit Floating-Point Numbers); 32-
-    /// and 64-bit floats are stored as they are.
+    /// whole range. A 16-bit float may be rounded either way (Vulkan §16-Bit Floating-Point
+    /// Numbers); 32- and 64-bit floats are stored as they are.
     pub fn written(self, channel: Channel, value: f64) -> Written {
         let exactly = |bits: u64| Written { low: bits, high: bits, nearest: bits };
         let Some(Field { bits: width, numeric, .. }) = self.field(channel) else { return exactly(0) };

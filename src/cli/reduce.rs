@@ -14,8 +14,8 @@ use smallstep_semantics::spirv::{bytes_of_words, disassemble};
 use super::exit::{self, Ended};
 use super::{input, output};
 
-/// Make a program small while a compiler still does the same wrong thing with it, or while a command
-/// still ends with 0. Every program on the way is valid
+/// Make a program small while a compiler still does the same wrong thing with it, or while a
+/// command still ends with 0. Every program on the way is valid
 #[derive(Args)]
 pub(crate) struct Reduce {
     /// The program: λV, WSL, SPIR-V as words or assembly, or WGSL, which is reduced as SPIR-V.

@@ -39,7 +39,12 @@ fn compare(function: &Function, profile: Profile, first: u32, random: &mut Rando
     let sum = together.sum;
     let mut expected = singly;
     // The order of additions may differ.
-    assert!((sum - expected.sum).abs() <= 1e-9 * sum.abs(), "{sum} {}", expected.sum);
+    assert!(
+        (sum - expected.sum).abs() <= 1e-9 * sum.abs(),
+        "{} from {first:#010x} under {profile}: {sum} and {}",
+        function.label(),
+        expected.sum
+    );
     expected.sum = sum;
     let mut binades = together.clone();
     for (own, other) in expected.binades.iter_mut().zip(&together.binades) {

@@ -30,12 +30,12 @@
 //! evaluation, which is such a change of its monomials too.
 //!
 //! # Products of sums
-//! Let P·Q be a product of two sums, and p and q what bounds the evaluations of each by itself. Where
-//! P is evaluated once, as P + δ with |δ| ≤ p, and multiplied into the terms of Q, each term passes
-//! no more operations than 2·R for Q's R, so all of it is within |P + δ|·2·q of (P + δ)·Q; and the
-//! other way round. So each factor is taken as a leaf that is known within 2·p or 2·q only, of the
-//! magnitude of its value and not of its monomials ([`Polynomial::factor_of`]). The second half is
-//! room for what is merged with a factor, as e is in P·Q + P·e = P·(Q + e).
+//! Let P·Q be a product of two sums, and p and q what bounds the evaluations of each by itself.
+//! Where P is evaluated once, as P + δ with |δ| ≤ p, and multiplied into the terms of Q, each term
+//! passes no more operations than 2·R for Q's R, so all of it is within |P + δ|·2·q of (P + δ)·Q;
+//! and the other way round. So each factor is taken as a leaf that is known within 2·p or 2·q only,
+//! of the magnitude of its value and not of its monomials ([`Polynomial::factor_of`]). The second
+//! half is room for what is merged with a factor, as e is in P·Q + P·e = P·(Q + e).
 //!
 //! # Subnormal results
 //! An operation whose result is subnormal may lose it, less than 2^-126, whether it does so at once

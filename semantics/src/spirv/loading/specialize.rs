@@ -2,9 +2,9 @@
 //!
 //! Each OpSpecConstant becomes an OpConstant of the value that is given for its SpecId, or of its
 //! default; each OpSpecConstantOp becomes the constant that it computes, with the operations of
-//! [`crate::spirv::operation`]; SpecId decorations go. What an operation leaves undefined becomes OpUndef;
-//! an operation whose behaviour is undefined is refused. Engines and devices run frozen words only,
-//! so that both run the same.
+//! [`crate::spirv::operation`]; SpecId decorations go. What an operation leaves undefined becomes
+//! OpUndef; an operation whose behaviour is undefined is refused. Engines and devices run frozen
+//! words only, so that both run the same.
 
 use rspirv::spirv::Decoration as Decorate;
 use rustc_hash::FxHashMap;

@@ -1,8 +1,8 @@
 //! What of a loaded module the engines of λV's translation model: named
 //! checks before anything runs.
 //!
-//! [`Module::load`] accepts more than [`crate::spirv::step`] and [`crate::spirv::machine`] run. Both ask here
-//! first, so that they refuse the same modules by the same names.
+//! [`Module::load`] accepts more than [`crate::spirv::step`] and [`crate::spirv::machine`] run.
+//! Both ask here first, so that they refuse the same modules by the same names.
 
 use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionMode, ExecutionModel, StorageClass};
 

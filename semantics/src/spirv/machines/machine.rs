@@ -1,10 +1,11 @@
 //! The fast machine: a module's entry point compiled once to dense registers and resolved blocks,
 //! then run for each invocation.
 //!
-//! It shares no rule with [`crate::spirv::step`], which it is compared with in the tests: same outcome,
-//! same outputs to the bit and to the doubt, same number of steps. Registers are lanes in one flat
-//! array; constants are in their place before the run; every pointer is resolved when compiling,
-//! since the subset's indices are constants; OpPhi became copies on the edges of the graph.
+//! It shares no rule with [`crate::spirv::step`], which it is compared with in the tests: same
+//! outcome, same outputs to the bit and to the doubt, same number of steps. Registers are lanes in
+//! one flat array; constants are in their place before the run; every pointer is resolved when
+//! compiling, since the subset's indices are constants; OpPhi became copies on the edges of the
+//! graph.
 //!
 //! One piece of code runs definite values ([`Program::run`]) and sets ([`Program::explore`]): what
 //! differs is its `Evaluation`.

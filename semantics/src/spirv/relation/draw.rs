@@ -2,8 +2,8 @@
 //! ([`crate::raster`]), fragment stage in quads with helper invocations, depth test, colour
 //! attachments (Vulkan, Drawing Commands to Fragment Operations).
 //!
-//! Each stage is a grid ([`crate::spirv::grid`]): vertices are workgroups of one invocation, quads are
-//! workgroups of four, of which those that no fragment needs are helpers. What a device may do
+//! Each stage is a grid ([`crate::spirv::grid`]): vertices are workgroups of one invocation, quads
+//! are workgroups of four, of which those that no fragment needs are helpers. What a device may do
 //! differently is kept beside the definite answer: where a triangle's edge passes a pixel's centre,
 //! how interpolation rounds, whether a depth test passes; every component of an attachment that is
 //! not exact says why. Two triangles drawn one after the other at a common edge have its pixels

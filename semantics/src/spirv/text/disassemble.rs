@@ -1,5 +1,5 @@
-//! The disassembler: any module that decodes, as text that [`crate::spirv::assemble()`] reads back to the
-//! same words.
+//! The disassembler: any module that decodes, as text that [`crate::spirv::assemble()`] reads back
+//! to the same words.
 //!
 //! Ids are printed by number. A word that no literal stands for (bits beyond a narrow type's, a
 //! float of another encoding) is printed as `!word`, and so is what follows it in its instruction.

@@ -1,4 +1,5 @@
-//! Text and words: the decoder, the assembler, the disassembler, and the grammar that all of them share.
+//! Text and words: the decoder, the assembler, the disassembler, and the grammar that all of them
+//! share.
 
 pub mod assemble;
 pub mod disassemble;

@@ -1,5 +1,5 @@
-//! Instructions as words: what compilers, generators and passes write modules with. [`super::words`]
-//! is the other way.
+//! Instructions as words: what compilers, generators and passes write modules with.
+//! [`super::words`] is the other way.
 
 use super::grammar::Op;
 

@@ -1,4 +1,5 @@
-//! What runs compute with: values, memory, the results of operations, what a dispatch is given, and what reports say.
+//! What runs compute with: values, memory, the results of operations, what a dispatch is given, and
+//! what reports say.
 
 pub mod environment;
 pub mod memory;

@@ -1,4 +1,5 @@
-//! From a program without sugar to a typed one: environments, typing, entry points, the library's table, and the re-check.
+//! From a program without sugar to a typed one: environments, typing, entry points, the library's
+//! table, and the re-check.
 
 pub mod entry;
 pub mod environment;

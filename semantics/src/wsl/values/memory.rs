@@ -1,8 +1,8 @@
 //! Memory: seed 004 "Memory locations". Objects, each in one address space, of words of 4 bytes;
 //! addresses in bytes.
 //!
-//! Every size and alignment is a multiple of 4 bytes (see [`crate::wsl::layout`]), so no access touches
-//! part of a word.
+//! Every size and alignment is a multiple of 4 bytes (see [`crate::wsl::layout`]), so no access
+//! touches part of a word.
 
 use crate::wsl::meaning::{Lanes, Op};
 use crate::wsl::open::{Opens, Possible, Word};

@@ -2,10 +2,10 @@
 //! with masks.
 //!
 //! It shares no rule with the relation that it stands beside: only the loaded module and the scalar
-//! functions of [`operation`](crate::spirv::operation), which it falls back to for the rarer instructions
-//! and wherever a value is undefined. Undefinedness is one bit for each lane of a register, and
-//! origins are kept only for lanes that are undefined. What it does not compile it refuses by name,
-//! before anything runs.
+//! functions of [`operation`](crate::spirv::operation), which it falls back to for the rarer
+//! instructions and wherever a value is undefined. Undefinedness is one bit for each lane of a
+//! register, and origins are kept only for lanes that are undefined. What it does not compile it
+//! refuses by name, before anything runs.
 
 pub(crate) mod column;
 mod compile;

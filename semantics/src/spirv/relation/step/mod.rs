@@ -9,8 +9,8 @@
 //! ends, and that is tested, not assumed: where none does the run is stuck and says so.
 //!
 //! Rules are pure: they read shared memory through [`Env`], and what they do to it is committed by
-//! the grid ([`crate::spirv::grid`]), or by [`run`] for the one invocation that λV's programs have. One
-//! file for each section of the specification:
+//! the grid ([`crate::spirv::grid`]), or by [`run`] for the one invocation that λV's programs have.
+//! One file for each section of the specification:
 //!
 //! | module | SPIR-V | |
 //! |---|---|---|

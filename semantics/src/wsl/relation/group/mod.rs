@@ -2,8 +2,8 @@
 //! (seed 004 "Barriers and discard", "Fences and atomic operations", "Built-in Variables").
 //!
 //! Memory is sequentially consistent: the steps of threads are interleaved as a [`Schedule`] says,
-//! and each load sees the last store. What races is found by [`crate::wsl::race`] and is unspecified, so
-//! for a program without atomics every schedule shows the same.
+//! and each load sees the last store. What races is found by [`crate::wsl::race`] and is
+//! unspecified, so for a program without atomics every schedule shows the same.
 
 mod arguments;
 mod fast;
