@@ -445,7 +445,7 @@ impl Writer {
 
     fn leaf(&mut self, type_: Type) -> String {
         let Type(scalar, lanes) = type_;
-        let alike: Vec<&Place> = self.scope.iter().filter(|p| p.type_.0 == scalar && (p.type_.1 == lanes || p.type_.1 > lanes)).collect();
+        let alike: Vec<&Place> = self.scope.iter().filter(|p| p.type_.0 == scalar && p.type_.1 >= lanes).collect();
         if alike.is_empty() || self.random.percent(20) {
             return self.literal(type_);
         }
