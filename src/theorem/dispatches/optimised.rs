@@ -166,7 +166,7 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
         return wrong(format!("the compiled module has another interface: {mismatch}"));
     }
     // One input of many modules, most of which do the same whatever the schedule.
-    let settings = Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, ..Settings::default() };
+    let settings = Settings { fuel, schedules: 1, budget: Budget { executions: 2, steps: 1 << 12 }, ..Settings::default() };
     let became = judge(&before, &after, input, &settings);
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.
