@@ -326,3 +326,30 @@ fn atomics_without_each_other_in_scope_race() {
     let wrong = not("vacuous", 1, &racing);
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+/// What depends on the order of two accesses is tried in both: in the order of the invocations both
+/// programs show the same, and in the other one only the second does.
+#[test]
+fn what_depends_on_the_order_is_tried_in_every_order() {
+    for (before, after) in [
+        ("x+1 | ; | IAdd!x", "x+1 | IAdd!x"),
+        ("x | ; | x=1", "x | x=1"),
+        ("Exchange!x | ; | IAdd!x", "Exchange!x | IAdd!x"),
+        ("UMin!x | ; | IAdd!x", "UMin!x | IAdd!x"),
+    ] {
+        let [one, other] = [("BEFORE", before), ("AFTER", after)].map(|(name, text)| side(name, &Program::of(text).text(2, 1)));
+        let settings = Settings { inputs: 4, groups: Some([1; 3]), ..Settings::default() };
+        let summary = refines(&one, &other, &settings, |_| {}).expect("the interfaces match");
+        assert_eq!(summary.verdict().name(), "disagree", "{after}: {summary:?}");
+    }
+}
+
+/// Where nobody can tell the order of atomics, no order is left out, however many there are.
+#[test]
+fn an_order_that_nobody_can_tell_need_not_be_tried() {
+    let program = Program::of(&format!("{} ; x", ["IAdd!x UMax!y"; 12].join(" | ")));
+    let [before, after] = ["BEFORE", "AFTER"].map(|name| side(name, &program.text(program.size, 1)));
+    let settings = Settings { inputs: 1, groups: Some([1; 3]), ..Settings::default() };
+    let summary = refines(&before, &after, &settings, |_| {}).expect("the interfaces match");
+    assert_eq!((summary.verdict().name(), summary.sampled), ("agree", 0), "{summary:?}");
+}

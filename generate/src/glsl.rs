@@ -183,7 +183,7 @@ impl Writer {
     }
 
     fn function(&mut self) {
-        let (result, handles) = (self.type_(), self.random.pick(&[Handles::None, Handles::Apart, Handles::Combined]));
+        let (result, handles) = (self.type_(), self.handles());
         let mut parameters = Vec::new();
         for _ in 0..self.random.between(1, 3) {
             parameters.push((self.random.pick(&["in", "in", "const in", "inout", "out"]), self.type_()));
@@ -226,6 +226,15 @@ impl Writer {
         self.line("}");
         self.sampled = None;
         self.functions.push(Function { name, result, parameters, handles });
+    }
+
+    /// Those that take both as one are few: nothing can compare what they become yet.
+    fn handles(&mut self) -> Handles {
+        match self.random.below(20) {
+            0 => Handles::Combined,
+            1..=9 => Handles::Apart,
+            _ => Handles::None,
+        }
     }
 
     fn main(&mut self, stage: Stage) {
@@ -436,7 +445,7 @@ impl Writer {
 
     fn leaf(&mut self, type_: Type) -> String {
         let Type(scalar, lanes) = type_;
-        let alike: Vec<&Place> = self.scope.iter().filter(|p| p.type_.0 == scalar && (p.type_.1 == lanes || p.type_.1 > lanes)).collect();
+        let alike: Vec<&Place> = self.scope.iter().filter(|p| p.type_.0 == scalar && p.type_.1 >= lanes).collect();
         if alike.is_empty() || self.random.percent(20) {
             return self.literal(type_);
         }

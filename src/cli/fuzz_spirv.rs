@@ -57,7 +57,7 @@ pub(crate) struct FuzzSpirv {
     #[arg(long, value_name = "COMMAND")]
     optimiser: Option<String>,
     /// Convert each module, or what the optimiser makes of it, to WGSL and have naga read that: it
-    /// must refine the generated one
+    /// must refine what was converted
     #[arg(long)]
     through_wgsl: bool,
     /// Compile each module by this compiler, as compare --via does: what it writes must refine the

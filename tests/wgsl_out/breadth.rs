@@ -115,7 +115,12 @@ fn push_constants_are_a_uniform_buffer() {
 #[test]
 fn the_length_of_a_workgroup_variable_may_be_an_override() {
     let (wgsl, _) = there_and_back(&assembled(include_str!("modules/lengths.spvasm")), &Options::default());
-    for line in ["@id(1) override N: u32 = 4u;", "var<workgroup> sh: array<u32, N * 2u>;", "var<workgroup> t2: array<array<u32, 3>, N>;"] {
+    for line in [
+        "@id(1) override N: u32 = 4u;",
+        "override length: u32 = N * 2u;",
+        "var<workgroup> sh: array<u32, length>;",
+        "var<workgroup> t2: array<array<u32, 3>, N>;",
+    ] {
         assert!(wgsl.contains(line), "{line} is not in\n{wgsl}");
     }
 }
@@ -232,4 +237,14 @@ fn vectors_with_a_part_that_wgsl_does_not_take_are_no_constants() {
         let held = |line: &str| line.trim_start().starts_with("var t") && line.contains(" = vec3<u32>(");
         assert!(wgsl.lines().any(held), "{op}:\n{wgsl}");
     }
+}
+
+/// What WGSL cannot declare, or has declared, has another name, which a note says.
+#[test]
+fn entry_points_may_lose_their_names() {
+    let text = include_str!("modules/exits.spvasm").replace("\"main\"", "\"vs-main.0\"");
+    let (wgsl, _) = there_and_back(&assembled(&text), &Options::default());
+    assert!(wgsl.contains("fn vs_main_0("), "{wgsl}");
+    let notes = convert(&assembled(&text), &Options::default()).expect("it is converted").notes;
+    assert_eq!(notes, ["the entry point \"vs-main.0\" is called vs_main_0"]);
 }

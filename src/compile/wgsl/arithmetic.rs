@@ -14,7 +14,7 @@ use smallstep_semantics::text::deep;
 
 use super::function::Body;
 use super::place::{Kind, Place};
-use super::text::Expr;
+use super::text::{Expr, Text};
 use super::{Refused, Why};
 
 /// Finds the high half of the product of two 32-bit integers by their 16-bit halves.
@@ -346,7 +346,7 @@ impl Body<'_, '_> {
             Op::CompositeExtract => {
                 let value = self.value(operands[0])?;
                 let type_ = self.convert.module.type_of(operands[0]).unwrap_or(0);
-                let mut place = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), ..Place::default() };
+                let mut place = Place { text: value.primary(), kind: Kind::Value(type_), ..Place::default() };
                 for &at in &operands[1..] {
                     place = self.part(place, i64::from(at), None, i)?;
                 }
@@ -603,5 +603,5 @@ impl Body<'_, '_> {
 
 /// `a & b` as an operand of a comparison, where WGSL asks for parentheses.
 fn magnitude_in_parentheses(value: Expr) -> Expr {
-    Expr { text: format!("({})", value.text), level: super::text::Level::Primary, ..value }
+    Expr { text: Text::of(&["(", &value.text, ")"]), level: super::text::Level::Primary, ..value }
 }

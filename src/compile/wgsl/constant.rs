@@ -9,7 +9,7 @@ use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::text::deep;
 
 use super::convert::Convert;
-use super::text::{Expr, float};
+use super::text::{Expr, Text, float};
 use super::{Refused, Why};
 
 /// The most components and elements that one constant is spelled with.
@@ -29,19 +29,19 @@ fn half(bits: u16) -> f32 {
 
 impl Convert<'_> {
     /// The text of a scalar constant of a shape; `None` where WGSL has no literal for it.
-    pub(super) fn scalar_literal(&mut self, scalar: Scalar, bits: u64) -> Result<Option<String>, Refused> {
+    pub(super) fn scalar_literal(&mut self, scalar: Scalar, bits: u64) -> Result<Option<Text>, Refused> {
         Ok(match scalar {
             Scalar::Bool => Some(if bits == 0 { "false" } else { "true" }.into()),
             Scalar::Int { width: 32, signed: true } => Some(match bits as u32 as i32 {
                 i32::MIN => "i32(-2147483648)".into(),
-                value => format!("{value}i"),
+                value => Text::numbered(if value < 0 { "-" } else { "" }, value.unsigned_abs().into(), "i"),
             }),
-            Scalar::Int { width: 32, signed: false } => Some(format!("{}u", bits as u32)),
-            Scalar::Float { width: 32 } => float(bits as u32),
+            Scalar::Int { width: 32, signed: false } => Some(Text::numbered("", u64::from(bits as u32), "u")),
+            Scalar::Float { width: 32 } => float(bits as u32).map(Text::from),
             Scalar::Float { width: 16 } => {
                 self.half = true;
                 let value = half(bits as u16);
-                value.is_finite().then(|| format!("{value:?}h"))
+                value.is_finite().then(|| format!("{value:?}h").into())
             }
             other => return Err(self.no_scalar(other)),
         })
@@ -103,7 +103,7 @@ impl Convert<'_> {
     }
 
     /// A constant as the initial value of a variable at module scope.
-    pub(super) fn constant_at_module_scope(&mut self, id: u32) -> Result<String, Refused> {
+    pub(super) fn constant_at_module_scope(&mut self, id: u32) -> Result<Text, Refused> {
         if self.specialized.has(id) {
             self.notes.push(format!("the initial value %{id} of a variable is frozen"));
         }
@@ -114,7 +114,7 @@ impl Convert<'_> {
     }
 
     /// A composite constant, declared at module scope; its name.
-    pub(super) fn declared_constant(&mut self, id: u32) -> Result<Option<String>, Refused> {
+    pub(super) fn declared_constant(&mut self, id: u32) -> Result<Option<Text>, Refused> {
         if let Some(name) = self.constants.get(&id) {
             return Ok(Some(name.clone()));
         }

@@ -16,12 +16,12 @@ use super::function::Body;
 use super::image::Handle;
 use super::interface::Ports;
 use super::layout::{Atomics, Key, PLAIN, Rep, Stored};
-use super::names::Names;
+use super::names::{Names, of_module};
 use super::planted::Plan;
 use super::pointer::Target;
 use super::scan::Scan;
 use super::specialization::Specialized;
-use super::text::Expr;
+use super::text::{Expr, Text};
 use super::words::Words;
 use super::{Access, Converted, Options, Refused, Why};
 use crate::compile::bindings::Place;
@@ -36,10 +36,13 @@ const MAX_FUNCTIONS: usize = 4096;
 /// The most descriptors of an array of them.
 pub(super) const MAX_DESCRIPTORS: u64 = 256;
 
+/// How the types of vectors begin, by components modulo 4.
+const VECTORS: [&str; 4] = ["vec4<", "", "vec2<", "vec3<"];
+
 /// A variable at module scope.
 #[derive(Clone, Debug)]
 pub(super) struct Global {
-    pub(super) name: String,
+    pub(super) name: Text,
     pub(super) stored: Rc<Stored>,
 }
 
@@ -84,12 +87,12 @@ pub(super) struct Convert<'m> {
     pub(super) globals: String,
     pub(super) functions: String,
     pub(super) stored_types: FxHashMap<Key, Rc<Stored>>,
-    pub(super) wrappers: FxHashMap<String, String>,
-    value_types: FxHashMap<u32, String>,
-    value_structs: FxHashMap<u32, String>,
-    members: FxHashMap<u32, Rc<[String]>>,
+    pub(super) wrappers: FxHashMap<String, Text>,
+    value_types: FxHashMap<u32, Text>,
+    value_structs: FxHashMap<u32, Text>,
+    members: FxHashMap<u32, Rc<[Text]>>,
     pub(super) atomics: Atomics,
-    pub(super) constants: FxHashMap<u32, String>,
+    pub(super) constants: FxHashMap<u32, Text>,
     /// How scalar constants are spelled, by id and the sign that they are to have.
     pub(super) scalars: FxHashMap<(u32, Option<bool>), Expr>,
     /// By variable and element of an array of descriptors.
@@ -98,10 +101,10 @@ pub(super) struct Convert<'m> {
     bound: FxHashMap<(u32, u32), Global>,
     /// By descriptor set and binding: the image or sampler that is declared there.
     handles_at: FxHashMap<(u32, u32), (u32, u64)>,
-    op_names: FxHashMap<u32, String>,
-    op_member_names: FxHashMap<(u32, u32), String>,
-    instances: FxHashMap<Instance, String>,
-    queue: Vec<(Instance, String)>,
+    pub(super) op_names: FxHashMap<u32, Text>,
+    op_member_names: FxHashMap<(u32, u32), Text>,
+    instances: FxHashMap<Instance, Text>,
+    queue: Vec<(Instance, Text)>,
     pub(super) helpers: BTreeSet<&'static str>,
     pub(super) half: bool,
     pub(super) notes: Vec<String>,
@@ -113,9 +116,9 @@ pub(super) struct Convert<'m> {
     pub(super) textures: FxHashMap<u32, Handle>,
     pub(super) samplers: FxHashMap<u32, Handle>,
     /// The names of samplers, by variable, element, and whether they compare.
-    pub(super) sampler_names: FxHashMap<(u32, u64, bool), String>,
+    pub(super) sampler_names: FxHashMap<(u32, u64, bool), Text>,
     /// The names of the textures that are no depth textures beside those that are.
-    pub(super) color_names: FxHashMap<(u32, u64), String>,
+    pub(super) color_names: FxHashMap<(u32, u64), Text>,
     /// By descriptor set: where a free binding is looked for.
     pub(super) next_binding: FxHashMap<u32, u32>,
     /// Where the samplers of combined image samplers go.
@@ -139,7 +142,7 @@ pub(super) struct Convert<'m> {
     /// The inputs that each function is given, by id of the function.
     pub(super) carried: FxHashMap<u32, Vec<u32>>,
     /// The variable that says whether OpKill has ended the invocation.
-    pub(super) killed: Option<String>,
+    pub(super) killed: Option<Text>,
     /// The bytes of all references so far: each access chain spells its own.
     pub(super) spelled: usize,
 }
@@ -156,12 +159,12 @@ impl<'m> Convert<'m> {
             match i.op {
                 Op::Name => {
                     if let Some(text) = text(1) {
-                        op_names.entry(operands[0]).or_insert(text);
+                        op_names.entry(operands[0]).or_insert_with(|| of_module(&text));
                     }
                 }
                 Op::MemberName => {
                     if let Some(text) = text(2) {
-                        op_member_names.entry((operands[0], operands[1])).or_insert(text);
+                        op_member_names.entry((operands[0], operands[1])).or_insert(text.into());
                     }
                 }
                 Op::Function => break,
@@ -288,11 +291,11 @@ impl<'m> Convert<'m> {
 
     /// The names of the functions that entry points become: their own, where WGSL can declare it and
     /// none before has it.
-    fn entry_names(&mut self, entries: &[EntryPoint]) -> Vec<String> {
+    fn entry_names(&mut self, entries: &[EntryPoint]) -> Vec<Text> {
         let own: Vec<bool> = entries.iter().map(|entry| self.names.take(&entry.name)).collect();
         let mut names = Vec::new();
         for (entry, own) in entries.iter().zip(own) {
-            names.push(if own { entry.name.clone() } else { self.names.fresh(&entry.name) });
+            names.push(if own { Text::from(&*entry.name) } else { self.names.fresh(&entry.name) });
             if let Some(name) = names.last().filter(|_| !own) {
                 self.notes.push(format!("the entry point {:?} is called {name}", entry.name));
             }
@@ -364,7 +367,7 @@ impl<'m> Convert<'m> {
     }
 
     /// The variable that says whether OpKill has ended the invocation in a function.
-    pub(super) fn killed(&mut self) -> String {
+    pub(super) fn killed(&mut self) -> Text {
         if let Some(name) = &self.killed {
             return name.clone();
         }
@@ -406,36 +409,36 @@ impl<'m> Convert<'m> {
 
     /// The name that a value or type is to have, if the module gives it one.
     pub(super) fn op_name(&self, id: u32) -> Option<&str> {
-        self.op_names.get(&id).map(String::as_str)
+        self.op_names.get(&id).map(|name| &**name)
     }
 
     // Types.
 
     /// The WGSL type of values of a type.
-    pub(super) fn value_type(&mut self, type_: u32) -> Result<String, Refused> {
+    pub(super) fn value_type(&mut self, type_: u32) -> Result<Text, Refused> {
         if let Some(text) = self.value_types.get(&type_) {
             return Ok(text.clone());
         }
         let types = self.module.types();
         let text = match types.get(type_) {
             Some(Type::Bool) => "bool".into(),
-            Some(Type::Int { width: 32, signed }) => if signed { "i32" } else { "u32" }.to_string(),
+            Some(Type::Int { width: 32, signed }) => if signed { "i32" } else { "u32" }.into(),
             Some(Type::Float { width: 32 }) => "f32".into(),
             Some(Type::Float { width: 16 }) => {
                 self.half = true;
                 "f16".into()
             }
             Some(Type::Int { .. } | Type::Float { .. }) => return Err(self.no_scalar(self.module.shape(type_).scalar)),
-            Some(Type::Vector { component, count }) => format!("vec{count}<{}>", self.value_type(component)?),
+            Some(Type::Vector { component, count }) => Text::of(&[VECTORS[count as usize & 3], &self.value_type(component)?, ">"]),
             Some(Type::Matrix { column, count }) => {
                 let Some(Type::Vector { component, count: rows }) = types.get(column) else {
                     return Err(self.refused(Why::Type, format!("%{column} is no vector")));
                 };
-                format!("mat{count}x{rows}<{}>", self.value_type(component)?)
+                format!("mat{count}x{rows}<{}>", self.value_type(component)?).into()
             }
             Some(Type::Array { element, length, .. }) => {
                 let element = smallstep_semantics::text::deep(|| self.value_type(element))?;
-                format!("array<{element}, {length}>")
+                format!("array<{element}, {length}>").into()
             }
             Some(Type::Struct { .. }) => {
                 let laid = types.members(type_).iter().all(|m| m.offset.is_some()) && !types.contents(type_).runtime_array;
@@ -451,7 +454,7 @@ impl<'m> Convert<'m> {
                     let mut lines = Vec::new();
                     for (part, name) in parts.into_iter().zip(&*names) {
                         let text = smallstep_semantics::text::deep(|| self.value_type(part))?;
-                        lines.push(format!("    {name}: {text},"));
+                        lines.push(["    ", name, ": ", &*text, ","].concat());
                     }
                     self.declare_value_struct(type_, &lines)
                 }
@@ -474,7 +477,7 @@ impl<'m> Convert<'m> {
     }
 
     /// The WGSL type of values of a shape.
-    pub(super) fn shape_type(&mut self, shape: Shape) -> Result<String, Refused> {
+    pub(super) fn shape_type(&mut self, shape: Shape) -> Result<Text, Refused> {
         let scalar = match shape.scalar {
             Scalar::Bool => "bool",
             Scalar::Int { width: 32, signed: true } => "i32",
@@ -488,22 +491,22 @@ impl<'m> Convert<'m> {
         };
         Ok(match (shape.rows, shape.columns) {
             (1, 1) => scalar.into(),
-            (rows, 1) => format!("vec{rows}<{scalar}>"),
-            (rows, columns) => format!("mat{columns}x{rows}<{scalar}>"),
+            (rows, 1) => Text::of(&[VECTORS[rows as usize & 3], scalar, ">"]),
+            (rows, columns) => format!("mat{columns}x{rows}<{scalar}>").into(),
         })
     }
 
     /// The names of the members of a structure.
-    pub(super) fn member_names(&mut self, type_: u32) -> Rc<[String]> {
+    pub(super) fn member_names(&mut self, type_: u32) -> Rc<[Text]> {
         if let Some(names) = self.members.get(&type_) {
             return names.clone();
         }
         let mut scope = Names::new();
         let count = self.module.types().members(type_).len() as u32;
-        let names: Rc<[String]> = (0..count)
+        let names: Rc<[Text]> = (0..count)
             .map(|at| match self.op_member_names.get(&(type_, at)) {
                 Some(name) => scope.fresh(name),
-                None => scope.fresh(&format!("field{at}")),
+                None => scope.fresh(&Text::numbered("field", at.into(), "")),
             })
             .collect();
         self.members.insert(type_, names.clone());
@@ -511,7 +514,7 @@ impl<'m> Convert<'m> {
     }
 
     /// Declares the structure of values of a type; its name.
-    pub(super) fn declare_value_struct(&mut self, type_: u32, lines: &[String]) -> String {
+    pub(super) fn declare_value_struct(&mut self, type_: u32, lines: &[String]) -> Text {
         if let Some(name) = self.value_structs.get(&type_) {
             return name.clone();
         }
@@ -521,15 +524,15 @@ impl<'m> Convert<'m> {
     }
 
     /// Declares a structure that is like a type; its name.
-    pub(super) fn declare_struct(&mut self, type_: u32, suffix: &str, lines: &[String]) -> String {
+    pub(super) fn declare_struct(&mut self, type_: u32, suffix: &str, lines: &[String]) -> Text {
         let wanted = match self.op_name(type_) {
-            Some(name) => format!("{name}{suffix}"),
-            None => format!("S{type_}{suffix}"),
+            Some(name) => Text::of(&[name, suffix]),
+            None => Text::numbered("S", type_.into(), suffix),
         };
         let name = self.names.fresh(&wanted);
         // WGSL has no structure without members.
         let lines = if lines.is_empty() { "    empty: u32,".to_string() } else { lines.join("\n") };
-        self.structs.push_str(&format!("struct {name} {{\n{lines}\n}}\n\n"));
+        ["struct ", &*name, " {\n", &*lines, "\n}\n\n"].into_iter().for_each(|text| self.structs.push_str(text));
         name
     }
 
@@ -571,7 +574,7 @@ impl<'m> Convert<'m> {
         let module = self.module;
         let Some(variable) = module.variable(id).copied() else { return Err(self.refused(Why::Pointer, format!("%{id} is no variable"))) };
         let declaration = module.instructions()[variable.instruction as usize];
-        let mut wanted = self.op_name(id).map_or_else(|| format!("x_{id}"), str::to_string);
+        let mut wanted = self.op_name(id).map_or_else(|| Text::numbered("x_", id.into(), ""), Text::from);
         let mut node = self.atomics.roots.get(&id).copied().unwrap_or(PLAIN);
         let bound = matches!(variable.class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::UniformConstant);
         let (mut type_, mut place) = (variable.type_, None);
@@ -591,7 +594,7 @@ impl<'m> Convert<'m> {
                 return Err(self.refused_at(&declaration, Why::Pointer, what));
             }
             if count > 1 {
-                wanted = format!("{wanted}_{element}");
+                wanted = Text::of(&[&wanted, &Text::numbered("_", element, "")]);
             }
             place = Some(match element {
                 0 => (set, binding),
@@ -649,7 +652,7 @@ impl<'m> Convert<'m> {
             StorageClass::Private | StorageClass::Workgroup => {
                 let mut stored = self.unlaid(type_, node)?;
                 if let Some(text) = self.length_by_override(id, &stored)? {
-                    stored = Rc::new(Stored { text, ..(*stored).clone() });
+                    stored = Rc::new(Stored { text: text.into(), ..(*stored).clone() });
                 }
                 let name = self.names.fresh(&wanted);
                 let space = if variable.class == StorageClass::Private { "private" } else { "workgroup" };
@@ -785,7 +788,7 @@ impl<'m> Convert<'m> {
     // Functions.
 
     /// The name of a function whose pointer parameters are these variables; it is written later.
-    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Passed>>) -> Result<String, Refused> {
+    pub(super) fn instance(&mut self, function: &Function, bindings: Vec<Option<Passed>>) -> Result<Text, Refused> {
         let instance = (function.id, bindings);
         if let Some(name) = self.instances.get(&instance) {
             return Ok(name.clone());

@@ -2,11 +2,11 @@
 
 use rspirv::spirv::{Op, StorageClass};
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use smallstep_semantics::spirv::Instruction;
 use smallstep_semantics::spirv::cfg::Node;
 use smallstep_semantics::spirv::module::{EntryPoint, Function};
 use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::types::Type;
+use smallstep_semantics::spirv::{Instruction, Module};
 use smallstep_semantics::text::deep;
 use smallvec::SmallVec;
 
@@ -14,7 +14,7 @@ use super::convert::{Bound, Convert, Element, MAX_TEXT, Passed};
 use super::place::{Place, Which};
 use super::pointer::{Pointer, is_saved};
 use super::structure::{Item, ListId, Tree, structure};
-use super::text::{Expr, Level};
+use super::text::{Expr, Level, Text};
 use super::usage::{Stand, Usage, usage};
 use super::{Refused, Why};
 
@@ -37,8 +37,53 @@ const MAX_WIDTH: usize = 160;
 struct Copy {
     phi: u32,
     /// The variable, and what it becomes.
-    name: String,
+    name: Text,
     value: Expr,
+}
+
+/// How values are spelled where they are used, by id.
+struct Values<'m> {
+    module: &'m Module,
+    /// The index of the first instruction of the function.
+    first: usize,
+    /// By instruction of the function.
+    own: Vec<Option<Expr>>,
+    /// Of what is made at module scope.
+    others: FxHashMap<u32, Expr>,
+}
+
+impl<'m> Values<'m> {
+    fn of(module: &'m Module, function: &Function) -> Values<'m> {
+        let first = module.definition(function.id).unwrap_or(0);
+        let end = module.function_blocks(function).last().map_or(first, |block| block.end as usize);
+        Values { module, first, own: vec![None; end - first], others: FxHashMap::default() }
+    }
+
+    /// The index in `own`, of what the function defines.
+    fn at(&self, id: u32) -> Option<usize> {
+        self.module.definition(id)?.checked_sub(self.first).filter(|at| *at < self.own.len())
+    }
+
+    fn get(&self, id: u32) -> Option<&Expr> {
+        match self.at(id) {
+            Some(at) => self.own[at].as_ref(),
+            None => self.others.get(&id),
+        }
+    }
+
+    fn insert(&mut self, id: u32, value: Expr) {
+        match self.at(id) {
+            Some(at) => self.own[at] = Some(value),
+            None => _ = self.others.insert(id, value),
+        }
+    }
+
+    fn remove(&mut self, id: u32) -> Option<Expr> {
+        match self.at(id) {
+            Some(at) => self.own[at].take(),
+            None => self.others.remove(&id),
+        }
+    }
 }
 
 /// A function that is being written.
@@ -49,8 +94,7 @@ pub(super) struct Body<'c, 'm> {
     usage: Usage,
     out: String,
     indent: usize,
-    /// By id: how a value is spelled where it is used.
-    values: FxHashMap<u32, Expr>,
+    values: Values<'m>,
     /// By block: the selector of the switch that ends it, in its clauses.
     selectors: FxHashMap<Node, Expr>,
     pub(super) places: FxHashMap<u32, Place>,
@@ -60,7 +104,7 @@ pub(super) struct Body<'c, 'm> {
     pub(super) bindings: FxHashMap<u32, Bound>,
     /// By parameter that is one descriptor of an array: its number.
     pub(super) given: FxHashMap<u32, Expr>,
-    flags: Vec<String>,
+    flags: Vec<Text>,
     is_entry: bool,
     /// What memory barriers since the last barrier order: bits of MemorySemantics.
     pub(super) ordered: u32,
@@ -99,7 +143,7 @@ impl<'c, 'm> Body<'c, 'm> {
             usage,
             out: String::with_capacity(BYTES_OF_INSTRUCTION * instructions),
             indent: 1,
-            values: FxHashMap::with_capacity_and_hasher(instructions, FxBuildHasher),
+            values: Values::of(module, function),
             selectors: FxHashMap::default(),
             places: FxHashMap::with_capacity_and_hasher(instructions / 4, FxBuildHasher),
             pointers: FxHashMap::default(),
@@ -155,7 +199,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 Some((StorageClass::Function, pointee)) => {
                     let text = self.convert.value_type(pointee)?;
                     parameters.push(format!("{local}: ptr<function, {text}>"));
-                    self.remember(parameter.id, format!("(*{local})"), pointee);
+                    self.remember(parameter.id, Text::of(&["(*", &local, ")"]), pointee);
                 }
                 Some((class, _)) => {
                     let what = format!("parameter %{} of function %{} points into {class:?}", parameter.id, self.function.id);
@@ -163,7 +207,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 None => {
                     let text = self.convert.value_type(parameter.type_)?;
-                    parameters.push(format!("{local}: {text}"));
+                    parameters.push([&*local, ": ", &*text].concat());
                     self.values.insert(parameter.id, Expr::name(local));
                 }
             }
@@ -172,18 +216,27 @@ impl<'c, 'm> Body<'c, 'm> {
             let type_ = module.variable(input).map_or(0, |variable| variable.type_);
             let (wanted, text) = (self.wanted(input), self.convert.value_type(type_)?);
             let local = self.convert.names.local(&wanted);
-            parameters.push(format!("{local}: {text}"));
+            parameters.push([&*local, ": ", &*text].concat());
             self.remember(input, local, type_);
         }
         let result = match module.types().get(self.function.result_type) {
             Some(Type::Void) => String::new(),
-            _ => format!(" -> {}", self.convert.value_type(self.function.result_type)?),
+            _ => [" -> ", &*self.convert.value_type(self.function.result_type)?].concat(),
         };
-        Ok(format!("fn {name}({}){result}", parameters.join(", ")))
+        Ok(["fn ", name, "(", &*parameters.join(", "), ")", &*result].concat())
     }
 
-    pub(super) fn wanted(&self, id: u32) -> String {
-        self.convert.op_name(id).map_or_else(|| format!("x_{id}"), str::to_string)
+    pub(super) fn wanted(&self, id: u32) -> Text {
+        self.convert.op_name(id).map_or_else(|| Text::numbered("x_", id.into(), ""), Text::from)
+    }
+
+    /// The name of a value, which is declared once in the function.
+    fn name(&mut self, id: u32) -> Text {
+        match self.convert.op_names.get(&id) {
+            Some(wanted) => self.convert.names.local(wanted),
+            // Nothing else is called so.
+            None => Text::numbered("x_", id.into(), ""),
+        }
     }
 
     /// Variables of the function, at its beginning.
@@ -199,9 +252,9 @@ impl<'c, 'm> Body<'c, 'm> {
             match variable.initializer {
                 Some(initial) => {
                     let initial = self.value(initial)?;
-                    self.line(format!("var {name}: {text} = {};", initial.text));
+                    self.line_of(&["var ", &name, ": ", &text, " = ", &initial.text, ";"]);
                 }
-                None => self.line(format!("var {name}: {text};")),
+                None => self.line_of(&["var ", &name, ": ", &text, ";"]),
             }
             self.remember(variable.id, name, variable.type_);
         }
@@ -227,7 +280,7 @@ impl<'c, 'm> Body<'c, 'm> {
         }
         if !matches!(self.convert.module.types().get(self.function.result_type), Some(Type::Void)) {
             let zero = self.convert.zero(self.function.result_type, None)?;
-            self.line(format!("return {};", zero.text));
+            self.line_of(&["return ", &zero.text, ";"]);
         }
         Ok(())
     }
@@ -351,8 +404,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 self.declare_pointer(id)?;
                 continue;
             }
-            let wanted = self.wanted(id);
-            let name = self.convert.names.local(&wanted);
+            let name = self.name(id);
             let type_ = self.convert.module.type_of(id).unwrap_or(0);
             let text = self.convert.value_type(type_)?;
             self.line_of(&["var ", &name, ": ", &text, ";"]);
@@ -413,7 +465,7 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             Item::If { block, negated, then, other } => {
                 let condition = self.condition(*block, *negated)?;
-                self.line(format!("if {condition} {{"));
+                self.line_of(&["if ", &condition, " {"]);
                 self.nested(*then)?;
                 if let Some(other) = other {
                     self.line("} else {".into());
@@ -464,13 +516,13 @@ impl<'c, 'm> Body<'c, 'm> {
                 self.line(format!("switch {} {{", selector.text));
                 self.indent += 1;
                 for clause in clauses {
-                    let values: Result<Vec<String>, Refused> = clause.values.iter().map(|&v| self.selector_value(*block, v)).collect();
+                    let values: Result<Vec<Text>, Refused> = clause.values.iter().map(|&v| self.selector_value(*block, v)).collect();
                     let mut labels = values?;
                     if clause.default {
                         labels.push("default".into());
                     }
                     match &labels[..] {
-                        [only] if only == "default" => self.line("default: {".into()),
+                        [only] if &**only == "default" => self.line("default: {".into()),
                         _ => self.line(format!("case {}: {{", labels.join(", "))),
                     }
                     self.nested(clause.list)?;
@@ -506,7 +558,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 self.line(line);
             }
             Item::IfFlag { flags, negated, list } => {
-                let names: Vec<&str> = flags.iter().map(|&f| self.flags[f as usize].as_str()).collect();
+                let names: Vec<&str> = flags.iter().map(|&f| &*self.flags[f as usize]).collect();
                 let condition = match (names.len(), negated) {
                     (1, false) => names[0].to_string(),
                     (1, true) => format!("!{}", names[0]),
@@ -521,7 +573,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(())
     }
 
-    fn condition(&mut self, node: Node, negated: bool) -> Result<String, Refused> {
+    fn condition(&mut self, node: Node, negated: bool) -> Result<Text, Refused> {
         let condition = self.value(self.terminator_operand(node))?;
         Ok(if negated { Expr::unary("!", &condition).text } else { condition.text })
     }
@@ -536,7 +588,7 @@ impl<'c, 'm> Body<'c, 'm> {
         Ok(selector)
     }
 
-    fn selector_value(&mut self, node: Node, value: u64) -> Result<String, Refused> {
+    fn selector_value(&mut self, node: Node, value: u64) -> Result<Text, Refused> {
         let id = self.terminator_operand(node);
         let scalar = self.convert.module.shape(id).scalar;
         let literal = self.convert.scalar_literal(scalar, value)?;
@@ -571,7 +623,7 @@ impl<'c, 'm> Body<'c, 'm> {
                         break;
                     }
                     let value = self.value(pair[0])?;
-                    let name = self.values.get(&phi).map_or_else(String::new, |v| v.text.clone());
+                    let name = self.values.get(phi).map_or_else(Text::default, |v| v.text.clone());
                     copies.push(Copy { phi, name, value });
                     break;
                 }
@@ -635,7 +687,7 @@ impl<'c, 'm> Body<'c, 'm> {
             self.line("}".into());
         }
         let text = if negated { Expr::unary("!", &condition).text } else { condition.text };
-        self.line(format!("break if {text};"));
+        self.line_of(&["break if ", &text, ";"]);
         Ok(())
     }
 
@@ -652,7 +704,7 @@ impl<'c, 'm> Body<'c, 'm> {
             }
             Op::ReturnValue => {
                 let value = self.value(self.terminator_operand(node))?;
-                self.line(format!("return {};", value.text));
+                self.line_of(&["return ", &value.text, ";"]);
                 Ok(())
             }
             Op::Kill | Op::TerminateInvocation => {
@@ -673,7 +725,7 @@ impl<'c, 'm> Body<'c, 'm> {
 
     /// How an operand is spelled.
     pub(super) fn value(&mut self, id: u32) -> Result<Expr, Refused> {
-        if let Some(value) = self.values.get(&id) {
+        if let Some(value) = self.values.get(id) {
             return Ok(value.clone());
         }
         if self.convert.module.is_constant(id) {
@@ -778,7 +830,7 @@ impl<'c, 'm> Body<'c, 'm> {
         self.capture = None;
         deep(|| self.compute(CAPTURED, i, operands))?;
         // What is made in a variable is in scope here only.
-        let made = self.values.remove(&i.result);
+        let made = self.values.remove(i.result);
         let value = self.capture.take().or(made);
         value.ok_or_else(|| self.convert.refused_at(i, Why::Instruction, "WGSL has no such constant"))
     }
@@ -796,14 +848,13 @@ impl<'c, 'm> Body<'c, 'm> {
                 Ok(())
             }
             Stand::Inline | Stand::Let => {
-                let wanted = self.wanted(i.result);
-                let name = self.convert.names.local(&wanted);
+                let name = self.name(i.result);
                 self.line_of(&["let ", &name, " = ", &value.text, ";"]);
                 self.values.insert(i.result, Expr::name(name));
                 Ok(())
             }
             Stand::Var(_) => {
-                let name = self.values.get(&i.result).map_or_else(String::new, |v| v.text.clone());
+                let name = self.values.get(i.result).map_or_else(Text::default, |v| v.text.clone());
                 self.line_of(&[&name, " = ", &value.text, ";"]);
                 Ok(())
             }
@@ -811,17 +862,20 @@ impl<'c, 'm> Body<'c, 'm> {
     }
 
     /// A variable that begins as a value and is then changed in part; its name.
-    pub(super) fn variable_from(&mut self, index: usize, i: &Instruction, value: &Expr) -> Result<String, Refused> {
+    pub(super) fn variable_from(&mut self, index: usize, i: &Instruction, value: &Expr) -> Result<Text, Refused> {
         let name = match self.usage.stand(index) {
             Stand::Var(_) => {
-                let name = self.values.get(&i.result).map_or_else(String::new, |v| v.text.clone());
+                let name = self.values.get(i.result).map_or_else(Text::default, |v| v.text.clone());
                 self.line(format!("{name} = {};", value.text));
                 name
             }
             _ => {
-                let wanted = self.wanted(i.result);
-                let name = self.convert.names.local(&wanted);
-                self.line(format!("var {name} = {};", value.text));
+                let name = match index {
+                    // It is made anew wherever it is used.
+                    CAPTURED => self.convert.names.local(&self.wanted(i.result)),
+                    _ => self.name(i.result),
+                };
+                self.line_of(&["var ", &name, " = ", &value.text, ";"]);
                 self.values.insert(i.result, Expr::name(name.clone()));
                 name
             }
@@ -851,21 +905,17 @@ impl<'c, 'm> Body<'c, 'm> {
 
     fn translate(&mut self, index: usize, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
-        if matches!(module.pointer_type(i.result_type), Some((StorageClass::UniformConstant, _))) {
+        match module.types().get(i.result_type) {
             // Images and samplers are named where they are used.
-            return Ok(());
-        }
-        if is_saved(module, i) {
-            return self.save_pointer(index, i, operands);
-        }
-        if self.makes_pointer(i) {
-            let place = if i.is(Op::CopyObject) { self.place(operands[0])? } else { self.chain(i)? };
-            self.places.insert(i.result, place);
-            return Ok(());
-        }
-        if module.types().get(i.result_type).is_some_and(Type::is_opaque) {
-            // Images and samplers are named where they are used.
-            return Ok(());
+            Some(Type::Pointer { class: StorageClass::UniformConstant, .. }) => return Ok(()),
+            Some(Type::Pointer { .. }) if is_saved(module, i) => return self.save_pointer(index, i, operands),
+            Some(Type::Pointer { .. }) if self.makes_pointer(i) => {
+                let place = if i.is(Op::CopyObject) { self.place(operands[0])? } else { self.chain(i)? };
+                self.places.insert(i.result, place);
+                return Ok(());
+            }
+            Some(type_) if type_.is_opaque() => return Ok(()),
+            _ => {}
         }
         match i.op {
             Op::Nop => Ok(()),
@@ -942,7 +992,7 @@ impl<'c, 'm> Body<'c, 'm> {
         let name = self.convert.instance(callee, bindings)?;
         let call = Expr::call(&name, &arguments);
         match self.usage.stand(index) {
-            Stand::Unused => self.line(format!("{};", call.text)),
+            Stand::Unused => self.line_of(&[&call.text, ";"]),
             _ => self.define(index, i, Expr { constant: false, ..call })?,
         }
         if self.convert.kills.contains(&callee.id) && !self.is_continuing(self.current) {

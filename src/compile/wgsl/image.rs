@@ -19,7 +19,7 @@ use super::convert::{Convert, Element, MAX_DESCRIPTORS};
 use super::function::Body;
 use super::place::Which;
 use super::scan::Scan;
-use super::text::Expr;
+use super::text::{Expr, Text};
 use super::{Refused, Why};
 use crate::compile::split_samplers;
 
@@ -195,7 +195,7 @@ impl Convert<'_> {
         wanted: &str,
         (set, binding): (u32, u32),
         i: &Instruction,
-    ) -> Result<(String, String), Refused> {
+    ) -> Result<(Text, String), Refused> {
         let module = self.module;
         let name = self.names.fresh(wanted);
         let at = |binding: u32| format!("@group({set}) @binding({binding})");
@@ -241,7 +241,7 @@ impl Convert<'_> {
 
     /// The name of a texture that is no depth texture, where the variable is one: for what WGSL has
     /// no function of depth textures for.
-    fn color_texture(&mut self, id: u32, element: u64, image: &Image, i: &Instruction) -> Result<String, Refused> {
+    fn color_texture(&mut self, id: u32, element: u64, image: &Image, i: &Instruction) -> Result<Text, Refused> {
         if let Some(name) = self.color_names.get(&(id, element)) {
             return Ok(name.clone());
         }

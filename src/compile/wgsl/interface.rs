@@ -18,6 +18,7 @@ use smallstep_semantics::text::deep;
 
 use super::convert::Convert;
 use super::function::Body;
+use super::text::Text;
 use super::{PointSize, Refused, Why};
 
 /// The most parts that the variables of an interface have together.
@@ -38,11 +39,11 @@ struct Slot {
     /// As `@builtin(position)`.
     attributes: String,
     /// The type in WGSL's interface.
-    text: String,
+    text: Text,
     /// Where in the variable it is: nothing, or as `.x` and `[0]`.
     path: String,
     /// The type of that part, where the interface has integers of the other sign.
-    cast: Option<String>,
+    cast: Option<Text>,
     /// The name that a parameter is to have.
     wanted: String,
     /// Its location and components, if it has any.
@@ -66,8 +67,8 @@ struct Located {
 #[derive(Clone, Debug)]
 struct Shared {
     attributes: String,
-    name: String,
-    text: String,
+    name: Text,
+    text: Text,
     /// How many components it has, and of which type.
     components: u32,
     scalar: Scalar,
@@ -80,7 +81,7 @@ pub(super) struct Port {
     id: u32,
     slots: Vec<Slot>,
     /// The names of its parameters.
-    names: Vec<String>,
+    names: Vec<Text>,
     /// Whether it is a private variable.
     kept: bool,
 }
@@ -103,7 +104,7 @@ pub(super) struct Ports {
     /// A result that the module does not have: a vertex has a position.
     position: bool,
     /// The structure of the result, where it has several parts.
-    result: Option<String>,
+    result: Option<Text>,
 }
 
 /// A built-in in WGSL: its name, and its type.
@@ -273,7 +274,7 @@ impl Convert<'_> {
                 port.kept = true;
                 if let (Some(of), Some(name)) = (of, port.names.get_mut(at)) {
                     let letters: String = ["x", "y", "z", "w"].iter().skip(first).take(count).copied().collect();
-                    *name = if of.components == 1 { of.name.clone() } else { format!("{}.{letters}", of.name) };
+                    *name = if of.components == 1 { of.name.clone() } else { Text::of(&[&of.name, ".", &letters]) };
                 }
             }
         }
@@ -422,7 +423,7 @@ impl Convert<'_> {
             );
             return Err(self.refused(Why::BuiltIn, what));
         };
-        let (mut path, mut type_, mut text) = (path, type_, text.to_string());
+        let (mut path, mut type_, mut text) = (path, type_, Text::from(text));
         match self.module.types().get(type_) {
             Some(Type::Array { length, .. }) if is == BuiltIn::ClipDistance => {
                 self.enabled.insert("clip_distances");
@@ -440,7 +441,7 @@ impl Convert<'_> {
         let own = self.value_type(type_)?;
         let wanted = if wanted.is_empty() { name } else { wanted };
         let invariant = self.module.decoration(id, WHOLE, Decorate::Invariant).is_some() && is == BuiltIn::Position;
-        let attributes = format!("@builtin({name}){}", if invariant { " @invariant" } else { "" });
+        let attributes = ["@builtin(", name, if invariant { ") @invariant" } else { ")" }].concat();
         let cast = (own != text).then_some(own);
         slots.push(Slot { attributes, text, path, cast, wanted: wanted.into(), located: None });
         Ok(())
@@ -535,11 +536,11 @@ impl Convert<'_> {
                 return Err(self.refused(Why::EntryPoint, format!("entry point {name:?} is of the stage {other:?}, which WGSL has not")));
             }
         };
-        let ports = self.ports.clone();
+        let ports = std::mem::take(&mut self.ports);
         let mut parameters = Vec::new();
         for port in &ports.inputs {
             for (slot, name) in port.slots.iter().zip(&port.names).filter(|(slot, _)| !Port::is_shared(slot, &ports.shared_inputs)) {
-                parameters.push(format!("{} {name}: {}", slot.attributes, slot.text));
+                parameters.push([&*slot.attributes, " ", &**name, ": ", &*slot.text].concat());
             }
         }
         for shared in &ports.shared_inputs {
@@ -556,6 +557,7 @@ impl Convert<'_> {
         if ports.position {
             parts.push(("@builtin(position)".into(), format!("{}: vec4<f32>", members.fresh("position"))));
         }
+        self.ports = ports;
         let result = match &parts[..] {
             [] => String::new(),
             [(attributes, member)] => format!(" -> {attributes} {}", member.split_once(": ").map_or("", |(_, text)| text)),
@@ -567,14 +569,15 @@ impl Convert<'_> {
                 format!(" -> {name}")
             }
         };
-        Ok(format!("{attributes}\nfn {name}({}){result}", parameters.join(", ")))
+        Ok([&*attributes, "\nfn ", name, "(", &*parameters.join(", "), ")", &*result].concat())
     }
 }
 
 impl Body<'_, '_> {
     /// Sets the variables that stand for inputs, and the outputs that begin with a value.
     pub(super) fn begin_entry(&mut self) -> Result<(), Refused> {
-        for port in self.convert.ports.inputs.clone() {
+        let inputs = std::mem::take(&mut self.convert.ports.inputs);
+        for port in &inputs {
             if !port.kept {
                 let type_ = self.convert.module.variable(port.id).map_or(0, |v| v.type_);
                 self.remember(port.id, port.names[0].clone(), type_);
@@ -583,17 +586,18 @@ impl Body<'_, '_> {
             let global = self.convert.global(port.id)?;
             for (slot, name) in port.slots.iter().zip(&port.names) {
                 let value = match &slot.cast {
-                    Some(own) => format!("bitcast<{own}>({name})"),
+                    Some(own) => Text::of(&["bitcast<", own, ">(", name, ")"]),
                     None => name.clone(),
                 };
-                self.line(format!("{}{} = {value};", global.name, slot.path));
+                self.line_of(&[&global.name, &slot.path, " = ", &value, ";"]);
             }
         }
+        self.convert.ports.inputs = inputs;
         Ok(())
     }
 
     /// The value of a location that several outputs share: a component that none has is zero.
-    fn shared_output(&mut self, shared: &Shared, ports: &Ports) -> Result<String, Refused> {
+    fn shared_output(&mut self, shared: &Shared, ports: &Ports) -> Result<Text, Refused> {
         let zero = self.convert.scalar_literal(shared.scalar, 0)?.unwrap_or_default();
         let mut parts = vec![zero; shared.components.min(4) as usize];
         for port in &ports.outputs {
@@ -604,17 +608,17 @@ impl Body<'_, '_> {
                 for at in 0..count {
                     let component = if count == 1 { String::new() } else { format!(".{}", ["x", "y", "z", "w"][at as usize & 3]) };
                     if let Some(part) = parts.get_mut((first + at) as usize) {
-                        *part = format!("{}{}{component}", global.name, slot.path);
+                        *part = format!("{}{}{component}", global.name, slot.path).into();
                     }
                 }
             }
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { format!("{}({})", shared.text, parts.join(", ")) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { format!("{}({})", shared.text, parts.join(", ")).into() })
     }
 
     /// OpReturn of the entry point.
     pub(super) fn return_from_entry(&mut self, last: bool) -> Result<(), Refused> {
-        let ports = self.convert.ports.clone();
+        let ports = std::mem::take(&mut self.convert.ports);
         let mut parts = Vec::new();
         for port in &ports.outputs {
             let global = self.convert.global(port.id)?;
@@ -628,7 +632,7 @@ impl Body<'_, '_> {
         }
         for shared in &ports.shared_outputs {
             let value = self.shared_output(shared, &ports)?;
-            parts.push(value);
+            parts.push(value.to_string());
         }
         if ports.position {
             parts.push("vec4<f32>()".into());
@@ -636,9 +640,10 @@ impl Body<'_, '_> {
         match (&parts[..], &ports.result) {
             ([], _) if last => {}
             ([], _) => self.line("return;".into()),
-            (_, Some(result)) => self.line(format!("return {result}({});", parts.join(", "))),
-            ([only, ..], None) => self.line(format!("return {only};")),
+            (_, Some(result)) => self.line_of(&["return ", result, "(", &parts.join(", "), ");"]),
+            ([only, ..], None) => self.line_of(&["return ", only, ";"]),
         }
+        self.convert.ports = ports;
         Ok(())
     }
 }

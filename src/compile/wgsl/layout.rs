@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::types::{MatrixLayout, Type};
 
 use super::convert::Convert;
+use super::text::Text;
 use super::words::Words;
 use super::{Refused, Why};
 
@@ -70,7 +71,7 @@ pub(super) enum Rep {
     /// An array.
     Array { type_: u32, element: Rc<Stored>, wrapped: bool },
     /// A structure: names and members in the order of its type.
-    Struct { type_: u32, members: Vec<(String, Rc<Stored>)> },
+    Struct { type_: u32, members: Vec<(Text, Rc<Stored>)> },
     /// A buffer of the type, as words.
     Words(u32, Words),
 }
@@ -79,7 +80,7 @@ pub(super) enum Rep {
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) rep: Rep,
-    pub(super) text: String,
+    pub(super) text: Text,
     pub(super) align: u64,
     pub(super) size: u64,
     /// Whether the uniform address space may hold it.
@@ -122,12 +123,12 @@ impl Convert<'_> {
         }
         let stored = match self.module.types().get(type_) {
             Some(Type::Int { .. }) => {
-                let text = format!("atomic<{}>", self.value_type(type_)?);
+                let text = format!("atomic<{}>", self.value_type(type_)?).into();
                 Stored { rep: Rep::Atomic(type_), text, align: 0, size: 0, uniform: true }
             }
             Some(Type::Array { element, length, .. }) => {
                 let element = self.unlaid(element, self.atomics.part(node, 0))?;
-                let text = format!("array<{}, {length}>", element.text);
+                let text = format!("array<{}, {length}>", element.text).into();
                 Stored { rep: Rep::Array { type_, element, wrapped: false }, text, align: 0, size: 0, uniform: true }
             }
             Some(Type::Struct { .. }) => {
@@ -137,7 +138,7 @@ impl Convert<'_> {
                 let mut lines = Vec::new();
                 for (at, (&part, name)) in types.iter().zip(&*names).enumerate() {
                     let stored = self.unlaid(part, self.atomics.part(node, at as u32))?;
-                    lines.push(format!("    {name}: {},", stored.text));
+                    lines.push(["    ", name, ": ", &*stored.text, ","].concat());
                     members.push((name.clone(), stored));
                 }
                 let text = self.declare_struct(type_, "_atomic", &lines);
@@ -162,7 +163,8 @@ impl Convert<'_> {
                         self.refused(Why::Layout, format!("a scalar of type %{type_} is at an offset that is no multiple of its size"))
                     );
                 }
-                let (rep, text) = if node == PLAIN { (Rep::Value(type_), text) } else { (Rep::Atomic(type_), format!("atomic<{text}>")) };
+                let (rep, text) =
+                    if node == PLAIN { (Rep::Value(type_), text) } else { (Rep::Atomic(type_), format!("atomic<{text}>").into()) };
                 Ok(Stored { rep, text, align: size, size, uniform: node == PLAIN })
             }
             Type::Vector { component, count } => {
@@ -177,7 +179,7 @@ impl Convert<'_> {
                     return Err(self
                         .refused(Why::Layout, format!("a vector of type %{type_} is at an offset that is no multiple of its component")));
                 }
-                let text = format!("array<{}, {count}>", scalar.text);
+                let text = format!("array<{}, {count}>", scalar.text).into();
                 Ok(Stored { rep: Rep::Scalars(type_), text, align: scalar.size, size, uniform: false })
             }
             Type::Matrix { column, count } => self.lay_out_matrix(type_, column, u64::from(count), matrix, limit),
@@ -192,8 +194,8 @@ impl Convert<'_> {
                     _ => Rep::Array { type_, element: element.clone(), wrapped },
                 };
                 let text = match length {
-                    Some(length) => format!("array<{inner}, {length}>"),
-                    None => format!("array<{inner}>"),
+                    Some(length) => format!("array<{inner}, {length}>").into(),
+                    None => Text::of(&["array<", &inner, ">"]),
                 };
                 Ok(Stored { rep, text, align: element.align, size: stride.saturating_mul(length.unwrap_or(0)), uniform })
             }
@@ -222,7 +224,7 @@ impl Convert<'_> {
     }
 
     /// The structure that holds one element at a stride.
-    fn wrapper(&mut self, element: &Stored, stride: u64) -> String {
+    fn wrapper(&mut self, element: &Stored, stride: u64) -> Text {
         let line = format!("    @size({stride}) value: {},", element.text);
         if let Some(name) = self.wrappers.get(&line) {
             return name.clone();
@@ -244,8 +246,8 @@ impl Convert<'_> {
         let scalar = self.stored((component, matrix, PLAIN, 16))?;
         let natural = scalar.size * if each == 2 { 2 } else { 4 };
         if stride == natural && natural <= limit {
-            let text = format!("mat{count}x{each}<{}>", scalar.text);
-            let vector = Rc::new(Stored { rep: Rep::Value(column), text: String::new(), align: natural, size: natural, uniform: true });
+            let text = format!("mat{count}x{each}<{}>", scalar.text).into();
+            let vector = Rc::new(Stored { rep: Rep::Value(column), text: Text::default(), align: natural, size: natural, uniform: true });
             let rep = match matrix.row_major {
                 false => Rep::Value(type_),
                 true => Rep::Matrix { type_, row_major: true, native: true, vector, wrapped: false },
@@ -257,13 +259,13 @@ impl Convert<'_> {
         let vector = match natural <= limit && scalar.size * each <= stride {
             true => Stored {
                 rep: Rep::Value(column),
-                text: format!("vec{each}<{}>", scalar.text),
+                text: format!("vec{each}<{}>", scalar.text).into(),
                 align: natural,
                 size: scalar.size * each,
                 uniform: true,
             },
             false if scalar.size <= limit && scalar.size * each <= stride => {
-                let text = format!("array<{}, {each}>", scalar.text);
+                let text = format!("array<{}, {each}>", scalar.text).into();
                 Stored { rep: Rep::Scalars(column), text, align: scalar.size, size: scalar.size * each, uniform: false }
             }
             false => {
@@ -272,7 +274,7 @@ impl Convert<'_> {
         };
         let wrapped = round_up(vector.size, vector.align) != stride;
         let inner = if wrapped { self.wrapper(&vector, stride) } else { vector.text.clone() };
-        let text = format!("array<{inner}, {count}>");
+        let text = format!("array<{inner}, {count}>").into();
         let (align, uniform) = (vector.align, vector.uniform && stride % 16 == 0);
         let rep = Rep::Matrix { type_, row_major: matrix.row_major, native: false, vector: Rc::new(vector), wrapped };
         Ok(Stored { rep, text, align, size: stride * count, uniform })
@@ -287,7 +289,7 @@ impl Convert<'_> {
         let mut plain = order.iter().enumerate().all(|(a, &b)| a == b);
         let mut uniform = true;
         let mut lines: Vec<(Option<u64>, String)> = Vec::new();
-        let mut stored_members: Vec<Option<(String, Rc<Stored>)>> = vec![None; members.len()];
+        let mut stored_members: Vec<Option<(Text, Rc<Stored>)>> = vec![None; members.len()];
         for (place, &at) in order.iter().enumerate() {
             let member = &members[at];
             let Some(offset) = member.offset.map(u64::from) else {
@@ -316,7 +318,7 @@ impl Convert<'_> {
                 }
             }
             previous = Some((lines.len(), offset));
-            lines.push((None, format!("{}: {},", names[at], stored.text)));
+            lines.push((None, [&*names[at], ": ", &*stored.text, ","].concat()));
             end = offset.saturating_add(stored.size);
             align = align.max(stored.align);
             plain &= matches!(stored.rep, Rep::Value(_));
@@ -332,7 +334,7 @@ impl Convert<'_> {
             .into_iter()
             .map(|(size, line)| match size {
                 Some(size) => format!("    @size({size}) {line}"),
-                None => format!("    {line}"),
+                None => ["    ", &*line].concat(),
             })
             .collect();
         let size = round_up(end, align);
@@ -345,9 +347,9 @@ impl Convert<'_> {
         Ok(Stored { rep: Rep::Struct { type_, members }, text, align, size, uniform })
     }
 
-    fn pad_name(&self, names: &[String]) -> String {
+    fn pad_name(&self, names: &[Text]) -> String {
         let mut name = String::from("padding");
-        while names.contains(&name) {
+        while names.iter().any(|other| **other == name) {
             name.push('_');
             name.push('1');
         }

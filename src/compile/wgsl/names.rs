@@ -1,9 +1,12 @@
 //! Names: those of OpName, made legal and unique (WGSL §3.8, §16; seed 002 keeps them).
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::text::Text;
 
 /// What no declaration may be called: keywords, reserved words, and what the text itself uses.
 const RESERVED: &str = "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if \
@@ -47,10 +50,10 @@ static RESERVED_WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| RESERVED.spl
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     /// By name: the number of the function whose it is, or [`MODULE`].
-    taken: FxHashMap<String, u32>,
+    taken: FxHashMap<Text, u32>,
     /// By name, for names of the module and of functions: the number that its next namesake tries
     /// first, and the function in which it does.
-    next: [FxHashMap<String, (u32, u32)>; 2],
+    next: [FxHashMap<Text, (u32, u32)>; 2],
     /// The number of the function that is being written.
     function: u32,
 }
@@ -72,27 +75,35 @@ impl Names {
         if !name.starts_with("x_") && RESERVED_WORDS.contains(name) {
             return false;
         }
-        match self.taken.get_mut(name) {
-            Some(by) if function != MODULE && *by != MODULE && *by != function => *by = function,
-            Some(_) => return false,
-            None => _ = self.taken.insert(name.to_string(), function),
+        let by = match self.taken.entry(name.into()) {
+            Entry::Occupied(taken) => taken.into_mut(),
+            Entry::Vacant(free) => {
+                free.insert(function);
+                return true;
+            }
+        };
+        let hides = function != MODULE && *by != MODULE && *by != function;
+        if hides {
+            *by = function;
         }
-        true
+        hides
     }
 
     /// A legal name that nothing has yet, as like the wanted one as can be.
-    pub(super) fn fresh(&mut self, wanted: &str) -> String {
+    pub(super) fn fresh(&mut self, wanted: &str) -> Text {
         self.numbered(&legal(wanted), MODULE)
     }
 
-    fn numbered(&mut self, base: &str, function: u32) -> String {
+    fn numbered(&mut self, base: &str, function: u32) -> Text {
         if self.takes(base, function) {
             return base.into();
         }
+        // With a number it would be the name of an id.
+        let base = if base == "x" { "x_x" } else { base };
         let kind = usize::from(function != MODULE);
         let mut next = self.next[kind].get(base).filter(|(of, _)| *of == function).map_or(1, |(_, next)| *next);
         loop {
-            let name = format!("{base}_{next}");
+            let name = Text::of(&[base, &Text::numbered("_", next.into(), "")]);
             next += 1;
             if self.takes(&name, function) {
                 match self.next[kind].get_mut(base) {
@@ -110,7 +121,7 @@ impl Names {
     }
 
     /// A name within the function.
-    pub(super) fn local(&mut self, wanted: &str) -> String {
+    pub(super) fn local(&mut self, wanted: &str) -> Text {
         self.numbered(&legal(wanted), self.function)
     }
 
@@ -147,6 +158,13 @@ fn legal(wanted: &str) -> Cow<'_, str> {
     }
 }
 
+/// The name of an OpName, made legal. Ids are called `x_` and their number, and nothing else is.
+pub(super) fn of_module(name: &str) -> Text {
+    let name = legal(name);
+    let is_id = name.strip_prefix("x_").is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit()));
+    Text::of(&[if is_id { "x" } else { "" }, &name])
+}
+
 /// Whether a text is an identifier of WGSL, of ASCII characters.
 pub(super) fn is_legal(name: &str) -> bool {
     let mut chars = name.chars();
@@ -175,15 +193,17 @@ mod tests {
             ("_", "x"),
             ("9lives", "x9lives"),
             ("größe", "gr_e"),
-            ("", "x_1"),
+            ("", "x_x_1"),
         ] {
-            assert_eq!(names.fresh(wanted), expected, "{wanted}");
+            assert_eq!(&*names.fresh(wanted), expected, "{wanted}");
         }
+        assert_eq!(["x_12", "x__12", "x12", "x_a"].map(|name| of_module(name).to_string()), ["xx_12", "xx_12", "x12", "x_a"]);
         // Functions may share a name; what is declared behind them for all may not have it.
         names.enter();
-        assert_eq!([names.local("t"), names.local("t"), names.local("color")], ["t", "t_1", "color_2"]);
+        let of = |texts: &[Text]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(of(&[names.local("t"), names.local("t"), names.local("color")]), ["t", "t_1", "color_2"]);
         names.enter();
-        assert_eq!([names.local("t"), names.local("t")], ["t", "t_1"]);
-        assert_eq!([names.fresh("t"), names.fresh("x")], ["t_2", "x_2"]);
+        assert_eq!(of(&[names.local("t"), names.local("t")]), ["t", "t_1"]);
+        assert_eq!(of(&[names.fresh("t"), names.fresh("x")]), ["t_2", "x_x_2"]);
     }
 }

@@ -17,7 +17,7 @@ use super::convert::{Bound, Element, MAX_TEXT, Passed};
 use super::function::Body;
 use super::layout::{Rep, Stored};
 use super::pointer::number;
-use super::text::Expr;
+use super::text::{Expr, Text};
 use super::words::Spot;
 use super::{Refused, Why};
 
@@ -41,7 +41,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// Its text.
-    pub(super) text: String,
+    pub(super) text: Text,
     pub(super) kind: Kind,
     /// Whether it is all of a variable or of what a parameter points to.
     pub(super) whole: bool,
@@ -59,7 +59,7 @@ pub(super) struct Choice {
 
 impl Default for Place {
     fn default() -> Place {
-        Place { text: String::new(), kind: Kind::Value(0), whole: true, choice: None }
+        Place { text: Text::default(), kind: Kind::Value(0), whole: true, choice: None }
     }
 }
 
@@ -67,7 +67,7 @@ impl Place {
     /// One of several references of one type.
     pub(super) fn chosen(index: Expr, places: Vec<Place>) -> Place {
         let kind = places.first().map_or(Kind::Value(0), |place| place.kind.clone());
-        Place { text: String::new(), kind, whole: false, choice: Some(Rc::new(Choice { index, places })) }
+        Place { text: Text::default(), kind, whole: false, choice: Some(Rc::new(Choice { index, places })) }
     }
 
     /// How many bytes it is spelled with.
@@ -273,31 +273,24 @@ impl Body<'_, '_> {
         let index = match index {
             Some(index) => index,
             None if bad => self.bound(&Expr::literal(format!("{}u", number as u32)))?,
-            None => Expr::literal(format!("{number}")),
+            None => Expr::literal(Text::numbered("", number as u64, "")),
         };
-        let subscript = |text: &str| [text, "[", &index.text, "]"].concat();
+        let subscript = |text: &str, wrapped: bool| Text::of(&[text, "[", &index.text, if wrapped { "].value" } else { "]" }]);
         let element = types.part(type_, 0).map(|(part, _)| part);
         let no_part = |this: &Self| this.convert.refused_at(i, Why::Pointer, format!("%{type_} has no part {number}"));
         let (text, kind) = match (&place.kind, stored.as_deref().map(|s| &s.rep)) {
             (Kind::Column { column, matrix, .. }, _) => {
                 let Rep::Matrix { wrapped, .. } = matrix.rep else { return Err(no_part(self)) };
-                let row = subscript(&place.text);
-                let row = if wrapped { format!("{row}.value") } else { row };
-                (format!("{row}[{}]", column.text), Kind::Value(element.ok_or_else(|| no_part(self))?))
+                let row = subscript(&place.text, wrapped);
+                (Text::of(&[&row, "[", &column.text, "]"]), Kind::Value(element.ok_or_else(|| no_part(self))?))
             }
             (_, Some(Rep::Struct { members, .. })) => {
                 let (name, stored) = members.get(number as usize).ok_or_else(|| no_part(self))?;
-                ([&place.text, ".", name].concat(), Kind::of(stored))
+                (Text::of(&[&place.text, ".", name]), Kind::of(stored))
             }
-            (_, Some(Rep::Array { element, wrapped, .. })) => {
-                let text = subscript(&place.text);
-                (if *wrapped { format!("{text}.value") } else { text }, Kind::of(element))
-            }
-            (_, Some(Rep::Scalars(_))) => (subscript(&place.text), Kind::Value(element.ok_or_else(|| no_part(self))?)),
-            (_, Some(Rep::Matrix { row_major: false, vector, wrapped, .. })) => {
-                let text = subscript(&place.text);
-                (if *wrapped { format!("{text}.value") } else { text }, Kind::of(vector))
-            }
+            (_, Some(Rep::Array { element, wrapped, .. })) => (subscript(&place.text, *wrapped), Kind::of(element)),
+            (_, Some(Rep::Scalars(_))) => (subscript(&place.text, false), Kind::Value(element.ok_or_else(|| no_part(self))?)),
+            (_, Some(Rep::Matrix { row_major: false, vector, wrapped, .. })) => (subscript(&place.text, *wrapped), Kind::of(vector)),
             (_, Some(Rep::Matrix { .. })) => {
                 let matrix = stored.clone().ok_or_else(|| no_part(self))?;
                 (place.text.clone(), Kind::Column { type_: element.ok_or_else(|| no_part(self))?, column: index, matrix })
@@ -306,12 +299,12 @@ impl Body<'_, '_> {
                 Some(Type::Struct { .. }) => {
                     let member = types.members(type_).get(number as usize).ok_or_else(|| no_part(self))?.type_;
                     let names = self.convert.member_names(type_);
-                    ([&place.text, ".", &names[number as usize]].concat(), Kind::Value(member))
+                    (Text::of(&[&place.text, ".", &names[number as usize]]), Kind::Value(member))
                 }
                 Some(Type::Vector { .. }) if !bad && index.constant && number >= 0 => {
-                    ([&place.text, ".", COMPONENTS[number as usize & 3]].concat(), Kind::Value(element.ok_or_else(|| no_part(self))?))
+                    (Text::of(&[&place.text, ".", COMPONENTS[number as usize & 3]]), Kind::Value(element.ok_or_else(|| no_part(self))?))
                 }
-                _ => (subscript(&place.text), Kind::Value(element.ok_or_else(|| no_part(self))?)),
+                _ => (subscript(&place.text, false), Kind::Value(element.ok_or_else(|| no_part(self))?)),
             },
         };
         Ok(Place { text, kind, whole: false, ..place })
@@ -440,7 +433,7 @@ impl Body<'_, '_> {
                     Rep::Scalars(type_) | Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => {
                         let type_ = *type_;
                         let value = self.named(value)?;
-                        let value = Place { text: value.primary().into_owned(), kind: Kind::Value(type_), ..Place::default() };
+                        let value = Place { text: value.primary(), kind: Kind::Value(type_), ..Place::default() };
                         for at in 0..self.countable(type_, i)? {
                             let from = self.part(value.clone(), at as i64, None, i)?;
                             let to = self.part(place.clone(), at as i64, None, i)?;
@@ -509,7 +502,7 @@ impl Body<'_, '_> {
     }
 
     /// A place for a local variable or a pointer parameter.
-    pub(super) fn remember(&mut self, id: u32, text: String, type_: u32) {
+    pub(super) fn remember(&mut self, id: u32, text: Text, type_: u32) {
         self.places.insert(id, Place { text, kind: Kind::Value(type_), ..Place::default() });
     }
 

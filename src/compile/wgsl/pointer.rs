@@ -19,7 +19,7 @@ use smallstep_semantics::text::deep;
 use super::convert::Convert;
 use super::function::Body;
 use super::place::Place;
-use super::text::Expr;
+use super::text::{Expr, Text};
 use super::usage::Stand;
 use super::{Refused, Why};
 
@@ -321,7 +321,7 @@ impl Body<'_, '_> {
     }
 
     /// Names for what is saved of a pointer to one of some targets, and the pointer made of them.
-    pub(super) fn saved_names(&mut self, id: u32, targets: Rc<[Target]>) -> (Vec<String>, Pointer) {
+    pub(super) fn saved_names(&mut self, id: u32, targets: Rc<[Target]>) -> (Vec<Text>, Pointer) {
         let wanted = self.wanted(id);
         let mut names = Vec::new();
         let mut name = |this: &mut Self, wanted: String| {
@@ -379,7 +379,7 @@ impl Body<'_, '_> {
     }
 
     /// What makes a saved pointer another one: names, and what they become.
-    pub(super) fn assign_pointer(&self, id: u32, other: &Pointer) -> Result<Vec<(String, Expr)>, Refused> {
+    pub(super) fn assign_pointer(&self, id: u32, other: &Pointer) -> Result<Vec<(Text, Expr)>, Refused> {
         let Some(own) = self.pointers.get(&id).filter(|_| !other.targets.is_empty()) else { return Ok(Vec::new()) };
         let mut assigned = Vec::new();
         if own.targets.len() > 1 && !self.convert.plan.forgets_targets() {

@@ -6,7 +6,7 @@ use smallstep_semantics::spirv::Module;
 use smallvec::SmallVec;
 
 use super::pointer::base;
-use super::usage::value_operands;
+use super::usage::each_value;
 
 /// Who names a variable at module scope.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +71,7 @@ impl Scan {
             for block in module.function_blocks(function) {
                 for (i, index) in module.code(block).iter().zip(block.start..) {
                     let is_call = i.is(Op::FunctionCall);
-                    for id in value_operands(module, i) {
+                    each_value(module, i, |id| {
                         // A function may be given a part of it.
                         let id = if is_call { base(module, id) } else { id };
                         if let Some(number) = global(id) {
@@ -81,7 +81,7 @@ impl Scan {
                             }
                             named.passed |= is_call;
                         }
-                    }
+                    });
                     let operands = i.operands(module.words());
                     match i.op {
                         Op::Store | Op::CopyMemory => does.writes.push(operands[0]),

@@ -14,7 +14,7 @@ use smallstep_semantics::spirv::{Instruction, decode};
 use super::convert::Convert;
 use super::function::Body;
 use super::layout::Stored;
-use super::text::Expr;
+use super::text::{Expr, Text};
 use super::{Refused, Why};
 
 /// The specialization constants of a module, and what depends on them.
@@ -26,9 +26,9 @@ pub(super) struct Specialized {
     operations: FxHashMap<u32, (Op, Vec<u32>)>,
     /// By result: the constituents.
     composites: FxHashMap<u32, Vec<u32>>,
-    names: FxHashMap<u32, String>,
+    names: FxHashMap<u32, Text>,
     /// By SpecId: the override, and its type.
-    declared: FxHashMap<u32, (String, String)>,
+    declared: FxHashMap<u32, (Text, Text)>,
     /// By array type: the length, where overrides may say it.
     lengths: FxHashMap<u32, u32>,
     /// Whether a constant is frozen, by result.
@@ -162,10 +162,17 @@ impl Convert<'_> {
     /// The type of a workgroup variable that is an array whose length an override says.
     pub(super) fn length_by_override(&mut self, id: u32, stored: &Stored) -> Result<Option<String>, Refused> {
         let Some(type_) = self.module.variable(id).map(|v| v.type_) else { return Ok(None) };
-        let Some(&length) = self.specialized.lengths.get(&type_) else { return Ok(None) };
-        let Some(length) = self.override_expression(length)? else {
+        let Some(&length_id) = self.specialized.lengths.get(&type_) else { return Ok(None) };
+        let Some(mut length) = self.override_expression(length_id)? else {
             return Err(self.refused(Why::Limit, format!("the length of %{id} has no form")));
         };
+        if self.specialized.operations.contains_key(&length_id) {
+            // naga takes the name of an override for a length, and no expression.
+            let type_ = self.value_type(self.module.type_of(length_id).unwrap_or(0))?;
+            let name = self.names.fresh("length");
+            self.globals.push_str(&format!("override {name}: {type_} = {};\n", length.text));
+            length = Expr::name(name);
+        }
         let Some((element, _)) = stored.text.rsplit_once(", ") else { return Ok(None) };
         Ok(Some(format!("{element}, {}>", length.text)))
     }
@@ -195,7 +202,7 @@ impl Convert<'_> {
     }
 
     /// The name of the override that a specialization constant is.
-    fn override_name(&mut self, id: u32) -> Result<Option<String>, Refused> {
+    fn override_name(&mut self, id: u32) -> Result<Option<Text>, Refused> {
         if let Some(name) = self.specialized.names.get(&id) {
             return Ok(Some(name.clone()));
         }
@@ -245,7 +252,7 @@ impl Convert<'_> {
         let mut text = size.map(|n| n.to_string());
         for (text, &id) in text.iter_mut().zip(&parts) {
             if let Some(name) = self.override_name(id)? {
-                *text = name;
+                *text = name.to_string();
             }
         }
         Ok(text)

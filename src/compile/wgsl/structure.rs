@@ -14,12 +14,15 @@
 //! | several branches within a construct to one block | that block behind all that leads to it |
 //! | blocks that nothing reaches | nothing |
 
+use std::cell::OnceCell;
+
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::cfg::{Graph, NONE, Node, postorder};
 use smallstep_semantics::spirv::module::Function;
 use smallstep_semantics::spirv::{Instruction, Module};
 use smallstep_semantics::text::deep;
+use smallvec::SmallVec;
 
 use super::planted::Plan;
 use super::{Refused, Why};
@@ -144,10 +147,10 @@ struct Builder<'m> {
     graph: Graph,
     /// With an edge from each header to its merge block and its continue target.
     structural: Graph,
-    /// By block: the blocks that it dominates immediately.
-    dominated: Vec<Vec<Node>>,
-    /// By block: its place in a reverse postorder.
-    order: Vec<u32>,
+    /// The blocks that another one dominates immediately, with that one first.
+    dominated: Vec<(Node, Node)>,
+    /// By block: its place in a reverse postorder. Few functions need it.
+    order: OnceCell<Vec<u32>>,
     tree: Tree,
     frames: Vec<Frame>,
     /// How many statements have ended the function.
@@ -164,11 +167,11 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
         let first = blocks.partition_point(|b| module.definition(b.label) < module.definition(label));
         blocks.get(first).filter(|b| b.label == label).map_or(NONE, |_| first as Node)
     };
-    let mut successors: Vec<Vec<Node>> = Vec::with_capacity(blocks.len());
+    let mut successors: Vec<SmallVec<[Node; 2]>> = Vec::with_capacity(blocks.len());
     let mut headers = Vec::with_capacity(blocks.len());
     for block in blocks {
         let code = module.code(block);
-        let (mut to, mut header) = (Vec::new(), Header::None);
+        let (mut to, mut header) = (SmallVec::new(), Header::None);
         if let Some(end) = code.last() {
             let operands = end.operands(module.words());
             match end.op {
@@ -202,17 +205,10 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
         to.iter().copied().chain(more)
     }));
     let n = blocks.len();
-    let mut dominated = vec![Vec::new(); n];
-    for block in structural.by_dominance() {
-        let dominator = structural.immediate_dominator(block);
-        if dominator != NONE {
-            dominated[dominator as usize].push(block);
-        }
-    }
-    let mut order = vec![0; n];
-    for (at, block) in postorder(0, |b| graph.successors(b).to_vec()).into_iter().rev().enumerate() {
-        order[block as usize] = at as u32;
-    }
+    let by_dominance = structural.by_dominance().into_iter().map(|block| (structural.immediate_dominator(block), block));
+    let mut dominated: Vec<(Node, Node)> = by_dominance.filter(|(dominator, _)| *dominator != NONE).collect();
+    // What one block dominates stays in order.
+    dominated.sort_by_key(|(dominator, _)| *dominator);
     let mut builder = Builder {
         module,
         function,
@@ -221,7 +217,7 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
         graph,
         structural,
         dominated,
-        order,
+        order: OnceCell::new(),
         tree: Tree { list_of: vec![NONE; n], ..Tree::default() },
         frames: Vec::new(),
         ends: 0,
@@ -231,6 +227,15 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
     let falls = builder.node(0, root)?;
     builder.tree.falls = falls;
     Ok(builder.tree)
+}
+
+/// By block: its place in a reverse postorder.
+fn order(graph: &Graph, blocks: usize) -> Vec<u32> {
+    let mut order = vec![0; blocks];
+    for (at, block) in postorder(0, |block| graph.successors(block).to_vec()).into_iter().rev().enumerate() {
+        order[block as usize] = at as u32;
+    }
+    order
 }
 
 /// Whether the merge block of a switch is reached, the exits of constructs around it, and whether
@@ -374,13 +379,17 @@ impl Builder<'_> {
         };
         let is_switch = end.is(Op::Switch);
         let mut follow: Vec<Node> = Vec::new();
-        for &to in &self.dominated[x as usize] {
+        let first = self.dominated.partition_point(|(dominator, _)| *dominator < x);
+        for &(_, to) in self.dominated[first..].iter().take_while(|(dominator, _)| *dominator == x) {
             let is_case = is_switch && self.graph.successors(x).contains(&to);
             if !outside.contains(&to) && !is_case && self.graph.reachable(to) && self.joins(to) > 1 {
                 follow.push(to);
             }
         }
-        follow.sort_by_key(|&to| self.order[to as usize]);
+        if follow.len() > 1 {
+            let order = self.order.get_or_init(|| order(&self.graph, self.headers.len()));
+            follow.sort_by_key(|&to| order.get(to as usize));
+        }
         if is_switch {
             let (reached, landings, falls) = self.switch(x, own_merge, list)?;
             let reached = reached || falls && self.graph.reachable(own_merge);

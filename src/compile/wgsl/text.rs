@@ -1,6 +1,147 @@
 //! Expressions of WGSL as texts, with the parentheses that its grammar asks for (WGSL §8.19).
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::rc::Rc;
+
+use arrayvec::ArrayString;
+
+/// The most bytes of a text that stands in place.
+const SHORT: usize = 24;
+
+/// A text that is never changed, and cheap to copy: most are names and literals.
+#[derive(Clone)]
+pub(super) enum Text {
+    Short(ArrayString<SHORT>),
+    Long(Rc<str>),
+}
+
+impl Text {
+    /// Several texts, one behind the other.
+    pub(super) fn of(parts: &[&str]) -> Text {
+        let bytes: usize = parts.iter().map(|part| part.len()).sum();
+        if bytes <= SHORT {
+            let mut text = ArrayString::new();
+            parts.iter().for_each(|part| text.push_str(part));
+            return Text::Short(text);
+        }
+        let mut draft = Draft::default();
+        parts.iter().for_each(|part| draft.push(part));
+        draft.text()
+    }
+
+    /// A number between two texts.
+    pub(super) fn numbered(before: &str, number: u64, behind: &str) -> Text {
+        // 20 digits are enough for any number.
+        let (mut digits, mut at, mut left) = ([b'0'; 20], 19, number);
+        while left > 9 {
+            digits[at] = b'0' + (left % 10) as u8;
+            (at, left) = (at - 1, left / 10);
+        }
+        digits[at] = b'0' + left as u8;
+        Text::of(&[before, str::from_utf8(&digits[at..]).unwrap_or_default(), behind])
+    }
+}
+
+/// The most bytes of a draft that stands in place.
+const DRAFT: usize = 256;
+
+/// A text that is being written.
+#[derive(Default)]
+pub(super) struct Draft {
+    short: ArrayString<DRAFT>,
+    /// All of it, once it is longer.
+    long: String,
+}
+
+impl Draft {
+    /// Adds to it.
+    #[inline]
+    pub(super) fn push(&mut self, text: &str) {
+        if self.long.is_empty() && self.short.try_push_str(text).is_ok() {
+            return;
+        }
+        if self.long.is_empty() {
+            self.long.push_str(&self.short);
+        }
+        self.long.push_str(text);
+    }
+
+    /// It as a text.
+    pub(super) fn text(&self) -> Text {
+        let text = if self.long.is_empty() { self.short.as_str() } else { self.long.as_str() };
+        ArrayString::from(text).map_or_else(|_| Text::Long(text.into()), Text::Short)
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Text::Short(text) => text,
+            Text::Long(text) => text,
+        }
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        Text::of(&[text])
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        Text::of(&[&text])
+    }
+}
+
+impl From<Cow<'_, str>> for Text {
+    fn from(text: Cow<'_, str>) -> Text {
+        Text::of(&[&text])
+    }
+}
+
+impl Default for Text {
+    fn default() -> Text {
+        Text::Short(ArrayString::new())
+    }
+}
+
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Text) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text {}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
 
 /// How strongly the outermost operator of an expression binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +170,7 @@ pub(super) enum Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Expr {
     /// The text.
-    pub(super) text: String,
+    pub(super) text: Text,
     /// Its outermost operator.
     pub(super) level: Level,
     /// Whether it is a const-expression: its errors would be errors of the program.
@@ -40,48 +181,55 @@ pub(super) struct Expr {
 
 impl Expr {
     /// A name, or something like it.
-    pub(super) fn name(text: impl Into<String>) -> Expr {
+    pub(super) fn name(text: impl Into<Text>) -> Expr {
         Expr { text: text.into(), level: Level::Primary, constant: false, depth: 0 }
     }
 
     /// A literal.
-    pub(super) fn literal(text: impl Into<String>) -> Expr {
+    pub(super) fn literal(text: impl Into<Text>) -> Expr {
         let text = text.into();
         let level = if text.starts_with('-') { Level::Unary } else { Level::Primary };
         Expr { text, level, constant: true, depth: 0 }
     }
 
     /// The expression as what an index or member follows.
-    pub(super) fn primary(&self) -> Cow<'_, str> {
-        self.at_least(Level::Primary)
+    pub(super) fn primary(&self) -> Text {
+        if self.level == Level::Primary { self.text.clone() } else { Text::of(&self.at_least(Level::Primary)) }
     }
 
     /// The expression as an argument.
-    pub(super) fn argument(&self) -> Cow<'_, str> {
-        self.at_least(Level::Xor)
+    pub(super) fn argument(&self) -> Text {
+        if self.level >= Level::Xor { self.text.clone() } else { Text::of(&self.at_least(Level::Xor)) }
     }
 
-    fn at_least(&self, level: Level) -> Cow<'_, str> {
-        if self.level >= level { Cow::Borrowed(&self.text) } else { Cow::Owned(format!("({})", self.text)) }
+    /// The text, between parentheses where its outermost operator binds less than that.
+    fn at_least(&self, level: Level) -> [&str; 3] {
+        if self.level >= level { ["", &self.text, ""] } else { ["(", &self.text, ")"] }
     }
 
     /// A call of a function or constructor.
     pub(super) fn call(function: &str, arguments: &[Expr]) -> Expr {
-        let bytes: usize = arguments.iter().map(|a| a.text.len() + 4).sum();
-        let mut text = String::with_capacity(function.len() + 2 + bytes);
-        text.push_str(function);
-        text.push('(');
+        let mut draft = Draft::default();
+        draft.push(function);
+        draft.push("(");
         for (at, argument) in arguments.iter().enumerate() {
-            text.push_str(if at == 0 { "" } else { ", " });
-            text.push_str(&argument.argument());
+            draft.push(if at == 0 { "" } else { ", " });
+            argument.at_least(Level::Xor).iter().for_each(|part| draft.push(part));
         }
-        text.push(')');
-        Expr { text, level: Level::Primary, ..Expr::over(arguments) }
+        draft.push(")");
+        Expr { text: draft.text(), level: Level::Primary, ..Expr::over(arguments) }
     }
 
     /// A unary operator.
     pub(super) fn unary(operator: &str, operand: &Expr) -> Expr {
-        Expr { text: format!("{operator}{}", operand.primary()), level: Level::Unary, ..Expr::over([operand]) }
+        Expr {
+            text: {
+                let [open, text, close] = operand.at_least(Level::Primary);
+                Text::of(&[operator, open, text, close])
+            },
+            level: Level::Unary,
+            ..Expr::over([operand])
+        }
     }
 
     /// A binary operator.
@@ -95,22 +243,25 @@ impl Expr {
             "^" => Level::Xor,
             _ => Level::Compare,
         };
-        let (left_text, right_text) = match level {
+        let ([a, b, c], [d, e, f]) = match level {
             Level::Add => (left.at_least(Level::Add), right.at_least(Level::Multiply)),
             Level::Multiply => (left.at_least(Level::Multiply), right.at_least(Level::Unary)),
             Level::Compare => (left.at_least(Level::Add), right.at_least(Level::Add)),
             // `a & b & c` groups from the left.
-            Level::And | Level::Or | Level::Xor if left.level == level => (Cow::Borrowed(left.text.as_str()), right.at_least(Level::Unary)),
+            Level::And | Level::Or | Level::Xor if left.level == level => (["", &*left.text, ""], right.at_least(Level::Unary)),
             _ => (left.at_least(Level::Unary), right.at_least(Level::Unary)),
         };
-        let text = [&*left_text, " ", operator, " ", &*right_text].concat();
+        let text = Text::of(&[a, b, c, " ", operator, " ", d, e, f]);
         Expr { text, level, ..Expr::over([left, right]) }
     }
 
     /// A member, or components of a vector.
     pub(super) fn member(&self, name: &str) -> Expr {
         Expr {
-            text: format!("{}.{name}", self.primary()),
+            text: {
+                let [open, text, close] = self.at_least(Level::Primary);
+                Text::of(&[open, text, close, ".", name])
+            },
             level: Level::Primary,
             constant: self.constant,
             depth: self.depth.saturating_add(1),
@@ -119,7 +270,8 @@ impl Expr {
 
     /// An element.
     pub(super) fn index(&self, index: &Expr) -> Expr {
-        let text = [&*self.primary(), "[", &index.text, "]"].concat();
+        let [open, own, close] = self.at_least(Level::Primary);
+        let text = Text::of(&[open, own, close, "[", &index.text, "]"]);
         Expr { text, level: Level::Primary, ..Expr::over([self, index]) }
     }
 
@@ -128,7 +280,7 @@ impl Expr {
         for part in parts {
             (depth, constant) = (part.depth.max(depth), constant && part.constant);
         }
-        Expr { text: String::new(), level: Level::Primary, constant, depth: depth.saturating_add(1) }
+        Expr { text: Text::default(), level: Level::Primary, constant, depth: depth.saturating_add(1) }
     }
 }
 
@@ -148,15 +300,15 @@ mod tests {
     fn operands_have_the_parentheses_that_they_need() {
         let [a, b, c] = ["a", "b", "c"].map(Expr::name);
         let sum = Expr::binary("+", &a, &b);
-        assert_eq!(Expr::binary("+", &sum, &c).text, "a + b + c");
-        assert_eq!(Expr::binary("+", &c, &sum).text, "c + (a + b)");
-        assert_eq!(Expr::binary("*", &sum, &c).text, "(a + b) * c");
-        assert_eq!(Expr::binary("<<", &a, &sum).text, "a << (a + b)");
-        assert_eq!(Expr::binary("&", &Expr::binary("|", &a, &b), &c).text, "(a | b) & c");
-        assert_eq!(Expr::unary("-", &Expr::literal("-1i")).text, "-(-1i)");
+        assert_eq!(&*Expr::binary("+", &sum, &c).text, "a + b + c");
+        assert_eq!(&*Expr::binary("+", &c, &sum).text, "c + (a + b)");
+        assert_eq!(&*Expr::binary("*", &sum, &c).text, "(a + b) * c");
+        assert_eq!(&*Expr::binary("<<", &a, &sum).text, "a << (a + b)");
+        assert_eq!(&*Expr::binary("&", &Expr::binary("|", &a, &b), &c).text, "(a | b) & c");
+        assert_eq!(&*Expr::unary("-", &Expr::literal("-1i")).text, "-(-1i)");
         let less = Expr::binary("<", &a, &b);
-        assert_eq!(Expr::call("f", &[less.clone(), c.clone()]).text, "f((a < b), c)");
-        assert_eq!(sum.member("x").text, "(a + b).x");
+        assert_eq!(&*Expr::call("f", &[less.clone(), c.clone()]).text, "f((a < b), c)");
+        assert_eq!(&*sum.member("x").text, "(a + b).x");
     }
 
     #[test]

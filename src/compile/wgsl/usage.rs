@@ -20,8 +20,10 @@ use smallstep_semantics::spirv::{self, Instruction, Module};
 
 use super::structure::{ListId, Tree};
 
-/// The ids of values among the operands of an instruction, as often as it uses them.
-pub(super) fn value_operands<'m>(module: &'m Module, i: &Instruction) -> impl Iterator<Item = u32> + use<'m> {
+/// Does something with the ids of values among the operands of an instruction, as often as it uses
+/// them.
+#[inline]
+pub(super) fn each_value(module: &Module, i: &Instruction, mut each: impl FnMut(u32)) {
     let operands = i.operands(module.words());
     // The first one, the end, how many from one to the next, and which is a mask.
     let (first, end, step, mask) = match i.op {
@@ -35,15 +37,16 @@ pub(super) fn value_operands<'m>(module: &'m Module, i: &Instruction) -> impl It
         Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod | Op::ImageFetch | Op::ImageRead => (0, usize::MAX, 1, 2),
         Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod => (0, usize::MAX, 1, 2),
         Op::ImageGather | Op::ImageWrite => (0, usize::MAX, 1, 3),
-        Op::Line | Op::NoLine | Op::Nop | Op::Branch | Op::SelectionMerge | Op::LoopMerge | Op::Label | Op::Variable | Op::Undef => {
-            (0, 0, 1, NO_MASK)
-        }
+        Op::Line | Op::NoLine | Op::Nop | Op::Branch | Op::SelectionMerge | Op::LoopMerge | Op::Label | Op::Variable | Op::Undef => return,
         op if spirv::compares(op) => (0, usize::MAX, 1, 3),
         _ => (0, usize::MAX, 1, NO_MASK),
     };
-    let end = end.min(operands.len());
-    let (before, behind) = operands[first.min(end)..end].split_at(mask.min(end - first.min(end)));
-    before.iter().step_by(step).chain(behind.iter().skip(1)).copied()
+    let values = operands.get(first..end.min(operands.len())).unwrap_or_default();
+    match values.get(mask..) {
+        Some(behind) => values[..mask].iter().chain(behind.iter().skip(1)).for_each(|&id| each(id)),
+        None if step == 1 => values.iter().for_each(|&id| each(id)),
+        None => values.iter().step_by(step).for_each(|&id| each(id)),
+    }
 }
 
 /// No operand is a mask of image operands.
@@ -109,7 +112,8 @@ fn reads_what_stays(module: &Module, i: &Instruction) -> bool {
 /// How many access chains are followed to the variable.
 const MAX_CHAIN: usize = 16;
 
-/// Whether an instruction does something that shows even where its result is not used.
+/// Whether an instruction that does not only compute does something that shows even where its
+/// result is not used.
 fn has_effect(module: &Module, i: &Instruction) -> bool {
     match i.op {
         Op::Load | Op::ArrayLength | Op::AtomicLoad => false,
@@ -136,7 +140,7 @@ fn has_effect(module: &Module, i: &Instruction) -> bool {
             let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
             number == Glsl::Modf as u32 || number == Glsl::Frexp as u32
         }
-        _ => !is_combinatorial(module, i),
+        _ => true,
     }
 }
 
@@ -180,14 +184,27 @@ pub(super) struct Usage {
     pub(super) hoisted: Vec<Vec<u32>>,
 }
 
+/// What is known of an instruction by itself.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// The block that it is in.
+    node: Node,
+    /// The list that the block is in.
+    list: ListId,
+    /// How many before it in its block neither compute nor read what stays.
+    accesses: u32,
+    /// Whether it only computes.
+    computes: bool,
+    /// Whether it reads what nothing writes.
+    stays: bool,
+}
+
 struct Finder<'m> {
     module: &'m Module,
     tree: &'m Tree,
     first: usize,
-    /// By instruction: the block.
-    node_of: Vec<Node>,
-    /// By instruction: how many before it in its block are not combinatorial.
-    accesses: Vec<u32>,
+    /// By instruction.
+    known: Vec<Known>,
     usage: Usage,
 }
 
@@ -197,15 +214,15 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
     let first = blocks.first().map_or(0, |b| b.start as usize);
     let end = blocks.last().map_or(0, |b| b.end as usize);
     let n = end - first;
-    let (mut node_of, mut accesses) = (vec![NONE; n], vec![0; n]);
+    let mut known = vec![Known { node: NONE, list: NONE, accesses: 0, computes: false, stays: false }; n];
     for (node, block) in blocks.iter().enumerate() {
-        let mut count = 0;
-        for at in block.start..block.end {
-            node_of[at as usize - first] = node as Node;
-            accesses[at as usize - first] = count;
-            let i = &module.instructions()[at as usize];
+        let (mut accesses, list) = (0, tree.list_of[node]);
+        for (at, i) in (block.start as usize - first..).zip(module.code(block)) {
+            let computes = is_combinatorial(module, i);
+            let stays = !computes && reads_what_stays(module, i);
+            known[at] = Known { node: node as Node, list, accesses, computes, stays };
             let harmless = matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
-            count += u32::from(!harmless && !is_combinatorial(module, i) && !reads_what_stays(module, i));
+            accesses += u32::from(!harmless && !computes && !stays);
         }
     }
     let none = Uses { count: 0, holds: NONE, seen: true, root: (NONE, 0), used_in: NONE, reads: NONE };
@@ -216,7 +233,7 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
         stands: vec![Stand::Unused; n],
         hoisted: vec![Vec::new(); tree.lists.len()],
     };
-    let mut finder = Finder { module, tree, first, node_of, accesses, usage };
+    let mut finder = Finder { module, tree, first, known, usage };
     finder.find_live();
     finder.find_uses(function);
     finder.decide();
@@ -253,34 +270,31 @@ impl Finder<'_> {
     /// The place of the instruction of this function that defines an id.
     fn local(&self, id: u32) -> Option<usize> {
         let at = self.module.definition(id)?.checked_sub(self.first)?;
-        (at < self.node_of.len() && self.node_of[at] != NONE).then_some(at)
+        self.known.get(at).is_some_and(|known| known.node != NONE).then_some(at)
     }
 
     fn list_of(&self, at: usize) -> ListId {
-        self.tree.list_of.get(self.node_of[at] as usize).copied().unwrap_or(NONE)
+        self.known[at].list
     }
 
     fn find_live(&mut self) {
         let mut work = Vec::new();
-        for at in 0..self.node_of.len() {
-            if self.node_of[at] == NONE || self.list_of(at) == NONE {
-                continue;
-            }
-            let i = *self.instruction(at);
-            if has_effect(self.module, &i) {
+        for at in 0..self.known.len() {
+            let known = self.known[at];
+            if !known.computes && known.list != NONE && has_effect(self.module, self.instruction(at)) {
                 self.usage.live[at] = true;
                 work.push(at);
             }
         }
         while let Some(at) = work.pop() {
             let module = self.module;
-            for id in value_operands(module, self.instruction(at)) {
+            each_value(module, &module.instructions()[self.first + at], |id| {
                 if let Some(definition) = self.local(id)
                     && !std::mem::replace(&mut self.usage.live[definition], true)
                 {
                     work.push(definition);
                 }
-            }
+            });
         }
     }
 
@@ -309,29 +323,27 @@ impl Finder<'_> {
                 }
             }
         }
-        for at in (0..self.node_of.len()).rev() {
-            let (node, list) = (self.node_of[at], if self.node_of[at] == NONE { NONE } else { self.list_of(at) });
-            let i = *self.instruction(at);
-            if list == NONE || !self.usage.live[at] || i.is(Op::Phi) {
+        for at in (0..self.known.len()).rev() {
+            let Known { node, list, .. } = self.known[at];
+            if !self.usage.live[at] || list == NONE || self.instruction(at).is(Op::Phi) {
                 continue;
             }
+            let i = *self.instruction(at);
             if self.is_place(&i) {
                 // What uses the pointer uses its operands.
                 let uses = self.usage.uses[at];
-                for id in value_operands(self.module, &i) {
+                each_value(self.module, &i, |id| {
                     for _ in 0..uses.count.min(2) {
                         self.used(id, uses.used_in, uses.root);
                     }
                     self.spread(id, uses.holds);
-                }
+                });
                 continue;
             }
             let uses = self.usage.uses[at];
             let inlines = self.inlines(at, &i, &uses);
             let root = if inlines { uses.root } else { (node, at as u32) };
-            for id in value_operands(self.module, &i) {
-                self.used(id, list, root);
-            }
+            each_value(self.module, &i, |id| self.used(id, list, root));
         }
     }
 
@@ -413,23 +425,24 @@ impl Finder<'_> {
             return false;
         }
         match i.op {
-            Op::Load if reads_what_stays(self.module, i) => true,
+            Op::Load if self.known[at].stays => true,
             Op::Load => {
                 let (block, root) = uses.root;
-                block == self.node_of[at] && self.accesses.get(root as usize) == Some(&(self.accesses[at] + 1))
+                let known = self.known[at];
+                block == known.node && self.known.get(root as usize).is_some_and(|root| root.accesses == known.accesses + 1)
             }
             Op::CompositeInsert | Op::VectorInsertDynamic | Op::Phi | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => false,
             Op::Select => self.module.shape(i.result).is_data() && self.module.shape(i.result).columns == 1,
             Op::ExtInst => {
                 let number = i.operands(self.module.words())[1];
-                is_combinatorial(self.module, i) && number != Glsl::ModfStruct as u32 && number != Glsl::FrexpStruct as u32
+                self.known[at].computes && number != Glsl::ModfStruct as u32 && number != Glsl::FrexpStruct as u32
             }
-            _ => is_combinatorial(self.module, i),
+            _ => self.known[at].computes,
         }
     }
 
     fn decide(&mut self) {
-        for at in 0..self.node_of.len() {
+        for at in 0..self.known.len() {
             let i = *self.instruction(at);
             if i.result == 0 || !self.usage.live[at] || self.list_of(at) == NONE {
                 continue;

@@ -13,7 +13,7 @@ use smallstep_semantics::text::deep;
 use super::function::Body;
 use super::layout::{Rep, Stored};
 use super::place::{Kind, MAX_PARTS, Place};
-use super::text::Expr;
+use super::text::{Expr, Text};
 use super::{Refused, Why};
 
 /// How the words of a buffer are declared.
@@ -57,7 +57,7 @@ impl Stored {
             Words::Plain => "array<u32>".into(),
             Words::Atomic => "array<atomic<u32>>".into(),
         };
-        Stored { rep: Rep::Words(type_, words), text, align: 16, size: bytes, uniform: true }
+        Stored { rep: Rep::Words(type_, words), text: text.into(), align: 16, size: bytes, uniform: true }
     }
 }
 
@@ -110,13 +110,13 @@ impl Body<'_, '_> {
     }
 
     /// The text of one word.
-    fn word(&self, name: &str, base: Option<&Expr>, offset: u64, words: Words) -> String {
+    fn word(&self, name: &str, base: Option<&Expr>, offset: u64, words: Words) -> Text {
         let at = if self.convert.plan.misplaces_words() { (offset / 4).saturating_sub(1) } else { offset / 4 };
-        match (words, base) {
+        let text = match (words, base) {
             (Words::Quads, None) => format!("{name}[{}].{}", at / 4, ["x", "y", "z", "w"][at as usize & 3]),
             (Words::Quads, Some(base)) => {
                 let at = match at {
-                    0 => base.text.clone(),
+                    0 => base.text.to_string(),
                     at => format!("({} + {at}u)", base.text),
                 };
                 format!("{name}[{at} >> 2u][{at} & 3u]")
@@ -124,17 +124,18 @@ impl Body<'_, '_> {
             (_, None) => format!("{name}[{at}]"),
             (_, Some(base)) if at == 0 => format!("{name}[{}]", base.text),
             (_, Some(base)) => format!("{name}[{} + {at}u]", base.text),
-        }
+        };
+        text.into()
     }
 
     /// The reference to the one word that a spot is; its type may be of either sign.
-    pub(super) fn word_at(&mut self, place: &Place, spot: &Spot) -> Result<String, Refused> {
+    pub(super) fn word_at(&mut self, place: &Place, spot: &Spot) -> Result<Text, Refused> {
         let base = self.base(spot)?;
         Ok(self.word(&place.text, base.as_ref(), spot.address.offset, spot.words))
     }
 
     /// The words of the scalars of a value, in order.
-    fn scalars_at(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Vec<String>, Refused> {
+    fn scalars_at(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Vec<Text>, Refused> {
         let types = self.convert.module.types();
         if types.scalars(spot.type_()) > MAX_PARTS {
             return Err(self.convert.refused_at(i, Why::Layout, "so large a value is not read or written word by word"));
@@ -153,7 +154,7 @@ impl Body<'_, '_> {
     /// The value at a spot.
     pub(super) fn load_words(&mut self, place: &Place, spot: &Spot, i: &Instruction) -> Result<Expr, Refused> {
         let scalars = self.scalars_at(place, spot, i)?;
-        let read = |word: &String| match spot.words {
+        let read = |word: &Text| match spot.words {
             Words::Atomic => Expr::call("atomicLoad", &[Expr::name(format!("&{word}"))]),
             _ => Expr::name(word.clone()),
         };
@@ -167,7 +168,7 @@ impl Body<'_, '_> {
         let text = self.convert.value_type(type_)?;
         if types.get(type_).is_some_and(Type::is_scalar) {
             let word = scalars.next().unwrap_or_else(|| Expr::literal("0u"));
-            return Ok(if text == "u32" { word } else { Expr::call(&format!("bitcast<{text}>"), &[word]) });
+            return Ok(if &*text == "u32" { word } else { Expr::call(&format!("bitcast<{text}>"), &[word]) });
         }
         let mut parts = Vec::new();
         for at in 0..types.parts(type_).unwrap_or(0) {
@@ -181,7 +182,7 @@ impl Body<'_, '_> {
     pub(super) fn store_words(&mut self, place: &Place, spot: &Spot, value: &Expr, i: &Instruction) -> Result<(), Refused> {
         let words = self.scalars_at(place, spot, i)?;
         let value = if value.constant { self.bound(value)? } else { self.named(value)? };
-        let value = Place { text: value.primary().into_owned(), kind: Kind::Value(spot.type_()), ..Place::default() };
+        let value = Place { text: value.primary(), kind: Kind::Value(spot.type_()), ..Place::default() };
         let mut scalars = Vec::new();
         self.scattered(&value, spot.type_(), &mut scalars, i)?;
         for (word, scalar) in words.iter().zip(scalars) {

@@ -40,6 +40,8 @@ pub struct Compiler {
     version: String,
     /// Whether what it refuses counts as what it lacks, and not as its mistake.
     may_refuse: bool,
+    /// Whether its last step is judged by itself: by what that step read.
+    judges_last: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +78,9 @@ const NAGA_BY_WGSL: &str = "--through-wgsl";
 /// What a compiler makes of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
+    /// The words that must be refined: of the module, or where the last step is judged by itself,
+    /// what that one read.
+    pub before: Vec<u32>,
     /// The words, as they were written.
     pub words: Vec<u32>,
     /// The same, in which entry points that WGSL renamed have their names again.
@@ -127,7 +132,7 @@ impl Compiler {
     /// No command: modules become WGSL, and naga reads that.
     pub fn wgsl(options: wgsl::Options, limit: Duration) -> Compiler {
         let (name, steps) = ("wgsl".into(), vec![Step::Wgsl(options)]);
-        Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false }
+        Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false, judges_last: false }
     }
 
     /// The compiler of that name: `naga`, `naga-wgsl`, `wgsl`, `spirv-opt:PASSES`, `tint`, or
@@ -193,7 +198,7 @@ impl Compiler {
 
     fn of_words(name: &str, words: Vec<String>, limit: Duration) -> Compiler {
         let (name, steps) = (name.into(), vec![Step::Command(words)]);
-        Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false }
+        Compiler { name, steps, validator: Vec::new(), limit, version: String::new(), may_refuse: false, judges_last: false }
     }
 
     /// This compiler, and then another one.
@@ -205,10 +210,11 @@ impl Compiler {
         self
     }
 
-    /// The same, and then through WGSL.
+    /// The same, and then through WGSL, which is judged by itself: mistakes of this compiler are
+    /// none of it.
     pub fn through_wgsl(self, options: wgsl::Options) -> Compiler {
         let limit = self.limit;
-        self.then(Compiler::wgsl(options, limit))
+        Compiler { judges_last: true, ..self.then(Compiler::wgsl(options, limit)) }
     }
 
     /// The same, where another command must accept the WGSL too.
@@ -260,8 +266,11 @@ impl Compiler {
     /// # Errors
     /// It gives no words: why.
     pub fn run(&self, words: &[u32]) -> Result<Compiled, NotCompiled> {
-        let mut done = Compiled { words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
-        for step in &self.steps {
+        let mut done = Compiled { before: words.to_vec(), words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
+        for (at, step) in self.steps.iter().enumerate() {
+            if self.judges_last && at + 1 == self.steps.len() {
+                done.before.clone_from(&done.named);
+            }
             let written = match step {
                 Step::Command(command) => self.by_command(command, &done.named)?,
                 Step::Wgsl(options) => self.by_wgsl(&done.named, options)?,

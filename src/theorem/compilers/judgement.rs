@@ -219,7 +219,7 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
         Ok(module) => module,
         Err(e) => return Judgement::of(Verdict::Unchecked, refused(&e)),
     };
-    let Compiled { words: written, named, renamed } = match compiler.run(words) {
+    let Compiled { before: words, words: written, named, renamed } = match compiler.run(words) {
         Ok(compiled) => compiled,
         Err(why) => {
             let (verdict, cause) = why.judged();
@@ -239,7 +239,7 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
     };
     let mut judgement = Judgement::of(Verdict::Vacuous, "the module has no entry point");
     for (at, entry) in all.into_iter().enumerate() {
-        let one = one_entry(name, words, &named, entry.as_deref(), settings);
+        let one = one_entry(name, &words, &named, entry.as_deref(), settings);
         // The cause is that of the verdict.
         if at == 0 || judgement.verdict.weightier(one.verdict) != judgement.verdict {
             (judgement.verdict, judgement.cause) = (one.verdict, one.cause);

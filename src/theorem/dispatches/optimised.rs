@@ -59,13 +59,14 @@ pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Optimised {
     if matches!(case.twin, Some(Twin { kind: Kind::Refused, .. }) | Some(Twin { valid: false, .. })) {
         return Optimised::Vacuous;
     }
-    by(compiler, &case.words, |words| compared(case, words))
+    let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
+    by(compiler, &case.words, |before, after| refined(before, after, &case.entry, &input, FUEL))
 }
 
-/// What the compiler makes of a module, judged.
-fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32]) -> Optimised) -> Optimised {
+/// What the compiler makes of a module, judged by what it must refine, and itself.
+fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) -> Optimised) -> Optimised {
     match compiler.run(words) {
-        Ok(compiled) => judged(&compiled.named),
+        Ok(compiled) => judged(&compiled.before, &compiled.named),
         Err(NotCompiled::Refused(what)) if compiler.may_refuse() => {
             Optimised::Refused(without_numbers(what.lines().next().unwrap_or_default()))
         }
@@ -82,7 +83,7 @@ pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Optimised
     let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
     let (buffers, push_constants) = (prepared.buffers().to_vec(), prepared.push_constants().to_vec());
     let input = Input { groups: prepared.groups, buffers, push_constants, ..Input::default() };
-    by(compiler, words, |optimised| refined(words, optimised, entry, &input, FUEL))
+    by(compiler, words, |before, after| refined(before, after, entry, &input, FUEL))
 }
 
 /// Optimises the modules of a dispatch or of a draw, and compares what both show. WGSL has no
@@ -103,7 +104,7 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Optimised {
                 push_constants: split.push_constants.clone(),
                 ..Input::default()
             };
-            by(compiler, &split.words, |words| refined(&split.words, words, &split.entry, &input, FUEL_OF_PROGRAMS))
+            by(compiler, &split.words, |before, after| refined(before, after, &split.entry, &input, FUEL_OF_PROGRAMS))
         }
         Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
             Ok(split) => optimised_draw(&split, compiler),
@@ -114,11 +115,15 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Optimised {
 }
 
 fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Optimised {
-    by(compiler, &dispatch.vertex.words, |vertex| {
-        by(compiler, &dispatch.fragment.words, |fragment| {
-            let stage = |stage: &Stage, words: &[u32]| Stage { words: words.into(), entry: stage.entry.clone() };
-            let (vertex, fragment) = (stage(&dispatch.vertex, vertex), stage(&dispatch.fragment, fragment));
-            refined_draw(dispatch, &DrawDispatch { vertex, fragment, ..dispatch.clone() })
+    let stage = |stage: &Stage, words: &[u32]| Stage { words: words.into(), entry: stage.entry.clone() };
+    let draw = |vertex: &[u32], fragment: &[u32]| DrawDispatch {
+        vertex: stage(&dispatch.vertex, vertex),
+        fragment: stage(&dispatch.fragment, fragment),
+        ..dispatch.clone()
+    };
+    by(compiler, &dispatch.vertex.words, |vertex, compiled_vertex| {
+        by(compiler, &dispatch.fragment.words, |fragment, compiled_fragment| {
+            refined_draw(&draw(vertex, fragment), &draw(compiled_vertex, compiled_fragment))
         })
     })
 }
@@ -161,7 +166,7 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
         return wrong(format!("the compiled module has another interface: {mismatch}"));
     }
     // One input of many modules, most of which do the same whatever the schedule.
-    let settings = Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, ..Settings::default() };
+    let settings = Settings { fuel, schedules: 1, budget: Budget { executions: 2, steps: 1 << 12 }, ..Settings::default() };
     let became = judge(&before, &after, input, &settings);
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.

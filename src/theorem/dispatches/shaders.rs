@@ -39,7 +39,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Optimised) {
         fuel: FUEL,
         groups: Some([2, 1, 1]),
         schedules: 1,
-        budget: Budget { executions: 4, steps: 1 << 14 },
+        budget: Budget { executions: 2, steps: 1 << 12 },
         ..Settings::default()
     };
     let Judgement { verdict, cause, .. } = judge("the shader", &words, None, compiler, &settings);

@@ -214,7 +214,9 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
     };
     let mut of_before = shown(before, first);
     let mut of_after = shown(after, after.run(input, settings, fuel));
-    if !of_after.complete {
+    let independent = of_after.complete || weak::is_independent(after, input, settings, fuel);
+    of_after.complete |= independent;
+    if !independent {
         more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
     }
     let mut undecided = None;
@@ -254,6 +256,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
     }
     // What AFTER shows by interleavings is allowed; what it shows beyond them must be, too.
     if undecided.is_none()
+        && !independent
         && let Some(why) = weak::reordered(after, input, settings, fuel, &of_after.tried)
     {
         if !of_before.complete {

@@ -152,6 +152,15 @@ pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u
     Some(format!("a device may let {first} and {second} of {} take effect in another order", side.name))
 }
 
+/// Whether a module shows the same under every schedule: under one of them, atomics of different
+/// invocations meet only where a control barrier orders them, or where they commute and nobody uses
+/// their results. Then every invocation reads under any schedule what it reads under this one.
+/// Nothing may synchronize, for what does so may hide a race from one schedule only.
+pub(super) fn is_independent(side: &Side, input: &Input, settings: &Settings, fuel: u64) -> bool {
+    let unused = unused(&side.module.module);
+    Run::of(side, input, settings, fuel, &Schedule::default(), &unused).is_independent()
+}
+
 /// The ids of atomics' results that nothing in a function uses.
 fn unused(module: &Module) -> FxHashSet<u32> {
     let inside = || module.instructions().iter().skip_while(|i| !i.is(Op::Function));
@@ -212,6 +221,26 @@ impl Run {
             }
         });
         run
+    }
+
+    fn is_independent(&self) -> bool {
+        let synchronizes = |o: &Ordered| o.semantics.releases() || o.semantics.acquires();
+        if self.accesses.len() > ACCESSES || !self.fences.is_empty() || self.accesses.iter().any(|a| synchronizes(&a.ordered)) {
+            return false;
+        }
+        let mut at: FxHashMap<(ObjectId, u64), Vec<&Access>> = FxHashMap::default();
+        for access in &self.accesses {
+            at.entry(access.location).or_default().push(access);
+        }
+        at.values().all(|there| {
+            there.iter().enumerate().all(|(n, a)| {
+                let class = Classes::of(&[a.class]);
+                let meets = |b: &&&Access| a.by != b.by && (a.op.writes() || b.op.writes());
+                let fixed = |b: &Access| self.is_fixed(a, b, class) || self.is_fixed(b, a, class);
+                let commute = |b: &Access| a.blind.is_some() && a.blind == b.blind;
+                there[..n].iter().filter(meets).all(|b| commute(b) || fixed(b))
+            })
+        })
     }
 
     /// The instructions of a pair in a cycle that may be.

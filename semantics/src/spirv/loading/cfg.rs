@@ -46,6 +46,9 @@ pub fn postorder(first: u32, edges: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
     finished
 }
 
+/// How many arrays the search for dominators has, each with an entry for each block.
+const ARRAYS: usize = 11;
+
 /// A list of blocks for each block.
 #[derive(Debug, Default)]
 struct Lists {
@@ -145,36 +148,40 @@ impl Graph {
 
     fn dominators(&mut self) {
         let n = self.interval.len();
+        if n == 1 {
+            self.interval[0] = (0, 1);
+            return;
+        }
         // Depth-first numbering; from here on everything is by number.
-        let mut number = vec![NONE; n];
-        let mut vertex: Vec<Node> = Vec::with_capacity(n);
-        let mut parent: Vec<u32> = Vec::with_capacity(n);
+        let mut arrays = vec![NONE; ARRAYS * n];
+        let mut arrays = arrays.chunks_exact_mut(n);
+        let [number, vertex, parent, semi, ancestor, label, bucket_head, bucket_next, dominator, size, next] =
+            std::array::from_fn(|_| arrays.next().unwrap_or_default());
+        let mut count = 0;
         let mut stack: Vec<(Node, u32)> = vec![(0, 0)];
         while let Some((block, from)) = stack.pop() {
             if number[block as usize] != NONE {
                 continue;
             }
-            let this = vertex.len() as u32;
+            let this = count as u32;
             number[block as usize] = this;
-            vertex.push(block);
-            parent.push(from);
+            (vertex[count], parent[count]) = (block, from);
+            count += 1;
             for &to in self.successors(block).iter().rev() {
                 if number[to as usize] == NONE {
                     stack.push((to, this));
                 }
             }
         }
-        let count = vertex.len();
-        let mut semi: Vec<u32> = (0..count as u32).collect();
-        let mut forest = Forest { ancestor: vec![NONE; count], label: semi.clone(), path: Vec::new() };
-        let mut bucket_head = vec![NONE; count];
-        let mut bucket_next = vec![NONE; count];
-        let mut dominator = vec![0u32; count];
+        for w in 0..count {
+            (semi[w], label[w], dominator[w], size[w], next[w]) = (w as u32, w as u32, 0, 1, 0);
+        }
+        let mut forest = Forest { ancestor, label, path: Vec::new() };
         for w in (1..count as u32).rev() {
             for i in 0..self.predecessors(vertex[w as usize]).len() {
                 let v = number[self.predecessors(vertex[w as usize])[i] as usize];
                 if v != NONE {
-                    let u = forest.evaluate(v, &semi);
+                    let u = forest.evaluate(v, semi);
                     semi[w as usize] = semi[w as usize].min(semi[u as usize]);
                 }
             }
@@ -185,7 +192,7 @@ impl Graph {
             forest.ancestor[w as usize] = p;
             let mut v = std::mem::replace(&mut bucket_head[p as usize], NONE);
             while v != NONE {
-                let u = forest.evaluate(v, &semi);
+                let u = forest.evaluate(v, semi);
                 dominator[v as usize] = if semi[u as usize] < semi[v as usize] { u } else { p };
                 v = bucket_next[v as usize];
             }
@@ -197,11 +204,9 @@ impl Graph {
         }
         // Dominators have smaller numbers, so sizes add up backwards and preorder positions are
         // given out forwards.
-        let mut size = vec![1u32; count];
         for w in (1..count).rev() {
             size[dominator[w] as usize] += size[w];
         }
-        let mut next = vec![0u32; count];
         for w in 0..count {
             let first = if w == 0 {
                 0
@@ -219,13 +224,13 @@ impl Graph {
 }
 
 /// The forest of Lengauer and Tarjan, with path compression and no recursion.
-struct Forest {
-    ancestor: Vec<u32>,
-    label: Vec<u32>,
+struct Forest<'a> {
+    ancestor: &'a mut [u32],
+    label: &'a mut [u32],
     path: Vec<u32>,
 }
 
-impl Forest {
+impl Forest<'_> {
     fn evaluate(&mut self, v: u32, semi: &[u32]) -> u32 {
         if self.ancestor[v as usize] == NONE {
             return v;

@@ -82,7 +82,12 @@ impl Enumeration {
 
 /// The set bits of a mask, lowest first, each as its own value.
 pub fn bits(mask: u32) -> impl Iterator<Item = u32> {
-    (0..32).map(|b| 1u32 << b).filter(move |b| mask & b != 0)
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lowest = left & left.wrapping_neg();
+        left ^= lowest;
+        (lowest != 0).then_some(lowest)
+    })
 }
 
 macro_rules! enumerations {

@@ -402,6 +402,41 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads an operand that is no id.
+    fn literal(&mut self, kind: OperandKind, word: u32) -> Result<u32, WordsError> {
+        match kind {
+            OperandKind::LiteralInteger | OperandKind::LiteralFloat | OperandKind::LiteralExtInstInteger => self.at += 1,
+            OperandKind::LiteralString => match string_at(&self.words[self.at..self.end]) {
+                Ok((_, length)) => self.at += length,
+                Err((kind, what)) => return Err(WordsError::new(kind, self.at, what)),
+            },
+            OperandKind::LiteralContextDependentNumber => {
+                let length = self.literal_words()?;
+                if self.end - self.at < length {
+                    return Err(self.missing(kind));
+                }
+                self.at += length;
+            }
+            OperandKind::LiteralSpecConstantOpInteger => {
+                if u16::try_from(word).ok().and_then(grammar::instruction).is_none_or(|i| i.opcode == Op::SpecConstantOp) {
+                    let what = format!("OpSpecConstantOp has opcode {word}, which it does not admit");
+                    return Err(WordsError::new(Malformed::UnknownOpcode, self.at, what));
+                }
+                self.at += 1;
+            }
+            _ => {
+                if let Some(enumeration) = grammar::enumeration_of(kind)
+                    && !enumeration.knows(word)
+                {
+                    let what = format!("{} of {} has no enumerant {word:#x}", enumeration.name, self.current.name());
+                    return Err(WordsError::new(Malformed::UnknownEnumerant, self.at, what));
+                }
+                self.at += 1;
+            }
+        }
+        Ok(word)
+    }
+
     fn last_selector(&self) -> u32 {
         self.words[self.current.offset as usize + 1]
     }
@@ -444,57 +479,23 @@ impl Operands for Reader<'_> {
         self.at >= self.end
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, kind: OperandKind) -> Result<u32, WordsError> {
         if self.at >= self.end {
             return Err(self.missing(kind));
         }
         let word = self.words[self.at];
-        match kind {
-            OperandKind::IdRef
-            | OperandKind::IdResultType
-            | OperandKind::IdResult
-            | OperandKind::IdScope
-            | OperandKind::IdMemorySemantics => {
-                if word == 0 || word as usize >= self.definitions.len() {
-                    return Err(self.bad_id(word));
-                }
-                match kind {
-                    OperandKind::IdResultType => self.current.result_type = word,
-                    OperandKind::IdResult => self.current.result = word,
-                    _ => self.last_id = word,
-                }
-                self.at += 1;
-            }
-            OperandKind::LiteralInteger | OperandKind::LiteralFloat | OperandKind::LiteralExtInstInteger => self.at += 1,
-            OperandKind::LiteralString => match string_at(&self.words[self.at..self.end]) {
-                Ok((_, length)) => self.at += length,
-                Err((kind, what)) => return Err(WordsError::new(kind, self.at, what)),
-            },
-            OperandKind::LiteralContextDependentNumber => {
-                let length = self.literal_words()?;
-                if self.end - self.at < length {
-                    return Err(self.missing(kind));
-                }
-                self.at += length;
-            }
-            OperandKind::LiteralSpecConstantOpInteger => {
-                if u16::try_from(word).ok().and_then(grammar::instruction).is_none_or(|i| i.opcode == Op::SpecConstantOp) {
-                    let what = format!("OpSpecConstantOp has opcode {word}, which it does not admit");
-                    return Err(WordsError::new(Malformed::UnknownOpcode, self.at, what));
-                }
-                self.at += 1;
-            }
-            _ => {
-                if let Some(enumeration) = grammar::enumeration_of(kind)
-                    && !enumeration.knows(word)
-                {
-                    let what = format!("{} of {} has no enumerant {word:#x}", enumeration.name, self.current.name());
-                    return Err(WordsError::new(Malformed::UnknownEnumerant, self.at, what));
-                }
-                self.at += 1;
-            }
+        let place = match kind {
+            OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics => &mut self.last_id,
+            OperandKind::IdResultType => &mut self.current.result_type,
+            OperandKind::IdResult => &mut self.current.result,
+            _ => return self.literal(kind, word),
+        };
+        if word == 0 || word as usize >= self.definitions.len() {
+            return Err(self.bad_id(word));
         }
+        *place = word;
+        self.at += 1;
         Ok(word)
     }
 

@@ -213,7 +213,8 @@ impl Declare<'_> {
         if matches!(element, Type::Void | Type::Function { .. } | Type::RuntimeArray { .. }) {
             return self.fail(Check::TypeDeclaration, format!("an array's elements are {}; they must have a size", element.name()));
         }
-        if self.module.types.scalars(id) == 0 {
+        // Buffers of no fixed size may be an array of descriptors, which nothing runs.
+        if self.module.types.scalars(id) == 0 && !self.module.unmodeled {
             return self.unsupported(format!("a structure without fixed members within another type (%{id})"));
         }
         Ok(())
