@@ -1,5 +1,5 @@
-//! The pairs of `spec-tests/compare`: `NAME.before.spvasm` and `NAME.after.spvasm`, or `.wgsl`, made
-//! by hand, with the verdict in the first lines of BEFORE:
+//! The pairs of `spec-tests/compare`: `NAME.before.spvasm` and `NAME.after.spvasm`, or `.wgsl`,
+//! made by hand, with the verdict in the first lines of BEFORE:
 //!
 //! ```text
 //! ;@ compare: disagree
