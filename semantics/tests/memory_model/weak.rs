@@ -170,7 +170,6 @@ fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
 
 /// What a program may show, by the letter of the axioms. Plain accesses are to other variables than
 /// atomics.
-#[expect(clippy::needless_range_loop, reason = "relations are matrices over events by index")]
 fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
     let t = topology();
     let all: Vec<(usize, u32, Instruction)> =
