@@ -738,7 +738,7 @@ fn what_only_another_order_meets_is_found() {
     let verdict = |executions: u64| {
         let before = side("BEFORE", &text(&two("", &format!("{store}{loads}")), false));
         let executions = smallstep_semantics::interleavings::Budget { executions, steps: executions };
-        let settings = Settings { executions, ..settings() };
+        let settings = Settings { inputs: 2, executions, ..settings() };
         refines(&before, &side("AFTER", &text(&reordered, false)), &settings, |_| {}).expect("the interfaces match").verdict()
     };
     assert_eq!((verdict(0), verdict(10_000)), (Verdict::Undecided, Verdict::Agree));

@@ -280,8 +280,8 @@ fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
 
 /// A program from a text: a word is an instruction, `|` parts agents of one workgroup, `||` also
 /// workgroups. `x=1` stores, `x=1.` stores 1 more than what was last read, `x` loads, `x+1` adds;
-/// `d:=1` and `d:` are plain. `.acq`, `.rel` and `.both` order all classes; alone they are fences. `@W` is another
-/// scope than the device's.
+/// `d:=1` and `d:` are plain. `.acq`, `.rel` and `.both` order all classes; alone they are fences.
+/// `@W` is another scope than the device's.
 fn parse(text: &str) -> Program {
     let mut program = Program::new();
     for (group, part) in text.split("||").enumerate() {
