@@ -433,22 +433,22 @@ fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
     let pair = |before: &String, after: &String, expected| (before.clone(), after.clone(), expected);
     let cases = [
         ("relaxed message passing stays", unchanged(&relaxed)),
-        ("relaxed stores are swapped", pair(&relaxed, &swapped, "undecided")),
-        ("relaxed loads are swapped", pair(&relaxed, &read_early, "undecided")),
+        ("relaxed stores are swapped", pair(&relaxed, &swapped, "agree")),
+        ("relaxed loads are swapped", pair(&relaxed, &read_early, "agree")),
         ("a release is swapped with what it releases", pair(&ordered, &ordered_swapped, "another value")),
-        ("a release that nobody acquires is swapped", pair(&released_only, &released_only_swapped, "undecided")),
+        ("a release that nobody acquires is swapped", pair(&released_only, &released_only_swapped, "agree")),
         ("fenced stores are swapped", pair(&fenced, &fenced_swapped, "another value")),
-        ("release and acquire are relaxed", pair(&ordered, &relaxed, "undecided")),
-        ("fences are removed", pair(&fenced, &relaxed, "undecided")),
+        ("release and acquire are relaxed", pair(&ordered, &relaxed, "another value")),
+        ("fences are removed", pair(&fenced, &relaxed, "another value")),
         ("release and acquire are added", pair(&relaxed, &ordered, "agree")),
         ("fences are added", pair(&relaxed, &fenced, "agree")),
-        ("a relaxed load is moved above a store", pair(&buffered(""), &unbuffered, "undecided")),
-        ("fences do not keep a load below a store", pair(&buffered(fence), &unbuffered, "undecided")),
+        ("a relaxed load is moved above a store", pair(&buffered(""), &unbuffered, "agree")),
+        ("fences do not keep a load below a store", pair(&buffered(fence), &unbuffered, "agree")),
         ("a barrier between stores and loads is removed", (met(barrier), met(""), "another value")),
         ("loads of one location are swapped", (twice(&reads.concat()), twice(&[reads[1], reads[0]].concat()), "another value")),
         ("an update that nobody sees is lost", pair(&both, &one_lost, "another value")),
         ("the barrier before counters are read is removed", pair(&both, &uncounted, "another value")),
-        ("updates that are seen are swapped", pair(&seen, &seen_swapped, "undecided")),
+        ("updates that are seen are swapped", pair(&seen, &seen_swapped, "agree")),
         ("an update in the common order is lost", pair(&in_order, &in_order_lost, "another value")),
         (
             "a ticket is taken twice",
@@ -734,7 +734,14 @@ fn what_only_another_order_meets_is_found() {
         OpStore %po %none";
     let reordered = two(&stores, &format!("{store}{loads}"));
     assert_eq!(verdict(&reordered, &reordered, false), "agree");
-    assert_eq!(verdict(&two("", &format!("{store}{loads}")), &reordered, false), "undecided");
+    // All executions of it show the same, too; where they are not tried, that is not known.
+    let verdict = |executions: u64| {
+        let before = side("BEFORE", &text(&two("", &format!("{store}{loads}")), false));
+        let executions = smallstep_semantics::interleavings::Budget { executions, steps: executions };
+        let settings = Settings { inputs: 2, executions, ..settings() };
+        refines(&before, &side("AFTER", &text(&reordered, false)), &settings, |_| {}).expect("the interfaces match").verdict()
+    };
+    assert_eq!((verdict(0), verdict(10_000)), (Verdict::Undecided, Verdict::Agree));
 }
 
 /// Too many invocations to try every order are run in some.

@@ -170,7 +170,6 @@ fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
 
 /// What a program may show, by the letter of the axioms. Plain accesses are to other variables than
 /// atomics.
-#[expect(clippy::needless_range_loop, reason = "relations are matrices over events by index")]
 fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
     let t = topology();
     let all: Vec<(usize, u32, Instruction)> =
@@ -280,9 +279,9 @@ fn by_the_letter(program: &Program) -> BTreeSet<Shown> {
 }
 
 /// A program from a text: a word is an instruction, `|` parts agents of one workgroup, `||` also
-/// workgroups. `x=1` stores, `x=.` stores what was last read, `x` loads, `x+1` adds; `d:=1` and `d:`
-/// are plain. `.acq`, `.rel` and `.both` order all classes; alone they are fences. `@W` is another
-/// scope than the device's.
+/// workgroups. `x=1` stores, `x=1.` stores 1 more than what was last read, `x` loads, `x+1` adds;
+/// `d:=1` and `d:` are plain. `.acq`, `.rel` and `.both` order all classes; alone they are fences.
+/// `@W` is another scope than the device's.
 fn parse(text: &str) -> Program {
     let mut program = Program::new();
     for (group, part) in text.split("||").enumerate() {

@@ -35,8 +35,8 @@ fn kind(behind: Behind) -> &'static str {
     }
 }
 
-/// Checks that AFTER has the stages, the inputs and the descriptors of BEFORE, and asks for no more.
-/// It may use less.
+/// Checks that AFTER has the stages, the inputs and the descriptors of BEFORE, and asks for no
+/// more. It may use less.
 pub fn check_stages(before: &StageModule, after: &StageModule) -> Result<(), Mismatch> {
     let names = |module: &StageModule| {
         let names: Vec<String> = module.entries().into_iter().flatten().map(|name| format!("\"{name}\"")).collect();

@@ -21,8 +21,8 @@
 //! disagreement needs that all of BEFORE's schedules were tried; what is outside of some of them
 //! only is undecided. The schedules interleave, and the memory model allows more where relaxed
 //! atomics at different locations may be reordered: there all executions of the model are tried
-//! ([`grid::weakly`](smallstep_semantics::spirv::grid::weakly)), of BEFORE and of AFTER, and what is
-//! too large for that is undecided.
+//! ([`weakly`](smallstep_semantics::spirv::grid::weakly)), of BEFORE and of AFTER, and what is too
+//! large for that is undecided.
 //!
 //! The set of values that the semantics keeps for an undefined byte is every value. So `x - x` of
 //! an undefined `x` is any value here: of BEFORE that allows too much, and of AFTER it would ask

@@ -8,7 +8,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::Relation;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
-use smallstep_semantics::spirv::grid::{self, Read};
+use smallstep_semantics::spirv::grid;
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
@@ -301,17 +301,20 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
     }
 }
 
+/// What the executions of a module show, or why they are not known.
+type Beyond = Result<Vec<grid::Shown>, String>;
+
 /// What BEFORE shows beyond interleavings, once somebody asks.
 struct Weak<'a> {
     before: &'a Side,
     input: &'a Input,
     settings: &'a Settings,
-    found: Option<Option<Result<Vec<(Outcome<Observation>, Vec<Read>)>, String>>>,
+    found: Option<Option<Beyond>>,
 }
 
 impl Weak<'_> {
     /// All that it shows, or why that is not known; nothing if it shows nothing more.
-    fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[(Outcome<Observation>, Vec<Read>)], &str>> {
+    fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[grid::Shown], &str>> {
         let Weak { before, input, settings, .. } = *self;
         let found = self.found.get_or_insert_with(|| {
             let why = weak::reordered(before, input, settings, settings.fuel, &of_before.tried)?;

@@ -26,10 +26,9 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
-use smallstep_semantics::spirv::environment::{InvocationId, Observation};
+use smallstep_semantics::spirv::environment::InvocationId;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Read};
 use smallstep_semantics::spirv::module::Module;
@@ -50,7 +49,7 @@ const EXTENSIONS: u32 = 1 << 18;
 /// What a module shows in the executions that the memory model allows.
 pub(super) struct Executions {
     /// Each outcome, with what the atomics read.
-    pub(super) shown: Vec<(Outcome<Observation>, Vec<Read>)>,
+    pub(super) shown: Vec<grid::Shown>,
     /// Whether there are no others.
     pub(super) complete: bool,
 }
@@ -64,7 +63,7 @@ pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: 
 }
 
 /// How a module ends without an observation in one of its executions, if it does.
-pub(super) fn ended(shown: &[(Outcome<Observation>, Vec<Read>)]) -> Option<String> {
+pub(super) fn ended(shown: &[grid::Shown]) -> Option<String> {
     shown.iter().find(|(outcome, _)| outcome.observed().is_none()).map(|(outcome, _)| super::observe::ending(outcome))
 }
 

@@ -389,7 +389,7 @@ impl<V: Clone + PartialEq> Execution<V> {
     }
 
     /// Whether an atomic reads from the release sequence that another event heads.
-    fn from_sequence(&self, head: usize, reader: usize) -> bool {
+    fn reads_from_sequence(&self, head: usize, reader: usize) -> bool {
         let (Some(first), Some(Some(source))) = (self.written[head], self.sources[reader].flatten().map(Some)) else { return false };
         let Some((access, ..)) = self.events[head].atomic() else { return false };
         let order = &self.locations[&location(access)].order;
@@ -435,7 +435,8 @@ impl<V: Clone + PartialEq> Execution<V> {
                     all.clone().filter(|&x| self.programmed(a, x) && self.events[x].writes_atomically()).filter(covered).collect()
                 }
             };
-            let through = |x: usize| readers.iter().any(|&y| self.mutual(&self.events[x], &self.events[y]) && self.from_sequence(x, y));
+            let through =
+                |x: usize| readers.iter().any(|&y| self.mutual(&self.events[x], &self.events[y]) && self.reads_from_sequence(x, y));
             if self.in_scope(release, acquire) && writers.into_iter().any(through) || self.met(a, b) {
                 found |= 1 << a;
             }
@@ -485,10 +486,9 @@ impl<V: Clone + PartialEq> Execution<V> {
             }
             let ordered = self.happens(a, b);
             let known = |ends: Ends| ends.read.or(ends.write).is_some();
-            if ordered && location(&first) == location(&second) && known(ends) && known(self.ends(a)) {
-                if !(self.rules.coherent)(self.ends(a), ends) {
-                    return false;
-                }
+            let comparable = ordered && location(&first) == location(&second) && known(ends) && known(self.ends(a));
+            if comparable && !(self.rules.coherent)(self.ends(a), ends) {
+                return false;
             }
             let conflict = (self.rules.conflict)(first.kind.writes(), second.kind.writes());
             if conflict && !ordered && self.race.is_none() && !self.mutual(&self.events[a], &self.events[b]) {

@@ -43,8 +43,8 @@ pub struct Read {
 /// What a dispatch shows in an execution, and what its contended atomics read there.
 pub type Shown = (Outcome<Observation>, Vec<Read>);
 
-/// Runs a small dispatch in every way that the memory model allows: how it ends, each way once, with
-/// an execution that ends so.
+/// Runs a small dispatch in every way that the memory model allows: how it ends, each way once,
+/// with an execution that ends so.
 ///
 /// Errors as of [`super::run`]; a dispatch that is refused shows nothing, and is not complete.
 pub fn weakly(
