@@ -2,8 +2,8 @@
 //! bits each and lie one after another; packed ones; and depths with stencils.
 //!
 //! A texel of a packed format is one number, the first component in its highest bits. Of a depth
-//! with a stencil the depth comes first, then the stencil, then what is not used: 4 bytes in all, or
-//! 8 for a depth of 32 bits.
+//! with a stencil the depth comes first, then the stencil, then what is not used: 4 bytes in all,
+//! or 8 for a depth of 32 bits.
 //!
 //! Scaled formats and packed floats are known by name and left out.
 

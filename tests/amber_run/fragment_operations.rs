@@ -162,8 +162,8 @@ fn the_face_of_a_triangle_chooses_its_stencil_test_and_depths_its_operation() {
         let text = stencilled("D32_SFLOAT_S8_UINT", mark, depth, &format!("EXPECT stencil IDX 0 EQ {expected}"));
         text.replace("CLEAR g\n", &format!("CLEAR_DEPTH g {depth_value}\nCLEAR_STENCIL g 7\nCLEAR g\n"))
     };
-    // A texel is the depth, the stencil in the next byte, and nothing: 0.25 is 0x3e800000, 1 0x3f800000. `mark`
-    // tests too, with the same operations.
+    // A texel is the depth, the stencil in the next byte, and nothing: 0.25 is 0x3e800000, 1
+    // 0x3f800000. `mark` tests too, with the same operations.
     assert_eq!(decisions(&text("0.25", "0x093e800000")), [Decision::Holds]);
     assert_eq!(decisions(&text("1", "0x053f800000")), [Decision::Holds]);
     assert_eq!(decisions(&text("1", "0x073f800000")), [Decision::Fails]);
@@ -254,7 +254,7 @@ fn points(size: &str, at: &str, expect: &str) -> String {
 
 #[test]
 fn points_are_squares_around_their_vertices() {
-    // Pixel (1, 2) has its centre at (1.5, 2.5), and the corner of pixels (5, 5) and (6, 6) is at (6, 6).
+    // Pixel (1, 2) has its centre at (1.5, 2.5); the corner of pixels (5, 5) and (6, 6) is (6, 6).
     let one = points("1", "-0.625 -0.375 0.5 1", "EXPECT target IDX 1 2 SIZE 1 1 EQ_RGBA 255 0 0 255");
     let others = "EXPECT target IDX 0 0 SIZE 8 2 EQ_RGBA 0 0 0 0\nEXPECT target IDX 2 2 SIZE 6 1 EQ_RGBA 0 0 0 0\n\
                   EXPECT target IDX 0 3 SIZE 8 5 EQ_RGBA 0 0 0 0";
