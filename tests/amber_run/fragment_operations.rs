@@ -196,9 +196,9 @@ fn a_device_is_not_asked_for_stencils_and_says_so() {
 fn packed_formats() {
     // 16/31 and 512/1023 are exact; red is in the highest bits where it is named first.
     for (format, colour, texel, rgb) in [
-        ("R5G6B5_UNORM_PACK16", "1 0 0.516129", 0b11111_000000_10000u32, "255 0 132"),
-        ("B5G6R5_UNORM_PACK16", "1 0 0.516129", 0b10000_000000_11111, "255 0 132"),
-        ("A1R5G5B5_UNORM_PACK16", "1 0 0.516129", 0b1_11111_00000_10000, "255 0 132"),
+        ("R5G6B5_UNORM_PACK16", "1 0 0.516129", 31 << 11 | 16u32, "255 0 132"),
+        ("B5G6R5_UNORM_PACK16", "1 0 0.516129", 16 << 11 | 31, "255 0 132"),
+        ("A1R5G5B5_UNORM_PACK16", "1 0 0.516129", 63 << 10 | 16, "255 0 132"),
         ("R4G4B4A4_UNORM_PACK16", "1 0 0.2", 0xf03f, "255 0 51"),
         ("A2B10G10R10_UNORM_PACK32", "1 0 0.5004888", 3 << 30 | 512 << 20 | 1023, "255 0 128"),
         ("A8B8G8R8_UNORM_PACK32", "1 0 0.2", 0xff33_00ff, "255 0 51"),
