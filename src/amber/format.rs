@@ -2,8 +2,8 @@
 //! bits each and lie one after another; packed ones; and depths with stencils.
 //!
 //! A texel of a packed format is one number, the first component in its highest bits. Of a depth
-//! with a stencil the depth comes first, then the stencil, then what is not used: 4 bytes in all, or
-//! 8 for a depth of 32 bits.
+//! with a stencil the depth comes first, then the stencil, then what is not used: 4 bytes in all,
+//! or 8 for a depth of 32 bits.
 //!
 //! Scaled formats and packed floats are known by name and left out.
 
@@ -515,10 +515,10 @@ mod tests {
         assert_eq!(format("R8G8_SNORM").unpack(&[0x80, 0x7f]), [-1.0, 1.0, 0.0, 1.0].map(Value::Float));
         assert_eq!(format("R16_SINT").unpack(&[0xfe, 0xff]), [-2, 0, 0, 1].map(Value::Integer));
         // Red is in the highest bits.
-        let packed = (0b11111_000000_10000u16).to_le_bytes();
+        let packed = (31u16 << 11 | 16).to_le_bytes();
         assert_eq!(format("R5G6B5_UNORM_PACK16").unpack(&packed), [1.0, 0.0, 16.0 / 31.0, 1.0].map(Value::Float));
         assert_eq!(format("B5G6R5_UNORM_PACK16").unpack(&packed), [16.0 / 31.0, 0.0, 1.0, 1.0].map(Value::Float));
-        let packed = (0b10_0000000001_0000000010_1111111111u32).to_le_bytes();
+        let packed = (2u32 << 30 | 1 << 20 | 2 << 10 | 1023).to_le_bytes();
         assert_eq!(format("A2B10G10R10_UINT_PACK32").unpack(&packed), [1023, 2, 1, 2].map(Value::Integer));
         assert_eq!(format("A2B10G10R10_SINT_PACK32").unpack(&packed), [-1, 2, 1, -2].map(Value::Integer));
         assert_eq!(format("D24_UNORM_S8_UINT").unpack(&[0, 0, 0x80, 7])[0], Value::Float(f64::from(0x80_0000) / f64::from(0xff_ffff)));

@@ -175,8 +175,8 @@ fn buffers() {
         ("BUFFER x FORMAT R8_UNORM MIP_LEVELS 3", "unsupported: 1:26: MIP_LEVELS over 1 is left out"),
         ("BUFFER x FORMAT R8_UNORM SAMPLES 4", "unsupported: 1:26: SAMPLES over 1 is left out"),
         ("BUFFER x DATA_TYPE int8 WIDTH 0 HEIGHT 3 FILL 0", "error[amber]: 1:31: found `0`, where a width from 1 should stand"),
-        ("IMAGE x FORMAT R8_UNORM DIM_3D WIDTH 1 HEIGHT 1", "1:25: the line ends where DEPTH should stand"),
-        ("IMAGE x FORMAT R8_UNORM WIDTH 1 HEIGHT 1", "error[amber]: 1:25: found `WIDTH`, where DIM_2D should stand"),
+        ("IMAGE x FORMAT R8_UNORM DIM_3D WIDTH 1 HEIGHT 1", "error[amber]: 1:48: the line ends where DEPTH should stand"),
+        ("IMAGE x FORMAT R8_UNORM WIDTH 1 HEIGHT 1", "error[amber]: 1:25: found `WIDTH`, where DIM_1D, DIM_2D or DIM_3D should stand"),
         ("IMAGE x FORMAT R8_UNORM DIM_2D WIDTH 2 HEIGHT 1 DATA 1 END", "error[amber]: 1:7: DATA has 1 items, where 2 should stand"),
         // The numbers of a wrong declaration are no commands.
         (

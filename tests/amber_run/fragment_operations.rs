@@ -100,13 +100,13 @@ fn a_planted_bug_in_blending_fails_the_script() {
     assert_ne!(on(raster::Rules { blend: |_, source, destination| source.max(destination) / 2.0, ..sound }), Decision::Holds);
 }
 
-/// Marks the left half in the stencil by a pipeline `mark`, and draws all of it by `g`; both with
-/// lines of a STENCIL block.
+/// Marks the left half in the stencil by a pipeline `mark`, which draws to another attachment, and
+/// draws all of it by `g`; both with lines of a STENCIL block.
 fn stencilled(format: &str, mark: &str, then: &str, expect: &str) -> String {
-    let buffers = format!("BUFFER stencil FORMAT {format}\n");
+    let buffers = format!("BUFFER stencil FORMAT {format}\nBUFFER other FORMAT R8G8B8A8_UNORM\n");
     let pipeline = format!("{OF_ALL}  BIND BUFFER stencil AS depth_stencil\n  STENCIL front_and_back\n    TEST on\n{then}\n  END\n");
     let commands = format!(
-        "DERIVE_PIPELINE mark FROM g\n  VIEWPORT 0 0 SIZE 4 8\n  STENCIL front_and_back\n{mark}\n  END\nEND
+        "DERIVE_PIPELINE mark FROM g\n  VIEWPORT 0 0 SIZE 4 8\n  BIND BUFFER other AS color LOCATION 0\n  STENCIL front_and_back\n{mark}\n  END\nEND
 CLEAR g\nRUN mark DRAW_ARRAY AS TRIANGLE_LIST\nCLEAR_COLOR colour 0 0 0 0\n{DRAW_ALL}\n{expect}"
     )
     .replace("CLEAR_COLOR colour 0 0 0 0\n", "");
@@ -156,17 +156,17 @@ fn the_face_of_a_triangle_chooses_its_stencil_test_and_depths_its_operation() {
     assert_eq!(decisions(&text.replace("FRAMEBUFFER_SIZE", "FRONT_FACE clockwise\n  FRAMEBUFFER_SIZE")), [Decision::Fails]);
     // The depth 0.5 is not less than 0.25.
     let mark = "    COMPARE_OP always";
-    let depth = "  END\n  DEPTH\n    TEST on\n    WRITE on\n    COMPARE_OP less\n  END\n  STENCIL front_and_back\n    \
-                 PASS_OP invert\n    DEPTH_FAIL_OP increment_and_wrap\n    FAIL_OP zero";
+    let depth = "  END\n  DEPTH\n    TEST on\n    COMPARE_OP less\n  END\n  STENCIL front_and_back\n    \
+                 PASS_OP decrement_and_wrap\n    DEPTH_FAIL_OP increment_and_wrap\n    FAIL_OP zero";
     let text = |depth_value: &str, expected: &str| {
         let text = stencilled("D32_SFLOAT_S8_UINT", mark, depth, &format!("EXPECT stencil IDX 0 EQ {expected}"));
         text.replace("CLEAR g\n", &format!("CLEAR_DEPTH g {depth_value}\nCLEAR_STENCIL g 7\nCLEAR g\n"))
     };
-    // A texel is the depth, the stencil in the next byte, and nothing: 0.25 is 0x3e800000, 0.5 0x3f000000. `mark`
-    // tests too, with the same operations.
+    // A texel is the depth, the stencil in the next byte, and nothing: 0.25 is 0x3e800000, 1
+    // 0x3f800000. `mark` tests too, with the same operations.
     assert_eq!(decisions(&text("0.25", "0x093e800000")), [Decision::Holds]);
-    assert_eq!(decisions(&text("1", "0xf93f000000")), [Decision::Holds]);
-    assert_eq!(decisions(&text("1", "0x073f000000")), [Decision::Fails]);
+    assert_eq!(decisions(&text("1", "0x053f800000")), [Decision::Holds]);
+    assert_eq!(decisions(&text("1", "0x073f800000")), [Decision::Fails]);
 }
 
 #[test]
@@ -196,9 +196,9 @@ fn a_device_is_not_asked_for_stencils_and_says_so() {
 fn packed_formats() {
     // 16/31 and 512/1023 are exact; red is in the highest bits where it is named first.
     for (format, colour, texel, rgb) in [
-        ("R5G6B5_UNORM_PACK16", "1 0 0.516129", 0b11111_000000_10000u32, "255 0 132"),
-        ("B5G6R5_UNORM_PACK16", "1 0 0.516129", 0b10000_000000_11111, "255 0 132"),
-        ("A1R5G5B5_UNORM_PACK16", "1 0 0.516129", 0b1_11111_00000_10000, "255 0 132"),
+        ("R5G6B5_UNORM_PACK16", "1 0 0.516129", 31 << 11 | 16u32, "255 0 132"),
+        ("B5G6R5_UNORM_PACK16", "1 0 0.516129", 16 << 11 | 31, "255 0 132"),
+        ("A1R5G5B5_UNORM_PACK16", "1 0 0.516129", 63 << 10 | 16, "255 0 132"),
         ("R4G4B4A4_UNORM_PACK16", "1 0 0.2", 0xf03f, "255 0 51"),
         ("A2B10G10R10_UNORM_PACK32", "1 0 0.5004888", 3 << 30 | 512 << 20 | 1023, "255 0 128"),
         ("A8B8G8R8_UNORM_PACK32", "1 0 0.2", 0xff33_00ff, "255 0 51"),
@@ -244,9 +244,7 @@ fn points(size: &str, at: &str, expect: &str) -> String {
     let vertex = Stage {
         interface: "%size",
         decorations: "OpDecorate %size BuiltIn PointSize",
-        variables: &format!(
-            "%p_out_float = OpTypePointer Output %float\n%size = OpVariable %p_out_float Output\n%is = OpConstant %float {size}"
-        ),
+        variables: &format!("%size = OpVariable %p_out_float Output\n%is = OpConstant %float {size}"),
         body: "OpStore %size %is",
     };
     let buffers = format!("BUFFER at DATA_TYPE vec4<float> DATA {at} END\n");
@@ -256,7 +254,7 @@ fn points(size: &str, at: &str, expect: &str) -> String {
 
 #[test]
 fn points_are_squares_around_their_vertices() {
-    // Pixel (1, 2) has its centre at (1.5, 2.5), and the corner of pixels (5, 5) and (6, 6) is at (6, 6).
+    // Pixel (1, 2) has its centre at (1.5, 2.5); the corner of pixels (5, 5) and (6, 6) is (6, 6).
     let one = points("1", "-0.625 -0.375 0.5 1", "EXPECT target IDX 1 2 SIZE 1 1 EQ_RGBA 255 0 0 255");
     let others = "EXPECT target IDX 0 0 SIZE 8 2 EQ_RGBA 0 0 0 0\nEXPECT target IDX 2 2 SIZE 6 1 EQ_RGBA 0 0 0 0\n\
                   EXPECT target IDX 0 3 SIZE 8 5 EQ_RGBA 0 0 0 0";

@@ -247,7 +247,7 @@ impl Blend {
             reads[side][c] |= factor != Factor::Zero || !operation.multiplies();
             if operation.multiplies() {
                 for (reads, read) in reads.iter_mut().zip(factor.reads(c)) {
-                    read.map(|read| reads[read] = true);
+                    read.into_iter().for_each(|read| reads[read] = true);
                 }
             }
         }

@@ -1,12 +1,13 @@
-//! Rasterisation of triangles and points: Vulkan, Drawing Commands (Primitive Topologies), Fixed-Function
-//! Vertex Post-Processing, Rasterization, and the depth test. Data only: no module is seen here.
+//! Rasterisation of triangles and points: Vulkan, Drawing Commands (Primitive Topologies),
+//! Fixed-Function Vertex Post-Processing, Rasterization, and Fragment Operations. Data only: no
+//! module is seen here.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `assemble` | vertices to triangles: lists, strips, fans |
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
-//! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; the squares of points |
+//! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; squares of points |
 //! | `fragment` | interpolation: perspective, linear, flat; FragCoord |
 //! | `depth` | the depth test and the depth bounds test |
 //! | `bias` | the depth bias |

@@ -106,8 +106,8 @@ impl Setup {
     /// A point by its clip-space position and its size in pixels: the square around it (Basic Point
     /// Rasterization).
     ///
-    /// A point whose vertex is outside of the view volume is dropped, or may be seen where only user
-    /// clip planes drop points (`pointClippingBehavior`). Of a size that is no whole number, and of
+    /// A point whose vertex is outside of the view volume is dropped, or may be seen where only
+    /// user clip planes drop points (`pointClippingBehavior`). Of a size that is no whole number, and of
     /// one beyond those that devices need to have, another is drawn (`pointSizeGranularity`,
     /// `pointSizeRange`).
     ///

@@ -54,7 +54,7 @@ fn texels_are_undefined_until_written_component_by_component() {
     assert_eq!(texel.undefined, [None, undefined, None, None]);
     // 0.5·255 = 127.5 is stored as 127 or 128.
     assert_eq!(texel.bits[0], (128.0f32 / 255.0).to_bits());
-    assert!(texel.allowed[0].contains(f64::from(63.0f32 / 255.0)) && !texel.allowed[0].contains(f64::from(62.0f32 / 255.0)));
+    assert!(texel.allowed[0].contains(f64::from(127.0f32 / 255.0)) && !texel.allowed[0].contains(f64::from(126.0f32 / 255.0)));
     assert!(texel.allowed[1].is_any());
     image.write(1, 1, floats([1.0, 0.0, 0.0, 0.0]), 0);
     let texel = image.fetch(1, 1, 0, Robustness::None);

@@ -53,12 +53,12 @@ fn what_devices_blend_is_within_the_bounds_and_so_is_the_definite_value() {
     let mut exact = 0;
     for _ in 0..20_000 {
         let equation = |random: &mut Random| Equation {
-            source: Factor::ALL[random.below(11) as usize],
-            destination: Factor::ALL[random.below(11) as usize],
-            operation: Operation::ALL[random.below(5) as usize],
+            source: Factor::ALL[random.below(11)],
+            destination: Factor::ALL[random.below(11)],
+            operation: Operation::ALL[random.below(5)],
         };
         let blend = Blend { colour: equation(&mut random), alpha: equation(&mut random) };
-        let width = [5, 8, 10][random.below(3) as usize];
+        let width = [5, 8, 10][random.below(3)];
         let steps = ((1u64 << width) - 1) as f64;
         // Sources are any floats, attachments hold codes.
         let source = [0; 4].map(|_| f64::from(f32::from_bits(random.below(0x3f90_0000) as u32)));

@@ -118,6 +118,6 @@ mod tests {
         let mut held = Contents::of(vec![9; 2]);
         assert_eq!(values.fill(Format::named("R5G6B5_UNORM_PACK16").expect("a format"), &mut held), Ok(()));
         let codes = held.choice(0).map(|(_, choice)| choice.codes.clone()).expect("several texels");
-        assert!([0b11111_000000_01111, 0b11111_000000_10000].iter().all(|&code| codes.admits(code)) && !codes.admits(0));
+        assert!([31 << 11 | 15, 31 << 11 | 16].iter().all(|&code| codes.admits(code)) && !codes.admits(0));
     }
 }

@@ -538,9 +538,7 @@ impl Sets {
     /// [`Sets::widen`] where results may be rewritten: of polynomials, and of instructions whose
     /// operands are there by themselves.
     fn rewritten(&mut self, instruction: Instruction, args: &[(&[Lane], usize)], results: &mut [Lane]) -> Result<(), Unsettled> {
-        // Choices, steps and quotients compute none.
-        let chooses = passing::passes(instruction) && !rewriting::is_one_operation(instruction);
-        let made = if chooses { None } else { self.computed(instruction, args) };
+        let made = self.computed(instruction, args);
         let leaves = args.iter().flat_map(|(lanes, _)| lanes.iter()).all(|lane| lane.trust.grid.is_some_and(|grid| grid.leaf));
         let by_rule = match &made {
             Some(_) if !rewriting::is_one_operation(instruction) => None,

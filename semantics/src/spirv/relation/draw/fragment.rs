@@ -296,7 +296,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
             // rasterisation covers and an early test makes a helper
             // (Vulkan, Built-In Variables, SampleMask).
             Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
-            // Where a primitive is no point it is undefined (Vulkan, Built-In Variables, PointCoord).
+            // Where a primitive is no point it is undefined (Vulkan, Built-In Variables).
             Source::PointCoordinate(component) => match fragment.point {
                 Some(coordinate) => scalar_of(coordinate[component]),
                 None => Scalar::undefined(Origin { kind: Unspecified::PointCoord, ..unwritten }),
