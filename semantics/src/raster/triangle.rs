@@ -107,8 +107,8 @@ impl Setup {
     /// Rasterization).
     ///
     /// A point whose vertex is outside of the view volume is dropped, or may be seen where only
-    /// user clip planes drop points (`pointClippingBehavior`). Of a size that is no whole number, and of
-    /// one beyond those that devices need to have, another is drawn (`pointSizeGranularity`,
+    /// user clip planes drop points (`pointClippingBehavior`). Of a size that is no whole number,
+    /// and of one beyond those that devices need to have, another is drawn (`pointSizeGranularity`,
     /// `pointSizeRange`).
     ///
     /// # Errors

@@ -289,8 +289,8 @@ impl<'m> Convert<'m> {
         Ok(Converted { text, notes: self.notes, read: self.read })
     }
 
-    /// The names of the functions that entry points become: their own, where WGSL can declare it and
-    /// none before has it.
+    /// The names of the functions that entry points become: their own, where WGSL can declare it
+    /// and none before has it.
     fn entry_names(&mut self, entries: &[EntryPoint]) -> Vec<Text> {
         let own: Vec<bool> = entries.iter().map(|entry| self.names.take(&entry.name)).collect();
         let mut names = Vec::new();

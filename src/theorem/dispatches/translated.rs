@@ -107,7 +107,8 @@ pub struct Finding {
 pub struct Tally {
     /// Programs.
     pub programs: u64,
-    /// By kind: "dispatches", "draws", both "with images", "fragment stages", and the stages of GLSL.
+    /// By kind: "dispatches", "draws", both "with images", "fragment stages", and the stages of
+    /// GLSL.
     pub counts: BTreeMap<&'static str, Counts>,
     /// What is wrong, of each program the first, by their order.
     pub findings: Vec<Finding>,
