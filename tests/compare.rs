@@ -739,9 +739,9 @@ fn what_only_another_order_meets_is_found() {
         let before = side("BEFORE", &text(&two("", &format!("{store}{loads}")), false));
         let executions = smallstep_semantics::interleavings::Budget { executions, steps: executions };
         let settings = Settings { inputs: 2, executions, ..settings() };
-        refines(&before, &side("AFTER", &text(&reordered, false)), &settings, |_| {}).expect("the interfaces match").verdict()
+        refines(&before, &side("AFTER", &text(&reordered, false)), &settings, |_| {}).expect("the interfaces match").verdict().name()
     };
-    assert_eq!((verdict(0), verdict(10_000)), (Verdict::Undecided, Verdict::Agree));
+    assert_eq!((verdict(0), verdict(10_000)), ("undecided", "agree"));
 }
 
 /// Too many invocations to try every order are run in some.
