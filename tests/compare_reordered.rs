@@ -347,7 +347,7 @@ fn what_depends_on_the_order_is_tried_in_every_order() {
 /// Where nobody can tell the order of atomics, no order is left out, however many there are.
 #[test]
 fn an_order_that_nobody_can_tell_need_not_be_tried() {
-    let program = Program::of(&format!("{} ; x", ["IAdd!x UMax!y"; 12].join(" | ")));
+    let program = Program::of(&format!("{} ; x", ["IAdd!x UMax!y"; 6].join(" | ")));
     let [before, after] = ["BEFORE", "AFTER"].map(|name| side(name, &program.text(program.size, 1)));
     let settings = Settings { inputs: 1, groups: Some([1; 3]), ..Settings::default() };
     let summary = refines(&before, &after, &settings, |_| {}).expect("the interfaces match");

@@ -117,8 +117,8 @@ fn the_length_of_a_workgroup_variable_may_be_an_override() {
     let (wgsl, _) = there_and_back(&assembled(include_str!("modules/lengths.spvasm")), &Options::default());
     for line in [
         "@id(1) override N: u32 = 4u;",
-        "override length: u32 = N * 2u;",
-        "var<workgroup> sh: array<u32, length>;",
+        "override length_1: u32 = N * 2u;",
+        "var<workgroup> sh: array<u32, length_1>;",
         "var<workgroup> t2: array<array<u32, 3>, N>;",
     ] {
         assert!(wgsl.contains(line), "{line} is not in\n{wgsl}");
