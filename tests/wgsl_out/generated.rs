@@ -67,7 +67,9 @@ fn optimised_modules_agree_through_wgsl() {
             return;
         };
         let (agree, others) = tally(&optimiser.through_wgsl(wgsl::Options::default()), count, 100);
-        assert!(others.keys().all(|what| what == "undecided"), "{command}: {others:#?}");
+        // An optimiser may make a module undefined, which then allows everything, or crash.
+        let known = |what: &String| what == "undecided" || what.ends_with(": Vacuous") || what.contains("Unchecked(\"the compiler crashes");
+        assert!(others.keys().all(known), "{command}: {others:#?}");
         assert!(agree * 100 >= count * 95, "{command}: {agree} agree; {others:?}");
     }
 }

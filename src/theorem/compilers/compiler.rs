@@ -272,6 +272,9 @@ impl Compiler {
                 done.before.clone_from(&done.named);
             }
             let written = match step {
+                Step::Command(command) if self.judges_last => {
+                    self.by_command(command, &done.named).map_err(|e| NotCompiled::NotRun(e.judged().1))?
+                }
                 Step::Command(command) => self.by_command(command, &done.named)?,
                 Step::Wgsl(options) => self.by_wgsl(&done.named, options)?,
             };
