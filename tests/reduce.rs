@@ -129,7 +129,7 @@ fn programs_of_other_languages_become_small() {
     let wsl = "struct P { float a; int[3] n; }\nfloat other(float x) { float y = x; for (int i = 0; i < 3; i++) { y *= 2.0; } return y; }\n\
                float f(float x, float y, int n) { P p; p.a = other(y); p.n[1] = n; if (n > 1) { p.a -= x; } else { p.a = x + p.a; } \
                return p.a * float(p.n[1]); }\n";
-    for (name, text, most, of_each) in [("some.lv", lambda_v, 40, ["(- ", "(if "]), ("some.wsl", wsl, 90, ["-", "if "])] {
+    for (name, text, most, of_each) in [("some.lv", lambda_v, 40, ["(- ", "(if "]), ("some.wsl", wsl, 140, ["-", "if "])] {
         std::fs::write(path(name), text).expect("written");
         for (compiler, verdict, keeps) in [(&adds, "miscompiles", of_each[0]), (&refuses, "refuses", of_each[1])] {
             let small = path(&format!("small-{name}"));

@@ -11,7 +11,7 @@ use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::theorem::compilers::{Compiler, NotCompiled};
 use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::observe::{How, judge};
-use crate::theorem::refine::{Input, Judged, Settings, Side, Unchecked};
+use crate::theorem::refine::{Input, Judged, Settings, Side, TooLarge, Unchecked};
 use crate::theorem::without_numbers;
 
 /// The most instructions of a generated module, all of which end.
@@ -151,6 +151,9 @@ pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
     refined(&case.words, words, &case.entry, &input, FUEL)
 }
 
+/// How far a campaign tries executions that are no interleavings: as far as small modules need.
+const FEW: Budget = Budget { executions: 64, steps: 256 };
+
 fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64) -> Optimised {
     let wrong = |what: String| Optimised::Wrong { what, ends: Ends::Shown };
     let side = |name: &str, words: &[u32]| {
@@ -166,8 +169,9 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
         return wrong(format!("the compiled module has another interface: {mismatch}"));
     }
     // One input of many modules, most of which do the same whatever the schedule.
-    let settings = Settings { fuel, schedules: 1, budget: Budget { executions: 2, steps: 1 << 12 }, ..Settings::default() };
-    let became = judge(&before, &after, input, &settings);
+    let settings =
+        Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() };
+    let became = judge(&before, &after, input, &settings, &TooLarge::default());
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.
         after.run(input, &settings, 1 << 24);

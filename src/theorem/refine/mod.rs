@@ -69,6 +69,7 @@ pub use observe::Judged;
 pub use runnable::{Runnable, entries};
 pub use side::Side;
 pub use stages::StageModule;
+pub use weak::TooLarge;
 
 /// What runs the modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -225,11 +226,12 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     let moved = interface::moved_push_constants(&[before.module.uses()], &after.module.uses());
     let mut shape = Shape::of(before, settings)?;
     (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module.module, &after.module.module]));
-    let judge = |input: &Input| observe::judge(before, after, input, settings);
+    let judge = |input: &Input, too_large: &TooLarge| observe::judge(before, after, input, settings, too_large);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     let mut progress = progress;
     let mut summary = Summary::default();
-    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, &judge, &blame, &mut progress);
+    let too_large = TooLarge::default();
+    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &too_large), &blame, &mut progress);
     if settings.guided > 0 {
         let mut coverage = Coverage::new(before);
         // The wildest come last.
@@ -245,7 +247,7 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
                 break;
             }
             if coverage.sees(before, &shape.draw(settings, index, 0), settings) {
-                over_inputs(&mut summary, index..index + 1, &shape, settings, &judge, &blame, &mut progress);
+                over_inputs(&mut summary, index..index + 1, &shape, settings, (&judge, &too_large), &blame, &mut progress);
             }
         }
         summary.coverage = Some(coverage);
@@ -278,13 +280,13 @@ pub fn refines_draws(
         Ok::<Stages, Mismatch>(stages)
     };
     let (of_before, of_after) = (stages(before)?, stages(after)?);
-    let judge = |input: &Input| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
+    let judge = |input: &Input, _: &TooLarge| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
         (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings.fuel),
         (Err(what), _) | (_, Err(what)) => Judged::Unchecked(Unchecked::Unsupported(what)),
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
     let (mut summary, mut progress) = (Summary::default(), progress);
-    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, &judge, &blame, &mut progress);
+    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &TooLarge::default()), &blame, &mut progress);
     Ok(summary)
 }
 
@@ -294,7 +296,7 @@ fn over_inputs(
     indexes: std::ops::Range<u64>,
     shape: &Shape<'_>,
     settings: &Settings,
-    judge: shrink::Judge<'_>,
+    (judge, too_large): (&dyn Fn(&Input, &TooLarge) -> Judged, &TooLarge),
     blame: &dyn Fn(&Input, Difference) -> Disagreement,
     progress: &mut dyn FnMut(&Summary),
 ) {
@@ -304,7 +306,7 @@ fn over_inputs(
         let mut first = None;
         for draft in 0..input::DRAFTS {
             let drawn = shape.draw(settings, index, draft);
-            judged = judge(&drawn);
+            judged = judge(&drawn, too_large);
             input = Some(drawn);
             match &judged {
                 Judged::Vacuous(why) => _ = first.get_or_insert_with(|| why.clone()),
@@ -326,7 +328,8 @@ fn over_inputs(
             }
             Judged::Disagree(_) => {
                 let Some(input) = input else { break };
-                let minimal = shrink::minimal_by(judge, shape, input, settings);
+                let judge = |input: &Input| judge(input, &TooLarge::default());
+                let minimal = shrink::minimal_by(&judge, shape, input, settings);
                 // The minimal input was seen to disagree.
                 if let Judged::Disagree(difference) = judge(&minimal) {
                     let disagreement = blame(&minimal, *difference);

@@ -12,7 +12,7 @@ use smallstep_semantics::spirv::grid;
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
-use super::{ALLOWANCE, Input, SLOWER, Settings, Side, Unchecked, floats, texels, weak};
+use super::{ALLOWANCE, Input, SLOWER, Settings, Side, TooLarge, Unchecked, floats, texels, weak};
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -198,7 +198,7 @@ struct Shown {
 }
 
 /// Judges one input.
-pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) -> Judged {
+pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, too_large: &TooLarge) -> Judged {
     let default = Schedule::default();
     let first = before.run(input, settings, settings.fuel);
     if let Some(what) = unchecked(&first) {
@@ -220,7 +220,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
         more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
     }
     let mut undecided = None;
-    let mut weak = Weak { before, input, settings, found: None };
+    let mut weak = Weak { before, input, settings, too_large, found: None };
     for (outcome, schedule) in &of_after.outcomes {
         if let Some(what) = unchecked(outcome) {
             return Judged::Unchecked(what);
@@ -262,7 +262,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings) ->
         if !of_before.complete {
             more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
         }
-        let of_after = weak::executions(after, input, settings, fuel);
+        let of_after = weak::executions(after, input, settings, fuel, too_large);
         for (outcome, reads) in &of_after.shown {
             if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
                 continue;
@@ -309,16 +309,17 @@ struct Weak<'a> {
     before: &'a Side,
     input: &'a Input,
     settings: &'a Settings,
+    too_large: &'a TooLarge,
     found: Option<Option<Beyond>>,
 }
 
 impl Weak<'_> {
     /// All that it shows, or why that is not known; nothing if it shows nothing more.
     fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[grid::Shown], &str>> {
-        let Weak { before, input, settings, .. } = *self;
+        let Weak { before, input, settings, too_large, .. } = *self;
         let found = self.found.get_or_insert_with(|| {
             let why = weak::reordered(before, input, settings, settings.fuel, &of_before.tried)?;
-            let executions = weak::executions(before, input, settings, settings.fuel);
+            let executions = weak::executions(before, input, settings, settings.fuel, too_large);
             Some(if executions.complete { Ok(executions.shown) } else { Err(weak::too_large(&why, settings)) })
         });
         found.as_ref().map(|found| found.as_deref().map_err(String::as_str))

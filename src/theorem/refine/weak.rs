@@ -23,6 +23,7 @@
 //! What is not seen here counts as not ordered: then the executions of the memory model are
 //! enumerated ([`executions`]), as far as the budget goes, and what is left is undecided.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,11 +55,25 @@ pub(super) struct Executions {
     pub(super) complete: bool,
 }
 
+/// How many searches for executions ended without an end in sight. What is too large for some
+/// inputs is too large for most, so after [`TooLarge::MOST`] no other input is searched.
+#[derive(Debug, Default)]
+pub struct TooLarge(Cell<u32>);
+
+impl TooLarge {
+    /// How many inputs of a comparison may be too large.
+    pub const MOST: u32 = 8;
+}
+
 /// All executions that the memory model allows of a module, if the budget suffices.
-pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64) -> Executions {
+pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64, too_large: &TooLarge) -> Executions {
+    if too_large.0.get() >= TooLarge::MOST {
+        return Executions { shown: Vec::new(), complete: false };
+    }
     let dispatch = side.dispatch(input, settings, fuel);
     let explored = grid::weakly(&side.module.module, &dispatch, &Relation::default(), Rules::MODEL, settings.executions);
     let (shown, done) = explored.unwrap_or_default();
+    too_large.0.update(|searches| searches + u32::from(!done.complete));
     Executions { shown, complete: done.complete }
 }
 
