@@ -35,6 +35,8 @@ use crate::interleavings::{Budget, Exploration};
 
 /// How often executions are looked for again.
 const ROUNDS: u32 = 8;
+/// The most agents that may act at once: each choice of each keeps a state of the whole program.
+const AGENTS: usize = 16;
 
 /// What an agent does next.
 #[derive(Clone, Debug)]
@@ -146,9 +148,8 @@ pub fn enumerate<A: Agents, T>(
         let mut stack = vec![Node { agents: start.clone(), execution: Execution::new(topology, rules) }];
         let mut within = true;
         while let (true, Some(node)) = (within, stack.pop()) {
-            search.done.steps += 1;
-            search.branch(node, &mut stack);
-            within = search.done.steps < budget.steps && search.done.executions < budget.executions;
+            within = search.branch(node, &mut stack);
+            within &= search.done.steps < budget.steps && search.done.executions < budget.executions;
         }
         let Search { known: before, values, last, touched, mut done, cut, found: shown, .. } = search;
         found = shown;
@@ -186,25 +187,29 @@ fn overlapping(contended: &BTreeSet<Location>, touched: &BTreeMap<Location, Touc
 }
 
 impl<A: Agents, T> Search<'_, A, T> {
-    /// All ways to go on.
-    fn branch(&mut self, mut node: Node<A>, stack: &mut Vec<Node<A>>) {
+    /// All ways to go on. Whether the program is small enough for that.
+    fn branch(&mut self, mut node: Node<A>, stack: &mut Vec<Node<A>>) -> bool {
         if !self.settle(&mut node) {
-            return;
+            return true;
         }
         let ready = node.agents.ready();
         if ready.is_empty() {
             self.end(&node);
-            return;
+            return true;
+        }
+        if ready.len() > AGENTS {
+            return false;
         }
         let values = &self.known.values;
         let number = |at: Location, value: &A::Value| values.iter().position(|(of, _, v)| *of == at && v == value).unwrap_or(0) as u32;
         if !self.seen.insert(node.execution.key(number)) {
             self.done.blocked += 1;
-            return;
+            return true;
         }
         for agent in ready {
             self.choices(&node, agent, stack);
         }
+        true
     }
 
     /// All that is no choice is done. Whether there is more to do.
@@ -321,8 +326,9 @@ impl<A: Agents, T> Search<'_, A, T> {
         }
     }
 
-    /// Memory holds what is last.
+    /// One more choice. Memory holds what is last.
     fn push(&mut self, mut node: Node<A>, at: Location, stack: &mut Vec<Node<A>>) {
+        self.done.steps += 1;
         if let Some(value) = node.execution.last(at).cloned() {
             node.agents.hold(at, &value);
         }
