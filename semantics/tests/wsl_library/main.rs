@@ -327,7 +327,7 @@ fn each_rule_of_the_library_has_one_section_or_declares_types() {
     let rules: Vec<Rule> = TABLE.iter().map(|s| s.rule).collect();
     assert_eq!(rules.iter().collect::<HashSet<_>>().len(), rules.len(), "a rule has two sections");
     let of_types = Rule::ALL.iter().filter(|r| r.judgement() == Judgement::Library && !rules.contains(r));
-    assert!(of_types.clone().all(|r| r.item().starts_with("wsl::library::types::")), "{:?}", of_types.collect::<Vec<_>>());
+    assert!(of_types.clone().all(|r| r.item().starts_with("wsl::validation::library::types::")), "{:?}", of_types.collect::<Vec<_>>());
     for section in TABLE {
         for row in section.rows {
             assert!(row.says.ends_with('.') && !row.says.contains('\n') && !row.says.contains("  "), "{:?}", row.says);

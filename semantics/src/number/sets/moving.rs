@@ -104,8 +104,6 @@ impl Moved {
     /// is not known here.
     pub fn of_function(instruction: Instruction, operands: &[&[Polynomial]], i: usize, set: &Set) -> Option<Moved> {
         match operands.iter().flat_map(|operand| operand.iter()).all(Polynomial::is_leaf) {
-            // A root of zero.
-            _ if *set == Set::ZERO => Some(Moved::NOTHING),
             true => Moved::of_leaves(instruction, operands, i, set),
             false => Moved::of_polynomials(instruction, operands, i, set),
         }

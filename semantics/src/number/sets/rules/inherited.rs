@@ -20,9 +20,6 @@ pub(super) const RADIAN: f64 = 180.0 / std::f64::consts::PI;
 
 /// A function of one float, over a span of finite floats.
 pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
-    if function == Glsl::Sqrt && x.low == 0.0 {
-        return root_from_zero(rules, x.high);
-    }
     let operand = rules.leaf(x);
     let one = Value::constant(1.0);
     let half = Value::constant(0.5);
@@ -68,17 +65,6 @@ pub(super) fn of_one(rules: &Rules, function: Glsl, x: Span) -> Option<Set> {
         _ => return None,
     };
     Some(rules.inherited(range::of_one(function, x.into()), formula))
-}
-
-/// The root of what is between zero and a float. The formula gives 1/∞ for zero; we assume that a
-/// device has zero there, since GLSL.std.450 leaves only roots of negative numbers undefined.
-fn root_from_zero(rules: &Rules, high: f64) -> Option<Set> {
-    if high == 0.0 {
-        return Some(Set::ZERO);
-    }
-    let least = rules.format.min();
-    let roots = of_one(rules, Glsl::Sqrt, Span { low: least, high: high.max(least) })?;
-    Some(Set::of(Span { low: -0.0, high: roots.hull()?.high }))
 }
 
 /// A constant of a formula: where it is, and what it is rounded to.

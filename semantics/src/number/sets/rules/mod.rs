@@ -26,13 +26,13 @@
 //!   a zero in or out of these instructions has either sign.
 //! - *A quotient by zero*: 2.5 ULP are stated for it, but of an infinity, and OpFDiv is not on the
 //!   list. Nor is anything stated for a divisor beyond 2^126.
+//! - *Sqrt(±0)*: inherited from 1/inversesqrt(x), where inversesqrt(0) is infinite; were that kept,
+//!   the quotient by it would still have no bound. So too what is built on it: Length of zeros,
+//!   Distance of equal points, Asin and Acos of ±1, Acosh(1).
 //! - *Outside of a domain*, and FClamp, NClamp and SmoothStep with their bounds exchanged:
 //!   undefined in GLSL.std.450.
 //!
-//! Determinant and MatrixInverse have no bound by any clause; `matrices` says what is assumed. Nor
-//! has Sqrt(±0): it inherits from 1/inversesqrt(x), where inversesqrt(0) is infinite. We assume
-//! that it is a zero (`inherited`). So Length of zeros, Distance of equal points, Asin and Acos of
-//! ±1, and Acosh(1) have bounds too.
+//! Determinant and MatrixInverse have no bound by any clause; `matrices` says what is assumed.
 //!
 //! # Where it is wider than it might be
 //! - Over intervals, formulas are bounded operand by operand, as if those varied by themselves.
