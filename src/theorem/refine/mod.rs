@@ -290,13 +290,16 @@ pub fn refines_draws(
     Ok(summary)
 }
 
+/// What one input shows, where so many were too large to be searched.
+type JudgeOne<'j> = &'j dyn Fn(&Input, &TooLarge) -> Judged;
+
 /// Inputs of these numbers, up to the first disagreement, whose input is then made small.
 fn over_inputs(
     summary: &mut Summary,
     indexes: std::ops::Range<u64>,
     shape: &Shape<'_>,
     settings: &Settings,
-    (judge, too_large): (&dyn Fn(&Input, &TooLarge) -> Judged, &TooLarge),
+    (judge, too_large): (JudgeOne<'_>, &TooLarge),
     blame: &dyn Fn(&Input, Difference) -> Disagreement,
     progress: &mut dyn FnMut(&Summary),
 ) {
