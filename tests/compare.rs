@@ -1143,7 +1143,7 @@ fn commands_that_optimise_are_run_and_bounded() {
     let script = |name: &str, body: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, format!("{body}\n")).expect("written");
-        format!("sh '{}'", path.display())
+        format!("sh {}", path.display())
     };
     let case = case(3, &Limits { executed: 40, ..Limits::default() });
     let made = |command: &str, seconds: u64| Compiler::new(command, Duration::from_secs(seconds)).expect("it is there");
