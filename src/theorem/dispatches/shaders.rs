@@ -1,5 +1,5 @@
-//! Generated GLSL ([`glsl`]), compiled by glslang, through a compiler; compared over generated
-//! inputs.
+//! Generated GLSL ([`crate::generate::glsl`]), compiled by glslang, through a compiler; compared
+//! over generated inputs.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
