@@ -17,9 +17,9 @@ use crate::number::integer::mask;
 /// By what a component is multiplied: VkBlendFactor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Factor {
-    /// 0.
+    /// The factor 0.
     Zero,
-    /// 1.
+    /// The factor 1.
     One,
     /// The same component of the source.
     Source,
@@ -70,9 +70,9 @@ pub struct Equation {
 /// How fragments are blended with what attachments hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blend {
-    /// Red, green and blue.
+    /// How red, green and blue are blended.
     pub colour: Equation,
-    /// Alpha.
+    /// How the alpha component is blended.
     pub alpha: Equation,
 }
 

@@ -13,9 +13,9 @@ pub enum StencilOp {
     /// It stays.
     #[default]
     Keep,
-    /// 0.
+    /// It becomes 0.
     Zero,
-    /// The reference.
+    /// It becomes the reference.
     Replace,
     /// One more, 255 at most.
     IncrementAndClamp,
@@ -72,7 +72,7 @@ pub struct StencilFace {
     pub compare_mask: u8,
     /// The bits that are written.
     pub write_mask: u8,
-    /// The reference.
+    /// It becomes the reference.
     pub reference: u8,
 }
 
