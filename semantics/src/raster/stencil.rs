@@ -72,7 +72,7 @@ pub struct StencilFace {
     pub compare_mask: u8,
     /// The bits that are written.
     pub write_mask: u8,
-    /// It becomes the reference.
+    /// What the value is compared with, and what it is replaced by.
     pub reference: u8,
 }
 
