@@ -1,5 +1,5 @@
 //! SPIR-V → WGSL, beside naga's own, in process on the same modules: those generated modules that
-//! both convert. The ratio is naga's time by ours. It needs the feature `naga-wgsl-out`.
+//! both convert. The ratio is naga's time by ours.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -72,8 +72,8 @@ pub(crate) struct FuzzSpirv {
     /// May be given several times
     #[arg(long, value_name = "FEATURE", conflicts_with = "of")]
     leave_out: Vec<Feature>,
-    /// With --through-wgsl: a command that must accept the WGSL too; it is given a file, and ends
-    /// with 0 if it does
+    /// With --through-wgsl: a command that must accept the WGSL too, where no vertex stage writes;
+    /// it is given a file, and ends with 0 if it does
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
     /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments
@@ -161,10 +161,8 @@ impl FuzzSpirv {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
-        // What is drawn are triangles. naga reads vertex stages that write; other validators do
-        // not.
-        let vertex_writes = self.validator.is_none();
-        let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes, ..wgsl::Options::default() };
+        // What is drawn are triangles, and naga reads vertex stages that write.
+        let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
         let optimiser = match (optimiser, self.through_wgsl) {
             (None, true) => Some(Compiler::wgsl(options, limit)),
             (optimiser, true) => optimiser.map(|o| o.through_wgsl(options)),

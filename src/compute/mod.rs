@@ -184,6 +184,12 @@ impl ComputeModule {
         self.uses().name_of(variable)
     }
 
+    /// How many invocations so many workgroups have.
+    pub fn invocations(&self, groups: [u32; 3]) -> u64 {
+        let size = self.needs.local_size.unwrap_or([1; 3]);
+        groups.iter().chain(&size).fold(1, |product, &n| product.saturating_mul(n.into()))
+    }
+
     /// GlobalInvocationId of an invocation.
     pub fn global(&self, groups: [u32; 3], workgroup: u32, local: u32) -> [u32; 3] {
         let coordinates = |number: u32, [x, y, _]: [u32; 3]| {

@@ -29,6 +29,7 @@ pub const MODULES: &[(&str, &str)] = &[
     ("inputs", include_str!("modules/inputs.spvasm")),
     ("parts", include_str!("modules/parts.spvasm")),
     ("halves", include_str!("modules/halves.spvasm")),
+    ("bools", include_str!("modules/bools.spvasm")),
 ];
 
 /// Whether one of the modules shows a mistake.
@@ -78,6 +79,30 @@ fn what_wgsl_cannot_express_is_refused_with_the_instruction_and_the_reason() {
     let said = refused.to_string();
     assert!(said.starts_with("OpMemoryBarrier of function %"), "{said}");
     assert!(said.contains("that only some invocations come to"), "{said}");
+}
+
+/// naga panics where it selects by a constant vector of which a part is a vector.
+#[test]
+fn a_constant_vector_of_bools_has_components_only() {
+    let (wgsl, _) = there_and_back(&assembled(include_str!("modules/bools.spvasm")), &Options::default());
+    assert!(wgsl.contains("vec3<bool>(vec2<bool>(true, false).x, vec2<bool>(true, false).y, true)"), "{wgsl}");
+}
+
+/// WGSL's analysis of uniformity does not look at the size of workgroups, and would refuse a barrier
+/// behind a condition that is read from memory. One invocation by itself needs none.
+#[test]
+fn a_barrier_of_one_invocation_is_left_out() {
+    let module = |size: &str, memory: &str| {
+        let text = include_str!("modules/alone.spvasm").replace("LocalSize 1 1 1", size).replace("%workgroup %workgroup", memory);
+        let words = assembled(&text);
+        let (wgsl, back) = there_and_back(&words, &Options::default());
+        let summary = compared(&words, &back, 20);
+        (wgsl.contains("Barrier();"), summary.verdict().name())
+    };
+    assert_eq!(module("LocalSize 1 1 1", "%workgroup %workgroup"), (false, "agree"));
+    // Between workgroups it orders the atomics.
+    assert_eq!(module("LocalSize 1 1 1", "%workgroup %device"), (true, "agree"));
+    assert!(module("LocalSize 1 2 1", "%workgroup %workgroup").0);
 }
 
 #[test]

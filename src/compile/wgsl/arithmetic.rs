@@ -14,7 +14,7 @@ use smallstep_semantics::text::deep;
 
 use super::function::Body;
 use super::place::{Kind, Place};
-use super::text::{Expr, Text};
+use super::text::{COMPONENTS, Expr, Text};
 use super::{Refused, Why};
 
 /// Finds the high half of the product of two 32-bit integers by their 16-bit halves.
@@ -478,7 +478,13 @@ impl Body<'_, '_> {
         for &id in operands {
             // The parts of a vector may have the other sign.
             let signed = matches!(shape.scalar, Scalar::Int { signed: true, .. });
-            parts.push(if shape.is_data() { self.integer(id, signed)? } else { self.value(id)? });
+            let part = if shape.is_data() { self.integer(id, signed)? } else { self.value(id)? };
+            let of = self.shape_of(id);
+            // naga 30 panics where it selects by a constant vector of which a part is a vector.
+            match part.constant && of.scalar == Scalar::Bool && of.rows > 1 && shape.columns == 1 {
+                true => parts.extend(COMPONENTS[..usize::from(of.rows)].iter().map(|letter| part.member(letter))),
+                false => parts.push(part),
+            }
         }
         let name = self.convert.value_type(i.result_type)?;
         if parts.is_empty() {
@@ -496,18 +502,17 @@ impl Body<'_, '_> {
         let picks = &operands[2..];
         let from_first = picks.iter().all(|&p| p < first || p == u32::MAX);
         let from_second = picks.iter().all(|&p| p >= first || p == u32::MAX);
-        const LETTERS: [char; 4] = ['x', 'y', 'z', 'w'];
         if from_first || from_second {
             let base = self.value(operands[usize::from(!from_first)])?;
             let offset = if from_first { 0 } else { first };
-            let letters: String = picks.iter().map(|&p| LETTERS[if p == u32::MAX { 0 } else { (p - offset) as usize & 3 }]).collect();
+            let letters: String = picks.iter().map(|&p| COMPONENTS[if p == u32::MAX { 0 } else { (p - offset) as usize & 3 }]).collect();
             return Ok(base.member(&letters));
         }
         let (a, b) = (self.value(operands[0])?, self.value(operands[1])?);
         let (a, b) = (self.bound_name(&a)?, self.bound_name(&b)?);
         let pick = |p: u32| {
             let (vector, at) = if p == u32::MAX || p < first { (&a, if p == u32::MAX { 0 } else { p }) } else { (&b, p - first) };
-            vector.member(&LETTERS[at as usize & 3].to_string())
+            vector.member(COMPONENTS[at as usize & 3])
         };
         let parts: Vec<Expr> = picks.iter().map(|&p| pick(p)).collect();
         let name = self.convert.value_type(i.result_type)?;

@@ -7,6 +7,7 @@
 use rspirv::spirv::{ExecutionModel, MemorySemantics, Op, Scope};
 use rustc_hash::FxHashSet;
 use smallstep_semantics::spirv::Instruction;
+use smallstep_semantics::spirv::module::EntryPoint;
 use smallstep_semantics::spirv::operation::Scalar;
 
 use super::convert::Convert;
@@ -22,18 +23,25 @@ use super::{Refused, Why};
 const MAX_PATHS: usize = 1 << 16;
 
 impl Convert<'_> {
-    /// Finds what OpMemoryBarrier orders anywhere. Without atomics only barriers make invocations
-    /// see each other's memory, so that it is enough if each of them orders all of that.
-    pub(super) fn find_barriers(&mut self) {
+    /// Finds whether all workgroups have one invocation, and what OpMemoryBarrier orders anywhere:
+    /// without atomics only barriers make invocations see each other's memory, so that it is enough
+    /// if each of them orders all of that.
+    pub(super) fn find_barriers(&mut self, entries: &[EntryPoint]) -> Result<(), Refused> {
         let module = self.module;
+        self.by_itself = true;
+        for entry in entries {
+            let size = module.modes(entry).workgroup_size;
+            self.by_itself &= size == Some([1; 3]) && self.workgroup_size(entry, [1; 3])?.iter().all(|n| n == "1");
+        }
         if !self.scan.atomics.is_empty() || self.scan.barriers.is_empty() {
-            return;
+            return Ok(());
         }
         self.everywhere = MemorySemantics::ACQUIRE_RELEASE.bits();
         for &at in self.scan.barriers.iter().filter(|_| !self.plan.forgets_orders()) {
             let semantics = module.instructions()[at as usize].operands(module.words())[1];
             self.everywhere |= module.constant_value(semantics).unwrap_or(0) as u32;
         }
+        Ok(())
     }
 
     /// Finds what atomics reach.
@@ -86,13 +94,21 @@ impl Convert<'_> {
 
 impl Body<'_, '_> {
     /// OpControlBarrier. What OpMemoryBarrier right before it orders, it orders too.
+    ///
+    /// Where each workgroup has one invocation, a barrier within it does nothing, and is left out:
+    /// WGSL's analysis of uniformity does not look at the size, and may refuse it.
     pub(super) fn control_barrier(&mut self, i: &Instruction, operands: &[u32]) -> Result<(), Refused> {
         let module = self.convert.module;
         let execution = module.constant_value(operands[0]).unwrap_or(0) as u32;
         if execution != Scope::Workgroup as u32 {
             return Err(self.convert.refused_at(i, Why::Barrier, "WGSL's barriers are those of a workgroup"));
         }
-        let semantics = module.constant_value(operands[2]).unwrap_or(0) as u32 | std::mem::take(&mut self.ordered);
+        let ordered = std::mem::take(&mut self.ordered);
+        let orders_others = module.constant_value(operands[1]) != Some(Scope::Workgroup as u64) || ordered != 0;
+        if self.convert.by_itself && !(orders_others && !self.convert.scan.atomics.is_empty()) {
+            return Ok(());
+        }
+        let semantics = module.constant_value(operands[2]).unwrap_or(0) as u32 | ordered;
         self.barriers(semantics | self.convert.everywhere);
         Ok(())
     }

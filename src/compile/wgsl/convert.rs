@@ -135,6 +135,8 @@ pub(super) struct Convert<'m> {
     written: FxHashSet<u32>,
     /// The groups and bindings of the storage buffers that are `read`.
     read: Vec<(u32, u32)>,
+    /// Whether each workgroup has one invocation.
+    pub(super) by_itself: bool,
     /// What OpMemoryBarrier where only some invocations come orders: bits of MemorySemantics.
     pub(super) everywhere: u32,
     /// The functions that OpKill may end, they or what they call.
@@ -214,6 +216,7 @@ impl<'m> Convert<'m> {
             written: FxHashSet::default(),
             read: Vec::new(),
             everywhere: 0,
+            by_itself: false,
             kills: FxHashSet::default(),
             carried: FxHashMap::default(),
             killed: None,
@@ -238,7 +241,7 @@ impl<'m> Convert<'m> {
         self.find_written(&entries);
         self.find_kills();
         self.find_atomics()?;
-        self.find_barriers();
+        self.find_barriers(&entries)?;
         self.find_handles();
         for (entry, name) in entries.into_iter().zip(names) {
             let module = self.module;
@@ -330,7 +333,6 @@ impl<'m> Convert<'m> {
     fn refuse_vertex_writes(&self, entry: &EntryPoint) -> Result<(), Refused> {
         let module = self.module;
         let reached = self.reached(std::slice::from_ref(entry));
-        let reaches = |id: &u32| module.functions().iter().zip(&reached).any(|(function, reached)| *reached && function.id == *id);
         for variable in module.globals() {
             let type_ = self.descriptors(variable.id).map_or(variable.type_, |(_, type_)| type_);
             let is_written = match variable.class {
@@ -341,13 +343,26 @@ impl<'m> Convert<'m> {
                 StorageClass::UniformConstant => self.is_written_image(variable.id),
                 _ => false,
             };
-            if is_written && self.scan.named(variable.id).is_some_and(|named| named.by.iter().any(reaches)) {
+            if is_written && self.is_named_by(variable.id, &reached) {
                 let declaration = &module.instructions()[variable.instruction as usize];
                 let what = format!("the vertex stage {:?} uses %{}, which is written; WGSL's rules refuse that", entry.name, variable.id);
                 return Err(self.refused_at(declaration, Why::Pointer, what));
             }
         }
         Ok(())
+    }
+
+    /// Whether a variable is named in a function that is reached.
+    fn is_named_by(&self, variable: u32, reached: &[bool]) -> bool {
+        let reaches = |id: &u32| self.module.functions().iter().zip(reached).any(|(function, reached)| *reached && function.id == *id);
+        self.scan.named(variable).is_some_and(|named| named.by.iter().any(reaches))
+    }
+
+    /// Whether a vertex stage that is converted uses a variable.
+    pub(super) fn is_in_vertex_stage(&self, variable: u32) -> bool {
+        let entry = self.options.entry.as_deref();
+        let is_converted = |e: &&EntryPoint| e.model == ExecutionModel::Vertex && entry.is_none_or(|name| e.name == name);
+        self.module.entry_points().iter().filter(is_converted).any(|e| self.is_named_by(variable, &self.reached(std::slice::from_ref(e))))
     }
 
     /// Finds the functions that OpKill may end.

@@ -19,7 +19,7 @@ use super::convert::{Convert, Element, MAX_DESCRIPTORS};
 use super::function::Body;
 use super::place::Which;
 use super::scan::Scan;
-use super::text::{Expr, Text};
+use super::text::{COMPONENTS, Expr, Text};
 use super::{Refused, Why};
 use crate::compile::split_samplers;
 
@@ -281,7 +281,8 @@ impl Convert<'_> {
                 (true, true) => "read_write",
                 (true, false) => "read",
                 (false, true) => "write",
-                (false, false) if is(Decorate::NonWritable) => "read",
+                // WGSL lets vertex stages use no texture that may be written.
+                (false, false) if is(Decorate::NonWritable) || self.is_in_vertex_stage(id) => "read",
                 (false, false) => "write",
             };
             return Ok(format!("texture_storage_{dim}{layers}<{format}, {access}>"));
@@ -342,8 +343,6 @@ fn extras(operands: &[u32]) -> Extras {
     extras
 }
 
-const LETTERS: [&str; 4] = ["x", "y", "z", "w"];
-
 /// The image that a type is, or that it is combined of.
 fn image_type(module: &Module, type_: u32) -> Option<Image> {
     let types = module.types();
@@ -397,7 +396,7 @@ impl Body<'_, '_> {
     /// The first components of a coordinate.
     fn components(&self, coordinate: &Expr, id: u32, count: usize) -> Expr {
         let rows = self.convert.module.shape(id).rows as usize;
-        if rows == count { coordinate.clone() } else { coordinate.member(&LETTERS[..count].concat()) }
+        if rows == count { coordinate.clone() } else { coordinate.member(&COMPONENTS[..count].concat()) }
     }
 
     /// An image instruction. Which descriptor of an array it is of is asked by a switch.
@@ -484,11 +483,11 @@ impl Body<'_, '_> {
                 | Op::ImageSampleProjDrefExplicitLod
         );
         let mut place = self.components(&coordinate, operands[1], count);
-        let divisor = coordinate.member(LETTERS[count.min(3)]);
+        let divisor = coordinate.member(COMPONENTS[count.min(3)]);
         if projects {
             place = Expr::binary("/", &place, &divisor);
         }
-        let layer = coordinate.member(LETTERS[count.min(3)]);
+        let layer = coordinate.member(COMPONENTS[count.min(3)]);
         match i.op {
             Op::ImageFetch | Op::ImageRead | Op::ImageWrite => {
                 let at = if i.is(Op::ImageWrite) { 3 } else { 2 };
@@ -660,7 +659,7 @@ impl Body<'_, '_> {
     fn texel(&self, i: &Instruction, texel: Expr) -> Expr {
         let rows = self.convert.module.shape(i.result).rows as usize;
         let scalar_call = spirv::compares(i.op) && !i.is(Op::ImageDrefGather);
-        if rows == 4 || scalar_call { texel } else { texel.member(&LETTERS[..rows.clamp(1, 4)].concat()) }
+        if rows == 4 || scalar_call { texel } else { texel.member(&COMPONENTS[..rows.clamp(1, 4)].concat()) }
     }
 }
 

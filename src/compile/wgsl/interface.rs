@@ -18,7 +18,7 @@ use smallstep_semantics::text::deep;
 
 use super::convert::Convert;
 use super::function::Body;
-use super::text::Text;
+use super::text::{COMPONENTS, Text};
 use super::{PointSize, Refused, Why};
 
 /// The most parts that the variables of an interface have together.
@@ -273,7 +273,7 @@ impl Convert<'_> {
                 let (first, count) = (located.components.0 as usize, located.components.1 as usize);
                 port.kept = true;
                 if let (Some(of), Some(name)) = (of, port.names.get_mut(at)) {
-                    let letters: String = ["x", "y", "z", "w"].iter().skip(first).take(count).copied().collect();
+                    let letters: String = COMPONENTS.iter().skip(first).take(count).copied().collect();
                     *name = if of.components == 1 { of.name.clone() } else { Text::of(&[&of.name, ".", &letters]) };
                 }
             }
@@ -606,7 +606,7 @@ impl Body<'_, '_> {
                 let Some(located) = slot.located.as_ref().filter(|l| (l.location, l.index) == shared.location) else { continue };
                 let (first, count) = located.components;
                 for at in 0..count {
-                    let component = if count == 1 { String::new() } else { format!(".{}", ["x", "y", "z", "w"][at as usize & 3]) };
+                    let component = if count == 1 { String::new() } else { format!(".{}", COMPONENTS[at as usize & 3]) };
                     if let Some(part) = parts.get_mut((first + at) as usize) {
                         *part = format!("{}{}{component}", global.name, slot.path).into();
                     }

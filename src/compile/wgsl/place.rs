@@ -17,7 +17,7 @@ use super::convert::{Bound, Element, MAX_TEXT, Passed};
 use super::function::Body;
 use super::layout::{Rep, Stored};
 use super::pointer::number;
-use super::text::{Expr, Text};
+use super::text::{COMPONENTS, Expr, Text};
 use super::words::Spot;
 use super::{Refused, Why};
 
@@ -104,8 +104,6 @@ impl Kind {
         }
     }
 }
-
-const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
 impl Body<'_, '_> {
     /// What an operand that is a pointer refers to.

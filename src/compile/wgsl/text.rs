@@ -8,6 +8,9 @@ use std::rc::Rc;
 
 use arrayvec::ArrayString;
 
+/// The components of a vector.
+pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
+
 /// The most bytes of a text that stands in place.
 const SHORT: usize = 24;
 

@@ -13,7 +13,7 @@ use smallstep_semantics::text::deep;
 use super::function::Body;
 use super::layout::{Rep, Stored};
 use super::place::{Kind, MAX_PARTS, Place};
-use super::text::{Expr, Text};
+use super::text::{COMPONENTS, Expr, Text};
 use super::{Refused, Why};
 
 /// How the words of a buffer are declared.
@@ -113,7 +113,7 @@ impl Body<'_, '_> {
     fn word(&self, name: &str, base: Option<&Expr>, offset: u64, words: Words) -> Text {
         let at = if self.convert.plan.misplaces_words() { (offset / 4).saturating_sub(1) } else { offset / 4 };
         let text = match (words, base) {
-            (Words::Quads, None) => format!("{name}[{}].{}", at / 4, ["x", "y", "z", "w"][at as usize & 3]),
+            (Words::Quads, None) => format!("{name}[{}].{}", at / 4, COMPONENTS[at as usize & 3]),
             (Words::Quads, Some(base)) => {
                 let at = match at {
                     0 => base.text.to_string(),

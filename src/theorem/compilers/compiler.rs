@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use smallstep_semantics::spirv::words_of_bytes;
+use smallstep_semantics::spirv::{Module, words_of_bytes};
 
 use crate::compile::{naga, wgsl};
 use crate::dispatch::MAX_WORDS;
@@ -269,6 +269,10 @@ impl Compiler {
         let mut done = Compiled { before: words.to_vec(), words: words.to_vec(), named: words.to_vec(), renamed: Vec::new() };
         for (at, step) in self.steps.iter().enumerate() {
             if self.judges_last && at + 1 == self.steps.len() {
+                Module::load(&done.named).map_err(|e| {
+                    let error = without_numbers(&e.to_string());
+                    NotCompiled::NotRun(format!("the compiler before WGSL writes no valid module: {error}"))
+                })?;
                 done.before.clone_from(&done.named);
             }
             let written = match step {
@@ -294,7 +298,11 @@ impl Compiler {
             }
             wgsl::NotConverted::Load(e) => NotCompiled::Refused(format!("the module is refused: {e}")),
         })?;
-        if let Some((program, arguments)) = self.validator.split_first() {
+        // naga reads vertex stages that write. WGSL's rules, which a validator goes by, refuse them.
+        let is_strict = || wgsl::convert(words, &wgsl::Options { vertex_writes: false, ..options.clone() }).is_ok();
+        if let Some((program, arguments)) = self.validator.split_first()
+            && (!options.vertex_writes || is_strict())
+        {
             let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{program}: {e}"));
             let folder = tempfile::tempdir().map_err(not_run)?;
             let file = folder.path().join("converted.wgsl");

@@ -95,7 +95,7 @@ pub struct Settings {
     /// What runs them.
     pub engine: Engine,
     /// The most instructions of one run of BEFORE. AFTER has [`SLOWER`] times what BEFORE took, and
-    /// [`ALLOWANCE`] more.
+    /// [`ALLOWANCE`] more; with atomics, more still.
     pub fuel: u64,
     /// What buffer accesses out of bounds do, in both.
     pub robustness: Robustness,

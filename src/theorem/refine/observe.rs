@@ -12,7 +12,8 @@ use smallstep_semantics::spirv::grid;
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
-use super::{ALLOWANCE, Input, SLOWER, Settings, Side, TooLarge, Unchecked, floats, texels, weak};
+use super::weak::{self, Tried};
+use super::{ALLOWANCE, Engine, Input, SLOWER, Settings, Side, TooLarge, Unchecked, floats, texels};
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -20,6 +21,9 @@ const AFTER_INSTRUCTIONS: u64 = 1 << 18;
 /// The same of BEFORE, which is searched only where AFTER shows something else than the schedules
 /// that are known.
 const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
+
+/// The most instructions that AFTER may take for atomics that it tries again.
+const RETRIES: u64 = 1 << 22;
 
 /// The most bytes that a difference lists.
 pub const PLACES: usize = 256;
@@ -192,7 +196,7 @@ pub(super) fn ending<O>(outcome: &Outcome<O>) -> String {
 struct Shown {
     outcomes: Vec<(Outcome<Observation>, Schedule)>,
     /// All orders that were tried, those that show nothing new too.
-    tried: Vec<Schedule>,
+    tried: Vec<Tried>,
     /// Whether these are all that matter.
     complete: bool,
 }
@@ -206,15 +210,25 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
     }
     let Outcome::Observed(observation) = &first else { return Judged::Vacuous(ending(&first)) };
     let each = observation.instructions.max(1);
-    let fuel = each.saturating_mul(SLOWER).saturating_add(ALLOWANCE);
-    let shown = |side: &Side, outcome| Shown {
+    // Where AFTER has a loop of compare-exchanges for an atomic of BEFORE, an invocation tries again
+    // as often as others are faster.
+    let retries = match after.depends_on_schedule() {
+        true => each.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
+        false => 0,
+    };
+    let fuel = each.saturating_mul(SLOWER).saturating_add(ALLOWANCE + retries);
+    let shown = |side: &Side, (outcome, tried)| Shown {
         outcomes: vec![(outcome, default.clone())],
-        tried: vec![default.clone()],
+        tried: vec![tried],
         complete: !side.depends_on_schedule(),
     };
-    let mut of_before = shown(before, first);
-    let mut of_after = shown(after, after.run(input, settings, fuel));
-    let independent = of_after.complete || weak::is_independent(after, input, settings, fuel);
+    let mut of_before = shown(before, (first, Tried::unwatched(default.clone())));
+    let ran = match after.depends_on_schedule() && settings.engine != Engine::Machine {
+        true => Tried::watched(after, input, settings, fuel, default.clone()),
+        false => (after.run(input, settings, fuel), Tried::unwatched(default.clone())),
+    };
+    let mut of_after = shown(after, ran);
+    let independent = of_after.complete || of_after.tried[0].is_independent(after, input, settings, fuel);
     of_after.complete |= independent;
     if !independent {
         more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
@@ -326,20 +340,21 @@ impl Weak<'_> {
     }
 }
 
-/// Other orders of the invocations: all of them if the budget suffices, and
-/// otherwise some random ones.
+/// Other orders of the invocations: all of them if the budget suffices, and otherwise some random
+/// ones. A budget of no executions leaves it at those.
 fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
     let module = &side.module.module;
     let mut found = Vec::new();
-    let explored = grid::exhaust(module, &dispatch, &Relation::default(), budget, |outcome, schedule| {
-        shown.tried.push(schedule.clone());
+    let visit = |outcome: &Outcome<Observation>, schedule: &Schedule| {
+        shown.tried.push(Tried::unwatched(schedule.clone()));
         if !found.iter().any(|(known, _)| known == outcome) {
             found.push((outcome.clone(), schedule.clone()));
         }
         ControlFlow::Continue(())
-    });
+    };
+    let explored = (budget.executions > 0).then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
     let new = |shown: &Shown, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| same(known, outcome));
     for (outcome, schedule) in found {
         // An exploration that is refused is no outcome of the module.
@@ -347,11 +362,11 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
             shown.outcomes.push((outcome, schedule));
         }
     }
-    shown.complete = explored.is_ok_and(|explored| explored.complete);
+    shown.complete = matches!(explored, Some(Ok(explored)) if explored.complete);
     for seed in (1..=settings.schedules).take_while(|_| !shown.complete) {
         let schedule = Schedule::Random { seed };
-        shown.tried.push(schedule.clone());
-        let outcome = side.report(input, settings, fuel, &schedule, &mut ()).outcome;
+        let (outcome, tried) = Tried::watched(side, input, settings, fuel, schedule.clone());
+        shown.tried.push(tried);
         if new(shown, &outcome) {
             shown.outcomes.push((outcome, schedule));
         }

@@ -23,13 +23,14 @@
 //! What is not seen here counts as not ordered: then the executions of the memory model are
 //! enumerated ([`executions`]), as far as the budget goes, and what is left is undecided.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
-use smallstep_semantics::spirv::environment::InvocationId;
+use smallstep_semantics::spirv::environment::{InvocationId, Observation};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Read};
 use smallstep_semantics::spirv::module::Module;
@@ -43,9 +44,9 @@ use crate::compute::told;
 /// The most contended accesses of one run among which cycles are looked for; more
 /// count as having one.
 const ACCESSES: usize = 1 << 12;
-/// The most extensions of paths that the search for one cycle tries; more count
-/// as having found one.
-const EXTENSIONS: u32 = 1 << 18;
+/// The most accesses that the search for one cycle looks at as the next of a path; more count as
+/// having found one.
+const LOOKED_AT: u32 = 1 << 20;
 
 /// What a module shows in the executions that the memory model allows.
 pub(super) struct Executions {
@@ -136,6 +137,37 @@ struct Access {
     passed: usize,
 }
 
+/// A schedule that was tried, and what its run's atomics did, once somebody asks.
+pub(super) struct Tried {
+    schedule: Schedule,
+    run: OnceCell<Run>,
+}
+
+impl Tried {
+    /// A schedule whose run was not watched.
+    pub(super) fn unwatched(schedule: Schedule) -> Tried {
+        Tried { schedule, run: OnceCell::new() }
+    }
+
+    /// Runs a side under a schedule and watches it: how it ends, too.
+    pub(super) fn watched(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: Schedule) -> (Outcome<Observation>, Tried) {
+        let (outcome, run) = Run::of(side, input, settings, fuel, &schedule);
+        (outcome, Tried { schedule, run: run.into() })
+    }
+
+    fn run(&self, side: &Side, input: &Input, settings: &Settings, fuel: u64) -> &Run {
+        self.run.get_or_init(|| Run::of(side, input, settings, fuel, &self.schedule).1)
+    }
+
+    /// Whether a module shows the same under every schedule: under this one, atomics of different
+    /// invocations meet only where a control barrier orders them, or where they commute and nobody
+    /// uses their results. Then every invocation reads under any schedule what it reads under this
+    /// one. Nothing may synchronize, for what does so may hide a race from one schedule only.
+    pub(super) fn is_independent(&self, side: &Side, input: &Input, settings: &Settings, fuel: u64) -> bool {
+        self.run(side, input, settings, fuel).is_independent()
+    }
+}
+
 /// The atomics, fences and barriers of one run.
 #[derive(Default)]
 struct Run {
@@ -155,24 +187,14 @@ struct Pair<'r> {
 
 /// In a sentence, which atomics of a module may take effect in an order that none of these
 /// schedules shows; nothing if there are none.
-pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedules: &[Schedule]) -> Option<String> {
+pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u64, tried: &[Tried]) -> Option<String> {
     if !side.depends_on_schedule() {
         return None;
     }
     let module = &side.module.module;
-    let unused = unused(module);
-    let found = schedules.iter().find_map(|schedule| Run::of(side, input, settings, fuel, schedule, &unused).cycle())?;
+    let found = tried.iter().find_map(|tried| tried.run(side, input, settings, fuel).cycle())?;
     let [first, second] = found.map(|instruction| told::instruction(module, instruction));
     Some(format!("a device may let {first} and {second} of {} take effect in another order", side.name))
-}
-
-/// Whether a module shows the same under every schedule: under one of them, atomics of different
-/// invocations meet only where a control barrier orders them, or where they commute and nobody uses
-/// their results. Then every invocation reads under any schedule what it reads under this one.
-/// Nothing may synchronize, for what does so may hide a race from one schedule only.
-pub(super) fn is_independent(side: &Side, input: &Input, settings: &Settings, fuel: u64) -> bool {
-    let unused = unused(&side.module.module);
-    Run::of(side, input, settings, fuel, &Schedule::default(), &unused).is_independent()
 }
 
 /// The ids of atomics' results that nothing in a function uses.
@@ -193,11 +215,12 @@ fn commutes(op: Op) -> Option<Op> {
 }
 
 impl Run {
-    fn of(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule, unused: &FxHashSet<u32>) -> Run {
+    fn of(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule) -> (Outcome<Observation>, Run) {
         let module = &side.module.module;
+        let unused = unused(module);
         let mut run = Run::default();
         let mut counts: FxHashMap<InvocationId, (usize, usize)> = FxHashMap::default();
-        side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
+        let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
             let (at, passed) = counts.entry(event.invocation).or_default();
             let workgroup = event.invocation.workgroup;
             // The arrival of an invocation; that all of them leave is a rule of its own, without a
@@ -234,7 +257,7 @@ impl Run {
                 *at += 1;
             }
         });
-        run
+        (report.outcome, run)
     }
 
     fn is_independent(&self) -> bool {
@@ -275,9 +298,9 @@ impl Run {
         if contended > ACCESSES {
             return self.accesses.first().map(|a| [a.instruction; 2]);
         }
-        let mut search = Search { run: self, at, of, left: EXTENSIONS, classes: Classes::of(&self.classes()) };
-        let starts: Vec<Pair<'_>> = search.of.values().flatten().flat_map(|first| search.pairs(first)).collect();
-        let found = starts.into_iter().find(|start| search.closes(&mut vec![*start], 0))?;
+        let search = Search { run: self, at, of, left: Cell::new(LOOKED_AT), classes: Classes::of(&self.classes()) };
+        let mut starts = search.of.values().flatten().flat_map(|first| search.pairs(first));
+        let found = starts.find(|start| search.closes(&mut vec![*start], 0))?;
         Some([found.first.instruction, found.second.instruction])
     }
 
@@ -324,35 +347,43 @@ struct Search<'r> {
     run: &'r Run,
     at: FxHashMap<(ObjectId, u64), Vec<&'r Access>>,
     of: BTreeMap<InvocationId, Vec<&'r Access>>,
-    left: u32,
+    left: Cell<u32>,
     /// The classes of all atomics.
     classes: Classes,
 }
 
 impl<'r> Search<'r> {
     /// The pairs that begin with an access.
-    fn pairs(&self, first: &'r Access) -> Vec<Pair<'r>> {
+    fn pairs(&self, first: &'r Access) -> impl Iterator<Item = Pair<'r>> {
         let own = self.of.get(&first.by).into_iter().flatten();
-        own.filter(|second| first.at < second.at && first.location != second.location).map(|second| Pair { first, second }).collect()
+        own.filter(|second| first.at < second.at && first.location != second.location).map(|second| Pair { first, second })
+    }
+
+    /// Whether the search may look at one more access.
+    fn goes_on(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// Whether a path of pairs, with so many hops that nothing orders, can be closed to a cycle
     /// with two of them.
-    fn closes(&mut self, path: &mut Vec<Pair<'r>>, open: u32) -> bool {
+    fn closes(&self, path: &mut Vec<Pair<'r>>, open: u32) -> bool {
         let (Some(&start), Some(&last)) = (path.first(), path.last()) else { return false };
-        if self.left == 0 {
-            return true;
-        }
-        self.left -= 1;
         if last.second.location == start.first.location {
             return self.hops(last.second, start.first) && open + u32::from(!self.synchronizes(last, start)) >= 2;
         }
-        let next: Vec<&'r Access> = self.at.get(&last.second.location).into_iter().flatten().copied().collect();
-        for first in next {
+        for first in self.at.get(&last.second.location).into_iter().flatten() {
+            if !self.goes_on() {
+                return true;
+            }
             if path.iter().any(|pair| pair.first.by == first.by) || !self.hops(last.second, first) {
                 continue;
             }
             for pair in self.pairs(first) {
+                if !self.goes_on() {
+                    return true;
+                }
                 // Each location has one hop of a shortest cycle.
                 if path.iter().any(|other| other.second.location == pair.second.location) {
                     continue;
