@@ -142,10 +142,12 @@ impl DrawArgs {
         let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(invalid)?;
         let fuel = if running.fast { grid::FAST_FUEL } else { grid::FUEL };
         let evaluation = grid.evaluation(running.fuel.unwrap_or(fuel));
+        let unsupported = || (exit::UNSUPPORTED, "unsupported: every order of the threads of a draw".to_string());
+        let schedule = grid.order().cloned().ok_or_else(unsupported)?;
         let settings = Settings {
             strategy: evaluation.strategy,
             precision: evaluation.precision,
-            schedule: grid.order(),
+            schedule,
             fuel: evaluation.fuel,
             ways: evaluation.ways,
             races: grid.looks_for_races(),

@@ -32,7 +32,7 @@ pub(crate) struct GridArgs {
     pub(super) bind: Vec<Bound>,
     /// In which order threads take their steps: in-order, round-robin, random:SEED, or all of them.
     #[arg(long, default_value = "in-order", value_parser = order, value_name = "in-order|round-robin|random:SEED|all", help_heading = "WSL")]
-    order: Schedule,
+    order: Order,
     /// Do not look for races: every load sees the last store.
     #[arg(long, help_heading = "WSL")]
     no_races: bool,
@@ -40,12 +40,15 @@ pub(crate) struct GridArgs {
     pub(super) evaluation: Evaluation,
 }
 
-fn order(text: &str) -> Result<Schedule, String> {
+/// An order, or every one.
+type Order = Option<Schedule>;
+
+fn order(text: &str) -> Result<Order, String> {
     match text.split_once(':') {
-        None if text == "in-order" => Ok(Schedule::InOrder),
-        None if text == "round-robin" => Ok(Schedule::RoundRobin),
-        None if text == "all" => Ok(Schedule::All),
-        Some(("random", seed)) => seed.parse().map(Schedule::Random).map_err(|_| format!("\"{seed}\" is no seed: a number below 2^64 is")),
+        None if text == "in-order" => Ok(Some(Schedule::InOrder)),
+        None if text == "round-robin" => Ok(Some(Schedule::RoundRobin { quantum: 1 })),
+        None if text == "all" => Ok(None),
+        Some(("random", seed)) => seed.parse().map(|seed| Some(Schedule::Random { seed })).map_err(|_| format!("\"{seed}\" is no seed: a number below 2^64 is")),
         _ => Err(format!("\"{text}\" is none of in-order, round-robin, random:SEED and all")),
     }
 }
@@ -77,9 +80,9 @@ impl GridArgs {
         self.evaluation.settings(fuel)
     }
 
-    /// In which order threads take their steps.
-    pub(super) fn order(&self) -> Schedule {
-        self.order
+    /// In which order threads take their steps, if it is one.
+    pub(super) fn order(&self) -> Option<&Schedule> {
+        self.order.as_ref()
     }
 
     /// Whether races are looked for.
@@ -136,7 +139,7 @@ impl GridArgs {
         Settings {
             strategy: evaluation.strategy,
             precision: evaluation.precision,
-            schedule: self.order,
+            schedule: self.order.clone(),
             fuel: evaluation.fuel,
             ways: evaluation.ways,
             races: !self.no_races,
@@ -180,7 +183,7 @@ impl GridArgs {
 
     /// By the machine: definite values, and no races are looked for.
     fn run_fast(&self, running: &Running, dispatch: &Dispatch, place: &impl Fn(Span) -> String) -> Result<u8, Failure> {
-        if self.order != Schedule::InOrder {
+        if self.order != Some(Schedule::InOrder) {
             return Err(on_reference("the machine runs threads in order"));
         }
         let compiled = Compiled::new(running.program, dispatch.entry.function).map_err(|e| on_reference(&e.to_string()))?;

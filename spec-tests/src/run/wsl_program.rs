@@ -150,13 +150,14 @@ impl Run<'_> {
         }
     }
 
-    fn schedule(&self) -> Ran<group::Schedule> {
+    /// An order, or every one.
+    fn schedule(&self) -> Ran<Option<group::Schedule>> {
         let text = self.test.option("schedule").unwrap_or("in-order");
         match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
-            ("in-order", _) => Ok(group::Schedule::InOrder),
-            ("round-robin", _) => Ok(group::Schedule::RoundRobin),
-            ("all", _) => Ok(group::Schedule::All),
-            (_, Some(seed)) => Ok(group::Schedule::Random(seed)),
+            ("in-order", _) => Ok(Some(group::Schedule::InOrder)),
+            ("round-robin", _) => Ok(Some(group::Schedule::RoundRobin { quantum: 1 })),
+            ("all", _) => Ok(None),
+            (_, Some(seed)) => Ok(Some(group::Schedule::Random { seed })),
             _ => Err(format!("schedule={text} is none of in-order, round-robin, all and random:SEED")),
         }
     }
@@ -197,7 +198,7 @@ impl Run<'_> {
         let settings = draw::Settings {
             strategy: self.strategy()?,
             precision,
-            schedule: self.schedule()?,
+            schedule: self.schedule()?.ok_or("unsupported: every order of the threads of a draw")?,
             fuel: self.number("fuel", FUEL)?,
             ways: self.number("ways", 256)? as usize,
             races: true,

@@ -190,7 +190,7 @@ impl Default for Rules {
 }
 
 /// How a draw is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
@@ -198,7 +198,7 @@ pub struct Settings {
     /// the correctly rounded results.
     pub precision: Option<Profile>,
     /// In which order the threads take their steps: a quad after the other, or all of a stage side
-    /// by side. Not every order.
+    /// by side.
     pub schedule: Schedule,
     /// The most steps of all threads together, and places that rasterisation looks at, on all ways;
     /// what it takes to find out what terms may be counts too. Where the first way has ended,
@@ -372,9 +372,6 @@ impl<'p> Draw<'p> {
     }
 
     fn try_run(&self, settings: &Settings) -> Result<Ending, Ending> {
-        if settings.schedule == Schedule::All {
-            return Err(Ending::Other(Outcome::Unsupported("every order of the threads of a draw".into())));
-        }
         let Stages { mut vertex, mut fragment, interface } = self.stages(settings, Shared::new)?;
         vertex.iter_mut().chain([&mut fragment]).for_each(|shared| shared.tells_contexts = false);
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);

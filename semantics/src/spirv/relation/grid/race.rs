@@ -5,7 +5,7 @@ use super::Grid;
 use super::work::Work;
 use crate::interleavings::Footprint;
 use crate::rule::Rule;
-use crate::spirv::concurrency::{Access, Agent, AtomicOp, Kind, Race};
+use crate::concurrency::{Access, Agent, AtomicOp, Kind, Race};
 use crate::spirv::report;
 use crate::spirv::shared::{Extent, ObjectId};
 use crate::spirv::step::{Action, Sink};

@@ -4,7 +4,7 @@
 
 use super::{Action, Arrived, Config, Env, Next, Row, atomic, row};
 use crate::rule::Rule;
-use crate::spirv::concurrency::Scope;
+use crate::concurrency::Scope;
 use crate::spirv::grammar::Op;
 
 pub(super) const RULES: &[Row] = &[

@@ -53,7 +53,7 @@ use smallvec::SmallVec;
 use crate::number::sets::Sets;
 use crate::number::{Arithmetic, Lane, Lanes};
 use crate::rule::Rule;
-use crate::spirv::concurrency::{AtomicOp, Scope, Semantics};
+use crate::concurrency::{AtomicOp, Scope, Semantics};
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::{Descriptor, Memory, Pointer, Value};

@@ -23,7 +23,7 @@ use smallvec::SmallVec;
 
 use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
 use crate::outcome::Limit;
-use crate::spirv::concurrency::{Scope, Semantics};
+use crate::concurrency::{Scope, Semantics};
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::module::{Function, Module};
 use crate::spirv::operation::Calculator;

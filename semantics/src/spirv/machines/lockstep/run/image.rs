@@ -19,7 +19,7 @@ use super::warp::{Kept, Warp};
 use super::{Broken, Group, Shared, codes};
 use crate::image::{Image, Location, Lod, Precision, Robustness, SampledValue, Sampler, SamplerError, Sampling, Shape};
 use crate::number::Inexact;
-use crate::spirv::concurrency::{Class, Kind};
+use crate::concurrency::{Class, Kind};
 use crate::spirv::descriptors::{Descriptors, Named, observed};
 use crate::spirv::environment::{Dispatch, ObservedImage};
 use crate::spirv::grammar::Op as Core;
