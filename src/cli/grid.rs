@@ -30,7 +30,8 @@ pub(crate) struct GridArgs {
     /// --texture has it; of a sampler 'NAME=linear edge' as --sampler has it.
     #[arg(long, value_name = "NAME=…", help_heading = "WSL")]
     pub(super) bind: Vec<Bound>,
-    /// In which order threads take their steps: in-order, round-robin, random:SEED, or all of them.
+    /// In which order threads take their steps: in-order, round-robin, random:SEED, replay with
+    /// threads, or all of them.
     #[arg(long, default_value = "in-order", value_parser = order, value_name = "in-order|round-robin|random:SEED|all", help_heading = "WSL")]
     order: Order,
     /// Do not look for races: every load sees the last store.
@@ -44,13 +45,7 @@ pub(crate) struct GridArgs {
 type Order = Option<Schedule>;
 
 fn order(text: &str) -> Result<Order, String> {
-    match text.split_once(':') {
-        None if text == "in-order" => Ok(Some(Schedule::InOrder)),
-        None if text == "round-robin" => Ok(Some(Schedule::RoundRobin { quantum: 1 })),
-        None if text == "all" => Ok(None),
-        Some(("random", seed)) => seed.parse().map(|seed| Some(Schedule::Random { seed })).map_err(|_| format!("\"{seed}\" is no seed: a number below 2^64 is")),
-        _ => Err(format!("\"{text}\" is none of in-order, round-robin, random:SEED and all")),
-    }
+    if text == "all" { Ok(None) } else { compute::schedule(text).map(Some) }
 }
 
 /// The most elements of a buffer that are printed without `--values`.

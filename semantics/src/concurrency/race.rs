@@ -2,10 +2,14 @@
 //! them writes, neither happens before the other, and they are not mutually ordered atomics.
 //!
 //! What is kept for each byte, in granules of four that are split where an access is narrower, is
-//! what a later access can race with: the last plain write, the plain reads since, and the atomic
-//! accesses since, the latter two by agent. A plain write that races with nothing is ordered after
-//! all of them and stands for them from then on. Memory is in proportion to the bytes touched;
-//! accesses by neighbouring agents in one epoch by one instruction share a node.
+//! what a later access can race with: who accessed it by each *site* (an instruction, and how it
+//! accesses), and when last. In a language in which a race is undefined behaviour the first one is
+//! enough ([`Rules::settles`]): a plain write stands for all accesses before it, and a plain read
+//! for the reads that are ordered before it. Else all races are found, of each site with an access
+//! one, and only accesses by that same site are stood for. Memory is in proportion to the bytes
+//! touched; accesses by neighbouring agents in one epoch by one site share a node.
+
+use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -78,9 +82,9 @@ impl Kind {
     }
 }
 
-/// One access to shared memory.
+/// One access to shared memory. `P` names instructions, as the caller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct Access<P = u32> {
     /// By whom.
     pub agent: Agent,
     /// To which object.
@@ -93,28 +97,28 @@ pub struct Access {
     pub class: Class,
     /// How.
     pub kind: Kind,
-    /// By which instruction, as the caller numbers them.
-    pub instruction: u32,
+    /// By which instruction.
+    pub instruction: P,
 }
 
 /// One side of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub struct Site<P = u32> {
     /// By whom.
     pub agent: Agent,
     /// By which instruction.
-    pub instruction: u32,
+    pub instruction: P,
     /// How.
     pub kind: Kind,
 }
 
 /// Two unordered conflicting accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Race {
+pub struct Race<P = u32> {
     /// The earlier access in this schedule.
-    pub first: Site,
+    pub first: Site<P>,
     /// The later one.
-    pub second: Site,
+    pub second: Site<P>,
     /// The object.
     pub object: u32,
     /// The first byte that both access.
@@ -139,46 +143,23 @@ impl std::fmt::Display for Race {
     }
 }
 
-/// From how many readers on a tree is better than a list.
+/// From how many agents on a tree is better than a list.
 const FEW: usize = 8;
-const NOBODY: u32 = u32::MAX;
 const GRANULE: u64 = 4;
 const PAGE: u64 = 64;
 
-/// Who, when, by what; `agent` is [`NOBODY`] where there is none.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    agent: u32,
-    epoch: u32,
-    site: u32,
-}
-
-impl Entry {
-    const NONE: Entry = Entry { agent: NOBODY, epoch: 0, site: 0 };
-
-    fn number(self) -> u64 {
-        u64::from(self.epoch) << 32 | u64::from(self.site)
-    }
-
-    fn of(agent: u32, number: u64) -> Entry {
-        Entry { agent, epoch: (number >> 32) as u32, site: number as u32 }
-    }
-}
-
+/// Agents, each with the epoch of its last access.
 #[derive(Clone, Debug)]
-enum Reads {
-    /// None, or one.
-    One(Entry),
-    /// Up to [`FEW`], by different agents.
-    Few(Box<SmallVec<[Entry; FEW + 1]>>),
-    /// By agent.
+enum Agents {
+    One(u32, u32),
+    /// Up to [`FEW`].
+    Few(Box<SmallVec<[(u32, u32); FEW + 1]>>),
     Many(Box<Clock>),
 }
 
 /// What matters of atomic accesses for what they race with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 struct Atomicity {
-    writes: bool,
     scope: Scope,
     /// The classes that its semantics order.
     classes: Classes,
@@ -186,19 +167,16 @@ struct Atomicity {
     size: u8,
 }
 
-/// The last atomic accesses of each kind, by agent.
-type Atomics = SmallVec<[(Atomicity, Clock); 1]>;
-
-#[derive(Clone, Debug)]
-struct Cell {
-    write: Entry,
-    reads: Reads,
-    atomics: Option<Box<Atomics>>,
+/// All accesses by one instruction, alike in how they access.
+#[derive(Clone, Copy, Debug)]
+struct By<P> {
+    instruction: P,
+    kind: Kind,
+    atomic: Option<Atomicity>,
 }
 
-impl Cell {
-    const NEW: Cell = Cell { write: Entry::NONE, reads: Reads::One(Entry::NONE), atomics: None };
-}
+/// Who accessed a byte, by site.
+type Cell = SmallVec<[(u32, Agents); 2]>;
 
 #[derive(Clone, Debug)]
 enum Granule {
@@ -207,38 +185,41 @@ enum Granule {
 }
 
 /// The race detector of one run.
-#[derive(Clone)]
-pub struct Detector {
+#[derive(Clone, Debug)]
+pub struct Detector<P = u32> {
     order: Order,
     rules: Rules,
     zero: Clock,
     /// By object, then by offset / 64.
     pages: FxHashMap<u32, FxHashMap<u64, Box<[Granule]>>>,
-    /// Instruction and kind by number; the numbers of accesses begin at 1.
-    sites: Vec<(u32, Kind)>,
-    numbers: FxHashMap<(u32, Kind), u32>,
+    sites: Vec<By<P>>,
+    /// The numbers of sites, by instruction, kind and the size of an atomic.
+    numbers: FxHashMap<(P, Kind, u8), u32>,
 }
 
 /// One access as the cells see it.
-struct Probe<'c> {
+struct Probe<'c, P> {
     agent: u32,
-    writes: bool,
-    atomic: Option<Atomicity>,
+    epoch: u32,
+    site: u32,
+    by: By<P>,
     class: Class,
     clocks: &'c [Clock; 4],
     topology: Topology,
     rules: Rules,
-    here: Entry,
+    sites: &'c [By<P>],
 }
 
 impl Detector {
-    /// A detector for one dispatch.
+    /// A detector for one dispatch in which a race is undefined behaviour.
     pub fn new(topology: Topology) -> Detector {
         Detector::with_rules(topology, Rules::MODEL)
     }
+}
 
-    /// A detector under other rules: for planted bugs.
-    pub fn with_rules(topology: Topology, rules: Rules) -> Detector {
+impl<P: Copy + Eq + Hash> Detector<P> {
+    /// A detector under other rules: of a language, or for planted bugs.
+    pub fn with_rules(topology: Topology, rules: Rules) -> Detector<P> {
         Detector {
             order: Order::new(topology, rules),
             rules,
@@ -254,44 +235,58 @@ impl Detector {
         &mut self.order
     }
 
-    /// An access, and the earlier access that it races with. After a race the run has no meaning;
-    /// the detector goes on as if the two were ordered, for those who collect several.
-    pub fn access(&mut self, access: &Access) -> Option<Race> {
+    /// An access, and the first earlier access that it races with. Where a race is undefined
+    /// behaviour, the run has no meaning after it; the detector goes on as if the two were ordered,
+    /// for those who collect several.
+    pub fn access(&mut self, access: &Access<P>) -> Option<Race<P>> {
+        let mut first = None;
+        self.races(access, |race| _ = first.get_or_insert(race));
+        first
+    }
+
+    /// An access; the races with earlier ones are shown.
+    pub fn races(&mut self, access: &Access<P>, mut found: impl FnMut(Race<P>)) {
         let Access { object, offset, bytes, class, kind, .. } = *access;
         if bytes == 0 {
-            return None;
+            return;
         }
-        let topology = *self.order.topology();
-        let agent = topology.number(access.agent);
-        let mut atomic = None;
-        let mut place = None;
-        if let Kind::Atomic { op, scope, semantics } = kind {
-            let aligned = matches!(bytes, 1 | 2 | 4 | 8) && offset.is_multiple_of(bytes);
-            let size = if aligned { bytes as u8 } else { 0 };
-            atomic = Some(Atomicity { writes: op.writes(), scope, classes: (self.rules.ordered)(&semantics), size });
-            place = aligned.then_some((Place { object, offset, size, class }, op, scope, semantics));
-        }
+        let agent = self.order.topology().number(access.agent);
+        let by = self.by(access);
+        let place = match by.atomic {
+            Some(Atomicity { size, .. }) if size != 0 => Some(Place { object, offset, size, class }),
+            _ => None,
+        };
         // An acquire is ordered after what it synchronizes with, so before its access is checked.
-        if let Some((place, op, scope, semantics)) = &place
+        if let (Some(place), Kind::Atomic { op, scope, semantics }) = (place, &kind)
             && op.reads()
         {
-            self.order.atomic_read(agent, *place, *scope, semantics);
+            self.order.atomic_read(agent, place, *scope, semantics);
         }
-        let site = self.site(access.instruction, kind);
-        let found = self.check(agent, access, atomic, site);
-        match place {
-            Some((place, op, scope, semantics)) if op.writes() => self.order.atomic_write(agent, place, op, scope, &semantics),
-            None if kind.writes() => self.order.written(object, offset, bytes),
+        self.check(agent, access, by, &mut found);
+        match (place, kind) {
+            (Some(place), Kind::Atomic { op, scope, semantics }) if op.writes() => {
+                self.order.atomic_write(agent, place, op, scope, &semantics);
+            }
+            (None, _) if kind.writes() => self.order.written(object, offset, bytes),
             _ => {}
         }
-        found.map(|(entry, at)| {
-            let (instruction, first) = self.sites[entry.site as usize - 1];
-            Race {
-                first: Site { agent: topology.agent(entry.agent), instruction, kind: first },
-                second: Site { agent: access.agent, instruction: access.instruction, kind },
-                object,
-                offset: at,
-            }
+    }
+
+    /// Whether an access that is not made yet would race with a write.
+    pub fn races_with_a_write(&self, access: &Access<P>) -> bool {
+        let Access { object, offset, bytes, class, .. } = *access;
+        let agent = self.order.topology().number(access.agent);
+        let (epoch, clocks) = self.order.state(agent);
+        let (topology, rules, by) = (*self.order.topology(), self.rules, self.by(access));
+        let probe = Probe { agent, epoch, site: 0, by, class, clocks, topology, rules, sites: &self.sites };
+        let Some(pages) = self.pages.get(&object) else { return false };
+        (offset..offset.saturating_add(bytes)).any(|at| {
+            let cell = match pages.get(&(at / PAGE)).map(|page| &page[(at % PAGE / GRANULE) as usize]) {
+                Some(Granule::Whole(cell)) => cell,
+                Some(Granule::Bytes(cells)) => &cells[(at % GRANULE) as usize],
+                None => return false,
+            };
+            cell.iter().any(|(site, agents)| self.sites[*site as usize].kind.writes() && probe.race(*site, agents).is_some())
         })
     }
 
@@ -328,26 +323,47 @@ impl Detector {
         self.order.forget(object);
     }
 
-    fn site(&mut self, instruction: u32, kind: Kind) -> u32 {
-        *self.numbers.entry((instruction, kind)).or_insert_with(|| {
-            self.sites.push((instruction, kind));
-            self.sites.len() as u32
-        })
+    fn by(&self, access: &Access<P>) -> By<P> {
+        let Access { offset, bytes, kind, instruction, .. } = *access;
+        let atomic = match kind {
+            Kind::Atomic { scope, semantics, .. } => {
+                let aligned = matches!(bytes, 1 | 2 | 4 | 8) && offset.is_multiple_of(bytes);
+                Some(Atomicity { scope, classes: (self.rules.ordered)(&semantics), size: if aligned { bytes as u8 } else { 0 } })
+            }
+            Kind::Load | Kind::Store => None,
+        };
+        By { instruction, kind, atomic }
     }
 
     /// Checks the access against what is kept, then keeps it.
-    fn check(&mut self, agent: u32, access: &Access, atomic: Option<Atomicity>, site: u32) -> Option<(Entry, u64)> {
+    fn check(&mut self, agent: u32, access: &Access<P>, by: By<P>, found: &mut impl FnMut(Race<P>)) {
         let Access { object, offset, bytes, class, .. } = *access;
         let end = offset.saturating_add(bytes);
-        let topology = *self.order.topology();
+        let site = *self.numbers.entry((by.instruction, by.kind, by.atomic.map_or(0, |a| a.size))).or_insert_with(|| {
+            self.sites.push(by);
+            self.sites.len() as u32 - 1
+        });
         let (epoch, clocks) = self.order.state(agent);
-        let here = Entry { agent, epoch, site };
-        let probe = Probe { agent, writes: access.kind.writes(), atomic, class, clocks, topology, rules: self.rules, here };
-        let mut found = None;
+        let topology = *self.order.topology();
+        let probe = Probe { agent, epoch, site, by, class, clocks, topology, rules: self.rules, sites: &self.sites };
+        let second = Site { agent: access.agent, instruction: by.instruction, kind: by.kind };
+        let mut visit = |cell: &mut Cell, offset: u64| {
+            for (site, agents) in cell.iter() {
+                if let Some(first) = probe.race(*site, agents) {
+                    let By { instruction, kind, .. } = probe.sites[*site as usize];
+                    let first = Site { agent: topology.agent(first), instruction, kind };
+                    found(Race { first, second, object, offset });
+                    if probe.rules.settles {
+                        break;
+                    }
+                }
+            }
+            probe.keep(cell, &self.zero);
+        };
         let pages = self.pages.entry(object).or_default();
         for page in offset / PAGE..=(end - 1) / PAGE {
             let granules =
-                pages.entry(page).or_insert_with(|| vec![Granule::Whole(Cell::NEW); (PAGE / GRANULE) as usize].into_boxed_slice());
+                pages.entry(page).or_insert_with(|| vec![Granule::Whole(Cell::new()); (PAGE / GRANULE) as usize].into_boxed_slice());
             let (from, to) = (offset.max(page * PAGE), end.min((page + 1).saturating_mul(PAGE)));
             let first = (from - page * PAGE) / GRANULE;
             for (index, granule) in granules.iter_mut().enumerate().skip(first as usize) {
@@ -360,36 +376,25 @@ impl Detector {
                     *granule = Granule::Bytes(Box::new(std::array::from_fn(|_| cell.clone())));
                 }
                 match granule {
-                    Granule::Whole(cell) => {
-                        let race = probe.race(cell);
-                        found = found.or(race.map(|entry| (entry, base)));
-                        probe.keep(cell, &self.zero);
-                    }
+                    Granule::Whole(cell) => visit(cell, base),
                     Granule::Bytes(cells) => {
-                        for at in from.max(base)..to.min(base + GRANULE) {
-                            let cell = &mut cells[(at - base) as usize];
-                            let race = probe.race(cell);
-                            found = found.or(race.map(|entry| (entry, at)));
-                            probe.keep(cell, &self.zero);
-                        }
+                        (from.max(base)..to.min(base + GRANULE)).for_each(|at| visit(&mut cells[(at - base) as usize], at));
                     }
                 }
             }
         }
-        found
     }
 
     /// How many bytes the detector keeps about memory, roughly: for measurements.
     pub fn footprint(&self) -> usize {
-        let many = |clock: &Clock| size_of::<Clock>() + clock.nodes() * (16 * 16 + 16);
+        let agents = |(_, agents): &(u32, Agents)| match agents {
+            Agents::One(..) => 0,
+            Agents::Few(_) => size_of::<SmallVec<[(u32, u32); FEW + 1]>>(),
+            Agents::Many(clock) => size_of::<Clock>() + clock.nodes() * (16 * 16 + 16),
+        };
         let cell = |cell: &Cell| {
-            let reads = match &cell.reads {
-                Reads::One(_) => 0,
-                Reads::Few(_) => size_of::<SmallVec<[Entry; FEW + 1]>>(),
-                Reads::Many(reads) => many(reads),
-            };
-            let atomics = cell.atomics.iter().flat_map(|a| a.iter()).map(|(_, clock)| size_of::<Atomicity>() + many(clock));
-            reads + atomics.sum::<usize>()
+            let spilled = if cell.spilled() { cell.capacity() * size_of::<(u32, Agents)>() } else { 0 };
+            spilled + cell.iter().map(agents).sum::<usize>()
         };
         let granule = |granule: &Granule| {
             size_of::<Granule>()
@@ -402,93 +407,90 @@ impl Detector {
     }
 }
 
-impl Probe<'_> {
-    /// Whether an earlier plain access happens before this one.
-    fn after(&self, entry: Entry) -> bool {
-        entry.agent == self.agent || self.clocks[self.class as usize].get(entry.agent) >= u64::from(entry.epoch)
-    }
-
-    /// What is kept that this access races with.
-    fn race(&self, cell: &Cell) -> Option<Entry> {
-        let conflict = self.rules.conflict;
-        if cell.write.agent != NOBODY && conflict(true, self.writes) && !self.after(cell.write) {
-            return Some(cell.write);
-        }
-        let clock = &self.clocks[self.class as usize];
-        if conflict(false, self.writes) {
-            match &cell.reads {
-                Reads::One(entry) if entry.agent != NOBODY && !self.after(*entry) => return Some(*entry),
-                Reads::One(_) => {}
-                Reads::Few(reads) => {
-                    if let Some(entry) = reads.iter().find(|entry| !self.after(**entry)) {
-                        return Some(*entry);
-                    }
-                }
-                Reads::Many(reads) => {
-                    let found = reads.search(clock, &(self.agent..self.agent + 1), |read, seen| read >> 32 > seen);
-                    if let Some((agent, number)) = found {
-                        return Some(Entry::of(agent, number));
-                    }
+impl Agents {
+    /// Adds an access, and leaves out those that it stands for.
+    fn add(&mut self, agent: u32, epoch: u32, stands_for: impl Fn(u32, u32) -> bool, zero: &Clock) {
+        match self {
+            Agents::One(other, at) if *other == agent || stands_for(*other, *at) => *self = Agents::One(agent, epoch),
+            Agents::One(other, at) => *self = Agents::Few(Box::new(SmallVec::from_slice(&[(*other, *at), (agent, epoch)]))),
+            Agents::Few(few) => {
+                few.retain(|(other, at)| *other != agent && !stands_for(*other, *at));
+                few.push((agent, epoch));
+                if few.len() > FEW {
+                    let mut many = zero.clone();
+                    few.iter().for_each(|(agent, epoch)| many.set(*agent, u64::from(*epoch)));
+                    *self = Agents::Many(Box::new(many));
                 }
             }
+            Agents::Many(many) => many.set(agent, u64::from(epoch)),
         }
-        cell.atomics.iter().flat_map(|atomics| atomics.iter()).find_map(|(other, accesses)| self.race_with_atomics(other, accesses))
+    }
+}
+
+impl<P> Probe<'_, P> {
+    /// Whether an earlier access by another agent happens before this one, in one of these classes
+    /// or the location's.
+    fn after(&self, agent: u32, epoch: u32, also: Classes) -> bool {
+        let seen = |class: Class| self.clocks[class as usize].get(agent) >= u64::from(epoch);
+        seen(self.class) || also.iter().any(seen)
     }
 
-    fn race_with_atomics(&self, other: &Atomicity, accesses: &Clock) -> Option<Entry> {
-        if !(self.rules.conflict)(other.writes, self.writes) {
+    /// One of these that this access races with.
+    fn race(&self, site: u32, agents: &Agents) -> Option<u32> {
+        let other = &self.sites[site as usize];
+        if !(self.rules.conflict)(other.kind.writes(), self.by.kind.writes()) {
             return None;
         }
-        let mut except = self.agent..self.agent + 1;
-        let mut also = Classes::NONE;
-        if let Some(atomic) = self.atomic {
-            if atomic.size != 0 && other.size != 0 && (self.rules.same_locations)(atomic.size, other.size) {
-                except = self.topology.instance(self.agent, (self.rules.common)(atomic.scope, other.scope));
+        let (mut except, mut also) = (self.agent..self.agent + 1, Classes::NONE);
+        if let (Some(a), Some(b)) = (self.by.atomic, other.atomic) {
+            if a.size != 0 && b.size != 0 && (self.rules.same_locations)(a.size, b.size) {
+                except = self.topology.instance(self.agent, (self.rules.common)(a.scope, b.scope));
             }
-            also = (self.rules.between_atomics)(atomic.classes, other.classes);
+            also = (self.rules.between_atomics)(a.classes, b.classes);
         }
-        // Most often the class of the location decides; classes that both order are asked too,
-        // agent by agent.
-        let clock = &self.clocks[self.class as usize];
-        let found = accesses.search(clock, &except, |access, seen| access >> 32 > seen)?;
-        let ordered = |agent: u32, number: u64| also.iter().any(|class| self.clocks[class as usize].get(agent) >= number >> 32);
-        if !ordered(found.0, found.1) {
-            return Some(Entry::of(found.0, found.1));
+        let races = |agent: u32, epoch: u32| !except.contains(&agent) && !self.after(agent, epoch, also);
+        match agents {
+            Agents::One(agent, epoch) => races(*agent, *epoch).then_some(*agent),
+            Agents::Few(few) => few.iter().find(|(agent, epoch)| races(*agent, *epoch)).map(|(agent, _)| *agent),
+            // Most often the class of the location decides; classes that both order are asked too,
+            // agent by agent.
+            Agents::Many(many) => {
+                let clock = &self.clocks[self.class as usize];
+                let (first, epoch) = many.search(clock, &except, |access, seen| access > seen)?;
+                let rest =
+                    || (first..self.topology.invocations()).find(|agent| many.get(*agent) != 0 && races(*agent, many.get(*agent) as u32));
+                if races(first, epoch as u32) { Some(first) } else { rest() }
+            }
         }
-        (found.0..self.topology.invocations()).filter(|agent| !except.contains(agent)).find_map(|agent| {
-            let number = accesses.get(agent);
-            let racing = number != 0 && number >> 32 > clock.get(agent) && !ordered(agent, number);
-            racing.then(|| Entry::of(agent, number))
-        })
     }
 
+    /// Keeps this access, and forgets those that it stands for.
     fn keep(&self, cell: &mut Cell, zero: &Clock) {
-        let agent = self.agent;
-        match self.atomic {
-            Some(atomic) => {
-                let atomics = cell.atomics.get_or_insert_default();
-                let at = atomics.iter().position(|(other, _)| *other == atomic).unwrap_or_else(|| {
-                    atomics.push((atomic, zero.clone()));
-                    atomics.len() - 1
-                });
-                atomics[at].1.set(agent, self.here.number());
-            }
-            None if self.writes => *cell = Cell { write: self.here, ..Cell::NEW },
-            None => match &mut cell.reads {
-                Reads::One(entry) if entry.agent == NOBODY || self.after(*entry) => *entry = self.here,
-                Reads::One(entry) => cell.reads = Reads::Few(Box::new(SmallVec::from_slice(&[*entry, self.here]))),
-                Reads::Few(few) => {
-                    // Who is ordered before this access is stood for by it.
-                    few.retain(|entry| !self.after(*entry));
-                    few.push(self.here);
-                    if few.len() > FEW {
-                        let mut reads = zero.clone();
-                        few.iter().for_each(|entry| reads.set(entry.agent, entry.number()));
-                        cell.reads = Reads::Many(Box::new(reads));
-                    }
+        let (agent, epoch, kind) = (self.agent, self.epoch, self.by.kind);
+        // Who is ordered before a plain access is stood for by it; an atomic one excludes other
+        // atomics than those before it.
+        let stands_for = |other: u32, at: u32| self.by.atomic.is_none() && self.after(other, at, Classes::NONE);
+        match kind {
+            Kind::Store if self.rules.settles => cell.clear(),
+            Kind::Load if self.rules.settles => cell.retain(|(site, agents)| match agents {
+                Agents::One(other, at) => {
+                    *site == self.site || self.sites[*site as usize].kind != Kind::Load || !(*other == agent || stands_for(*other, *at))
                 }
-                Reads::Many(reads) => reads.set(agent, self.here.number()),
-            },
+                Agents::Few(_) | Agents::Many(_) => true,
+            }),
+            _ => {}
+        }
+        match cell.iter_mut().find(|(site, _)| *site == self.site) {
+            Some((_, agents)) => agents.add(agent, epoch, stands_for, zero),
+            None => {
+                let rank = |kind: Kind| match kind {
+                    Kind::Store => 0,
+                    Kind::Load => 1,
+                    Kind::Atomic { .. } => 2,
+                };
+                let after = cell.iter().position(|(site, _)| rank(self.sites[*site as usize].kind) > rank(kind));
+                cell.insert(after.unwrap_or(cell.len()), (self.site, Agents::One(agent, epoch)));
+            }
         }
     }
 }

@@ -37,8 +37,9 @@ pub trait Threads<W: ?Sized = ()> {
     fn act(&mut self, thread: u32, watch: &mut W);
     /// What a thread that can step does outside of its turns: when it begins, and after a meeting.
     fn settle(&mut self, thread: u32, watch: &mut W);
-    /// What the threads of a group do together, of which none can step and some wait: some can step
-    /// or have ended afterwards, or the run is over, or they wait for ever.
+    /// What the threads of a group do together, of which none can step and some wait. Those that go
+    /// on can step afterwards, be it only to wait again or to end; or some have ended, or the run is
+    /// over. Otherwise they wait for ever.
     fn meet(&mut self, group: u32, watch: &mut W);
     /// The group of that number begins, the next, beside so many others; its threads can step then.
     fn begin(&mut self, group: u32, running: u32) -> Begin;

@@ -166,9 +166,11 @@ fn positions_that_are_not_known_leave_all_in_doubt() {
 fn what_is_too_much_is_refused() {
     let endless = "fragment float4 f(float2 p : attribute(0)) : SV_Target 0 { for (; true; ) { p.x = ddx(p.x); } return float4(); }";
     assert!(matches!(run(endless, false, [2, 2], Vec::new(), &Settings { fuel: 10_000, ..Settings::default() }), Ending::OutOfFuel(_)));
-    for (size, schedule) in
-        [([1 << 11, 1 << 10], Schedule::InOrder), ([u32::MAX, u32::MAX], Schedule::InOrder), ([512, 512], Schedule::RoundRobin { quantum: 1 })]
-    {
+    for (size, schedule) in [
+        ([1 << 11, 1 << 10], Schedule::InOrder),
+        ([u32::MAX, u32::MAX], Schedule::InOrder),
+        ([512, 512], Schedule::RoundRobin { quantum: 1 }),
+    ] {
         let settings = Settings { schedule, ..Settings::default() };
         let ending = run(PLACE, false, size, Vec::new(), &settings);
         assert!(matches!(ending, Ending::Other(Outcome::Limit(_))), "{size:?}: {ending:?}");

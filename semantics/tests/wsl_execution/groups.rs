@@ -31,7 +31,8 @@ fn definite(buffer: &[Possible]) -> Vec<Option<u32>> {
     buffer.iter().map(Possible::only).collect()
 }
 
-const SCHEDULES: [Schedule; 4] = [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed: 7 }, Schedule::Random { seed: 8 }];
+const SCHEDULES: [Schedule; 4] =
+    [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed: 7 }, Schedule::Random { seed: 8 }];
 
 const SUM: &str = "
     [numthreads(4, 1, 1)]

@@ -24,13 +24,13 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
+use crate::concurrency::turns::{self, Threads, Turns};
+use crate::concurrency::{Agent, Arrival, Begin, Detector, Kind, Schedule, Scope, Topology, arrival};
 use crate::interleavings::{Footprint, Turn};
 use crate::number::sets::{Sets, Unsettled};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::spirv::check::is_atomic;
-use crate::concurrency::turns::{self, Threads, Turns};
-use crate::concurrency::{Agent, Arrival, Begin, Detector, Kind, Schedule, Scope, Topology, arrival};
 use crate::spirv::environment::{Dispatch, InvocationId, Observation, TimeLimit};
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op;

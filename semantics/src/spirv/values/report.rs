@@ -3,8 +3,8 @@
 //!
 //! Only the texts are here. What is undefined, and where, each engine finds by itself.
 
-use crate::image::Image;
 use crate::concurrency::{Race, Wait};
+use crate::image::Image;
 use crate::spirv::grammar::Op;
 use crate::spirv::module::Module;
 use crate::spirv::object::Fault;

@@ -47,6 +47,7 @@ use super::specialization::Specialization;
 use super::syntax::{BuiltinSemantic, Qualifier};
 use super::types::Scalar;
 use super::typing::program::Program;
+use crate::concurrency::Topology;
 use crate::image::Compare;
 use crate::number::{Inexact, Profile};
 use crate::outcome::{Limit, Outcome};
@@ -444,11 +445,11 @@ impl<'p> Draw<'p> {
         push(&self.resources, &mut memory, &mut opens);
         let mut world = World::new(Common::new(self.text, settings, opens, *fuel), memory);
         let (mut races, mut found) = (Vec::new(), Known::default());
+        // No two threads of a draw are ordered: each is a group of its own.
+        let apart = Topology::new(u32::MAX - 1, 1, 1).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;
         let begin = |world: &mut World, stage: usize| {
             if settings.races {
-                let mut next = Box::<race::Races>::default();
-                next.known.clone_from(&known[stage]);
-                world.memory.races = Some(next);
+                world.memory.races = Some(Box::new(race::Races::new(apart, known[stage].clone())));
             }
         };
         let mut end = |world: &mut World, stage: usize| {

@@ -172,6 +172,9 @@ impl<'a> Engine<'a> for World<'a> {
         let mut stage = Stage { world: self, shared, groups: &mut running, topology, turns: Turns::default(), ending: None };
         turns::run(&mut stage, schedule, &mut ()).map_err(|what| Ending::Other(Outcome::Unsupported(what)))?;
         stage.ending.map_or(Ok(()), Err)?;
+        if let Some(races) = &mut self.memory.races {
+            running.iter().flat_map(|group| &group.threads).for_each(|(thread, _)| races.end(thread.number));
+        }
         // What threads had of their own is gone with them; nothing can point there.
         self.memory.objects.truncate(mark);
         let left = |(thread, state): &(Thread, State)| match state {
@@ -191,7 +194,6 @@ impl<'a> World<'a> {
 
     /// A step of a thread that runs.
     fn step(&mut self, shared: &Shared, group: &mut Group, t: usize) -> Result<(), Ending> {
-        let number = group.number;
         let (thread, state) = &mut group.threads[t];
         if thread.value().is_some() {
             *state = State::Ended;
@@ -200,7 +202,7 @@ impl<'a> World<'a> {
         self.common.spend(1, thread.number)?;
         self.steps += 1;
         if let Some(races) = &mut self.memory.races {
-            (races.thread, races.group, races.epochs) = (thread.number, number, (0, 0));
+            races.agent = Agent { workgroup: thread.number, local: 0 };
         }
         let other = |outcome| Err(Ending::Other(outcome));
         match step(shared, &mut self.memory, &mut self.common.opens, thread) {

@@ -16,10 +16,10 @@ use rustc_hash::FxHashMap;
 
 use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
+use crate::concurrency::{Agent, Begin};
 use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, StencilBuffer, Topology, Triangle};
-use crate::concurrency::{Agent, Begin};
 use crate::spirv::environment::{Draw, Observation};
 use crate::spirv::grid::work::{Finished, Work};
 use crate::spirv::memory::{Pointer, exact};

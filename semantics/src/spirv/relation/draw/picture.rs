@@ -5,10 +5,10 @@
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
 use super::{DrawObservation, before, dispatch};
+use crate::concurrency::{Agent, Begin, Schedule};
 use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
 use crate::raster;
-use crate::concurrency::{Agent, Begin, Schedule};
 use crate::spirv::environment::{Draw, Observation, ObservedBuffer, ObservedImage};
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::Refused;

@@ -5,12 +5,12 @@ use rspirv::spirv::{BuiltIn, StorageClass};
 use rustc_hash::FxHashMap;
 
 use super::interface::{self, Place, Slot};
+use crate::concurrency::{Agent, Begin};
 use crate::image::{Numeric, unpack, unpack_allowed};
 use crate::number::integer::{mask, signed};
 use crate::number::{Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::Topology;
-use crate::concurrency::{Agent, Begin};
 use crate::spirv::environment::{Attribute, Draw, Observation, Rate, Robustness};
 use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::grid::work::{Finished, Work};

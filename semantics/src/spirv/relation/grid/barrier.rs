@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use super::work::Work;
 use super::{Grid, State};
+use crate::concurrency::Wait;
 use crate::interleavings::Footprint;
 use crate::rule::Rule;
-use crate::concurrency::Wait;
 use crate::spirv::report;
 use crate::spirv::step::{Arrived, Part, Sink};
 use crate::undefined::{Site, Ub, Undefined};

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use super::prepare::Dispatched;
 use super::{Grid, RESIDENT};
-use crate::interleavings::{Budget, Exploration, Explored, Stepped, Turn, explore};
-use crate::outcome::{Limit, Outcome};
 use crate::concurrency::Schedule;
 use crate::concurrency::turns::{self, Threads};
+use crate::interleavings::{Budget, Exploration, Explored, Stepped, Turn, explore};
+use crate::outcome::{Limit, Outcome};
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;

@@ -7,12 +7,12 @@
 use super::prepare::Dispatched;
 use super::work::Work;
 use super::{Grid, RESIDENT, race};
-use crate::interleavings::{Budget, Exploration};
-use crate::outcome::Outcome;
 use crate::concurrency::axioms::{Deed, Event, Execution, Location};
 use crate::concurrency::turns;
 use crate::concurrency::weak::{Agents, Done, Upcoming, enumerate};
 use crate::concurrency::{Access, Agent, Class, Kind, Race, Rules};
+use crate::interleavings::{Budget, Exploration};
+use crate::outcome::Outcome;
 use crate::spirv::environment::{Dispatch, InvocationId, Observation};
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;

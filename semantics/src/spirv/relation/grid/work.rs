@@ -1,7 +1,7 @@
 //! What the invocations of a grid come from and go to: a dispatch, or a stage of a draw.
 
-use crate::outcome::Outcome;
 use crate::concurrency::{Agent, Begin};
+use crate::outcome::Outcome;
 use crate::spirv::environment::Observation;
 use crate::spirv::shared::Shared;
 use crate::spirv::step::Config;

@@ -10,12 +10,12 @@ mod fast;
 mod rules;
 mod run;
 
+pub use crate::concurrency::Schedule;
 pub use arguments::{Buffer, Held, Resource, Textured, Wrong};
 pub(in crate::wsl) use arguments::{bound, offset, push};
 pub use fast::Fast;
 pub(in crate::wsl) use fast::{Outside, flat_words, possible};
 pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
-pub use crate::concurrency::Schedule;
 
 use crate::concurrency::Topology;
 use crate::interleavings::{self, Budget};

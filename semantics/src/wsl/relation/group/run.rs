@@ -11,7 +11,7 @@ use crate::text::Span;
 use crate::wsl::execution::{Gate, Shared, Stop, Thread, call_of};
 use crate::wsl::memory::{Memory, Object, ObjectId};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
-use crate::wsl::race::Known;
+use crate::wsl::race::{Known, Races};
 use crate::wsl::syntax::AddressSpace;
 
 /// All threads.
@@ -74,10 +74,7 @@ impl<'a, 'p> Run<'a, 'p> {
             groups.push(Group { threads, epochs: (0, 0) });
         }
         if settings.races {
-            memory.races = Some(Box::default());
-        }
-        if let Some(races) = &mut memory.races {
-            races.known.clone_from(known);
+            memory.races = Some(Box::new(Races::new(topology, known.clone())));
         }
         let world = World { shared, memory, opens };
         let next = vec![Footprint::Local; number as usize];
@@ -139,7 +136,7 @@ impl<'a, 'p> Run<'a, 'p> {
         }
         self.steps += 1;
         if let Some(races) = &mut self.world.memory.races {
-            (races.thread, races.group, races.epochs) = (thread.number, g as u32, group.epochs);
+            (races.agent, races.epochs) = (self.topology.agent(thread.number), group.epochs);
         }
         let rule = match self.settings.planted.group {
             Some(Replacement::Thread(planted)) => planted,
@@ -248,9 +245,14 @@ impl Threads for Run<'_, '_> {
             Some(Replacement::Barrier(planted)) => planted,
             _ => g_barrier,
         };
-        match rule(self.dispatch.program, &mut self.groups[g as usize]) {
+        let group = &mut self.groups[g as usize];
+        let before = group.epochs;
+        match rule(self.dispatch.program, group) {
             Err(divergence) => self.halted = Some(Ending::Diverged(divergence)),
             Ok(()) => self.fired[Rule::WslGBarrier as usize] = true,
+        }
+        if let Some(races) = &mut self.world.memory.races {
+            races.barrier(g, group.epochs.0 != before.0, group.epochs.1 != before.1);
         }
     }
 

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::column::{self, LANES};
 use super::program::{BufferVariable, End, Program};
-use crate::outcome::{Limit, Outcome, Stuck};
 use crate::concurrency::{Agent, Arrival, Detector, Topology, Wait, arrival};
+use crate::outcome::{Limit, Outcome, Stuck};
 use crate::spirv::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
 use crate::spirv::module::Module;
 use crate::spirv::object::MAX_BYTES;
