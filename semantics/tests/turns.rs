@@ -121,14 +121,15 @@ impl Threads for Driven<'_> {
         }
     }
 
-    fn act(&mut self, thread: u32, (): &mut ()) {
+    fn act(&mut self, thread: u32, (): &mut ()) -> Turn {
         self.language.act(thread as usize);
-        self.language.settle(thread as usize);
+        self.settle(thread, &mut ())
     }
 
-    fn settle(&mut self, thread: u32, (): &mut ()) {
+    fn settle(&mut self, thread: u32, (): &mut ()) -> Turn {
         self.left[thread as usize] = false;
         self.language.settle(thread as usize);
+        self.state(thread)
     }
 
     fn meet(&mut self, group: u32, (): &mut ()) {

@@ -488,8 +488,11 @@ impl<P> Probe<'_, P> {
                     Kind::Load => 1,
                     Kind::Atomic { .. } => 2,
                 };
-                let after = cell.iter().position(|(site, _)| rank(self.sites[*site as usize].kind) > rank(kind));
-                cell.insert(after.unwrap_or(cell.len()), (self.site, Agents::One(agent, epoch)));
+                let here = (self.site, Agents::One(agent, epoch));
+                match cell.iter().position(|(site, _)| rank(self.sites[*site as usize].kind) > rank(kind)) {
+                    Some(after) => cell.insert(after, here),
+                    None => cell.push(here),
+                }
             }
         }
     }

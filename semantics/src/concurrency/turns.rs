@@ -33,10 +33,11 @@ pub trait Threads<W: ?Sized = ()> {
     fn topology(&self) -> Topology;
     /// What a thread can do: of a group that has begun and not ended.
     fn state(&self, thread: u32) -> Turn;
-    /// A turn of a thread that can step.
-    fn act(&mut self, thread: u32, watch: &mut W);
-    /// What a thread that can step does outside of its turns: when it begins, and after a meeting.
-    fn settle(&mut self, thread: u32, watch: &mut W);
+    /// A turn of a thread that can step; its state then.
+    fn act(&mut self, thread: u32, watch: &mut W) -> Turn;
+    /// What a thread that can step does outside of its turns, when it begins and after a meeting;
+    /// its state then.
+    fn settle(&mut self, thread: u32, watch: &mut W) -> Turn;
     /// What the threads of a group do together, of which none can step and some wait. Those that go
     /// on can step afterwards, be it only to wait again or to end; or some have ended, or the run is
     /// over. Otherwise they wait for ever.
@@ -97,18 +98,19 @@ fn count<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32) -> Vec<
     ready
 }
 
-/// Notes if a thread that could step cannot any more.
-fn note<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, group: u32) {
-    let state = threads.state(thread);
+/// Notes the state of a thread that could step. Gives its group if it cannot any more.
+fn note<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn) -> Option<u32> {
     if let Turn::Ready(_) = state {
-        return;
+        return None;
     }
+    let group = threads.topology().agent(thread).workgroup;
     let turns = threads.turns();
     turns.ready.remove(thread);
     if let Some((ready, live)) = turns.groups.get_mut(&group) {
         *ready -= 1;
         *live -= u32::from(state == Turn::Ended);
     }
+    Some(group)
 }
 
 /// A group meets as often as none of its threads can step, and has ended when all have. Gives the
@@ -127,7 +129,7 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
                 if on.is_empty() && threads.turns().groups.get(&group) == Some(&(0, waiting)) {
                     break;
                 }
-                settle(threads, group, &on, watch);
+                settle(threads, &on, watch);
                 released.extend(on);
             }
             _ => break,
@@ -136,11 +138,11 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
     released
 }
 
-fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, on: &[u32], watch: &mut W) {
+fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch: &mut W) {
     for &thread in on {
         if !threads.is_over() {
-            threads.settle(thread, watch);
-            note(threads, thread, group);
+            let state = threads.settle(thread, watch);
+            note(threads, thread, state);
         }
     }
 }
@@ -159,7 +161,7 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
             }
         }
         let on = count(threads, group);
-        settle(threads, group, &on, watch);
+        settle(threads, &on, watch);
         meetings(threads, group, watch);
     }
 }
@@ -167,10 +169,8 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
 /// A turn of a thread that can step, and the meetings that follow from it. Gives the threads that
 /// went on by these.
 pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, watch: &mut W) -> Vec<u32> {
-    threads.act(thread, watch);
-    let group = threads.topology().agent(thread).workgroup;
-    note(threads, thread, group);
-    meetings(threads, group, watch)
+    let state = threads.act(thread, watch);
+    note(threads, thread, state).map_or(Vec::new(), |group| meetings(threads, group, watch))
 }
 
 /// All threads take turns as a schedule says.
@@ -181,9 +181,12 @@ pub fn run<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, schedule: &Schedu
     let mut picker = Picker::new(schedule.clone());
     admit(threads, watch);
     while !threads.is_over() && !threads.turns().ready.is_empty() {
+        let running = threads.turns().groups.len();
         let thread = picker.pick(&threads.turns().ready)?;
         take(threads, thread, watch);
-        admit(threads, watch);
+        if threads.turns().groups.len() < running {
+            admit(threads, watch);
+        }
     }
     Ok(())
 }

@@ -270,12 +270,15 @@ impl Threads for Stage<'_, '_, '_> {
         }
     }
 
-    fn act(&mut self, thread: u32, (): &mut ()) {
+    fn act(&mut self, thread: u32, (): &mut ()) -> Turn {
         let Agent { workgroup, local } = self.topology.agent(thread);
         self.ending = self.world.step(self.shared, &mut self.groups[workgroup as usize], local as usize).err();
+        self.state(thread)
     }
 
-    fn settle(&mut self, _: u32, (): &mut ()) {}
+    fn settle(&mut self, thread: u32, (): &mut ()) -> Turn {
+        self.state(thread)
+    }
 
     fn meet(&mut self, group: u32, (): &mut ()) {
         self.world.meet(self.shared, &mut self.groups[group as usize]);

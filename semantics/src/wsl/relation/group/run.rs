@@ -195,6 +195,15 @@ impl<'a, 'p> Run<'a, 'p> {
         }
     }
 
+    fn state_at(&self, g: usize, t: usize) -> Turn {
+        let (thread, state) = &self.groups[g].threads[t];
+        match state {
+            State::Running => Turn::Ready(self.next[thread.number as usize]),
+            State::Waiting(_) => Turn::Waiting,
+            State::Ended => Turn::Ended,
+        }
+    }
+
     fn place_of(&self, number: u32) -> (usize, usize) {
         let Agent { workgroup, local } = self.topology.agent(number);
         (workgroup as usize, local as usize)
@@ -216,14 +225,10 @@ impl Threads for Run<'_, '_> {
 
     fn state(&self, number: u32) -> Turn {
         let (g, t) = self.place_of(number);
-        match self.groups[g].threads[t].1 {
-            State::Running => Turn::Ready(self.next[number as usize]),
-            State::Waiting(_) => Turn::Waiting,
-            State::Ended => Turn::Ended,
-        }
+        self.state_at(g, t)
     }
 
-    fn act(&mut self, number: u32, (): &mut ()) {
+    fn act(&mut self, number: u32, (): &mut ()) -> Turn {
         let (g, t) = self.place_of(number);
         if self.gated {
             self.groups[g].threads[t].0.passes = true;
@@ -231,13 +236,15 @@ impl Threads for Run<'_, '_> {
         } else {
             self.step_once(g, t);
         }
+        self.state_at(g, t)
     }
 
-    fn settle(&mut self, number: u32, (): &mut ()) {
+    fn settle(&mut self, number: u32, (): &mut ()) -> Turn {
         let (g, t) = self.place_of(number);
         if self.gated {
             self.up_to_next(g, t);
         }
+        self.state_at(g, t)
     }
 
     fn meet(&mut self, g: u32, (): &mut ()) {
