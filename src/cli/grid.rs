@@ -8,13 +8,14 @@ use serde_json::json;
 use smallstep::compute::bound;
 use smallstep::compute::given::{Assignment, Texels};
 use smallstep::run::grid::{Bound, Given, To, bind, compute_entry, texels};
+use smallstep_semantics::concurrency::{Kind, race::Site};
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::open::Possible;
-use smallstep_semantics::wsl::race::{Access, Race};
+use smallstep_semantics::wsl::race::Race;
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::texture::{Texture, is_writable};
 use smallstep_semantics::wsl::types::TypeId;
@@ -107,13 +108,13 @@ impl GridArgs {
         match ending {
             Ending::Shown(shown) => {
                 for race in &shown.races {
-                    tell!("{}", race_text(&dispatch.resources, race, place));
+                    tell!("{}", race_text(&dispatch.resources, race, dispatch.group_size(), place));
                 }
                 if !shown.complete {
                     let ways = shown.ways;
                     tell!("note: {ways} ways were followed, and there are more: see --ways");
                 }
-                Ok(running.show(&dispatch.resources, &shown))
+                Ok(running.show(dispatch, &shown))
             }
             Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), place)),
             Ending::OutOfFuel(OutOfFuel { thread, at }) => {
@@ -194,7 +195,7 @@ impl GridArgs {
                 let unspecified = fast.stats.choices > 0;
                 let shown = Shown { buffers, ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
                 tell!("note: no races were looked for; the reference does that");
-                Ok(running.show(&dispatch.resources, &shown))
+                Ok(running.show(dispatch, &shown))
             }
             Dispatched::Diverged(waiting, other) => {
                 Err(diverged((waiting.thread, waiting.place.unwrap_or_default()), (other.thread, other.place), place))
@@ -227,11 +228,12 @@ impl<'a> Running<'a> {
     }
 
     /// Prints what a run shows, and gives the code.
-    fn show(&self, resources: &[Resource], shown: &Shown) -> u8 {
+    fn show(&self, dispatch: &Dispatch, shown: &Shown) -> u8 {
+        let resources = &dispatch.resources;
         show_resources(self.program, (resources, &shown.buffers), self.values, self.json);
         let code = if shown.complete { exit::DONE } else { exit::UNCHECKED };
         if self.json {
-            show_races(resources, &shown.races, self.text);
+            show_races(resources, &shown.races, dispatch.group_size(), self.text);
             let (ways, steps, unspecified) = (shown.ways, shown.steps, shown.unspecified);
             let object = json!({"schema": 1, "kind": "summary", "outcome": "observed", "ways": ways, "steps": steps,
                 "unspecified": unspecified, "races": shown.races.len(), "complete": shown.complete, "exit": code});
@@ -345,34 +347,39 @@ fn show_texture(
     }
 }
 
-/// Prints races as JSON, with the places of both accesses.
-pub(super) fn show_races(resources: &[Resource], races: &[Race], text: &str) {
+/// Prints races as JSON, with the places of both accesses; a group has so many threads.
+pub(super) fn show_races(resources: &[Resource], races: &[Race], size: u32, text: &str) {
     for race in races {
-        let access = |a: &Access| {
-            let (line, column) = line_column(text, a.place.start);
-            json!({"thread": a.thread, "access": access_text(a), "line": line, "column": column, "span": [a.place.start, a.place.end]})
+        let access = |a: &Site<Span>| {
+            let (at, thread) = (a.instruction, thread(a, size));
+            let (line, column) = line_column(text, at.start);
+            json!({"thread": thread, "access": access_text(a), "line": line, "column": column, "span": [at.start, at.end]})
         };
-        let object = json!({"schema": 1, "kind": "race", "object": object_text(resources, race), "word": race.word,
+        let object = json!({"schema": 1, "kind": "race", "object": object_text(resources, race), "word": race.offset / 4,
             "first": access(&race.first), "second": access(&race.second)});
         say!("{object}");
     }
 }
 
-fn access_text(access: &Access) -> &'static str {
-    match (access.stores, access.atomic) {
-        (true, false) => "store",
-        (false, false) => "load",
-        (_, true) => "atomic operation",
+fn thread(access: &Site<Span>, size: u32) -> u32 {
+    access.agent.workgroup * size + access.agent.local
+}
+
+fn access_text(access: &Site<Span>) -> &'static str {
+    match access.kind {
+        Kind::Store => "store",
+        Kind::Load => "load",
+        Kind::Atomic { .. } => "atomic operation",
     }
 }
 
 fn object_text<'r>(resources: &'r [Resource], race: &Race) -> &'r str {
-    resources.get(race.object.0 as usize).map_or("threadgroup memory", |resource| resource.name.as_str())
+    resources.get(race.object as usize).map_or("threadgroup memory", |resource| resource.name.as_str())
 }
 
-/// Two accesses that race, as a sentence.
-pub(super) fn race_text(resources: &[Resource], race: &Race, place: &impl Fn(Span) -> String) -> String {
-    let access = |a: &Access| format!("the {} of thread {} at {}", access_text(a), a.thread, place(a.place));
+/// Two accesses that race, as a sentence; a group has so many threads.
+pub(super) fn race_text(resources: &[Resource], race: &Race, size: u32, place: &impl Fn(Span) -> String) -> String {
+    let access = |a: &Site<Span>| format!("the {} of thread {} at {}", access_text(a), thread(a, size), place(a.instruction));
     let object = object_text(resources, race);
-    format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.word)
+    format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.offset / 4)
 }

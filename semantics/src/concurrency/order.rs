@@ -169,6 +169,12 @@ impl Order {
         self.locations.retain(|(of, _), _| *of != object);
     }
 
+    fn fences(&self, agent: u32) -> Option<&Fences> {
+        let size = self.topology.workgroup_size();
+        let group = self.workgroups.get((agent / size) as usize)?.as_ref()?;
+        group[(agent % size) as usize].fences.as_deref()
+    }
+
     fn invocation(&mut self, agent: u32) -> &mut Invocation {
         let size = self.topology.workgroup_size();
         let (at, clocks) = ((agent / size) as usize, &self.fresh);
@@ -277,7 +283,7 @@ impl Order {
             let classes = (rules.ordered)(semantics);
             heads.push((None, classes, self.message(agent, classes)));
         }
-        if let Some(fences) = &self.invocation(agent).fences {
+        if let Some(fences) = self.fences(agent) {
             let covered = fences.released.iter().filter(|f| (rules.fence_covers)(f.classes, place.class));
             heads.extend(covered.map(|f| (Some(f.scope), f.classes, f.message.clone())));
         }
@@ -339,7 +345,7 @@ impl Order {
     /// What an acquire barrier receives of what was read before it.
     fn acquire_pending(&mut self, agent: u32, scope: Scope, classes: Classes) {
         let rules = self.rules;
-        let Some(fences) = &self.invocation(agent).fences else { return };
+        let Some(fences) = self.fences(agent) else { return };
         let fits = |p: &&Pending| p.level <= scope && p.through.is_none_or(|through| (rules.fence_covers)(classes, through));
         let received: Vec<Pending> = fences.pending.iter().filter(fits).cloned().collect();
         for p in received {

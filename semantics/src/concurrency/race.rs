@@ -231,8 +231,8 @@ impl<P: Copy + Eq + Hash> Detector<P> {
     }
 
     /// Happens-before as it stands.
-    pub fn order(&mut self) -> &mut Order {
-        &mut self.order
+    pub fn order(&self) -> &Order {
+        &self.order
     }
 
     /// An access, and the first earlier access that it races with. Where a race is undefined
@@ -280,13 +280,18 @@ impl<P: Copy + Eq + Hash> Detector<P> {
         let (topology, rules, by) = (*self.order.topology(), self.rules, self.by(access));
         let probe = Probe { agent, epoch, site: 0, by, class, clocks, topology, rules, sites: &self.sites };
         let Some(pages) = self.pages.get(&object) else { return false };
-        (offset..offset.saturating_add(bytes)).any(|at| {
-            let cell = match pages.get(&(at / PAGE)).map(|page| &page[(at % PAGE / GRANULE) as usize]) {
-                Some(Granule::Whole(cell)) => cell,
-                Some(Granule::Bytes(cells)) => &cells[(at % GRANULE) as usize],
-                None => return false,
-            };
-            cell.iter().any(|(site, agents)| self.sites[*site as usize].kind.writes() && probe.race(*site, agents).is_some())
+        let races =
+            |cell: &Cell| cell.iter().any(|(site, agents)| self.sites[*site as usize].kind.writes() && probe.race(*site, agents).is_some());
+        let end = offset.saturating_add(bytes);
+        (offset / GRANULE..end.div_ceil(GRANULE)).any(|granule| {
+            let page = pages.get(&(granule * GRANULE / PAGE));
+            match page.map(|page| &page[(granule % (PAGE / GRANULE)) as usize]) {
+                Some(Granule::Whole(cell)) => races(cell),
+                Some(Granule::Bytes(cells)) => {
+                    (0..).zip(&cells[..]).any(|(k, cell)| (offset..end).contains(&(granule * GRANULE + k)) && races(cell))
+                }
+                None => false,
+            }
         })
     }
 

@@ -112,7 +112,7 @@ fn a_planted_race_is_reported() {
             };
             // An access that another one races with may have been the last store before a later
             // one, which then is the other side.
-            let planted = shown.races.iter().any(|r| [r.first, r.second].iter().any(|a| place.contains(&(a.place.start as usize))));
+            let planted = shown.races.iter().any(|r| [r.first, r.second].iter().any(|a| place.contains(&(a.instruction.start as usize))));
             assert!(
                 planted,
                 "dispatch {seed}: no race at `{}` by {schedule:?}\n{:?}\n{}",

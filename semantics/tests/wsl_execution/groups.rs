@@ -84,7 +84,7 @@ fn a_run_may_end_at_the_first_race() {
             let (all, first) = (ended(false), ended(true));
             if races {
                 assert_eq!(first.races.len(), 1, "{schedule:?}");
-                let pair = |shown: &Shown| (shown.races[0].first.place, shown.races[0].second.place);
+                let pair = |shown: &Shown| (shown.races[0].first.instruction, shown.races[0].second.instruction);
                 assert!(pair(&all) == pair(&first) && first.steps < all.steps && !all.races.is_empty(), "{schedule:?}");
             } else {
                 assert_eq!(first, all, "{schedule:?}");

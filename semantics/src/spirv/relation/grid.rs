@@ -237,14 +237,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         }
     }
 
-    fn state_of(&self, number: u32) -> Turn {
-        match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
-            State::Acts(footprint) => Turn::Ready(footprint),
-            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
-            State::Ended => Turn::Ended,
-        }
-    }
-
     /// The invocations of a workgroup.
     fn members(&self, workgroup: u32) -> Vec<u32> {
         self.topology.instance(self.topology.number(Agent { workgroup, local: 0 }), Scope::Workgroup).collect()
@@ -505,17 +497,21 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
     }
 
     fn state(&self, number: u32) -> Turn {
-        self.state_of(number)
+        match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
+            State::Acts(footprint) => Turn::Ready(footprint),
+            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
+            State::Ended => Turn::Ended,
+        }
     }
 
     fn act(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Turn {
-        if self.apply(number, true, sink) { self.settle(number, sink) } else { self.state_of(number) }
+        if self.apply(number, true, sink) { self.settle(number, sink) } else { self.state(number) }
     }
 
     /// What an invocation does by itself up to an action that others can see, a barrier or its end.
     fn settle(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Turn {
         while self.ending.is_none() && self.apply(number, false, sink) {}
-        self.state_of(number)
+        self.state(number)
     }
 
     fn meet(&mut self, workgroup: u32, sink: &mut (dyn Sink + 's)) {

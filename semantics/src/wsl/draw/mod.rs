@@ -507,7 +507,10 @@ impl Shown {
         if let (Some(all), Some(more)) = (&mut self.depth, other.depth) {
             all.iter_mut().zip(more).for_each(|(all, more)| all.allowed = all.allowed.hull(more.allowed));
         }
-        let pair = |r: &Race| (r.first.place.min(r.second.place), r.first.place.max(r.second.place));
+        let pair = |r: &Race| {
+            let (a, b) = (r.first.instruction, r.second.instruction);
+            (a.min(b), a.max(b))
+        };
         for race in other.races {
             if !self.races.iter().any(|r| pair(r) == pair(&race)) {
                 self.races.push(race);

@@ -172,9 +172,6 @@ impl<'a> Engine<'a> for World<'a> {
         let mut stage = Stage { world: self, shared, groups: &mut running, topology, turns: Turns::default(), ending: None };
         turns::run(&mut stage, schedule, &mut ()).map_err(|what| Ending::Other(Outcome::Unsupported(what)))?;
         stage.ending.map_or(Ok(()), Err)?;
-        if let Some(races) = &mut self.memory.races {
-            running.iter().flat_map(|group| &group.threads).for_each(|(thread, _)| races.end(thread.number));
-        }
         // What threads had of their own is gone with them; nothing can point there.
         self.memory.objects.truncate(mark);
         let left = |(thread, state): &(Thread, State)| match state {

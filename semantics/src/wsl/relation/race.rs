@@ -26,31 +26,9 @@ pub const ATOMIC: Kind = Kind::Atomic { op: AtomicOp::ReadModifyWrite, scope: Sc
 /// The choices of the memory model.
 pub const RULES: Rules = Rules { settles: false, ..Rules::MODEL };
 
-/// One access of shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Access {
-    /// The thread.
-    pub thread: u32,
-    /// Whether it stores.
-    pub stores: bool,
-    /// Whether it is atomic.
-    pub atomic: bool,
-    /// Where it stands in the program.
-    pub place: Span,
-}
-
-/// A pair of accesses that race, and the first word that both access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Race {
-    /// The object.
-    pub object: ObjectId,
-    /// The word.
-    pub word: u32,
-    /// The access that came first in the schedule.
-    pub first: Access,
-    /// The other.
-    pub second: Access,
-}
+/// A pair of accesses that race, by where they stand. Objects have the numbers of
+/// [`crate::wsl::memory::Memory`]; a thread of a draw is a group of its own.
+pub type Race = concurrency::Race<Span>;
 
 /// Two numbers are enough to tell whether there is another one than a given one.
 type Two = [Option<u32>; 2];
@@ -94,7 +72,6 @@ pub struct Races {
     pub epochs: (u32, u32),
     /// Where the step stands.
     pub place: Span,
-    topology: Topology,
     detector: Detector<Span>,
     pairs: FxHashSet<(Span, Span, bool)>,
 }
@@ -143,7 +120,6 @@ impl Races {
             agent: Agent { workgroup: 0, local: 0 },
             epochs: (0, 0),
             place: Span::default(),
-            topology,
             detector: Detector::with_rules(topology, RULES),
             pairs: FxHashSet::default(),
         }
@@ -154,11 +130,6 @@ impl Races {
         let classes = [(threadgroup, Class::Workgroup), (device, Class::Uniform)];
         let classes: Vec<Class> = classes.into_iter().filter(|(fence, _)| *fence).map(|(_, class)| class).collect();
         self.detector.workgroup_barrier(group, Scope::Workgroup, &Semantics::of(Ordering::AcquireRelease, &classes));
-    }
-
-    /// All threads of a group have ended.
-    pub fn end(&mut self, group: u32) {
-        self.detector.retire(group);
     }
 
     fn access(&self, (object, word): (ObjectId, u32), space: AddressSpace, kind: Kind) -> concurrency::Access<Span> {
@@ -185,17 +156,13 @@ impl Races {
     /// An access of a word by the thread that runs. Whether it races with a store.
     pub fn word(&mut self, word: (ObjectId, u32), space: AddressSpace, kind: Kind) -> bool {
         let access = self.access(word, space, kind);
-        let side = |site: concurrency::race::Site<Span>| {
-            let (stores, atomic) = (site.kind.writes(), site.kind == ATOMIC);
-            Access { thread: self.topology.number(site.agent), stores, atomic, place: site.instruction }
-        };
         let (mut races, mut racy) = (false, false);
         self.detector.races(&access, |race| {
             races = true;
             racy |= race.first.kind.writes();
             let pair = (race.first.instruction, race.second.instruction, race.first.kind.writes());
             if self.pairs.insert(pair) && self.found.len() < MAX_RACES {
-                self.found.push(Race { object: word.0, word: word.1, first: side(race.first), second: side(race.second) });
+                self.found.push(race);
             }
         });
         if races && kind.writes() {

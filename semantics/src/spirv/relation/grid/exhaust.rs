@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::prepare::Dispatched;
 use super::{Grid, RESIDENT};
 use crate::concurrency::Schedule;
-use crate::concurrency::turns;
+use crate::concurrency::turns::{self, Threads};
 use crate::interleavings::{Budget, Exploration, Explored, Stepped, Turn, explore};
 use crate::outcome::{Limit, Outcome};
 use crate::spirv::environment::{Dispatch, Observation};
@@ -53,7 +53,7 @@ impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {
     }
 
     fn turn(&self, invocation: usize) -> Turn {
-        self.state_of(invocation as u32)
+        self.state(invocation as u32)
     }
 
     fn step(&mut self, invocation: usize) -> Stepped {

@@ -1,9 +1,9 @@
 //! Compute entry points over a grid: threads in groups, barriers by instance, schedules, races
 //! (seed 004 "Barriers and discard", "Fences and atomic operations", "Built-in Variables").
 //!
-//! Memory is sequentially consistent: threads take turns as a [`Schedule`] says,
-//! and each load sees the last store. What races is found by [`crate::wsl::race`] and is
-//! unspecified, so for a program without atomics every schedule shows the same.
+//! Memory is sequentially consistent: threads take turns as a [`Schedule`] says, and each load sees
+//! the last store. What races is unspecified ([`crate::wsl::race`]), so for a program without
+//! atomics every schedule shows the same.
 
 mod arguments;
 mod fast;
@@ -212,7 +212,7 @@ impl Dispatch<'_> {
         if bytes > crate::wsl::execution::MAX_STORES * 16 {
             return Err(Limit { what: "bytes of variables of all threads", bound: crate::wsl::execution::MAX_STORES });
         }
-        let (groups, size) = (self.group_count() as u32, self.size().iter().product());
+        let (groups, size) = (self.group_count() as u32, self.group_size());
         Ok((shared, Topology::new(groups, size, size)?))
     }
 
@@ -221,6 +221,11 @@ impl Dispatch<'_> {
             Stage::Compute(size) => size,
             Stage::Vertex | Stage::Fragment => [1; 3],
         }
+    }
+
+    /// How many threads a group has.
+    pub fn group_size(&self) -> u32 {
+        self.size().iter().fold(1, |n, &side| n.saturating_mul(side))
     }
 
     fn group_count(&self) -> u64 {
@@ -312,7 +317,10 @@ impl<'k> Pass<'k> {
         let Some(races) = &run.world.memory.races else { return };
         self.learnt.merge(&races.learnt);
         for race in &races.found {
-            let pair = |r: &Race| (r.first.place.min(r.second.place), r.first.place.max(r.second.place));
+            let pair = |r: &Race| {
+                let (a, b) = (r.first.instruction, r.second.instruction);
+                (a.min(b), a.max(b))
+            };
             if !self.shown.races.iter().any(|r| pair(r) == pair(race)) {
                 self.shown.races.push(*race);
             }
