@@ -1,6 +1,7 @@
-//! The driver of threads against a second one: random programs of reads, writes, additions, barriers
-//! and meetings of some, in groups of which few run at a time. The second keeps nothing and counts
-//! anew at every step. Both log all that is done, in order. Wrong seconds must be told apart.
+//! The driver of threads against a second one: random programs of reads, writes, additions,
+//! barriers and meetings of some, in groups of which few run at a time. The second keeps nothing
+//! and counts anew at every step. Both log all that is done, in order. Wrong seconds must be told
+//! apart.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -37,15 +37,17 @@ pub trait Threads<W: ?Sized = ()> {
     fn act(&mut self, thread: u32, watch: &mut W) -> Turn;
     /// What a thread that can step does outside of its turns, when it begins and after a meeting;
     /// its state then.
-    fn settle(&mut self, thread: u32, watch: &mut W) -> Turn;
+    fn settle(&mut self, thread: u32, _watch: &mut W) -> Turn {
+        self.state(thread)
+    }
     /// What the threads of a group do together, of which none can step and some wait. Those that go
-    /// on can step afterwards, be it only to wait again or to end; or some have ended, or the run is
-    /// over. Otherwise they wait for ever.
+    /// on can step afterwards, be it only to wait again or to end; or some have ended, or the run
+    /// is over. Otherwise they wait for ever.
     fn meet(&mut self, group: u32, watch: &mut W);
     /// The group of that number begins, the next, beside so many others; its threads can step then.
     fn begin(&mut self, group: u32, running: u32) -> Begin;
     /// All threads of a group have ended.
-    fn end(&mut self, group: u32);
+    fn end(&mut self, _group: u32) {}
     /// Whether the run is over, whoever can still step.
     fn is_over(&self) -> bool;
 }

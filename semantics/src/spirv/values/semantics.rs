@@ -1,5 +1,5 @@
-//! Scopes and memory semantics from their words: SPIR-V §3.2.25 (Memory Semantics), §3.2.27 (Scope),
-//! and what Vulkan asks of them.
+//! Scopes and memory semantics from their words: SPIR-V §3.2.25 (Memory Semantics), §3.2.27
+//! (Scope), and what Vulkan asks of them.
 
 use rspirv::spirv::MemorySemantics as Bits;
 

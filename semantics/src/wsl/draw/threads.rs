@@ -273,10 +273,6 @@ impl Threads for Stage<'_, '_, '_> {
         self.state(thread)
     }
 
-    fn settle(&mut self, thread: u32, (): &mut ()) -> Turn {
-        self.state(thread)
-    }
-
     fn meet(&mut self, group: u32, (): &mut ()) {
         self.world.meet(self.shared, &mut self.groups[group as usize]);
     }
@@ -284,8 +280,6 @@ impl Threads for Stage<'_, '_, '_> {
     fn begin(&mut self, group: u32, _: u32) -> Begin {
         if (group as usize) < self.groups.len() { Begin::Begins } else { Begin::NoMore }
     }
-
-    fn end(&mut self, _: u32) {}
 
     fn is_over(&self) -> bool {
         self.ending.is_some()

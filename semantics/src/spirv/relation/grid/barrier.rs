@@ -11,8 +11,8 @@ use crate::spirv::report;
 use crate::spirv::step::{Arrived, Part, Sink};
 use crate::undefined::{Site, Ub, Undefined};
 
-/// A dynamic instance of a barrier: which one, and the blocks that its invocation came through. What
-/// follows the barrier in its block is in the same instance as it.
+/// A dynamic instance of a barrier: which one, and the blocks that its invocation came through.
+/// What follows the barrier in its block is in the same instance as it.
 pub(super) type Instance = (u32, SmallVec<[Part; 4]>);
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {

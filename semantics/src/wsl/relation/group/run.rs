@@ -267,8 +267,6 @@ impl Threads for Run<'_, '_> {
         if (g as usize) < self.groups.len() { Begin::Begins } else { Begin::NoMore }
     }
 
-    fn end(&mut self, _: u32) {}
-
     fn is_over(&self) -> bool {
         self.halted.is_some() || self.raced()
     }
