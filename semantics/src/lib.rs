@@ -5,6 +5,7 @@
 //! they judge.
 #![forbid(unsafe_code)]
 
+pub mod concurrency;
 pub mod image;
 pub mod interleavings;
 pub mod lambda_v;

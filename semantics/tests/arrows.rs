@@ -10,6 +10,7 @@ use pretty_assertions::assert_eq;
 
 /// The modules of the crate, and those that each may name.
 const MODULES: &[(&str, &str)] = &[
+    ("concurrency", "interleavings outcome random"),
     ("image", "number undefined"),
     ("interleavings", ""),
     ("lambda_v", "number outcome random rule text undefined"),
@@ -18,11 +19,11 @@ const MODULES: &[(&str, &str)] = &[
     ("random", ""),
     ("raster", "image number"),
     ("rule", ""),
-    ("spirv", "image interleavings number outcome random raster rule text undefined"),
+    ("spirv", "concurrency image interleavings number outcome random raster rule text undefined"),
     ("text", ""),
     ("undefined", ""),
     ("uniformity", "rule spirv text wsl"),
-    ("wsl", "image interleavings number outcome random raster rule text undefined"),
+    ("wsl", "concurrency image interleavings number outcome random raster rule text undefined"),
 ];
 
 /// The engines, and those that each may name. What else is in a language names none of them, except

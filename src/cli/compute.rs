@@ -51,7 +51,7 @@ pub(crate) struct ComputeArgs {
     /// program with this name; of WGSL for the override with this name or id.
     #[arg(long, value_name = "SPECID=v")]
     pub(super) spec: Vec<Specialized>,
-    /// Who has the next turn, on the reference: round-robin, random:SEED,
+    /// Who has the next turn, on the reference: in-order, round-robin, random:SEED,
     /// or replay with invocations.
     #[arg(long, value_parser = schedule)]
     pub(super) schedule: Option<Schedule>,
@@ -64,7 +64,7 @@ pub(crate) struct ComputeArgs {
     pub(super) lenient: bool,
 }
 
-fn schedule(text: &str) -> Result<Schedule, String> {
+pub(super) fn schedule(text: &str) -> Result<Schedule, String> {
     text.replacen(':', " ", 1).parse()
 }
 

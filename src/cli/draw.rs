@@ -142,10 +142,12 @@ impl DrawArgs {
         let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(invalid)?;
         let fuel = if running.fast { grid::FAST_FUEL } else { grid::FUEL };
         let evaluation = grid.evaluation(running.fuel.unwrap_or(fuel));
+        let unsupported = || (exit::UNSUPPORTED, "unsupported: every order of the threads of a draw".to_string());
+        let schedule = grid.order().cloned().ok_or_else(unsupported)?;
         let settings = Settings {
             strategy: evaluation.strategy,
             precision: evaluation.precision,
-            schedule: grid.order(),
+            schedule,
             fuel: evaluation.fuel,
             ways: evaluation.ways,
             races: grid.looks_for_races(),
@@ -252,7 +254,7 @@ impl Running<'_> {
         self.notes(draw, shown, &chosen);
         let code = if shown.complete { exit::DONE } else { exit::UNCHECKED };
         if self.json {
-            grid::show_races(&draw.resources, &shown.races, self.text);
+            grid::show_races(&draw.resources, &shown.races, 1, self.text);
             let (ways, steps, unspecified) = (shown.ways, shown.steps, shown.unspecified);
             let object = json!({"schema": 1, "kind": "summary", "outcome": "observed", "size": [self.size.0, self.size.1], "ways": ways,
                 "steps": steps, "unspecified": unspecified, "races": shown.races.len(), "complete": shown.complete, "exit": code});
@@ -304,7 +306,7 @@ impl Running<'_> {
             tell!("note: the buffers are in doubt: a fragment that a device may or may not have stores in them");
         }
         for race in &shown.races {
-            tell!("{}", grid::race_text(&draw.resources, race, &|span| self.place(span)));
+            tell!("{}", grid::race_text(&draw.resources, race, 1, &|span| self.place(span)));
         }
         if !shown.complete {
             tell!("note: {} ways were followed, and there are more: see --ways", shown.ways);

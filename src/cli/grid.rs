@@ -8,13 +8,14 @@ use serde_json::json;
 use smallstep::compute::bound;
 use smallstep::compute::given::{Assignment, Texels};
 use smallstep::run::grid::{Bound, Given, To, bind, compute_entry, texels};
+use smallstep_semantics::concurrency::{Kind, race::Site};
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::text::{Span, line_column};
 use smallstep_semantics::wsl::group::{Dispatch, Ending, OutOfFuel, Resource, Schedule, Settings, Shown};
 use smallstep_semantics::wsl::machine::{self, Compiled, Dispatched};
 use smallstep_semantics::wsl::open::Possible;
-use smallstep_semantics::wsl::race::{Access, Race};
+use smallstep_semantics::wsl::race::Race;
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::texture::{Texture, is_writable};
 use smallstep_semantics::wsl::types::TypeId;
@@ -30,9 +31,10 @@ pub(crate) struct GridArgs {
     /// --texture has it; of a sampler 'NAME=linear edge' as --sampler has it.
     #[arg(long, value_name = "NAME=…", help_heading = "WSL")]
     pub(super) bind: Vec<Bound>,
-    /// In which order threads take their steps: in-order, round-robin, random:SEED, or all of them.
+    /// In which order threads take their steps: in-order, round-robin, random:SEED, replay with
+    /// threads, or all of them.
     #[arg(long, default_value = "in-order", value_parser = order, value_name = "in-order|round-robin|random:SEED|all", help_heading = "WSL")]
-    order: Schedule,
+    order: Order,
     /// Do not look for races: every load sees the last store.
     #[arg(long, help_heading = "WSL")]
     no_races: bool,
@@ -40,14 +42,11 @@ pub(crate) struct GridArgs {
     pub(super) evaluation: Evaluation,
 }
 
-fn order(text: &str) -> Result<Schedule, String> {
-    match text.split_once(':') {
-        None if text == "in-order" => Ok(Schedule::InOrder),
-        None if text == "round-robin" => Ok(Schedule::RoundRobin),
-        None if text == "all" => Ok(Schedule::All),
-        Some(("random", seed)) => seed.parse().map(Schedule::Random).map_err(|_| format!("\"{seed}\" is no seed: a number below 2^64 is")),
-        _ => Err(format!("\"{text}\" is none of in-order, round-robin, random:SEED and all")),
-    }
+/// An order, or every one.
+type Order = Option<Schedule>;
+
+fn order(text: &str) -> Result<Order, String> {
+    if text == "all" { Ok(None) } else { compute::schedule(text).map(Some) }
 }
 
 /// The most elements of a buffer that are printed without `--values`.
@@ -77,9 +76,9 @@ impl GridArgs {
         self.evaluation.settings(fuel)
     }
 
-    /// In which order threads take their steps.
-    pub(super) fn order(&self) -> Schedule {
-        self.order
+    /// In which order threads take their steps, if it is one.
+    pub(super) fn order(&self) -> Option<&Schedule> {
+        self.order.as_ref()
     }
 
     /// Whether races are looked for.
@@ -109,13 +108,13 @@ impl GridArgs {
         match ending {
             Ending::Shown(shown) => {
                 for race in &shown.races {
-                    tell!("{}", race_text(&dispatch.resources, race, place));
+                    tell!("{}", race_text(&dispatch.resources, race, dispatch.group_size(), place));
                 }
                 if !shown.complete {
                     let ways = shown.ways;
                     tell!("note: {ways} ways were followed, and there are more: see --ways");
                 }
-                Ok(running.show(&dispatch.resources, &shown))
+                Ok(running.show(dispatch, &shown))
             }
             Ending::Diverged(d) => Err(diverged((d.waiting, d.barrier), (d.other, d.at), place)),
             Ending::OutOfFuel(OutOfFuel { thread, at }) => {
@@ -136,7 +135,7 @@ impl GridArgs {
         Settings {
             strategy: evaluation.strategy,
             precision: evaluation.precision,
-            schedule: self.order,
+            schedule: self.order.clone(),
             fuel: evaluation.fuel,
             ways: evaluation.ways,
             races: !self.no_races,
@@ -180,7 +179,7 @@ impl GridArgs {
 
     /// By the machine: definite values, and no races are looked for.
     fn run_fast(&self, running: &Running, dispatch: &Dispatch, place: &impl Fn(Span) -> String) -> Result<u8, Failure> {
-        if self.order != Schedule::InOrder {
+        if self.order != Some(Schedule::InOrder) {
             return Err(on_reference("the machine runs threads in order"));
         }
         let compiled = Compiled::new(running.program, dispatch.entry.function).map_err(|e| on_reference(&e.to_string()))?;
@@ -196,7 +195,7 @@ impl GridArgs {
                 let unspecified = fast.stats.choices > 0;
                 let shown = Shown { buffers, ways: 1, complete: true, unspecified, steps: fast.stats.fuel, ..Shown::default() };
                 tell!("note: no races were looked for; the reference does that");
-                Ok(running.show(&dispatch.resources, &shown))
+                Ok(running.show(dispatch, &shown))
             }
             Dispatched::Diverged(waiting, other) => {
                 Err(diverged((waiting.thread, waiting.place.unwrap_or_default()), (other.thread, other.place), place))
@@ -229,11 +228,12 @@ impl<'a> Running<'a> {
     }
 
     /// Prints what a run shows, and gives the code.
-    fn show(&self, resources: &[Resource], shown: &Shown) -> u8 {
+    fn show(&self, dispatch: &Dispatch, shown: &Shown) -> u8 {
+        let resources = &dispatch.resources;
         show_resources(self.program, (resources, &shown.buffers), self.values, self.json);
         let code = if shown.complete { exit::DONE } else { exit::UNCHECKED };
         if self.json {
-            show_races(resources, &shown.races, self.text);
+            show_races(resources, &shown.races, dispatch.group_size(), self.text);
             let (ways, steps, unspecified) = (shown.ways, shown.steps, shown.unspecified);
             let object = json!({"schema": 1, "kind": "summary", "outcome": "observed", "ways": ways, "steps": steps,
                 "unspecified": unspecified, "races": shown.races.len(), "complete": shown.complete, "exit": code});
@@ -347,34 +347,39 @@ fn show_texture(
     }
 }
 
-/// Prints races as JSON, with the places of both accesses.
-pub(super) fn show_races(resources: &[Resource], races: &[Race], text: &str) {
+/// Prints races as JSON, with the places of both accesses; a group has so many threads.
+pub(super) fn show_races(resources: &[Resource], races: &[Race], size: u32, text: &str) {
     for race in races {
-        let access = |a: &Access| {
-            let (line, column) = line_column(text, a.place.start);
-            json!({"thread": a.thread, "access": access_text(a), "line": line, "column": column, "span": [a.place.start, a.place.end]})
+        let access = |a: &Site<Span>| {
+            let (at, thread) = (a.instruction, thread(a, size));
+            let (line, column) = line_column(text, at.start);
+            json!({"thread": thread, "access": access_text(a), "line": line, "column": column, "span": [at.start, at.end]})
         };
-        let object = json!({"schema": 1, "kind": "race", "object": object_text(resources, race), "word": race.word,
+        let object = json!({"schema": 1, "kind": "race", "object": object_text(resources, race), "word": race.offset / 4,
             "first": access(&race.first), "second": access(&race.second)});
         say!("{object}");
     }
 }
 
-fn access_text(access: &Access) -> &'static str {
-    match (access.stores, access.atomic) {
-        (true, false) => "store",
-        (false, false) => "load",
-        (_, true) => "atomic operation",
+fn thread(access: &Site<Span>, size: u32) -> u32 {
+    access.agent.workgroup * size + access.agent.local
+}
+
+fn access_text(access: &Site<Span>) -> &'static str {
+    match access.kind {
+        Kind::Store => "store",
+        Kind::Load => "load",
+        Kind::Atomic { .. } => "atomic operation",
     }
 }
 
 fn object_text<'r>(resources: &'r [Resource], race: &Race) -> &'r str {
-    resources.get(race.object.0 as usize).map_or("threadgroup memory", |resource| resource.name.as_str())
+    resources.get(race.object as usize).map_or("threadgroup memory", |resource| resource.name.as_str())
 }
 
-/// Two accesses that race, as a sentence.
-pub(super) fn race_text(resources: &[Resource], race: &Race, place: &impl Fn(Span) -> String) -> String {
-    let access = |a: &Access| format!("the {} of thread {} at {}", access_text(a), a.thread, place(a.place));
+/// Two accesses that race, as a sentence; a group has so many threads.
+pub(super) fn race_text(resources: &[Resource], race: &Race, size: u32, place: &impl Fn(Span) -> String) -> String {
+    let access = |a: &Site<Span>| format!("the {} of thread {} at {}", access_text(a), thread(a, size), place(a.instruction));
     let object = object_text(resources, race);
-    format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.word)
+    format!("race: {} and {} are not ordered, both of word {} of {object}", access(&race.first), access(&race.second), race.offset / 4)
 }

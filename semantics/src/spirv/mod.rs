@@ -14,9 +14,9 @@ mod values;
 use loading::{alias, check, declare, descriptors, image_operands, lenient, order};
 pub use loading::{cfg, error, float_controls, module, opcodes, specialize, subset, types};
 pub use machines::{lockstep, machine};
-pub use relation::{concurrency, draw, grid, step};
+pub use relation::{draw, grid, step};
 pub use text::{assemble, disassemble, grammar, literal, words, write};
-pub use values::{environment, memory, object, operation, shared, value};
+pub use values::{environment, memory, object, operation, semantics, shared, value};
 use values::{persistent, report};
 
 pub use check::is_atomic;
@@ -33,6 +33,7 @@ pub use step::{Config, Event, Next, Reduct, Relation, Rules, Sink, UndefinedWays
 pub use value::{Buffer, Inputs, Outputs};
 pub use words::{Instruction, Malformed, WordsError, bytes_of_words, decode, words_of_bytes};
 
+pub use crate::concurrency;
 use crate::outcome::Outcome;
 
 /// Runs a compute module: what it leaves in its storage buffers, or the undefined behaviour that it

@@ -18,9 +18,14 @@ fn diverges(case: &Case) -> bool {
         let mut resources = Resource::of(&program, entry).expect("buffers only");
         resources.iter_mut().for_each(|r| r.fill(words));
         let dispatch = group::Dispatch { program: &program, text: &text, entry, groups: [2, 1, 1], resources };
-        [Schedule::InOrder, Schedule::RoundRobin].into_iter().any(|schedule| {
-            let settings =
-                group::Settings { strategy: Strategy::First, schedule, fuel: 200_000, races: false, ..group::Settings::default() };
+        [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }].into_iter().any(|schedule| {
+            let settings = group::Settings {
+                strategy: Strategy::First,
+                schedule: Some(schedule),
+                fuel: 200_000,
+                races: false,
+                ..group::Settings::default()
+            };
             match dispatch.run(&settings) {
                 Ending::Diverged(_) => true,
                 Ending::Shown(_) | Ending::OutOfFuel(_) => false,

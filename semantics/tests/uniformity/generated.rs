@@ -198,7 +198,7 @@ fn diverges(text: &str, program: &Program) -> bool {
         let dispatch = group::Dispatch { program, text, entry, groups: [2, 1, 1], resources };
         let settings = group::Settings {
             strategy: Strategy::First,
-            schedule: Schedule::RoundRobin,
+            schedule: Some(Schedule::RoundRobin { quantum: 1 }),
             fuel: 40_000,
             races: false,
             ..group::Settings::default()

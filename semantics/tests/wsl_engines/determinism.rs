@@ -39,8 +39,8 @@ fn dispatched(seed: u64, strategy: Strategy) -> String {
     let buffers = made.bind(&program, entry).expect("its buffers are given");
     let dispatch = group::Dispatch { program: &program, text: &made.text, entry, groups: made.groups, resources: buffers };
     let mut seen = String::new();
-    for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random(seed)] {
-        let settings = group::Settings { strategy, schedule, fuel: 50_000, ways: 1, ..group::Settings::default() };
+    for schedule in [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed }] {
+        let settings = group::Settings { strategy, schedule: Some(schedule), fuel: 50_000, ways: 1, ..group::Settings::default() };
         match dispatch.run(&settings) {
             Ending::Shown(shown) => {
                 let _ = writeln!(seen, "{shown:?}");

@@ -60,8 +60,8 @@ fn generated_dispatches_show_the_same_by_every_schedule() {
         let program = program(seed, &generated);
         for strategy in [Strategy::First, Strategy::Random(seed)] {
             let fast = by_machine(&generated, &program, strategy);
-            for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random(seed)] {
-                let settings = group::Settings { strategy, schedule, ..group::Settings::default() };
+            for schedule in [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed }] {
+                let settings = group::Settings { strategy, schedule: Some(schedule.clone()), ..group::Settings::default() };
                 let how = format!("by {schedule:?} and {strategy:?}");
                 let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
                     panic!("dispatch {seed} does not end {how}\n{}", generated.text)
@@ -87,7 +87,7 @@ fn small_dispatches_show_one_result_by_every_order() {
         let generated = dispatch::small(seed);
         let program = program(seed, &generated);
         let fast = by_machine(&generated, &program, Strategy::First);
-        let settings = group::Settings { schedule: Schedule::All, ways: 3000, ..group::Settings::default() };
+        let settings = group::Settings { schedule: None, ways: 3000, ..group::Settings::default() };
         let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
             panic!("dispatch {seed} does not end\n{}", generated.text)
         };
@@ -105,14 +105,14 @@ fn a_planted_race_is_reported() {
         let generated = dispatch::racy(seed);
         let program = program(seed, &generated);
         let place = generated.race.clone().expect("there is an array to race on");
-        for schedule in [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random(seed)] {
-            let settings = group::Settings { strategy: Strategy::First, schedule, ..group::Settings::default() };
+        for schedule in [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed }] {
+            let settings = group::Settings { strategy: Strategy::First, schedule: Some(schedule.clone()), ..group::Settings::default() };
             let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
                 panic!("dispatch {seed} does not end by {schedule:?}\n{}", generated.text)
             };
             // An access that another one races with may have been the last store before a later
             // one, which then is the other side.
-            let planted = shown.races.iter().any(|r| [r.first, r.second].iter().any(|a| place.contains(&(a.place.start as usize))));
+            let planted = shown.races.iter().any(|r| [r.first, r.second].iter().any(|a| place.contains(&(a.instruction.start as usize))));
             assert!(
                 planted,
                 "dispatch {seed}: no race at `{}` by {schedule:?}\n{:?}\n{}",
@@ -135,7 +135,7 @@ fn a_race_of_a_small_dispatch_is_reported_by_every_order() {
             continue;
         }
         let program = program(seed, &generated);
-        let settings = group::Settings { schedule: Schedule::All, ways: 300, ..group::Settings::default() };
+        let settings = group::Settings { schedule: None, ways: 300, ..group::Settings::default() };
         let Ending::Shown(shown) = by_relation(&generated, &program, &settings) else {
             panic!("dispatch {seed} does not end\n{}", generated.text)
         };

@@ -20,8 +20,8 @@ fn run(text: &str, groups: [u32; 3], words: &[&[u32]], settings: &Settings) -> E
 }
 
 #[track_caller]
-fn shown(text: &str, groups: [u32; 3], words: &[&[u32]], schedule: Schedule) -> Shown {
-    match run(text, groups, words, &Settings { schedule, ways: 100_000, ..Settings::default() }) {
+fn shown(text: &str, groups: [u32; 3], words: &[&[u32]], schedule: impl Into<Option<Schedule>>) -> Shown {
+    match run(text, groups, words, &Settings { schedule: schedule.into(), ways: 100_000, ..Settings::default() }) {
         Ending::Shown(shown) => *shown,
         other => panic!("{other:?}"),
     }
@@ -31,7 +31,8 @@ fn definite(buffer: &[Possible]) -> Vec<Option<u32>> {
     buffer.iter().map(Possible::only).collect()
 }
 
-const SCHEDULES: [Schedule; 4] = [Schedule::InOrder, Schedule::RoundRobin, Schedule::Random(7), Schedule::Random(8)];
+const SCHEDULES: [Schedule; 4] =
+    [Schedule::InOrder, Schedule::RoundRobin { quantum: 1 }, Schedule::Random { seed: 7 }, Schedule::Random { seed: 8 }];
 
 const SUM: &str = "
     [numthreads(4, 1, 1)]
@@ -49,7 +50,7 @@ const SUM: &str = "
 #[test]
 fn a_reduction_sums_under_every_schedule() {
     for schedule in SCHEDULES {
-        let shown = shown(SUM, [2, 1, 1], &[&[1, 2, 3, 4, 10, 20, 30, 40], &[0, 0]], schedule);
+        let shown = shown(SUM, [2, 1, 1], &[&[1, 2, 3, 4, 10, 20, 30, 40], &[0, 0]], schedule.clone());
         assert_eq!(definite(&shown.buffers[1]), [Some(10), Some(100)], "{schedule:?}");
         assert_eq!(shown.races, []);
     }
@@ -60,7 +61,7 @@ fn without_the_barrier_it_races() {
     let text = SUM.replace("GroupMemoryBarrierWithGroupSync();", "DeviceMemoryBarrierWithGroupSync();");
     for schedule in SCHEDULES {
         // The threads meet, but the fence is not of the memory that they share.
-        let shown = shown(&text, [1, 1, 1], &[&[1, 2, 3, 4], &[0]], schedule);
+        let shown = shown(&text, [1, 1, 1], &[&[1, 2, 3, 4], &[0]], schedule.clone());
         assert!(!shown.races.is_empty(), "{schedule:?}");
         assert_eq!(definite(&shown.buffers[1]), [None], "{schedule:?}");
     }
@@ -74,7 +75,7 @@ fn a_run_may_end_at_the_first_race() {
     for (text, races) in [(racy.as_str(), true), (SUM, false)] {
         for schedule in SCHEDULES {
             let ended = |until_race| {
-                let settings = Settings { schedule, until_race, ..Settings::default() };
+                let settings = Settings { schedule: Some(schedule.clone()), until_race, ..Settings::default() };
                 match run(text, [1, 1, 1], &[&[1, 2, 3, 4], &[0]], &settings) {
                     Ending::Shown(shown) => *shown,
                     other => panic!("{other:?}"),
@@ -83,7 +84,7 @@ fn a_run_may_end_at_the_first_race() {
             let (all, first) = (ended(false), ended(true));
             if races {
                 assert_eq!(first.races.len(), 1, "{schedule:?}");
-                let pair = |shown: &Shown| (shown.races[0].first.place, shown.races[0].second.place);
+                let pair = |shown: &Shown| (shown.races[0].first.instruction, shown.races[0].second.instruction);
                 assert!(pair(&all) == pair(&first) && first.steps < all.steps && !all.races.is_empty(), "{schedule:?}");
             } else {
                 assert_eq!(first, all, "{schedule:?}");
@@ -130,11 +131,11 @@ fn atomics_count_and_do_not_race() {
         out[3 + old] = 1;
     }";
     for schedule in SCHEDULES {
-        let shown = shown(text, [1, 1, 1], &[&[0; 6]], schedule);
+        let shown = shown(text, [1, 1, 1], &[&[0; 6]], schedule.clone());
         assert_eq!(shown.races, [], "{schedule:?}");
         assert_eq!(definite(&shown.buffers[0]), [3, 3, 3, 1, 1, 1].map(Some), "{schedule:?}");
     }
-    let shown = shown(&text.replace("3", "2"), [1, 1, 1], &[&[0; 4]], Schedule::All);
+    let shown = shown(&text.replace("3", "2"), [1, 1, 1], &[&[0; 4]], None);
     assert!(shown.complete && shown.ways > 1);
     assert_eq!((definite(&shown.buffers[0]), shown.races), ([2, 2, 1, 1].map(Some).to_vec(), vec![]));
 }
@@ -147,7 +148,7 @@ fn every_schedule_shows_every_order_of_atomics() {
         InterlockedExchange(&turn, lane + 1, &old);
         out[lane] = old;
     }";
-    let all = shown(text, [1, 1, 1], &[&[9, 9]], Schedule::All);
+    let all = shown(text, [1, 1, 1], &[&[9, 9]], None);
     let of = |values: &[u32]| Possible::Values(values.to_vec());
     assert_eq!(all.buffers[0], [of(&[0, 2]), of(&[0, 1])]);
     assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9, 9]], Schedule::InOrder).buffers[0]), [Some(0), Some(1)]);
@@ -159,8 +160,8 @@ fn loads_that_race_are_unspecified_whichever_comes_first() {
         threadgroup uint x;
         if (lane == 0) out[0] = x; else x = 5;
     }";
-    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
-        let shown = shown(text, [1, 1, 1], &[&[0]], schedule);
+    for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
+        let shown = shown(text, [1, 1, 1], &[&[0]], schedule.clone());
         assert_eq!(definite(&shown.buffers[0]), [None], "{schedule:?}");
         assert_eq!(shown.races.len(), 1, "{schedule:?}");
     }
@@ -168,7 +169,7 @@ fn loads_that_race_are_unspecified_whichever_comes_first() {
     let text =
         "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) { out[0] = lane + 1; }";
     for schedule in SCHEDULES {
-        assert_eq!(shown(text, [1, 1, 1], &[&[0]], schedule).buffers[0], [Possible::Values(vec![1, 2])], "{schedule:?}");
+        assert_eq!(shown(text, [1, 1, 1], &[&[0]], schedule.clone()).buffers[0], [Possible::Values(vec![1, 2])], "{schedule:?}");
     }
 }
 
@@ -181,8 +182,8 @@ fn every_load_that_races_is_unspecified() {
         threadgroup uint y;
         if (lane == 0) { out[0] = x; out[1] = x; out[2] = y; } else { x = 5; }
     }";
-    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
-        let shown = shown(text, [1, 1, 1], &[&[9; 3]], schedule);
+    for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
+        let shown = shown(text, [1, 1, 1], &[&[9; 3]], schedule.clone());
         assert_eq!(definite(&shown.buffers[0]), [None, None, Some(0)], "{schedule:?}");
         assert_eq!(shown.races.len(), 2, "{schedule:?}: a pair of places each");
     }
@@ -192,8 +193,8 @@ fn every_load_that_races_is_unspecified() {
         x = lane + 1;
         if (lane == 1) { out[0] = x; out[1] = x; }
     }";
-    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
-        assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9; 2]], schedule).buffers[0]), [None, None], "{schedule:?}");
+    for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
+        assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9; 2]], schedule.clone()).buffers[0]), [None, None], "{schedule:?}");
     }
     // In one iteration of a loop around barriers, and only there.
     let text = "[numthreads(2, 1, 1)] compute void main(device uint[] out : register(u0), uint lane : SV_GroupIndex) {
@@ -204,8 +205,8 @@ fn every_load_that_races_is_unspecified() {
             AllMemoryBarrierWithGroupSync();
         }
     }";
-    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
-        assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9; 3]], schedule).buffers[0]), [Some(0), None, Some(7)], "{schedule:?}");
+    for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
+        assert_eq!(definite(&shown(text, [1, 1, 1], &[&[9; 3]], schedule.clone()).buffers[0]), [Some(0), None, Some(7)], "{schedule:?}");
     }
 }
 
@@ -216,8 +217,8 @@ fn an_atomic_operation_that_races_is_unspecified_whichever_comes_first() {
         uint old;
         if (lane == 0) { InterlockedAdd(&x[0], 1, &old); out[0] = old; InterlockedAdd(&x[1], 1, &old); out[1] = old; } else { plain[0] = 5; }
     }";
-    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
-        let shown = shown(text, [1, 1, 1], &[&[1, 2], &[9, 9]], schedule);
+    for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
+        let shown = shown(text, [1, 1, 1], &[&[1, 2], &[9, 9]], schedule.clone());
         assert_eq!(definite(&shown.buffers[1]), [None, Some(2)], "{schedule:?}");
     }
 }
@@ -249,12 +250,12 @@ fn orders_that_no_thread_can_tell_apart_are_one() {
         for (uint i = 0; i < 4; i++) { InterlockedAdd(&own[lane], i, &old); }
         out[lane] = old;
     }";
-    let apart = shown(text, [1, 1, 1], &[&[9; 3]], Schedule::All);
+    let apart = shown(text, [1, 1, 1], &[&[9; 3]], None);
     assert_eq!((apart.ways, apart.complete), (1, true));
     assert_eq!(definite(&apart.buffers[0]), [Some(3); 3]);
     // One of them on one word: 3! orders.
     let text = text.replace("out[lane]", "InterlockedAdd(&all, 1, &old); out[lane]");
-    let one = shown(&text, [1, 1, 1], &[&[9; 3]], Schedule::All);
+    let one = shown(&text, [1, 1, 1], &[&[9; 3]], None);
     assert_eq!((one.ways, one.complete), (6, true));
     assert_eq!(one.buffers[0], vec![Possible::Values(vec![0, 1, 2]); 3]);
 }
@@ -270,7 +271,7 @@ fn orders_and_unspecified_values_are_followed_together() {
         if (lane == 0) { if (1u / lane > 7u) { old += 10; } }
         out[lane] = old;
     }";
-    let all = shown(text, [1, 1, 1], &[&[9, 9]], Schedule::All);
+    let all = shown(text, [1, 1, 1], &[&[9, 9]], None);
     assert!(all.complete);
     assert_eq!(all.ways, 4);
     assert_eq!(all.buffers[0], [Possible::Values(vec![0, 2, 10, 12]), Possible::Values(vec![0, 1])]);
@@ -281,8 +282,8 @@ fn hostile_dispatches_end_with_a_limit() {
     let text = "[numthreads(1024, 1024, 64)] compute void main() { }";
     assert!(matches!(run(text, [u32::MAX; 3], &[], &Settings::default()), Ending::Other(Outcome::Limit(_))));
     let text = "[numthreads(2, 1, 1)] compute void main(uint lane : SV_GroupIndex) { if (lane == 1) while (true) { } }";
-    for schedule in SCHEDULES.into_iter().chain([Schedule::All]) {
-        let ending = run(text, [1; 3], &[], &Settings { fuel: 10_000, schedule, ..Settings::default() });
+    for schedule in SCHEDULES.into_iter().map(Some).chain([None]) {
+        let ending = run(text, [1; 3], &[], &Settings { fuel: 10_000, schedule: schedule.clone(), ..Settings::default() });
         let Ending::OutOfFuel(OutOfFuel { thread, at }) = ending else { panic!("{ending:?}") };
         assert_eq!(thread, 1, "{schedule:?}");
         assert!(text[at.start as usize..].starts_with("true) { }"), "{schedule:?}: {:?}", &text[at.start as usize..]);

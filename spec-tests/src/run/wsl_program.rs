@@ -150,14 +150,11 @@ impl Run<'_> {
         }
     }
 
-    fn schedule(&self) -> Ran<group::Schedule> {
-        let text = self.test.option("schedule").unwrap_or("in-order");
-        match (text, text.strip_prefix("random:").and_then(|seed| seed.parse().ok())) {
-            ("in-order", _) => Ok(group::Schedule::InOrder),
-            ("round-robin", _) => Ok(group::Schedule::RoundRobin),
-            ("all", _) => Ok(group::Schedule::All),
-            (_, Some(seed)) => Ok(group::Schedule::Random(seed)),
-            _ => Err(format!("schedule={text} is none of in-order, round-robin, all and random:SEED")),
+    /// An order, or every one.
+    fn schedule(&self) -> Ran<Option<group::Schedule>> {
+        match self.test.option("schedule").unwrap_or("in-order") {
+            "all" => Ok(None),
+            one => one.replacen(':', " ", 1).parse().map(Some),
         }
     }
 
@@ -197,7 +194,7 @@ impl Run<'_> {
         let settings = draw::Settings {
             strategy: self.strategy()?,
             precision,
-            schedule: self.schedule()?,
+            schedule: self.schedule()?.ok_or("unsupported: every order of the threads of a draw")?,
             fuel: self.number("fuel", FUEL)?,
             ways: self.number("ways", 256)? as usize,
             races: true,

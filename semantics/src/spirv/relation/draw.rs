@@ -33,11 +33,11 @@ mod vertex;
 
 use rspirv::spirv::{ExecutionModel, StorageClass};
 
+use crate::concurrency::{Schedule, Topology};
 use crate::number::Why;
 use crate::number::sets::{self, Exploration};
 use crate::outcome::Outcome;
 use crate::raster::{self, DepthBuffer, StencilBuffer};
-use crate::spirv::concurrency::{Schedule, Topology};
 use crate::spirv::environment::{Dispatch, Draw, Observation, ObservedBuffer, ObservedImage};
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::{self, Prepared, Refused, unsupported};

@@ -2,11 +2,10 @@
 //! "Shader Execution").
 //!
 //! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid
-//! writes it, by the actions of rules. A *turn* of an invocation is one action that others can see,
-//! with all that the invocation does by itself up to the next one; who has the next turn is for the
-//! [`Schedule`] to say. Rules of several invocations are in `barrier`, `race` and `quad`: the
-//! stages of a draw ([`crate::spirv::draw`]) are grids too, their workgroups quads of
-//! fragments or single vertices.
+//! writes it, by the actions of rules. A *turn* of an invocation ([`crate::concurrency::turns`]) is
+//! one action that others can see, with all that the invocation does by itself up to the next one.
+//! Rules of several invocations are in `barrier`, `race` and `quad`: the stages of a draw
+//! ([`crate::spirv::draw`]) are grids too, their workgroups quads of fragments or single vertices.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so
 //! that memory is in proportion to these. A run with equal arguments gives an equal report.
@@ -25,13 +24,13 @@ use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
-use crate::interleavings::Footprint;
+use crate::concurrency::turns::{self, Threads, Turns};
+use crate::concurrency::{Agent, Arrival, Begin, Detector, Kind, Schedule, Scope, Topology, arrival};
+use crate::interleavings::{Footprint, Turn};
 use crate::number::sets::{Sets, Unsettled};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
 use crate::spirv::check::is_atomic;
-use crate::spirv::concurrency::schedule::Ready;
-use crate::spirv::concurrency::{Agent, Arrival, Detector, Kind, Picker, Schedule, Topology, Wait, arrival};
 use crate::spirv::environment::{Dispatch, InvocationId, Observation, TimeLimit};
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op;
@@ -46,7 +45,7 @@ use crate::undefined::{Site, Undefined};
 use barrier::{barrier_release, divergent_barrier};
 use prepare::{Dispatched, Prepared};
 use quad::{divergent_derivatives, quad_derivatives};
-use work::{Begin, Finished, Work};
+use work::{Finished, Work};
 
 pub use exhaust::exhaust;
 pub(in crate::spirv) use explore::alone;
@@ -58,8 +57,6 @@ pub use weak::{Read, Shown, weakly};
 pub const RESIDENT: u32 = 1024;
 /// The most undefined behaviours that one run collects.
 pub const MAX_UNDEFINED: usize = 64;
-/// The least picks after which those that went before are forgotten.
-const REMEMBERED: u32 = 1 << 16;
 
 /// Runs a dispatch to its end, or to the first undefined behaviour.
 ///
@@ -154,14 +151,7 @@ pub(in crate::spirv) struct Grid<'m, 'r, W> {
     detector: Detector,
     /// Those of the workgroups that run.
     invocations: FxHashMap<u32, Invocation<'m>>,
-    /// Those with an action to do.
-    ready: Ready,
-    /// By workgroup that runs: how many of its invocations are ready, and how many have not ended.
-    workgroups: FxHashMap<u32, (u32, u32)>,
-    /// The first workgroup that does not run yet.
-    next_workgroup: u32,
-    /// Whether there is none after it.
-    complete: bool,
+    turns: Turns,
     /// M at the beginning of an invocation, but for its inputs.
     memory: Memory<'m>,
     instructions: u64,
@@ -212,10 +202,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             shared,
             detector: Detector::new(topology),
             invocations: FxHashMap::default(),
-            ready: Ready::default(),
-            workgroups: FxHashMap::default(),
-            next_workgroup: 0,
-            complete: false,
+            turns: Turns::default(),
             memory: Memory::load(module, 0),
             instructions: 0,
             fuel,
@@ -231,75 +218,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
 
     /// Runs all workgroups under a schedule, to their end or to one of the run.
     pub(in crate::spirv) fn go(&mut self, schedule: &Schedule, sink: &mut dyn Sink) {
-        let mut picker = Picker::new(schedule.clone());
-        let mut picked = 0u32;
-        self.admit(sink);
-        while self.ending.is_none() && !self.ready.is_empty() {
-            let invocation = match picker.pick(&self.ready) {
-                Ok(invocation) => invocation,
-                Err(what) => {
-                    self.ending = Some(Outcome::Unsupported(what));
-                    break;
-                }
-            };
-            picked += 1;
-            if picked == REMEMBERED {
-                picker.forget();
-                picked = 0;
-            }
-            self.turn_of(invocation, sink);
-            self.admit(sink);
-        }
-    }
-
-    /// Workgroups begin while there is room.
-    fn admit(&mut self, sink: &mut dyn Sink) {
-        let size = self.topology.workgroup_size();
-        while self.ending.is_none() && !self.complete {
-            let running = self.workgroups.len() as u32;
-            if running > 0 && (running + 1) * size > RESIDENT {
-                return;
-            }
-            let part = self.over.as_ref().map(|over| over.part);
-            if let Some(part) = part {
-                if self.next_workgroup > part.workgroup {
-                    self.complete = true;
-                    return;
-                }
-                self.next_workgroup = part.workgroup;
-            }
-            let locals = part.and_then(|part| part.local).map_or(0..size, |local| local..local + 1);
-            let workgroup = self.next_workgroup;
-            let mut left = self.fuel - self.instructions;
-            let begins = self.work.begin(workgroup, &mut self.shared, &mut left);
-            self.fuel = self.instructions + left;
-            match begins {
-                Ok(Begin::Begins) => {}
-                Ok(Begin::NotYet) => return,
-                Ok(Begin::NoMore) => {
-                    self.complete = true;
-                    return;
-                }
-                Err(ending) => {
-                    self.ending = Some(ending);
-                    return;
-                }
-            }
-            self.next_workgroup += 1;
-            self.shared.begin(workgroup);
-            self.workgroups.insert(workgroup, (0, locals.len() as u32));
-            for local in locals.clone() {
-                let number = self.topology.number(Agent { workgroup, local });
-                let config = self.start(workgroup, local, number);
-                self.invocations
-                    .insert(number, Invocation { config, state: State::Acts(Footprint::Local), step: 0, discarded: false, undefined: 0 });
-                self.set_ready(number);
-            }
-            for local in locals {
-                if self.ending.is_none() {
-                    self.settle(self.topology.number(Agent { workgroup, local }), sink);
-                }
-            }
+        if let Err(what) = turns::run(self, schedule, sink) {
+            self.ending = Some(Outcome::Unsupported(what));
         }
     }
 
@@ -311,92 +231,15 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         config
     }
 
-    fn set_ready(&mut self, number: u32) {
-        self.ready.insert(number);
-        if let Some((ready, _)) = self.workgroups.get_mut(&self.topology.agent(number).workgroup) {
-            *ready += 1;
-        }
-    }
-
-    /// The invocation waits or has ended.
-    fn set_unready(&mut self, number: u32, state: State) {
+    fn set(&mut self, number: u32, state: State) {
         if let Some(invocation) = self.invocations.get_mut(&number) {
             invocation.state = state;
         }
-        self.ready.remove(number);
-        if let Some((ready, live)) = self.workgroups.get_mut(&self.topology.agent(number).workgroup) {
-            *ready -= 1;
-            *live -= u32::from(matches!(state, State::Ended));
-        }
     }
 
-    /// A turn of an invocation that is ready: its action, and all that it does by itself up to the
-    /// next one. Gives those that left a barrier.
-    fn turn_of(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
-        if self.apply(number, true, sink) { self.settle(number, sink) } else { self.leave(number, sink) }
-    }
-
-    /// What an invocation does by itself up to an action that others can see, a barrier or its end.
-    /// Gives those that left a barrier by it.
-    fn settle(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
-        while self.ending.is_none() && self.apply(number, false, sink) {}
-        self.leave(number, sink)
-    }
-
-    /// After an invocation can go no further by itself: those who wait for it go on, if they can.
-    fn leave(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
-        let workgroup = self.topology.agent(number).workgroup;
-        let mut released = Vec::new();
-        while self.ending.is_none() && self.workgroups.get(&workgroup).is_some_and(|(ready, _)| *ready == 0) {
-            let members: Vec<u32> = self.topology.instance(number, crate::spirv::concurrency::Scope::Workgroup).collect();
-            if self.workgroups.get(&workgroup).is_some_and(|(_, live)| *live == 0) {
-                self.retire(workgroup, &members);
-                break;
-            }
-            if let Some(waiting) = self.waiting(&members) {
-                let (quad, rule) = match <[u32; 4]>::try_from(waiting.as_slice()) {
-                    Ok(quad) => (Some(quad), Rule::SpirvQuadDerivatives),
-                    Err(_) => (None, Rule::SpirvDivergentDerivatives),
-                };
-                match quad {
-                    _ if !self.relation.rules.applies(rule) => self.ending = Some(Outcome::Deadlock),
-                    Some(quad) => quad_derivatives(self, &quad, sink),
-                    None => divergent_derivatives(self, &waiting, sink),
-                }
-                for member in waiting {
-                    while self.ending.is_none() && self.is_ready(member) && self.apply(member, false, sink) {}
-                }
-                continue;
-            }
-            let mut instances = Vec::new();
-            let waits: Vec<Wait> = members.iter().map(|member| self.wait_of(*member, &mut instances)).collect();
-            match arrival(&waits) {
-                Arrival::Complete { .. } => {
-                    released.extend(&members);
-                    barrier_release(self, &members, sink);
-                    for member in members {
-                        while self.ending.is_none() && self.apply(member, false, sink) {}
-                    }
-                }
-                Arrival::Divergent(divergence) => divergent_barrier(self, &members, divergence, sink),
-                Arrival::Open => {
-                    self.ending = Some(Outcome::Deadlock);
-                }
-            }
-        }
-        released
-    }
-
-    fn retire(&mut self, workgroup: u32, members: &[u32]) {
-        let left = members.iter().filter_map(|member| self.invocations.remove(member));
-        let left = left.map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect();
-        self.work.end(workgroup, left);
-        self.workgroups.remove(&workgroup);
-        self.shared.end(workgroup);
-        self.detector.retire(workgroup);
-        for index in 0..self.shared.workgroup_variables() {
-            self.detector.forget(self.object(ObjectId::Workgroup { workgroup, index }));
-        }
+    /// The invocations of a workgroup.
+    fn members(&self, workgroup: u32) -> Vec<u32> {
+        self.topology.instance(self.topology.number(Agent { workgroup, local: 0 }), Scope::Workgroup).collect()
     }
 
     /// Applies a rule to an invocation that is ready, if it is one whose actions others cannot see,
@@ -488,10 +331,6 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         self.ending = Some(Outcome::Stuck(Stuck { why, at }));
     }
 
-    fn is_ready(&self, number: u32) -> bool {
-        self.invocations.get(&number).is_some_and(|invocation| matches!(invocation.state, State::Acts(_)))
-    }
-
     /// Takes an invocation to the reduct of a rule and does its actions. Whether it can go on.
     fn take(&mut self, number: u32, reduct: Reduct<'m>, sink: &mut dyn Sink) -> bool {
         let Some(invocation) = self.invocations.get(&number) else { return false };
@@ -499,7 +338,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         let agent = self.topology.agent(number);
         let id = InvocationId { workgroup: agent.workgroup, local: agent.local };
         if let Next::Awaits(awaited) = reduct.next {
-            self.set_unready(number, State::Awaits(awaited, reduct.rule));
+            self.set(number, State::Awaits(awaited, reduct.rule));
             return false;
         }
         // Lines are no instructions that execute; the OpPhi of a block are one
@@ -530,25 +369,25 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             }
             Next::Waits(next, arrived) => {
                 self.goes_on(number, next);
-                self.set_unready(number, State::Waits(arrived));
+                self.set(number, State::Waits(arrived));
                 false
             }
             Next::Awaits(_) => false,
             Next::Ends(_) => {
-                self.set_unready(number, State::Ended);
+                self.set(number, State::Ended);
                 false
             }
             Next::Discards(_) => {
                 if let Some(invocation) = self.invocations.get_mut(&number) {
                     invocation.discarded = true;
                 }
-                self.set_unready(number, State::Ended);
+                self.set(number, State::Ended);
                 false
             }
             Next::Undefined(undefined) => {
                 let site = self.site(number);
                 self.note(Undefined { at: self.work.at(&site), site: Some(Box::new(site)), ..undefined });
-                self.set_unready(number, State::Ended);
+                self.set(number, State::Ended);
                 false
             }
         }
@@ -641,9 +480,104 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         let outcome = match (&self.ending, undefined.first()) {
             (Some(Outcome::Undefined(_)) | None, Some(first)) => Outcome::Undefined(first.clone()),
             (Some(ending), _) => ending.clone(),
-            (None, None) if !self.workgroups.is_empty() || !self.complete => Outcome::Deadlock,
+            (None, None) if !self.turns.all_ended() => Outcome::Deadlock,
             (None, None) => return self.observed(),
         };
         Report::ended(outcome, undefined)
+    }
+}
+
+impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+
+    fn topology(&self) -> Topology {
+        self.topology
+    }
+
+    fn state(&self, number: u32) -> Turn {
+        match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
+            State::Acts(footprint) => Turn::Ready(footprint),
+            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
+            State::Ended => Turn::Ended,
+        }
+    }
+
+    fn act(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Turn {
+        if self.apply(number, true, sink) { self.settle(number, sink) } else { self.state(number) }
+    }
+
+    /// What an invocation does by itself up to an action that others can see, a barrier or its end.
+    fn settle(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Turn {
+        while self.ending.is_none() && self.apply(number, false, sink) {}
+        self.state(number)
+    }
+
+    fn meet(&mut self, workgroup: u32, sink: &mut (dyn Sink + 's)) {
+        let members = self.members(workgroup);
+        if let Some(waiting) = self.waiting(&members) {
+            let (quad, rule) = match <[u32; 4]>::try_from(waiting.as_slice()) {
+                Ok(quad) => (Some(quad), Rule::SpirvQuadDerivatives),
+                Err(_) => (None, Rule::SpirvDivergentDerivatives),
+            };
+            return match quad {
+                _ if !self.relation.rules.applies(rule) => self.ending = Some(Outcome::Deadlock),
+                Some(quad) => quad_derivatives(self, &quad, sink),
+                None => divergent_derivatives(self, &waiting, sink),
+            };
+        }
+        let waits: Vec<_> = members.iter().map(|&member| self.wait_of(member)).collect();
+        match arrival(&waits) {
+            Arrival::Complete => barrier_release(self, &members, sink),
+            Arrival::Divergent { waiting, other } => {
+                let (waiting, other) = ((members[waiting], &waits[waiting]), (members[other], &waits[other]));
+                divergent_barrier(self, &members, waiting, other, sink);
+            }
+            Arrival::Open => self.ending = Some(Outcome::Deadlock),
+        }
+    }
+
+    fn begin(&mut self, workgroup: u32, running: u32) -> Begin {
+        let size = self.topology.workgroup_size();
+        let part = self.over.as_ref().map(|over| over.part);
+        if running > 0 && (running + 1) * size > RESIDENT {
+            return Begin::NotYet;
+        }
+        if part.is_some_and(|part| part.workgroup < workgroup) {
+            return Begin::NoMore;
+        }
+        let mut left = self.fuel - self.instructions;
+        let begins = self.work.begin(workgroup, &mut self.shared, &mut left);
+        self.fuel = self.instructions + left;
+        match begins {
+            Ok(Begin::Begins) => {}
+            Ok(none) => return none,
+            Err(ending) => {
+                self.ending = Some(ending);
+                return Begin::NotYet;
+            }
+        }
+        self.shared.begin(workgroup);
+        for local in part.and_then(|part| part.local).map_or(0..size, |local| local..local + 1) {
+            let number = self.topology.number(Agent { workgroup, local });
+            let (config, state) = (self.start(workgroup, local, number), State::Acts(Footprint::Local));
+            self.invocations.insert(number, Invocation { config, state, step: 0, discarded: false, undefined: 0 });
+        }
+        Begin::Begins
+    }
+
+    fn end(&mut self, workgroup: u32) {
+        let left: Vec<_> = self.members(workgroup).iter().filter_map(|member| self.invocations.remove(member)).collect();
+        self.work.end(workgroup, left.into_iter().map(|Invocation { config, discarded, .. }| Finished { config, discarded }).collect());
+        self.shared.end(workgroup);
+        self.detector.retire(workgroup);
+        for index in 0..self.shared.workgroup_variables() {
+            self.detector.forget(self.object(ObjectId::Workgroup { workgroup, index }));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.ending.is_some()
     }
 }

@@ -1,7 +1,5 @@
-//! The relation, rule by rule, and what runs by it: dispatches, draws, and the order of what
-//! invocations do.
+//! The relation, rule by rule, and what runs by it: dispatches and draws.
 
-pub mod concurrency;
 pub mod draw;
 pub mod grid;
 pub mod step;

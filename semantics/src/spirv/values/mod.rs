@@ -7,5 +7,6 @@ pub mod object;
 pub mod operation;
 pub(in crate::spirv) mod persistent;
 pub(in crate::spirv) mod report;
+pub mod semantics;
 pub mod shared;
 pub mod value;

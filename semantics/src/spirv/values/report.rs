@@ -3,8 +3,8 @@
 //!
 //! Only the texts are here. What is undefined, and where, each engine finds by itself.
 
+use crate::concurrency::{Race, Wait};
 use crate::image::Image;
-use crate::spirv::concurrency::Race;
 use crate::spirv::grammar::Op;
 use crate::spirv::module::Module;
 use crate::spirv::object::Fault;
@@ -112,23 +112,19 @@ pub(in crate::spirv) fn site(module: &Module, instruction: u32, invocation: u32,
     Site { instruction, function: place.function, block: place.block, line, invocation, global, step: None, earlier: None }
 }
 
-/// What the other invocation of a divergent barrier does.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::spirv) enum Elsewhere {
-    /// It has ended.
-    Ended,
-    /// It waits at the barrier of that index.
-    Barrier(u32),
-    /// It waits at another dynamic instance of the same barrier.
-    Instance,
-}
-
-/// A barrier that some wait at, and that another never reaches, each by its GlobalInvocationId.
-pub(in crate::spirv) fn divergent_barrier(module: &Module, [x, y, z]: [u32; 3], [u, v, w]: [u32; 3], elsewhere: Elsewhere) -> String {
-    let other = match elsewhere {
-        Elsewhere::Ended => "has ended".to_string(),
-        Elsewhere::Barrier(at) => format!("waits at another, {} of instruction {at}", name(module, at)),
-        Elsewhere::Instance => "waits at it in another iteration of a loop or another call".to_string(),
+/// A barrier that some wait at, and that another never reaches, each by its GlobalInvocationId; and
+/// what the other does.
+pub(in crate::spirv) fn divergent_barrier<I>(
+    module: &Module,
+    barrier: u32,
+    [x, y, z]: [u32; 3],
+    [u, v, w]: [u32; 3],
+    other: &Wait<(u32, I)>,
+) -> String {
+    let other = match *other {
+        Wait::Barrier((at, _)) if at == barrier => "waits at it in another iteration of a loop or another call".to_string(),
+        Wait::Barrier((at, _)) => format!("waits at another, {} of instruction {at}", name(module, at)),
+        Wait::Ended | Wait::Ready => "has ended".to_string(),
     };
     format!("OpControlBarrier is reached by invocation ({x},{y},{z}) and not by all of its workgroup: invocation ({u},{v},{w}) {other}")
 }

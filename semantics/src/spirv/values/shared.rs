@@ -13,11 +13,11 @@ use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::concurrency::Class;
 use crate::number::sets::{Set, Sets, Unsettled};
 use crate::number::{Lane, Profile, Trust, Why};
 use crate::outcome::Limit;
 use crate::spirv::alias::Aliases;
-use crate::spirv::concurrency::Class;
 use crate::spirv::environment::{Dispatch, Robustness};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable, WHOLE};

@@ -47,6 +47,7 @@ use super::specialization::Specialization;
 use super::syntax::{BuiltinSemantic, Qualifier};
 use super::types::Scalar;
 use super::typing::program::Program;
+use crate::concurrency::Topology;
 use crate::image::Compare;
 use crate::number::{Inexact, Profile};
 use crate::outcome::{Limit, Outcome};
@@ -190,7 +191,7 @@ impl Default for Rules {
 }
 
 /// How a draw is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
@@ -198,7 +199,7 @@ pub struct Settings {
     /// the correctly rounded results.
     pub precision: Option<Profile>,
     /// In which order the threads take their steps: a quad after the other, or all of a stage side
-    /// by side. Not every order.
+    /// by side.
     pub schedule: Schedule,
     /// The most steps of all threads together, and places that rasterisation looks at, on all ways;
     /// what it takes to find out what terms may be counts too. Where the first way has ended,
@@ -372,9 +373,6 @@ impl<'p> Draw<'p> {
     }
 
     fn try_run(&self, settings: &Settings) -> Result<Ending, Ending> {
-        if settings.schedule == Schedule::All {
-            return Err(Ending::Other(Outcome::Unsupported("every order of the threads of a draw".into())));
-        }
         let Stages { mut vertex, mut fragment, interface } = self.stages(settings, Shared::new)?;
         vertex.iter_mut().chain([&mut fragment]).for_each(|shared| shared.tells_contexts = false);
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
@@ -447,11 +445,11 @@ impl<'p> Draw<'p> {
         push(&self.resources, &mut memory, &mut opens);
         let mut world = World::new(Common::new(self.text, settings, opens, *fuel), memory);
         let (mut races, mut found) = (Vec::new(), Known::default());
+        // No two threads of a draw are ordered: each is a group of its own.
+        let apart = Topology::new(u32::MAX - 1, 1, 1).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;
         let begin = |world: &mut World, stage: usize| {
             if settings.races {
-                let mut next = Box::<race::Races>::default();
-                next.known.clone_from(&known[stage]);
-                world.memory.races = Some(next);
+                world.memory.races = Some(Box::new(race::Races::new(apart, known[stage].clone())));
             }
         };
         let mut end = |world: &mut World, stage: usize| {
@@ -509,7 +507,10 @@ impl Shown {
         if let (Some(all), Some(more)) = (&mut self.depth, other.depth) {
             all.iter_mut().zip(more).for_each(|(all, more)| all.allowed = all.allowed.hull(more.allowed));
         }
-        let pair = |r: &Race| (r.first.place.min(r.second.place), r.first.place.max(r.second.place));
+        let pair = |r: &Race| {
+            let (a, b) = (r.first.instruction, r.second.instruction);
+            (a.min(b), a.max(b))
+        };
         for race in other.races {
             if !self.races.iter().any(|r| pair(r) == pair(&race)) {
                 self.races.push(race);

@@ -2,13 +2,15 @@
 
 use super::quad::{self, Apart};
 use super::{At, Ending, Settings};
+use crate::concurrency::turns::{self, Threads, Turns};
+use crate::concurrency::{Agent, Begin, Topology};
+use crate::interleavings::{Footprint, Turn};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use crate::text::{Span, line_column};
 use crate::wsl::entry::EntryPoint;
 use crate::wsl::execution::term::Value;
 use crate::wsl::execution::{InDraw, Instance, Shared, Stop, Thread, call_of, step};
-use crate::wsl::group::{Threads, take_turns};
 use crate::wsl::memory::{Memory, Object, ObjectId, Words};
 use crate::wsl::open::Opens;
 use crate::wsl::syntax::AddressSpace;
@@ -163,7 +165,13 @@ impl<'a> Engine<'a> for World<'a> {
             };
             running.push(Group { number, threads: threads.into_iter().map(begin).collect() });
         }
-        take_turns(self.common.settings.schedule, &mut Stage { world: self, shared, groups: &mut running })?;
+        // All groups of a stage have as many threads.
+        let each = running.first().map_or(1, |group| group.threads.len()) as u32;
+        let topology = Topology::new(running.len() as u32, each, each).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;
+        let schedule = &self.common.settings.schedule;
+        let mut stage = Stage { world: self, shared, groups: &mut running, topology, turns: Turns::default(), ending: None };
+        turns::run(&mut stage, schedule, &mut ()).map_err(|what| Ending::Other(Outcome::Unsupported(what)))?;
+        stage.ending.map_or(Ok(()), Err)?;
         // What threads had of their own is gone with them; nothing can point there.
         self.memory.objects.truncate(mark);
         let left = |(thread, state): &(Thread, State)| match state {
@@ -183,7 +191,6 @@ impl<'a> World<'a> {
 
     /// A step of a thread that runs.
     fn step(&mut self, shared: &Shared, group: &mut Group, t: usize) -> Result<(), Ending> {
-        let number = group.number;
         let (thread, state) = &mut group.threads[t];
         if thread.value().is_some() {
             *state = State::Ended;
@@ -192,7 +199,7 @@ impl<'a> World<'a> {
         self.common.spend(1, thread.number)?;
         self.steps += 1;
         if let Some(races) = &mut self.memory.races {
-            (races.thread, races.group, races.epochs) = (thread.number, number, (0, 0));
+            races.agent = Agent { workgroup: thread.number, local: 0 };
         }
         let other = |outcome| Err(Ending::Other(outcome));
         match step(shared, &mut self.memory, &mut self.common.opens, thread) {
@@ -223,10 +230,6 @@ impl<'a> World<'a> {
 
     /// What a quad does together once none of its threads runs.
     fn meet(&mut self, shared: &Shared, group: &mut Group) {
-        let waits = |t: &(Thread, State)| matches!(t.1, State::AtQuad(..));
-        if !group.threads.iter().any(waits) {
-            return;
-        }
         let (rule, goes_on) = match quad::together(shared.program, group) {
             Some(_) => (Rule::WslGQuad, self.common.settings.rules.quad),
             None => (Rule::WslGQuadApart, self.common.settings.rules.quad_apart),
@@ -236,35 +239,50 @@ impl<'a> World<'a> {
     }
 }
 
-/// The threads of a stage.
+/// The threads of a stage. A turn is a step.
 struct Stage<'s, 'w, 'p> {
     world: &'s mut World<'w>,
     shared: &'s Shared<'p>,
     groups: &'s mut [Group],
+    topology: Topology,
+    turns: Turns,
+    ending: Option<Ending>,
 }
 
 impl Threads for Stage<'_, '_, '_> {
-    type Ending = Ending;
-
-    fn groups(&self) -> usize {
-        self.groups.len()
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
     }
 
-    fn threads(&self, g: usize) -> usize {
-        self.groups[g].threads.len()
+    fn topology(&self) -> Topology {
+        self.topology
     }
 
-    fn runs(&self, g: usize, t: usize) -> bool {
-        self.groups[g].threads[t].1 == State::Running
+    fn state(&self, thread: u32) -> Turn {
+        let Agent { workgroup, local } = self.topology.agent(thread);
+        match self.groups[workgroup as usize].threads[local as usize].1 {
+            State::Running => Turn::Ready(Footprint::Everything),
+            State::AtQuad(..) => Turn::Waiting,
+            State::Ended | State::Discarded => Turn::Ended,
+        }
     }
 
-    fn step(&mut self, g: usize, t: usize) -> Result<(), Ending> {
-        self.world.step(self.shared, &mut self.groups[g], t)
+    fn act(&mut self, thread: u32, (): &mut ()) -> Turn {
+        let Agent { workgroup, local } = self.topology.agent(thread);
+        self.ending = self.world.step(self.shared, &mut self.groups[workgroup as usize], local as usize).err();
+        self.state(thread)
     }
 
-    fn meet(&mut self, g: usize) -> Result<(), Ending> {
-        self.world.meet(self.shared, &mut self.groups[g]);
-        Ok(())
+    fn meet(&mut self, group: u32, (): &mut ()) {
+        self.world.meet(self.shared, &mut self.groups[group as usize]);
+    }
+
+    fn begin(&mut self, group: u32, _: u32) -> Begin {
+        if (group as usize) < self.groups.len() { Begin::Begins } else { Begin::NoMore }
+    }
+
+    fn is_over(&self) -> bool {
+        self.ending.is_some()
     }
 }
 

@@ -3,12 +3,15 @@
 //! Two accesses of one word by different threads race if one of them is a store, they are not both
 //! atomic, and neither *happens before* the other. Only a barrier orders threads: those of one
 //! group, for the memory that its fence is of. Atomics order nothing. A load that races gives an
-//! unspecified value, and so does memory after stores that race.
+//! unspecified value, and so does memory after stores that race. So all races are looked for
+//! ([`crate::concurrency::race`]): a barrier is one of its group, which releases and acquires the
+//! classes of its fence, and atomics are relaxed.
 //!
 //! So whether a load races depends on the stores of its word by others, not on the order of the
 //! run: the stores that race are learnt ([`Races::learnt`]) and given to the next run, in which
 //! what reads before such a store races as what reads after it does.
 
+use crate::concurrency::{self, Agent, AtomicOp, Class, Detector, Kind, Ordering, Rules, Scope, Semantics, Topology};
 use crate::text::Span;
 use crate::wsl::memory::ObjectId;
 use crate::wsl::syntax::AddressSpace;
@@ -17,40 +20,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The most racing pairs that are reported.
 pub const MAX_RACES: usize = 1000;
 
-/// One access of shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Access {
-    /// The thread.
-    pub thread: u32,
-    /// Its group.
-    group: u32,
-    /// The barriers that the group has passed whose fence is of this memory.
-    epoch: u32,
-    /// Whether it stores.
-    pub stores: bool,
-    /// Whether it is atomic.
-    pub atomic: bool,
-    /// Where it stands in the program.
-    pub place: Span,
-}
+/// How an atomic operation accesses its word.
+pub const ATOMIC: Kind = Kind::Atomic { op: AtomicOp::ReadModifyWrite, scope: Scope::Device, semantics: Semantics::RELAXED };
 
-/// A pair of accesses that race, and the first word that both access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Race {
-    /// The object.
-    pub object: ObjectId,
-    /// The word.
-    pub word: u32,
-    /// The access that came first in the schedule.
-    pub first: Access,
-    /// The other.
-    pub second: Access,
-}
+/// The choices of the memory model.
+pub const RULES: Rules = Rules { settles: false, ..Rules::MODEL };
 
-/// Accesses of one word: of those from one place as many as tell whether a later one races with any
-/// of them.
-#[derive(Clone, Debug, Default)]
-struct Accesses(Vec<Access>);
+/// A pair of accesses that race, by where they stand. Objects have the numbers of
+/// [`crate::wsl::memory::Memory`]; a thread of a draw is a group of its own.
+pub type Race = concurrency::Race<Span>;
 
 /// Two numbers are enough to tell whether there is another one than a given one.
 type Two = [Option<u32>; 2];
@@ -78,75 +56,39 @@ struct Stores {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known(FxHashMap<(ObjectId, u32, bool), Stores>);
 
-#[derive(Clone, Debug, Default)]
-struct Shadow {
-    stores: Accesses,
-    loads: Accesses,
-}
-
 /// What was accessed, and what of it races.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Races {
     /// The racing pairs, each pair of places once.
     pub found: Vec<Race>,
     /// The stores that are known to race, from other runs.
-    pub known: Known,
-    /// The stores that race in this run.
+    known: Known,
+    /// The stores that race in this run with what came before them.
     pub learnt: Known,
     /// The thread that runs.
-    pub thread: u32,
-    /// Its group.
-    pub group: u32,
+    pub agent: Agent,
     /// The barriers that its group has passed: with a fence of threadgroup memory,
     /// and of device memory.
     pub epochs: (u32, u32),
     /// Where the step stands.
     pub place: Span,
-    shadow: FxHashMap<(ObjectId, u32), Shadow>,
+    detector: Detector<Span>,
     pairs: FxHashSet<(Span, Span, bool)>,
 }
 
-impl Access {
-    /// Whether two accesses of one word race.
-    fn races(&self, other: &Access) -> bool {
-        let ordered = self.thread == other.thread || (self.group == other.group && self.epoch != other.epoch);
-        (self.stores || other.stores) && !ordered && !(self.atomic && other.atomic)
-    }
-}
-
-impl Accesses {
-    /// Whatever comes later and races with the access then races with one of these from its place:
-    /// of one group those since its last barrier, of them two threads; and of two other groups.
-    fn add(&mut self, access: Access) {
-        let alike = |a: &Access| a.place == access.place && a.stores == access.stores && a.atomic == access.atomic;
-        self.0.retain(|a| !(alike(a) && a.group == access.group && a.epoch != access.epoch));
-        let (mut groups, mut threads) = (Two::default(), Two::default());
-        for other in self.0.iter().filter(|a| alike(a)) {
-            if other.group == access.group {
-                add(&mut threads, other.thread);
-            } else {
-                add(&mut groups, other.group);
-            }
-        }
-        if groups[1].is_none() && add(&mut threads, access.thread) {
-            self.0.push(access);
-        }
-    }
-}
-
 impl Known {
-    fn add(&mut self, object: ObjectId, word: u32, store: &Access) {
-        let stores = self.0.entry((object, word, store.atomic)).or_default();
-        add(&mut stores.groups, store.group);
-        add(stores.threads.entry((store.group, store.epoch)).or_default(), store.thread);
+    fn add(&mut self, word: (ObjectId, u32), atomic: bool, by: Agent, epoch: u32) {
+        let stores = self.0.entry((word.0, word.1, atomic)).or_default();
+        add(&mut stores.groups, by.workgroup);
+        add(stores.threads.entry((by.workgroup, epoch)).or_default(), by.local);
     }
 
     /// Whether an access that reads races with one of these.
-    fn races(&self, object: ObjectId, word: u32, access: &Access) -> bool {
-        let kinds: &[bool] = if access.atomic { &[false] } else { &[false, true] };
-        kinds.iter().filter_map(|&atomic| self.0.get(&(object, word, atomic))).any(|stores| {
-            let beside = stores.threads.get(&(access.group, access.epoch));
-            another(&stores.groups, access.group) || beside.is_some_and(|threads| another(threads, access.thread))
+    fn races(&self, word: (ObjectId, u32), atomic: bool, by: Agent, epoch: u32) -> bool {
+        let kinds: &[bool] = if atomic { &[false] } else { &[false, true] };
+        kinds.iter().filter_map(|&atomic| self.0.get(&(word.0, word.1, atomic))).any(|stores| {
+            let beside = stores.threads.get(&(by.workgroup, epoch));
+            another(&stores.groups, by.workgroup) || beside.is_some_and(|threads| another(threads, by.local))
         })
     }
 
@@ -169,39 +111,63 @@ impl Known {
 }
 
 impl Races {
-    /// An access by the thread that runs; its words are then given to [`Races::word`].
-    pub fn access(&self, space: AddressSpace, stores: bool, atomic: bool) -> Access {
-        let epoch = if space == AddressSpace::Threadgroup { self.epochs.0 } else { self.epochs.1 };
-        Access { thread: self.thread, group: self.group, epoch, stores, atomic, place: self.place }
+    /// Nothing was accessed; these stores are known to race.
+    pub fn new(topology: Topology, known: Known) -> Races {
+        Races {
+            found: Vec::new(),
+            known,
+            learnt: Known::default(),
+            agent: Agent { workgroup: 0, local: 0 },
+            epochs: (0, 0),
+            place: Span::default(),
+            detector: Detector::with_rules(topology, RULES),
+            pairs: FxHashSet::default(),
+        }
     }
 
-    /// Whether a word of an access that is not made yet would race with a store.
-    pub fn races_with(&self, object: ObjectId, word: u32, access: Access) -> bool {
-        let racy = self.shadow.get(&(object, word)).is_some_and(|shadow| shadow.stores.0.iter().any(|earlier| earlier.races(&access)));
-        racy || self.reads_what_races(object, word, access)
+    /// All threads of a group pass a barrier with a fence of this memory.
+    pub fn barrier(&mut self, group: u32, threadgroup: bool, device: bool) {
+        let classes = [(threadgroup, Class::Workgroup), (device, Class::Uniform)];
+        let classes: Vec<Class> = classes.into_iter().filter(|(fence, _)| *fence).map(|(_, class)| class).collect();
+        self.detector.workgroup_barrier(group, Scope::Workgroup, &Semantics::of(Ordering::AcquireRelease, &classes));
+    }
+
+    fn access(&self, (object, word): (ObjectId, u32), space: AddressSpace, kind: Kind) -> concurrency::Access<Span> {
+        let class = if space == AddressSpace::Threadgroup { Class::Workgroup } else { Class::Uniform };
+        let (agent, offset, instruction) = (self.agent, 4 * u64::from(word), self.place);
+        concurrency::Access { agent, object: object.0, offset, bytes: 4, class, kind, instruction }
+    }
+
+    fn epoch(&self, space: AddressSpace) -> u32 {
+        if space == AddressSpace::Threadgroup { self.epochs.0 } else { self.epochs.1 }
+    }
+
+    /// Whether an access of a word that is not made yet would race with a store.
+    pub fn races_with(&self, word: (ObjectId, u32), space: AddressSpace, kind: Kind) -> bool {
+        self.detector.races_with_a_write(&self.access(word, space, kind)) || self.reads_what_races(word, space, kind)
     }
 
     /// Whether an access reads what is known to race. What a store leaves is told
     /// from what was there.
-    fn reads_what_races(&self, object: ObjectId, word: u32, access: Access) -> bool {
-        (!access.stores || access.atomic) && self.known.races(object, word, &access)
+    fn reads_what_races(&self, word: (ObjectId, u32), space: AddressSpace, kind: Kind) -> bool {
+        kind != Kind::Store && self.known.races(word, kind == ATOMIC, self.agent, self.epoch(space))
     }
 
-    /// One word of an access. Whether it races with a store.
-    pub fn word(&mut self, object: ObjectId, word: u32, access: Access) -> bool {
-        let shadow = self.shadow.entry((object, word)).or_default();
-        let mut racy = false;
-        for first in shadow.stores.0.iter().chain(&shadow.loads.0).filter(|earlier| earlier.races(&access)) {
-            racy |= first.stores;
-            for store in [first, &access].into_iter().filter(|a| a.stores) {
-                self.learnt.add(object, word, store);
+    /// An access of a word by the thread that runs. Whether it races with a store.
+    pub fn word(&mut self, word: (ObjectId, u32), space: AddressSpace, kind: Kind) -> bool {
+        let access = self.access(word, space, kind);
+        let (mut races, mut racy) = (false, false);
+        self.detector.races(&access, |race| {
+            races = true;
+            racy |= race.first.kind.writes();
+            let pair = (race.first.instruction, race.second.instruction, race.first.kind.writes());
+            if self.pairs.insert(pair) && self.found.len() < MAX_RACES {
+                self.found.push(race);
             }
-            if self.pairs.insert((first.place, access.place, first.stores)) && self.found.len() < MAX_RACES {
-                self.found.push(Race { object, word, first: *first, second: access });
-            }
+        });
+        if races && kind.writes() {
+            self.learnt.add(word, kind == ATOMIC, self.agent, self.epoch(space));
         }
-        let alike = if access.stores { &mut shadow.stores } else { &mut shadow.loads };
-        alike.add(access);
-        racy || self.reads_what_races(object, word, access)
+        racy || self.reads_what_races(word, space, kind)
     }
 }

@@ -4,6 +4,7 @@
 //! Every size and alignment is a multiple of 4 bytes (see [`crate::wsl::layout`]), so no access
 //! touches part of a word.
 
+use crate::concurrency::Kind;
 use crate::wsl::meaning::{Lanes, Op};
 use crate::wsl::open::{Opens, Possible, Word};
 use crate::wsl::race::Races;
@@ -82,7 +83,7 @@ impl Memory {
     /// hold that many there. Words that race are unspecified.
     pub fn loaded(&self, opens: &mut Opens, at: Address, words: u32) -> Option<Words> {
         let mut loaded = self.read(opens, at, words)?;
-        for k in self.races_with(opens, at, words, false, false) {
+        for k in self.races_with(opens, at, words, Kind::Load) {
             loaded[k as usize] = opens.leaf(None, Scalar::Uint, loaded[k as usize].definite().unwrap_or(0));
         }
         Some(loaded)
@@ -91,7 +92,7 @@ impl Memory {
     /// Stores words at an address, not atomically; none if the object does not hold that many
     /// there. Of words that race with other stores it is unspecified which value they keep.
     pub fn store(&mut self, opens: &mut Opens, at: Address, value: &[Word]) -> Option<()> {
-        let racing = self.racing(opens, at, value.len() as u32, true, false);
+        let racing = self.racing(opens, at, value.len() as u32, Kind::Store);
         if racing.is_empty() {
             return self.write(opens, at, value);
         }
@@ -109,32 +110,30 @@ impl Memory {
     }
 
     /// Notes an access.
-    pub fn note(&mut self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) {
+    pub fn note(&mut self, opens: &Opens, at: Address, words: u32, kind: Kind) {
         if self.races.is_some() {
-            self.racing(opens, at, words, stores, atomic);
+            self.racing(opens, at, words, kind);
         }
     }
 
     /// Which words of an access that is not made yet would race with a store.
-    pub fn races_with(&self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) -> Vec<u32> {
+    pub fn races_with(&self, opens: &Opens, at: Address, words: u32, kind: Kind) -> Vec<u32> {
         let space = self.object(at.object).space;
         let shared = matches!(space, AddressSpace::Device | AddressSpace::Threadgroup);
         let Some(races) = self.races.as_ref().filter(|_| shared) else { return Vec::new() };
         let offsets = self.offsets(opens, at).unwrap_or_default();
-        let access = races.access(space, stores, atomic);
-        (0..words).filter(|k| offsets.iter().any(|o| races.races_with(at.object, o / 4 + k, access))).collect()
+        (0..words).filter(|k| offsets.iter().any(|o| races.races_with((at.object, o / 4 + k), space, kind))).collect()
     }
 
     /// Notes an access, and says which of its words race with a store.
-    fn racing(&mut self, opens: &Opens, at: Address, words: u32, stores: bool, atomic: bool) -> Vec<u32> {
+    fn racing(&mut self, opens: &Opens, at: Address, words: u32, kind: Kind) -> Vec<u32> {
         let space = self.object(at.object).space;
         if self.races.is_none() || !matches!(space, AddressSpace::Device | AddressSpace::Threadgroup) {
             return Vec::new();
         }
         let offsets = self.offsets(opens, at).unwrap_or_default();
         let Some(races) = &mut self.races else { return Vec::new() };
-        let access = races.access(space, stores, atomic);
-        (0..words).filter(|k| offsets.iter().fold(false, |racy, o| races.word(at.object, o / 4 + k, access) | racy)).collect()
+        (0..words).filter(|k| offsets.iter().fold(false, |racy, o| races.word((at.object, o / 4 + k), space, kind) | racy)).collect()
     }
 
     /// The words at an address, without any notice; none if the object does not

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::spirv::concurrency::{Scope, Semantics};
+use crate::concurrency::{Scope, Semantics};
 use crate::spirv::module::Module;
 use crate::spirv::operation::{Calculator, Operation, Shape};
 

@@ -16,12 +16,12 @@ use rustc_hash::FxHashMap;
 
 use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
+use crate::concurrency::{Agent, Begin};
 use crate::number::{Expected, Inexact, Interval, Profile, Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::{self, DepthBuffer, Doubt, Fragment, Interpolation, Setup, StencilBuffer, Topology, Triangle};
-use crate::spirv::concurrency::Agent;
 use crate::spirv::environment::{Draw, Observation};
-use crate::spirv::grid::work::{Begin, Finished, Work};
+use crate::spirv::grid::work::{Finished, Work};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable};
 use crate::spirv::shared::Shared;

@@ -4,9 +4,9 @@
 
 use rspirv::spirv::{BuiltIn, Decoration, GlslStd450Op as Glsl, StorageClass};
 
+use crate::concurrency::Scope;
 use crate::outcome::Limit;
 use crate::raster::Interpolation;
-use crate::spirv::concurrency::Scope;
 use crate::spirv::grammar::Op;
 use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::module::{EntryPoint, Module, Variable, WHOLE};

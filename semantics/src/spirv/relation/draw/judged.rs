@@ -3,9 +3,9 @@
 
 use super::fragment::{Explorer, Judged};
 use super::{Before, By, DrawObservation, before, dispatch};
+use crate::concurrency::Topology;
 use crate::number::sets::Exploration;
 use crate::outcome::Outcome;
-use crate::spirv::concurrency::Topology;
 use crate::spirv::environment::{Draw, Observation};
 use crate::spirv::grid::prepare::{self, Refused};
 use crate::spirv::module::{EntryPoint, Module};

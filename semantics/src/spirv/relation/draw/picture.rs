@@ -5,14 +5,14 @@
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
 use super::{DrawObservation, before, dispatch};
+use crate::concurrency::{Agent, Begin, Schedule};
 use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
 use crate::raster;
-use crate::spirv::concurrency::{Agent, Schedule};
 use crate::spirv::environment::{Draw, Observation, ObservedBuffer, ObservedImage};
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::Refused;
-use crate::spirv::grid::work::{Begin, Work};
+use crate::spirv::grid::work::Work;
 use crate::spirv::lockstep::{Broken, FragmentProgram, Quads};
 use crate::spirv::module::{EntryPoint, Module, Variable};
 use crate::spirv::step::Relation;

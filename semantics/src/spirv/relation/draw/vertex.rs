@@ -5,15 +5,15 @@ use rspirv::spirv::{BuiltIn, StorageClass};
 use rustc_hash::FxHashMap;
 
 use super::interface::{self, Place, Slot};
+use crate::concurrency::{Agent, Begin};
 use crate::image::{Numeric, unpack, unpack_allowed};
 use crate::number::integer::{mask, signed};
 use crate::number::{Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::Topology;
-use crate::spirv::concurrency::Agent;
 use crate::spirv::environment::{Attribute, Draw, Observation, Rate, Robustness};
 use crate::spirv::grid::prepare::{Refused, unsupported};
-use crate::spirv::grid::work::{Begin, Finished, Work};
+use crate::spirv::grid::work::{Finished, Work};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable};
 use crate::spirv::report;

@@ -4,14 +4,15 @@
 use std::ops::ControlFlow;
 
 use super::prepare::Dispatched;
-use super::{Grid, RESIDENT, State};
+use super::{Grid, RESIDENT};
+use crate::concurrency::Schedule;
+use crate::concurrency::turns::{self, Threads};
 use crate::interleavings::{Budget, Exploration, Explored, Stepped, Turn, explore};
 use crate::outcome::{Limit, Outcome};
-use crate::spirv::concurrency::Schedule;
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
-use crate::spirv::step::Relation;
+use crate::spirv::step::{Relation, Sink};
 
 /// Runs a small dispatch under one schedule of each class of equivalent ones, and shows how each
 /// ends with the schedule that replays it.
@@ -40,7 +41,7 @@ pub fn exhaust(
     let start = || -> Grid<'_, '_, Dispatched<'_>> {
         let grid = Grid::new(module, dispatch, relation).ok().and_then(Result::ok);
         let mut grid = grid.expect("the same arguments were accepted before");
-        grid.admit(&mut ());
+        turns::admit(&mut grid, &mut () as &mut dyn Sink);
         grid
     };
     Ok(explore(start, budget, |grid: &Grid<'_, '_, _>, steps| visit(&grid.report().outcome, &Schedule::Replay(steps))))
@@ -52,15 +53,11 @@ impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {
     }
 
     fn turn(&self, invocation: usize) -> Turn {
-        match self.invocations.get(&(invocation as u32)).map_or(State::Ended, |i| i.state) {
-            State::Acts(footprint) => Turn::Ready(footprint),
-            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
-            State::Ended => Turn::Ended,
-        }
+        self.state(invocation as u32)
     }
 
     fn step(&mut self, invocation: usize) -> Stepped {
-        let released = self.turn_of(invocation as u32, &mut ()).into_iter().map(|member| member as usize).collect();
-        Stepped { released, stop: self.ending.is_some() }
+        let released = turns::take(self, invocation as u32, &mut () as &mut dyn Sink);
+        Stepped { released: released.into_iter().map(|member| member as usize).collect(), stop: self.ending.is_some() }
     }
 }

@@ -21,11 +21,11 @@ use super::observe::{Doubtful, Report};
 use super::prepare::Dispatched;
 use super::work::Work;
 use super::{Grid, Over, Part};
+use crate::concurrency::{Schedule, Turns};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
 use crate::number::{Expected, Lane, Why};
 use crate::outcome::Outcome;
 use crate::spirv::check::is_atomic;
-use crate::spirv::concurrency::Schedule;
 use crate::spirv::environment::Dispatch;
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op;
@@ -138,6 +138,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     /// Runs a part over sets; what it accesses of memory that can be written.
     fn over_sets(&mut self, sets: &mut Sets, part: Part) -> Result<Vec<(Extent, bool)>, Unsettled> {
         self.shared.over(sets)?;
+        self.turns = Turns::from(part.workgroup);
         self.over = Some(Box::new(Over { sets: RefCell::new(sets.clone()), part, accesses: Vec::new(), unsettled: None }));
         self.go(&Schedule::default(), &mut ());
         let outcome = self.report().outcome;

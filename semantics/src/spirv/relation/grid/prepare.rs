@@ -7,10 +7,10 @@ use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageC
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::quad::Order;
-use super::work::{Begin, Work};
+use super::work::Work;
+use crate::concurrency::{Agent, Begin, Scope, Semantics, Topology};
 use crate::number::Trust;
 use crate::outcome::{Limit, Outcome};
-use crate::spirv::concurrency::{Agent, Scope, Semantics, Topology};
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::grammar::{self, Op};
 use crate::spirv::memory::{Pointer, is_own};

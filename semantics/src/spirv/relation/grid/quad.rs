@@ -75,7 +75,6 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
         let Some(invocation) = self.invocations.get_mut(&number) else { return };
         let State::Awaits(awaited, of) = invocation.state else { return };
         invocation.state = State::Acts(Footprint::Local);
-        self.set_ready(number);
         let Some(invocation) = self.invocations.get(&number) else { return };
         let next: Option<Next<'m>> = (awaited.resume)(&self.env(number), &invocation.config, derivatives);
         match next {

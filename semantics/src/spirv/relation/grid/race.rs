@@ -3,9 +3,9 @@
 
 use super::Grid;
 use super::work::Work;
+use crate::concurrency::{Access, Agent, AtomicOp, Kind, Race};
 use crate::interleavings::Footprint;
 use crate::rule::Rule;
-use crate::spirv::concurrency::{Access, Agent, AtomicOp, Kind, Race};
 use crate::spirv::report;
 use crate::spirv::shared::{Extent, ObjectId};
 use crate::spirv::step::{Action, Sink};

@@ -1,5 +1,5 @@
 //! All executions of a small dispatch that the memory model allows
-//! ([`crate::spirv::concurrency::weak`]).
+//! ([`crate::concurrency::weak`]).
 //!
 //! The grid runs by its rules, with what each atomic reads put into memory before its turn. Races
 //! are looked for in the execution, not in the order of turns.
@@ -7,17 +7,18 @@
 use super::prepare::Dispatched;
 use super::work::Work;
 use super::{Grid, RESIDENT, race};
+use crate::concurrency::axioms::{Deed, Event, Execution, Location};
+use crate::concurrency::turns;
+use crate::concurrency::weak::{Agents, Done, Upcoming, enumerate};
+use crate::concurrency::{Access, Agent, Class, Kind, Race, Rules};
 use crate::interleavings::{Budget, Exploration};
 use crate::outcome::Outcome;
-use crate::spirv::concurrency::axioms::{Deed, Event, Execution, Location};
-use crate::spirv::concurrency::weak::{Agents, Done, Upcoming, enumerate};
-use crate::spirv::concurrency::{Access, Agent, Class, Kind, Race, Rules};
 use crate::spirv::environment::{Dispatch, InvocationId, Observation};
 use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
 use crate::spirv::shared::{Cell, Extent, ObjectId};
 use crate::spirv::step::run::only;
-use crate::spirv::step::{Action, Arrived, Next, Relation};
+use crate::spirv::step::{Action, Arrived, Next, Relation, Sink};
 use crate::spirv::value::Scalar;
 use crate::undefined::Site;
 
@@ -59,7 +60,7 @@ pub fn weakly(
         _ => return Ok((Vec::new(), Exploration::default())),
     };
     grid.log = Some(Box::default());
-    grid.admit(&mut ());
+    turns::admit(&mut grid, &mut () as &mut dyn Sink);
     let topology = grid.topology;
     let same = |a: &Outcome<Observation>, b: &Outcome<Observation>| match (a, b) {
         (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers && a.images == b.images,
@@ -138,10 +139,11 @@ impl<'m> Agents for Grid<'m, '_, Dispatched<'m>> {
 
     fn ready(&self) -> Vec<u32> {
         let mut found = Vec::new();
-        let mut from = if self.ending.is_none() { self.ready.from(0) } else { None };
+        let ready = self.turns.ready();
+        let mut from = if self.ending.is_none() { ready.from(0) } else { None };
         while let Some(invocation) = from {
             found.push(invocation);
-            from = self.ready.from(invocation + 1);
+            from = ready.from(invocation + 1);
         }
         found
     }
@@ -171,8 +173,8 @@ impl<'m> Agents for Grid<'m, '_, Dispatched<'m>> {
         if let Some(log) = &mut self.log {
             log.accesses.clear();
         }
-        self.turn_of(agent, &mut ());
-        self.admit(&mut ());
+        turns::take(self, agent, &mut () as &mut dyn Sink);
+        turns::admit(self, &mut () as &mut dyn Sink);
         self.log.as_mut().map(|log| std::mem::take(&mut log.done)).unwrap_or_default()
     }
 

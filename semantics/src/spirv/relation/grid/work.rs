@@ -1,22 +1,11 @@
 //! What the invocations of a grid come from and go to: a dispatch, or a stage of a draw.
 
+use crate::concurrency::{Agent, Begin};
 use crate::outcome::Outcome;
-use crate::spirv::concurrency::Agent;
 use crate::spirv::environment::Observation;
 use crate::spirv::shared::Shared;
 use crate::spirv::step::Config;
 use crate::undefined::Site;
-
-/// Whether another workgroup begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::spirv) enum Begin {
-    /// It does.
-    Begins,
-    /// Not before others have ended.
-    NotYet,
-    /// There is none.
-    NoMore,
-}
 
 /// An invocation that has ended.
 #[derive(Clone, Debug)]

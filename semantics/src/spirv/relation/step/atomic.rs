@@ -4,9 +4,9 @@
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 use super::{Action, Config, Env, Next, Row, memory, row};
+use crate::concurrency::{AtomicOp, Scope, Semantics};
 use crate::number::{Trust, Why};
 use crate::rule::Rule;
-use crate::spirv::concurrency::{AtomicOp, Scope, Semantics};
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::Value;
 use crate::spirv::object::Operation;

@@ -3,8 +3,8 @@
 //! other's values.
 
 use super::{Action, Arrived, Config, Env, Next, Row, atomic, row};
+use crate::concurrency::Scope;
 use crate::rule::Rule;
-use crate::spirv::concurrency::Scope;
 use crate::spirv::grammar::Op;
 
 pub(super) const RULES: &[Row] = &[

@@ -50,10 +50,10 @@ use rspirv::spirv::BuiltIn;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::concurrency::{AtomicOp, Scope, Semantics};
 use crate::number::sets::Sets;
 use crate::number::{Arithmetic, Lane, Lanes};
 use crate::rule::Rule;
-use crate::spirv::concurrency::{AtomicOp, Scope, Semantics};
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::grammar::Op;
 use crate::spirv::memory::{Descriptor, Memory, Pointer, Value};

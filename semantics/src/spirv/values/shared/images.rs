@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::{Cell, Extent, Missing, ObjectId};
+use crate::concurrency::Class;
 use crate::image::{self, Format, Image, Numeric, Precision, Robustness};
 use crate::number::{Interval, Trust, Why};
-use crate::spirv::concurrency::Class;
 use crate::spirv::descriptors::{Descriptors, Named};
 use crate::spirv::environment::Resources;
 use crate::spirv::memory::Descriptor;

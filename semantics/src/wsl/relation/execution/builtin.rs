@@ -10,6 +10,7 @@ use crate::wsl::library::{LibraryFunction, Meaning};
 use crate::wsl::meaning::{self, Lanes, Op};
 use crate::wsl::memory::{Address, Words};
 use crate::wsl::open::Word;
+use crate::wsl::race::ATOMIC;
 use crate::wsl::types::{Scalar, Type, TypeId};
 use crate::wsl::typing::program::{self, ExprId, Program};
 use smallvec::{SmallVec, smallvec};
@@ -87,7 +88,7 @@ impl Cx<'_, '_> {
     /// What an atomic operation reads; unspecified if it races with a store that is not atomic.
     fn atomic_read(&mut self, at: Address) -> Result<Word, Stop> {
         self.turn(at, 1, true)?;
-        if self.memory.races_with(self.opens, at, 1, true, true).contains(&0) {
+        if self.memory.races_with(self.opens, at, 1, ATOMIC).contains(&0) {
             return Ok(self.opens.leaf(None, Scalar::Uint, 0));
         }
         match self.memory.read(self.opens, at, 1) {

@@ -4,11 +4,13 @@ use super::context::{Asked, Cx, span, turn};
 use super::next::{Change, Does, Focus, Reduct, within};
 use super::term::Expr;
 use super::{Effect, Effects, Event, Gate, Instance, Next, Shared, Step, Stop, Thread};
+use crate::concurrency::Kind;
 use crate::outcome::Limit;
 use crate::rule::Rule;
 use crate::text::Span;
 use crate::wsl::memory::{Address, Memory, Object};
 use crate::wsl::open::{MAX_TERMS, Opens, Word};
+use crate::wsl::race::ATOMIC;
 use crate::wsl::syntax::AddressSpace;
 use crate::wsl::typing::program::ExprId;
 use smallvec::SmallVec;
@@ -180,7 +182,7 @@ fn committed(
     for effect in effects {
         match effect {
             Effect::Load(at, words) => {
-                memory.note(opens, at, words.len() as u32, false, false);
+                memory.note(opens, at, words.len() as u32, Kind::Load);
                 events.push(Event::Load(at, words));
             }
             Effect::Read(at, words) => events.push(Event::Load(at, words)),
@@ -192,12 +194,12 @@ fn committed(
             }
             Effect::AtomicLoad(at, word) => {
                 helps(memory, thread, at);
-                memory.note(opens, at, 1, true, true);
+                memory.note(opens, at, 1, ATOMIC);
                 events.push(Event::AtomicLoad(at, word));
             }
             Effect::ReadModifyWrite(at, read, written) => {
                 helps(memory, thread, at);
-                memory.note(opens, at, 1, true, true);
+                memory.note(opens, at, 1, ATOMIC);
                 memory.write(opens, at, &[written]).ok_or_else(|| out("an atomic operation"))?;
                 events.push(Event::ReadModifyWrite(at, read, written));
             }

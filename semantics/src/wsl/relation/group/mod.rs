@@ -1,24 +1,23 @@
 //! Compute entry points over a grid: threads in groups, barriers by instance, schedules, races
 //! (seed 004 "Barriers and discard", "Fences and atomic operations", "Built-in Variables").
 //!
-//! Memory is sequentially consistent: the steps of threads are interleaved as a [`Schedule`] says,
-//! and each load sees the last store. What races is found by [`crate::wsl::race`] and is
-//! unspecified, so for a program without atomics every schedule shows the same.
+//! Memory is sequentially consistent: threads take turns as a [`Schedule`] says, and each load sees
+//! the last store. What races is unspecified ([`crate::wsl::race`]), so for a program without
+//! atomics every schedule shows the same.
 
 mod arguments;
 mod fast;
 mod rules;
 mod run;
-mod schedule;
 
+pub use crate::concurrency::Schedule;
 pub use arguments::{Buffer, Held, Resource, Textured, Wrong};
 pub(in crate::wsl) use arguments::{bound, offset, push};
 pub use fast::Fast;
 pub(in crate::wsl) use fast::{Outside, flat_words, possible};
 pub use rules::{Group, Replacement, State, World, g_barrier, g_thread};
-pub use schedule::Schedule;
-pub(in crate::wsl) use schedule::{Threads, take_turns};
 
+use crate::concurrency::Topology;
 use crate::interleavings::{self, Budget};
 use crate::number::Profile;
 use crate::outcome::{Limit, Outcome};
@@ -39,15 +38,16 @@ pub const MAX_THREADS: u64 = 1 << 16;
 const MAX_PASSES: usize = 64;
 
 /// How a dispatch is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// How unspecified values are met.
     pub strategy: Strategy,
     /// Under which profile of precision floats are sets; without one they are
     /// the correctly rounded results.
     pub precision: Option<Profile>,
-    /// In which order the threads take their steps.
-    pub schedule: Schedule,
+    /// In which order the threads take their steps: without one in every order, of each class of
+    /// orders that no thread can tell apart ([`crate::interleavings`]) one.
+    pub schedule: Option<Schedule>,
     /// The most steps of all threads together, on all ways; what it takes to find out what terms
     /// may be counts too. Where the first way has ended, further ones are left out for want of it.
     pub fuel: u64,
@@ -68,7 +68,7 @@ impl Default for Settings {
         Settings {
             strategy: Strategy::Carry,
             precision: None,
-            schedule: Schedule::InOrder,
+            schedule: Some(Schedule::InOrder),
             fuel: 100_000_000,
             ways: 256,
             races: true,
@@ -154,7 +154,7 @@ pub struct Dispatch<'p> {
 impl Dispatch<'_> {
     /// Runs the dispatch along every way.
     pub fn run(&self, settings: &Settings) -> Ending {
-        let mut shared = match self.shared(settings) {
+        let (mut shared, topology) = match self.shared(settings) {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
@@ -163,7 +163,7 @@ impl Dispatch<'_> {
         for _ in 0..MAX_PASSES {
             let mut pass = Pass::new(&known, fuel);
             let complete = explore(settings.ways, |ways| match pass.halted.is_some() || pass.spent || pass.raced(settings) {
-                false => pass.way(self, &shared, settings, ways),
+                false => pass.way(self, (&shared, topology), settings, ways),
                 true => Vec::new(),
             });
             pass.shown.complete = complete && !pass.spent;
@@ -185,13 +185,13 @@ impl Dispatch<'_> {
     /// Runs the dispatch along the first way, in one order; of every order, the first. `on` is told
     /// of each step. Loads see the last store: a race is noted once it has happened.
     pub fn trace(&self, settings: &Settings, on: OnStep) -> Ending {
-        let shared = match self.shared(settings) {
+        let (shared, topology) = match self.shared(settings) {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
         let known = Known::default();
         let mut pass = Pass::new(&known, settings.fuel);
-        let mut run = Run::new(self, &shared, settings, (Ways::default(), pass.fuel), &known);
+        let mut run = Run::new(self, &shared, settings, topology, (Ways::default(), pass.fuel), &known);
         run.on = Some(on);
         run.finish();
         pass.add(&run);
@@ -200,8 +200,9 @@ impl Dispatch<'_> {
         pass.halted.unwrap_or(Ending::Shown(Box::new(pass.shown)))
     }
 
-    /// The program's layout, if threads and their variables are few enough.
-    fn shared(&self, settings: &Settings) -> Result<Shared<'_>, Limit> {
+    /// The program's layout and how its threads are divided, if these and their variables are few
+    /// enough.
+    fn shared(&self, settings: &Settings) -> Result<(Shared<'_>, Topology), Limit> {
         let threads = self.threads();
         if threads > MAX_THREADS {
             return Err(Limit { what: "threads", bound: MAX_THREADS });
@@ -211,7 +212,8 @@ impl Dispatch<'_> {
         if bytes > crate::wsl::execution::MAX_STORES * 16 {
             return Err(Limit { what: "bytes of variables of all threads", bound: crate::wsl::execution::MAX_STORES });
         }
-        Ok(shared)
+        let (groups, size) = (self.group_count() as u32, self.group_size());
+        Ok((shared, Topology::new(groups, size, size)?))
     }
 
     pub(in crate::wsl) fn size(&self) -> [u32; 3] {
@@ -219,6 +221,11 @@ impl Dispatch<'_> {
             Stage::Compute(size) => size,
             Stage::Vertex | Stage::Fragment => [1; 3],
         }
+    }
+
+    /// How many threads a group has.
+    pub fn group_size(&self) -> u32 {
+        self.size().iter().fold(1, |n, &side| n.saturating_mul(side))
     }
 
     fn group_count(&self) -> u64 {
@@ -260,15 +267,15 @@ impl<'k> Pass<'k> {
     }
 
     /// A way, in the order of the schedule or in every order: the ways that these are.
-    fn way(&mut self, dispatch: &Dispatch, shared: &Shared, settings: &Settings, ways: Ways) -> Vec<Ways> {
-        if settings.schedule != Schedule::All {
-            let mut run = Run::new(dispatch, shared, settings, (ways, self.fuel), self.known);
+    fn way(&mut self, dispatch: &Dispatch, (shared, topology): (&Shared, Topology), settings: &Settings, ways: Ways) -> Vec<Ways> {
+        if settings.schedule.is_some() {
+            let mut run = Run::new(dispatch, shared, settings, topology, (ways, self.fuel), self.known);
             run.finish();
             self.add(&run);
             return vec![run.world.opens.ways];
         }
         let (known, fuel) = (self.known, self.fuel);
-        let begin = || Run::new(dispatch, shared, settings, (ways.again(), fuel), known).gated();
+        let begin = || Run::new(dispatch, shared, settings, topology, (ways.again(), fuel), known).gated();
         let budget = Budget { executions: settings.ways.saturating_sub(self.shown.ways).max(1) as u64, ..Budget::default() };
         let mut gone = Vec::new();
         let done = interleavings::explore(begin, budget, |run: &Run, _| {
@@ -310,7 +317,10 @@ impl<'k> Pass<'k> {
         let Some(races) = &run.world.memory.races else { return };
         self.learnt.merge(&races.learnt);
         for race in &races.found {
-            let pair = |r: &Race| (r.first.place.min(r.second.place), r.first.place.max(r.second.place));
+            let pair = |r: &Race| {
+                let (a, b) = (r.first.instruction, r.second.instruction);
+                (a.min(b), a.max(b))
+            };
             if !self.shown.races.iter().any(|r| pair(r) == pair(race)) {
                 self.shown.races.push(*race);
             }

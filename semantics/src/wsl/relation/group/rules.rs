@@ -1,6 +1,7 @@
 //! The rules of a group: seed 004 "Definitions", "Barriers and discard".
 
 use super::Divergence;
+use crate::concurrency::{Arrival, Wait, arrival};
 use crate::text::Span;
 use crate::wsl::execution::{Instance, Shared, Step, Stop, Thread, fence, step};
 use crate::wsl::memory::Memory;
@@ -66,13 +67,19 @@ pub fn g_thread(world: &mut World, group: &mut Group, t: usize) -> Stepped {
 /// # Errors
 /// If they do not all wait, or not at the same instance.
 pub fn g_barrier(program: &Program, group: &mut Group) -> Result<(), Divergence> {
-    if let Some(divergence) = diverged(program, group) {
-        return Err(divergence);
-    }
-    let barrier = group.threads.iter().find_map(|(_, state)| match state {
-        State::Waiting(instance) => instance.barrier,
-        _ => None,
-    });
+    let waits: Vec<Wait<&Instance>> = group.threads.iter().map(|(_, state)| wait(state)).collect();
+    let barrier = match arrival(&waits) {
+        Arrival::Divergent { waiting, other } => {
+            let number = |t: usize| group.threads[t].0.number;
+            let place = |t: usize| match waits[t] {
+                Wait::Barrier(instance) => Some(instance.barrier.map_or(Span::default(), |e| program.expr(e).span)),
+                Wait::Ready | Wait::Ended => None,
+            };
+            let barrier = place(waiting).unwrap_or_default();
+            return Err(Divergence { waiting: number(waiting), barrier, other: number(other), at: place(other) });
+        }
+        _ => waits.iter().find_map(|wait| if let Wait::Barrier(instance) = wait { instance.barrier } else { None }),
+    };
     let (threadgroup, device) = barrier.map_or((true, true), |barrier| fence(program, barrier));
     group.epochs.0 += u32::from(threadgroup);
     group.epochs.1 += u32::from(device);
@@ -83,17 +90,10 @@ pub fn g_barrier(program: &Program, group: &mut Group) -> Result<(), Divergence>
     Ok(())
 }
 
-/// A thread that waits and one that does not wait at the same instance of the same barrier.
-fn diverged(program: &Program, group: &Group) -> Option<Divergence> {
-    let waiting = group.threads.iter().find_map(|(thread, state)| match state {
-        State::Waiting(instance) => Some((thread.number, instance)),
-        _ => None,
-    });
-    let (waiting, instance) = waiting?;
-    let place = |instance: &Instance| instance.barrier.map_or(Span::default(), |e| program.expr(e).span);
-    group.threads.iter().find_map(|(thread, state)| match state {
-        State::Waiting(other) if other == instance => None,
-        State::Waiting(other) => Some(Divergence { waiting, barrier: place(instance), other: thread.number, at: Some(place(other)) }),
-        _ => Some(Divergence { waiting, barrier: place(instance), other: thread.number, at: None }),
-    })
+fn wait(state: &State) -> Wait<&Instance> {
+    match state {
+        State::Running => Wait::Ready,
+        State::Waiting(instance) => Wait::Barrier(instance),
+        State::Ended => Wait::Ended,
+    }
 }

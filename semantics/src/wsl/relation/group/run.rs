@@ -1,8 +1,9 @@
 //! A dispatch being run, one way and in one order.
 
 use super::rules::{Group, Replacement, State, World, g_barrier, g_thread};
-use super::schedule::{Schedule, Threads, take_turns};
-use super::{Dispatch, Divergence, Ending, OnStep, OutOfFuel, Settings, push};
+use super::{Dispatch, Ending, OnStep, OutOfFuel, Schedule, Settings, push};
+use crate::concurrency::turns::{self, Threads, Turns};
+use crate::concurrency::{Agent, Begin, Topology};
 use crate::interleavings::{Explored, Footprint, Stepped, Turn};
 use crate::outcome::{Outcome, Stuck};
 use crate::rule::Rule;
@@ -10,13 +11,17 @@ use crate::text::Span;
 use crate::wsl::execution::{Gate, Shared, Stop, Thread, call_of};
 use crate::wsl::memory::{Memory, Object, ObjectId};
 use crate::wsl::open::{Opens, Possible, Ways, Word};
-use crate::wsl::race::Known;
+use crate::wsl::race::{Known, Races};
 use crate::wsl::syntax::AddressSpace;
 
 /// All threads.
 pub(super) struct Run<'a, 'p> {
     pub(super) world: World<'a, 'p>,
     groups: Vec<Group>,
+    topology: Topology,
+    turns: Turns,
+    /// Whether every order is tried: threads wait for their turns where others may tell.
+    gated: bool,
     dispatch: &'a Dispatch<'p>,
     settings: &'a Settings,
     /// Of each thread by its number: what it touches next, where every order is tried.
@@ -45,6 +50,7 @@ impl<'a, 'p> Run<'a, 'p> {
         dispatch: &'a Dispatch<'p>,
         shared: &'a Shared<'p>,
         settings: &'a Settings,
+        topology: Topology,
         (ways, fuel): (Ways, u64),
         known: &Known,
     ) -> Run<'a, 'p> {
@@ -68,15 +74,27 @@ impl<'a, 'p> Run<'a, 'p> {
             groups.push(Group { threads, epochs: (0, 0) });
         }
         if settings.races {
-            memory.races = Some(Box::default());
-        }
-        if let Some(races) = &mut memory.races {
-            races.known.clone_from(known);
+            memory.races = Some(Box::new(Races::new(topology, known.clone())));
         }
         let world = World { shared, memory, opens };
         let next = vec![Footprint::Local; number as usize];
         let last = vec![dispatch.program.env.function(dispatch.entry.function).name.span; number as usize];
-        Run { world, groups, dispatch, settings, next, last, fuel, steps: 0, fired: vec![false; Rule::ALL.len()], halted: None, on: None }
+        Run {
+            world,
+            groups,
+            topology,
+            turns: Turns::default(),
+            gated: false,
+            dispatch,
+            settings,
+            next,
+            last,
+            fuel,
+            steps: 0,
+            fired: vec![false; Rule::ALL.len()],
+            halted: None,
+            on: None,
+        }
     }
 
     /// What the words of the resources may be.
@@ -88,7 +106,19 @@ impl<'a, 'p> Run<'a, 'p> {
 
     /// Steps until every thread has ended, as the schedule says, or they are halted.
     pub(super) fn finish(&mut self) {
-        let _ = take_turns(self.settings.schedule, self);
+        let schedule = self.settings.schedule.clone().unwrap_or(Schedule::InOrder);
+        if let Err(what) = turns::run(self, &schedule, &mut ()) {
+            self.halted = Some(Ending::Other(Outcome::Unsupported(what)));
+        }
+    }
+
+    /// Before the first thing that others may see the order of.
+    pub(super) fn gated(mut self) -> Self {
+        self.gated = true;
+        let gate = if self.settings.races { Gate::Atomics } else { Gate::Shared };
+        self.groups.iter_mut().flat_map(|group| &mut group.threads).for_each(|(thread, _)| thread.gate = gate);
+        turns::admit(&mut self, &mut ());
+        self
     }
 
     /// A step of a thread that runs. What it touches next, if it waits for its turn to do that.
@@ -106,7 +136,7 @@ impl<'a, 'p> Run<'a, 'p> {
         }
         self.steps += 1;
         if let Some(races) = &mut self.world.memory.races {
-            (races.thread, races.group, races.epochs) = (thread.number, g as u32, group.epochs);
+            (races.agent, races.epochs) = (self.topology.agent(thread.number), group.epochs);
         }
         let rule = match self.settings.planted.group {
             Some(Replacement::Thread(planted)) => planted,
@@ -154,30 +184,9 @@ impl<'a, 'p> Run<'a, 'p> {
         self.settings.until_race && self.world.memory.races.as_ref().is_some_and(|races| !races.found.is_empty())
     }
 
-    /// What a group does together once none of its threads runs. Whether they go on.
-    fn meet_once(&mut self, g: usize) -> bool {
-        let group = &mut self.groups[g];
-        if group.threads.iter().any(|t| t.1 == State::Running) || group.threads.iter().all(|t| t.1 == State::Ended) {
-            return false;
-        }
-        let rule = match self.settings.planted.group {
-            Some(Replacement::Barrier(planted)) => planted,
-            _ => g_barrier,
-        };
-        match rule(self.dispatch.program, group) {
-            Err(Divergence { waiting, barrier, other, at }) => {
-                self.halted = Some(Ending::Diverged(Divergence { waiting, barrier, other, at }))
-            }
-            Ok(()) => {
-                self.fired[Rule::WslGBarrier as usize] = true;
-            }
-        }
-        self.halted.is_none()
-    }
-
     /// Takes a thread up to the next thing that others may see the order of.
     fn up_to_next(&mut self, g: usize, t: usize) {
-        while self.halted.is_none() && !self.raced() && self.groups[g].threads[t].1 == State::Running {
+        while !self.is_over() && self.groups[g].threads[t].1 == State::Running {
             if let Some(footprint) = self.step_once(g, t) {
                 let number = self.groups[g].threads[t].0.number;
                 self.next[number as usize] = footprint;
@@ -186,89 +195,94 @@ impl<'a, 'p> Run<'a, 'p> {
         }
     }
 
-    fn place_of(&self, number: usize) -> (usize, usize) {
-        let each = self.groups.first().map_or(1, |group| group.threads.len());
-        (number / each, number % each)
+    fn state_at(&self, g: usize, t: usize) -> Turn {
+        let (thread, state) = &self.groups[g].threads[t];
+        match state {
+            State::Running => Turn::Ready(self.next[thread.number as usize]),
+            State::Waiting(_) => Turn::Waiting,
+            State::Ended => Turn::Ended,
+        }
+    }
+
+    fn place_of(&self, number: u32) -> (usize, usize) {
+        let Agent { workgroup, local } = self.topology.agent(number);
+        (workgroup as usize, local as usize)
     }
 }
 
-/// One order.
+/// A turn is a step. Where every order is tried, it is one thing that others may see the order of,
+/// with all that the thread does up to the next one: an atomic operation, for other accesses that
+/// are not ordered race, and are unspecified in every order. Without looking for races, it is every
+/// access of shared memory.
 impl Threads for Run<'_, '_> {
-    /// It is in `halted`.
-    type Ending = ();
-
-    fn groups(&self) -> usize {
-        self.groups.len()
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
     }
 
-    fn threads(&self, g: usize) -> usize {
-        self.groups[g].threads.len()
+    fn topology(&self) -> Topology {
+        self.topology
     }
 
-    fn runs(&self, g: usize, t: usize) -> bool {
-        self.groups[g].threads[t].1 == State::Running
+    fn state(&self, number: u32) -> Turn {
+        let (g, t) = self.place_of(number);
+        self.state_at(g, t)
     }
 
-    fn step(&mut self, g: usize, t: usize) -> Result<(), ()> {
-        self.step_once(g, t);
-        if self.halted.is_some() || self.raced() { Err(()) } else { Ok(()) }
+    fn act(&mut self, number: u32, (): &mut ()) -> Turn {
+        let (g, t) = self.place_of(number);
+        if self.gated {
+            self.groups[g].threads[t].0.passes = true;
+            self.up_to_next(g, t);
+        } else {
+            self.step_once(g, t);
+        }
+        self.state_at(g, t)
     }
 
-    fn meet(&mut self, g: usize) -> Result<(), ()> {
-        self.meet_once(g);
-        if self.halted.is_some() { Err(()) } else { Ok(()) }
+    fn settle(&mut self, number: u32, (): &mut ()) -> Turn {
+        let (g, t) = self.place_of(number);
+        if self.gated {
+            self.up_to_next(g, t);
+        }
+        self.state_at(g, t)
+    }
+
+    fn meet(&mut self, g: u32, (): &mut ()) {
+        let rule = match self.settings.planted.group {
+            Some(Replacement::Barrier(planted)) => planted,
+            _ => g_barrier,
+        };
+        let group = &mut self.groups[g as usize];
+        let before = group.epochs;
+        match rule(self.dispatch.program, group) {
+            Err(divergence) => self.halted = Some(Ending::Diverged(divergence)),
+            Ok(()) => self.fired[Rule::WslGBarrier as usize] = true,
+        }
+        if let Some(races) = &mut self.world.memory.races {
+            races.barrier(g, group.epochs.0 != before.0, group.epochs.1 != before.1);
+        }
+    }
+
+    fn begin(&mut self, g: u32, _: u32) -> Begin {
+        if (g as usize) < self.groups.len() { Begin::Begins } else { Begin::NoMore }
+    }
+
+    fn is_over(&self) -> bool {
+        self.halted.is_some() || self.raced()
     }
 }
 
-/// Every order: what threads do that others may see the order of is atomic operations, for other
-/// accesses that are not ordered race, and are unspecified in every order. Without looking for
-/// races, it is every access of shared memory.
 impl Explored for Run<'_, '_> {
     fn invocations(&self) -> usize {
         self.next.len()
     }
 
     fn turn(&self, number: usize) -> Turn {
-        let (g, t) = self.place_of(number);
-        match self.groups[g].threads[t].1 {
-            _ if self.halted.is_some() => Turn::Ended,
-            State::Running => Turn::Ready(self.next[number]),
-            State::Waiting(_) => Turn::Waiting,
-            State::Ended => Turn::Ended,
-        }
+        if self.halted.is_some() { Turn::Ended } else { self.state(number as u32) }
     }
 
     fn step(&mut self, number: usize) -> Stepped {
-        let (g, t) = self.place_of(number);
-        self.groups[g].threads[t].0.passes = true;
-        self.up_to_next(g, t);
-        let mut released = Vec::new();
-        while self.halted.is_none() && self.meet_once(g) {
-            let first = number - t;
-            released = (first..first + self.groups[g].threads.len()).collect();
-            for t in 0..released.len() {
-                self.up_to_next(g, t);
-            }
-        }
-        Stepped { released, stop: self.halted.is_some() || self.raced() }
-    }
-}
-
-impl Run<'_, '_> {
-    /// Before the first thing that others may see the order of.
-    pub(super) fn gated(mut self) -> Self {
-        debug_assert_eq!(self.settings.schedule, Schedule::All);
-        for g in 0..self.groups.len() {
-            for t in 0..self.groups[g].threads.len() {
-                self.groups[g].threads[t].0.gate = if self.settings.races { Gate::Atomics } else { Gate::Shared };
-                self.up_to_next(g, t);
-            }
-            while self.meet_once(g) {
-                for t in 0..self.groups[g].threads.len() {
-                    self.up_to_next(g, t);
-                }
-            }
-        }
-        self
+        let released = turns::take(self, number as u32, &mut ());
+        Stepped { released: released.into_iter().map(|thread| thread as usize).collect(), stop: self.is_over() }
     }
 }

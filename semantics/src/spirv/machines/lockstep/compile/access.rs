@@ -6,7 +6,7 @@ use rspirv::spirv::StorageClass;
 
 use super::super::program::{Atomic, Copied, Count, NONE, Op, Place, RuntimeArray, Slot, Slots, Space};
 use super::{Compiled, Compiler, Home, Pointer, Storage};
-use crate::spirv::concurrency::Ordering;
+use crate::concurrency::Ordering;
 use crate::spirv::grammar::{Op as Core, alignments};
 use crate::spirv::types::{Address, Type};
 use crate::spirv::words::Instruction;

@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 
 use super::super::program::{Count, Fault, NONE, Op, Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home, Part};
+use crate::concurrency::Ordering;
 use crate::spirv::check::{is_atomic, is_image};
-use crate::spirv::concurrency::Ordering;
 use crate::spirv::declare::is_derivative;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Function;

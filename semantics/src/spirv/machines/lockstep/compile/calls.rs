@@ -2,7 +2,7 @@
 
 use super::super::program::{Slot, Slots};
 use super::{Compiled, Compiler, Ends, Home};
-use crate::spirv::concurrency::{Class, Ordering, Scope, Semantics};
+use crate::concurrency::{Class, Ordering, Scope, Semantics};
 use crate::spirv::words::Instruction;
 
 impl Compiler<'_> {

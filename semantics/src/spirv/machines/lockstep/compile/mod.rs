@@ -22,8 +22,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
+use crate::concurrency::{Scope, Semantics};
 use crate::outcome::Limit;
-use crate::spirv::concurrency::{Scope, Semantics};
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::module::{Function, Module};
 use crate::spirv::operation::Calculator;

@@ -10,7 +10,7 @@ use super::codes::Done;
 use super::races::Touch;
 use super::warp::{Kept, Warp, blend};
 use super::{Broken, Group, Shared};
-use crate::spirv::concurrency::Kind;
+use crate::concurrency::Kind;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::object::Fault;
 use crate::spirv::report;

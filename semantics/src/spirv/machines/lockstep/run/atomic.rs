@@ -8,7 +8,7 @@ use super::codes::Done;
 use super::races::Touch;
 use super::warp::{Kept, Warp};
 use super::{Group, Shared};
-use crate::spirv::concurrency::{AtomicOp, Kind};
+use crate::concurrency::{AtomicOp, Kind};
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::value::Origin;
 use crate::undefined::Unspecified;

@@ -10,7 +10,7 @@ use super::codes::Done;
 use super::races::{SHARED_MEMORY, Touch};
 use super::warp::Warp;
 use super::{Broken, Group, Shared};
-use crate::spirv::concurrency::{Access, Agent, Class, Kind, Race};
+use crate::concurrency::{Access, Agent, Class, Kind, Race};
 use crate::spirv::environment::InvocationId;
 use crate::spirv::report;
 use crate::undefined::Ub;

@@ -18,12 +18,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::column::{self, LANES};
 use super::program::{BufferVariable, End, Program};
+use crate::concurrency::{Agent, Arrival, Detector, Topology, Wait, arrival};
 use crate::outcome::{Limit, Outcome, Stuck};
-use crate::spirv::concurrency::{Agent, Arrival, Detector, Divergence, Scope, Topology, Wait, arrival};
 use crate::spirv::environment::{Dispatch, InvocationId, Observation, ObservedBuffer, Robustness, UndefinedBytes};
 use crate::spirv::module::Module;
 use crate::spirv::object::MAX_BYTES;
-use crate::spirv::report::{self, Elsewhere};
+use crate::spirv::report;
 use crate::spirv::value::Origin;
 use crate::undefined::{Site, Ub, Undefined, Unspecified};
 use image::Images;
@@ -311,26 +311,23 @@ impl Program {
         for warp in warps {
             for parked in &warp.parked {
                 let known = paths.iter().position(|path| **path == parked.path);
-                let instance = known.unwrap_or(paths.len()) as u32;
+                let instance = known.unwrap_or(paths.len());
                 if known.is_none() {
                     paths.push(&parked.path);
                 }
                 let instruction = self.blocks[parked.block as usize].at;
                 for lane in column::lanes(parked.lanes) {
-                    waits[warp.first as usize + lane] = Wait::Barrier { instruction, instance, scope: Scope::Workgroup };
+                    waits[warp.first as usize + lane] = Wait::Barrier((instruction, instance));
                 }
             }
         }
-        let (waiting, instruction, other, elsewhere) = match arrival(&waits) {
-            Arrival::Divergent(Divergence::Ended { waiting, barrier, ended }) => (waiting, barrier, ended, Elsewhere::Ended),
-            Arrival::Divergent(Divergence::Different { first, second }) => (first.0, first.1, second.0, Elsewhere::Barrier(second.1)),
-            Arrival::Divergent(Divergence::Instances { barrier, first, second }) => (first, barrier, second, Elsewhere::Instance),
-            Arrival::Open | Arrival::Complete { .. } => {
-                return Broken::Stuck("all invocations wait at one barrier, and none goes on".into());
-            }
+        let (Arrival::Divergent { waiting, other }, Some(&Wait::Barrier((instruction, _)))) =
+            (arrival(&waits), waits.iter().find(|wait| **wait != Wait::Ended))
+        else {
+            return Broken::Stuck("all invocations wait at one barrier, and none goes on".into());
         };
         let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
-        let what = report::divergent_barrier(&self.module, global(waiting), global(other), elsewhere);
+        let what = report::divergent_barrier(&self.module, instruction, global(waiting), global(other), &waits[other]);
         let step = warps.get(waiting / LANES).and_then(|warp| warp.step_of_arrival(waiting % LANES));
         let invocation = workgroup * each + waiting as u32;
         Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None }))

@@ -14,8 +14,10 @@ pub struct Ends {
 }
 
 /// The rules that [`super::Order`], [`super::Detector`] and [`super::Execution`] ask.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Rules {
+    /// Whether a race is undefined behaviour, so that the first one is enough.
+    pub settles: bool,
     /// Two operations are in each other's scope instance exactly if they are in one instance of
     /// this scope.
     pub common: fn(Scope, Scope) -> Scope,
@@ -53,6 +55,7 @@ pub struct Rules {
 impl Rules {
     /// The memory model.
     pub const MODEL: Rules = Rules {
+        settles: true,
         common: narrower,
         conflict,
         same_locations: same,

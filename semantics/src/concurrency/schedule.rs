@@ -1,13 +1,14 @@
-//! Who steps next, as data that prints and replays; and what it means that nobody can.
+//! Who steps next, as data that prints and replays; and what it means that nobody of a group can.
 
 use std::str::FromStr;
 
-use super::scope::Scope;
 use crate::random::Random;
 
 /// How the next invocation is chosen among those that can step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schedule {
+    /// The first that can step, as long as it can.
+    InOrder,
     /// Each in turn, for so many steps.
     RoundRobin {
         /// Steps in a row, at least 1.
@@ -31,6 +32,7 @@ impl Default for Schedule {
 impl std::fmt::Display for Schedule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Schedule::InOrder => f.write_str("in-order"),
             Schedule::RoundRobin { quantum } => write!(f, "round-robin {quantum}"),
             Schedule::Random { seed } => write!(f, "random {seed}"),
             Schedule::Replay(steps) => {
@@ -57,6 +59,7 @@ impl FromStr for Schedule {
         }
         let mut words = text.split_whitespace();
         let schedule = match words.next() {
+            Some("in-order") => Schedule::InOrder,
             Some("round-robin") => {
                 let quantum = words.next().map_or(Ok(1), |word| number(Some(word), "number of steps"))?;
                 if quantum == 0 {
@@ -72,8 +75,8 @@ impl FromStr for Schedule {
                 });
                 Schedule::Replay(steps.collect::<Result<_, String>>()?)
             }
-            Some(word) => return Err(format!("\"{word}\" is no schedule: round-robin, random or replay")),
-            None => return Err("the schedule is empty: round-robin, random or replay".into()),
+            Some(word) => return Err(format!("\"{word}\" is no schedule: in-order, round-robin, random or replay")),
+            None => return Err("the schedule is empty: in-order, round-robin, random or replay".into()),
         };
         match words.next() {
             Some(word) => Err(format!("\"{word}\" stands behind the end of the schedule")),
@@ -83,10 +86,12 @@ impl FromStr for Schedule {
 }
 
 /// A set of invocations.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Ready {
     words: Vec<u64>,
     count: u32,
+    /// No word before it has any.
+    first: usize,
 }
 
 impl Ready {
@@ -120,6 +125,7 @@ impl Ready {
         }
         self.count += u32::from(!self.contains(invocation));
         self.words[word] |= 1 << (invocation % 64);
+        self.first = self.first.min(word);
     }
 
     /// Takes it out.
@@ -127,21 +133,25 @@ impl Ready {
         if self.contains(invocation) {
             self.words[invocation as usize / 64] &= !(1 << (invocation % 64));
             self.count -= 1;
+            while self.words.get(self.first) == Some(&0) {
+                self.first += 1;
+            }
         }
     }
 
     /// The first from this one on.
     pub fn from(&self, invocation: u32) -> Option<u32> {
         let first = invocation as usize / 64;
+        let begin = first.max(self.first);
         let masked = |index: usize, word: u64| if index == first { word & u64::MAX << (invocation % 64) } else { word };
         let (index, word) =
-            self.words.iter().enumerate().skip(first).map(|(i, word)| (i, masked(i, *word))).find(|(_, word)| *word != 0)?;
+            self.words.iter().enumerate().skip(begin).map(|(i, word)| (i, masked(i, *word))).find(|(_, word)| *word != 0)?;
         Some(index as u32 * 64 + word.trailing_zeros())
     }
 
     /// The one with so many before it.
     pub fn nth(&self, mut before: u32) -> Option<u32> {
-        for (index, word) in self.words.iter().enumerate() {
+        for (index, word) in self.words.iter().enumerate().skip(self.first) {
             let here = word.count_ones();
             if before < here {
                 let mut rest = *word;
@@ -156,7 +166,7 @@ impl Ready {
     }
 }
 
-/// A schedule under way: picks, and records what it picked.
+/// A schedule under way.
 #[derive(Clone, Debug)]
 pub struct Picker {
     schedule: Schedule,
@@ -168,20 +178,23 @@ pub struct Picker {
     entry: usize,
     /// Random: the numbers.
     random: Random,
-    taken: Vec<(u32, u64)>,
+    /// How many it picked.
+    steps: u64,
 }
 
 impl Picker {
     /// At the beginning of a schedule.
     pub fn new(schedule: Schedule) -> Picker {
         let seed = if let Schedule::Random { seed } = schedule { seed } else { 0 };
-        Picker { schedule, last: None, left: 0, entry: 0, random: Random::new(seed), taken: Vec::new() }
+        Picker { schedule, last: None, left: 0, entry: 0, random: Random::new(seed), steps: 0 }
     }
 
     /// The next among the ready, of which there must be one. A replay that names another, or has
     /// ended, is an error.
     pub fn pick(&mut self, ready: &Ready) -> Result<u32, String> {
+        let step = self.steps;
         let next = match &self.schedule {
+            Schedule::InOrder => ready.from(0),
             Schedule::RoundRobin { quantum } => match self.last {
                 Some(last) if self.left > 0 && ready.contains(last) => {
                     self.left -= 1;
@@ -202,10 +215,10 @@ impl Picker {
                     self.left = 0;
                 }
                 let Some((invocation, _)) = steps.get(self.entry) else {
-                    return Err(format!("the schedule ends after step {}, where an invocation can still step", self.steps()));
+                    return Err(format!("the schedule ends after step {step}, where an invocation can still step"));
                 };
                 if !ready.contains(*invocation) {
-                    return Err(format!("the schedule names invocation {invocation} at step {}, which cannot step there", self.steps()));
+                    return Err(format!("the schedule names invocation {invocation} at step {step}, which cannot step there"));
                 }
                 self.left += 1;
                 Some(*invocation)
@@ -213,117 +226,49 @@ impl Picker {
         };
         let next = next.ok_or_else(|| "no invocation can step".to_string())?;
         self.last = Some(next);
-        match self.taken.last_mut() {
-            Some((last, times)) if *last == next => *times += 1,
-            _ => self.taken.push((next, 1)),
-        }
+        self.steps += 1;
         Ok(next)
-    }
-
-    /// Forgets what was picked, which a long run has no room for; a replay forgets nothing.
-    pub fn forget(&mut self) {
-        if !matches!(self.schedule, Schedule::Replay(_)) {
-            self.taken.clear();
-        }
-    }
-
-    fn steps(&self) -> u64 {
-        self.taken.iter().map(|(_, times)| times).sum()
-    }
-
-    /// What was picked, as a schedule that picks the same again.
-    pub fn taken(&self) -> Schedule {
-        Schedule::Replay(self.taken.clone())
     }
 }
 
-/// What an invocation waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wait {
+/// What a thread waits for. `I` names a dynamic instance of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait<I> {
     /// Nothing: it can step.
     Ready,
-    /// The others of its scope instance, at a control barrier.
-    Barrier {
-        /// The barrier, as the caller numbers instructions.
-        instruction: u32,
-        /// Which dynamic instance of it, as the caller numbers them.
-        instance: u32,
-        /// Its execution scope.
-        scope: Scope,
-    },
+    /// The others of its group, at that instance.
+    Barrier(I),
     /// It has ended.
     Ended,
 }
 
-/// A barrier that cannot be passed: SPIR-V §3.3.20, OpControlBarrier is undefined unless all of the
-/// execution scope's invocations, or none, execute the same dynamic instance. (For subgroups the
-/// client API decides; here they are held to the same.)
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Divergence {
-    /// One waits at the barrier and another of its scope instance has ended.
-    Ended {
-        /// Who waits, by its index.
-        waiting: usize,
-        /// At which barrier.
-        barrier: u32,
-        /// Who has ended.
-        ended: usize,
-    },
-    /// Two wait at different barriers.
-    Different {
-        /// Who waits at the one, and which.
-        first: (usize, u32),
-        /// Who waits at the other, and which.
-        second: (usize, u32),
-    },
-    /// Two wait at different dynamic instances of one barrier: in different iterations of a loop,
-    /// or in different calls.
-    Instances {
-        /// The barrier.
-        barrier: u32,
-        /// Who waits at the one.
-        first: usize,
-        /// Who waits at the other.
-        second: usize,
-    },
-}
-
-/// Whether the invocations of one scope instance can leave their barrier.
+/// Whether the threads of a group can leave their barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// Some can still step, or none waits.
     Open,
-    /// All wait at this barrier.
-    Complete {
-        /// Which.
-        barrier: u32,
+    /// All wait at the same instance.
+    Complete,
+    /// They never will: one waits, and another has ended or waits at another instance.
+    Divergent {
+        /// The first that waits, by its index.
+        waiting: usize,
+        /// The first that does not wait there.
+        other: usize,
     },
-    /// They never will.
-    Divergent(Divergence),
 }
 
-/// Whether the invocations of one instance of a barrier's execution scope can leave it, by what
-/// each waits for: all must wait at the same dynamic instance of one barrier.
-pub fn arrival(waits: &[Wait]) -> Arrival {
-    let barriers = || {
-        waits.iter().enumerate().filter_map(|(i, wait)| match wait {
-            Wait::Barrier { instruction, instance, .. } => Some((i, *instruction, *instance)),
-            Wait::Ready | Wait::Ended => None,
-        })
-    };
-    let Some((first, barrier, instance)) = barriers().next() else { return Arrival::Open };
+/// Whether the threads of a group can leave their barrier, by what each waits for: all must wait at
+/// the same dynamic instance of it (SPIR-V §3.3.20, OpControlBarrier; seed 004, Barriers and
+/// discard).
+pub fn arrival<I: PartialEq>(waits: &[Wait<I>]) -> Arrival {
+    let Some(waiting) = waits.iter().position(|wait| matches!(wait, Wait::Barrier(_))) else { return Arrival::Open };
     if waits.contains(&Wait::Ready) {
         return Arrival::Open;
     }
-    if let Some((second, other, _)) = barriers().find(|(_, other, _)| *other != barrier) {
-        return Arrival::Divergent(Divergence::Different { first: (first, barrier), second: (second, other) });
-    }
-    if let Some(ended) = waits.iter().position(|wait| *wait == Wait::Ended) {
-        return Arrival::Divergent(Divergence::Ended { waiting: first, barrier, ended });
-    }
-    match barriers().find(|(_, _, other)| *other != instance) {
-        Some((second, ..)) => Arrival::Divergent(Divergence::Instances { barrier, first, second }),
-        None => Arrival::Complete { barrier },
+    match waits.iter().position(|wait| *wait != waits[waiting]) {
+        Some(other) => Arrival::Divergent { waiting, other },
+        None => Arrival::Complete,
     }
 }
 
@@ -331,7 +276,7 @@ pub fn arrival(waits: &[Wait]) -> Arrival {
 mod tests {
     use super::*;
 
-    fn run(schedule: Schedule, mut steps: Vec<u64>) -> (Vec<u32>, Schedule) {
+    fn run(schedule: Schedule, mut steps: Vec<u64>) -> Vec<u32> {
         let mut ready = Ready::below(steps.len() as u32);
         let mut picker = Picker::new(schedule);
         let mut picked = Vec::new();
@@ -343,32 +288,32 @@ mod tests {
                 ready.remove(next);
             }
         }
-        (picked, picker.taken())
+        picked
     }
 
     #[test]
     fn round_robin_gives_each_its_quantum() {
-        assert_eq!(run(Schedule::RoundRobin { quantum: 1 }, vec![2, 1, 3]).0, [0, 1, 2, 0, 2, 2]);
-        assert_eq!(run(Schedule::RoundRobin { quantum: 2 }, vec![3, 1, 3]).0, [0, 0, 1, 2, 2, 0, 2]);
+        assert_eq!(run(Schedule::RoundRobin { quantum: 1 }, vec![2, 1, 3]), [0, 1, 2, 0, 2, 2]);
+        assert_eq!(run(Schedule::RoundRobin { quantum: 2 }, vec![3, 1, 3]), [0, 0, 1, 2, 2, 0, 2]);
+        assert_eq!(run(Schedule::InOrder, vec![2, 1, 3]), [0, 0, 1, 2, 2, 2]);
     }
 
     #[test]
     fn random_schedules_differ_by_seed_and_replay() {
         let runs: Vec<_> = (0..20).map(|seed| run(Schedule::Random { seed }, vec![5; 70])).collect();
-        for (picked, taken) in &runs {
-            let text = taken.to_string();
-            let again: Schedule = text.parse().unwrap();
-            assert_eq!(&run(again, vec![5; 70]).0, picked);
+        for picked in &runs {
+            let again: Schedule = Schedule::Replay(picked.iter().map(|&thread| (thread, 1)).collect()).to_string().parse().unwrap();
+            assert_eq!(&run(again, vec![5; 70]), picked);
         }
-        assert_ne!(runs[0].0, runs[1].0);
+        assert_ne!(runs[0], runs[1]);
         assert_eq!(run(Schedule::Random { seed: 3 }, vec![5; 70]), runs[3]);
-        let firsts: std::collections::BTreeSet<u32> = (0..2000).map(|seed| run(Schedule::Random { seed }, vec![1; 70]).0[0]).collect();
+        let firsts: std::collections::BTreeSet<u32> = (0..2000).map(|seed| run(Schedule::Random { seed }, vec![1; 70])[0]).collect();
         assert_eq!(firsts.len(), 70);
     }
 
     #[test]
     fn schedules_print_and_parse() {
-        for text in ["round-robin 3", "random 18446744073709551615", "replay 0*5 1 0*2", "replay"] {
+        for text in ["in-order", "round-robin 3", "random 18446744073709551615", "replay 0*5 1 0*2", "replay"] {
             assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
         }
         assert_eq!("round-robin".parse::<Schedule>().unwrap(), Schedule::default());
@@ -403,18 +348,12 @@ mod tests {
 
     #[test]
     fn barriers_are_passed_by_all_or_diverge() {
-        let nth = |instruction, instance| Wait::Barrier { instruction, instance, scope: Scope::Workgroup };
-        let at = |instruction| nth(instruction, 0);
-        assert_eq!(arrival(&[at(7), Wait::Ready]), Arrival::Open);
-        assert_eq!(arrival(&[Wait::Ended, Wait::Ended]), Arrival::Open);
-        assert_eq!(arrival(&[at(7), at(7)]), Arrival::Complete { barrier: 7 });
-        let ended = Divergence::Ended { waiting: 1, barrier: 7, ended: 0 };
-        assert_eq!(arrival(&[Wait::Ended, at(7)]), Arrival::Divergent(ended));
-        let different = Divergence::Different { first: (0, 7), second: (2, 8) };
-        assert_eq!(arrival(&[at(7), at(7), at(8), Wait::Ended]), Arrival::Divergent(different));
-        let instances = Divergence::Instances { barrier: 7, first: 0, second: 1 };
-        assert_eq!(arrival(&[nth(7, 2), nth(7, 3)]), Arrival::Divergent(instances));
-        assert_eq!(arrival(&[nth(7, 2), Wait::Ready]), Arrival::Open);
-        assert_eq!(arrival(&[nth(7, 2), nth(7, 2)]), Arrival::Complete { barrier: 7 });
+        use Wait::{Barrier, Ended, Ready};
+        assert_eq!(arrival(&[Barrier(7), Ready]), Arrival::Open);
+        assert_eq!(arrival(&[Ended::<u32>, Ended]), Arrival::Open);
+        assert_eq!(arrival(&[Barrier(7), Barrier(7)]), Arrival::Complete);
+        assert_eq!(arrival(&[Ended, Barrier(7)]), Arrival::Divergent { waiting: 1, other: 0 });
+        assert_eq!(arrival(&[Barrier(7), Barrier(7), Barrier(8), Ended]), Arrival::Divergent { waiting: 0, other: 2 });
+        assert_eq!(arrival(&[Barrier(7), Barrier(7), Ready, Ended]), Arrival::Open);
     }
 }

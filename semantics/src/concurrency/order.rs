@@ -122,11 +122,14 @@ struct Source {
 }
 
 /// Happens-before of one run.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Order {
     topology: Topology,
     rules: Rules,
     zero: Clock,
+    /// The clocks of an invocation that nothing has happened before.
+    fresh: Message,
+    /// As far as they have synchronized and have not ended.
     workgroups: Vec<Option<Box<[Invocation]>>>,
     /// By object and offset / 8.
     locations: FxHashMap<(u32, u64), SmallVec<[Location; 1]>>,
@@ -136,8 +139,8 @@ impl Order {
     /// Nothing has happened.
     pub fn new(topology: Topology, rules: Rules) -> Order {
         let zero = Clock::new(topology.invocations());
-        let groups = topology.invocations() / topology.workgroup_size();
-        Order { topology, rules, zero, workgroups: vec![None; groups as usize], locations: FxHashMap::default() }
+        let fresh = std::array::from_fn(|_| zero.clone());
+        Order { topology, rules, zero, fresh, workgroups: Vec::new(), locations: FxHashMap::default() }
     }
 
     /// How the invocations are divided.
@@ -153,9 +156,12 @@ impl Order {
     }
 
     /// The agent's epoch and its clocks by class.
-    pub fn state(&mut self, agent: u32) -> (u32, &[Clock; 4]) {
-        let invocation = self.invocation(agent);
-        (invocation.epoch, &invocation.clocks)
+    pub fn state(&self, agent: u32) -> (u32, &[Clock; 4]) {
+        let size = self.topology.workgroup_size();
+        match self.workgroups.get((agent / size) as usize) {
+            Some(Some(group)) => (group[(agent % size) as usize].epoch, &group[(agent % size) as usize].clocks),
+            _ => (1, &self.fresh),
+        }
     }
 
     /// Drops the release sequences in an object.
@@ -163,11 +169,20 @@ impl Order {
         self.locations.retain(|(of, _), _| *of != object);
     }
 
+    fn fences(&self, agent: u32) -> Option<&Fences> {
+        let size = self.topology.workgroup_size();
+        let group = self.workgroups.get((agent / size) as usize)?.as_ref()?;
+        group[(agent % size) as usize].fences.as_deref()
+    }
+
     fn invocation(&mut self, agent: u32) -> &mut Invocation {
         let size = self.topology.workgroup_size();
-        let zero = &self.zero;
-        let group = self.workgroups[(agent / size) as usize].get_or_insert_with(|| {
-            let fresh = Invocation { epoch: 1, clocks: std::array::from_fn(|_| zero.clone()), fences: None };
+        let (at, clocks) = ((agent / size) as usize, &self.fresh);
+        if at >= self.workgroups.len() {
+            self.workgroups.resize(at + 1, None);
+        }
+        let group = self.workgroups[at].get_or_insert_with(|| {
+            let fresh = Invocation { epoch: 1, clocks: clocks.clone(), fences: None };
             vec![fresh; size as usize].into_boxed_slice()
         });
         &mut group[(agent % size) as usize]
@@ -268,7 +283,7 @@ impl Order {
             let classes = (rules.ordered)(semantics);
             heads.push((None, classes, self.message(agent, classes)));
         }
-        if let Some(fences) = &self.invocation(agent).fences {
+        if let Some(fences) = self.fences(agent) {
             let covered = fences.released.iter().filter(|f| (rules.fence_covers)(f.classes, place.class));
             heads.extend(covered.map(|f| (Some(f.scope), f.classes, f.message.clone())));
         }
@@ -330,7 +345,7 @@ impl Order {
     /// What an acquire barrier receives of what was read before it.
     fn acquire_pending(&mut self, agent: u32, scope: Scope, classes: Classes) {
         let rules = self.rules;
-        let Some(fences) = &self.invocation(agent).fences else { return };
+        let Some(fences) = self.fences(agent) else { return };
         let fits = |p: &&Pending| p.level <= scope && p.through.is_none_or(|through| (rules.fence_covers)(classes, through));
         let received: Vec<Pending> = fences.pending.iter().filter(fits).cloned().collect();
         for p in received {

@@ -1,0 +1,504 @@
+//! Data races: Vulkan memory model, "Data Race". Two accesses to overlapping bytes race if one of
+//! them writes, neither happens before the other, and they are not mutually ordered atomics.
+//!
+//! What is kept for each byte, in granules of four that are split where an access is narrower, is
+//! what a later access can race with: who accessed it by each *site* (an instruction, and how it
+//! accesses), and when last. In a language in which a race is undefined behaviour the first one is
+//! enough ([`Rules::settles`]): a plain write stands for all accesses before it, and a plain read
+//! for the reads that are ordered before it. Else all races are found, of each site with an access
+//! one, and only accesses by that same site are stood for. Memory is in proportion to the bytes
+//! touched; accesses by neighbouring agents in one epoch by one site share a node.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::clock::Clock;
+use super::order::{Order, Place};
+use super::rules::Rules;
+use super::scope::{Agent, Class, Classes, Scope, Semantics, Topology};
+
+/// What an atomic access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    /// OpAtomicLoad; also OpAtomicCompareExchange where it compares unequal, with its semantics for
+    /// that case.
+    Load,
+    /// OpAtomicStore.
+    Store,
+    /// All other atomics.
+    ReadModifyWrite,
+}
+
+impl AtomicOp {
+    /// Whether it reads.
+    pub fn reads(self) -> bool {
+        self != AtomicOp::Store
+    }
+
+    /// Whether it writes.
+    pub fn writes(self) -> bool {
+        self != AtomicOp::Load
+    }
+}
+
+/// How memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A load that is not atomic.
+    Load,
+    /// A store that is not atomic.
+    Store,
+    /// An atomic access.
+    Atomic {
+        /// What it does.
+        op: AtomicOp,
+        /// Its memory scope.
+        scope: Scope,
+        /// Its memory semantics.
+        semantics: Semantics,
+    },
+}
+
+impl Kind {
+    /// Whether it writes.
+    pub fn writes(self) -> bool {
+        match self {
+            Kind::Load => false,
+            Kind::Store => true,
+            Kind::Atomic { op, .. } => op.writes(),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Load => "load",
+            Kind::Store => "store",
+            Kind::Atomic { op: AtomicOp::Load, .. } => "atomic load",
+            Kind::Atomic { op: AtomicOp::Store, .. } => "atomic store",
+            Kind::Atomic { op: AtomicOp::ReadModifyWrite, .. } => "atomic read-modify-write",
+        }
+    }
+}
+
+/// One access to shared memory. `P` names instructions, as the caller does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access<P = u32> {
+    /// By whom.
+    pub agent: Agent,
+    /// To which object.
+    pub object: u32,
+    /// From which byte.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// The object's storage class.
+    pub class: Class,
+    /// How.
+    pub kind: Kind,
+    /// By which instruction.
+    pub instruction: P,
+}
+
+/// One side of a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site<P = u32> {
+    /// By whom.
+    pub agent: Agent,
+    /// By which instruction.
+    pub instruction: P,
+    /// How.
+    pub kind: Kind,
+}
+
+/// Two unordered conflicting accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Race<P = u32> {
+    /// The earlier access in this schedule.
+    pub first: Site<P>,
+    /// The later one.
+    pub second: Site<P>,
+    /// The object.
+    pub object: u32,
+    /// The first byte that both access.
+    pub offset: u64,
+}
+
+impl std::fmt::Display for Race {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Race { first, second, offset, .. } = self;
+        write!(
+            f,
+            "the {} by {} and the earlier {} by {} both access byte {offset}, and neither happens before the other",
+            second.kind.name(),
+            second.agent,
+            first.kind.name(),
+            first.agent
+        )?;
+        if let (Kind::Atomic { scope: a, .. }, Kind::Atomic { scope: b, .. }) = (first.kind, second.kind) {
+            write!(f, "; atomics of scopes {} and {} there, or of other sizes, do not exclude each other", a.name(), b.name())?;
+        }
+        Ok(())
+    }
+}
+
+/// From how many agents on a tree is better than a list.
+const FEW: usize = 8;
+const GRANULE: u64 = 4;
+const PAGE: u64 = 64;
+
+/// Agents, each with the epoch of its last access.
+#[derive(Clone, Debug)]
+enum Agents {
+    One(u32, u32),
+    /// Up to [`FEW`].
+    Few(Box<SmallVec<[(u32, u32); FEW + 1]>>),
+    Many(Box<Clock>),
+}
+
+/// What matters of atomic accesses for what they race with.
+#[derive(Clone, Copy, Debug)]
+struct Atomicity {
+    scope: Scope,
+    /// The classes that its semantics order.
+    classes: Classes,
+    /// 0 where it is not aligned, so that it is mutually ordered with nothing.
+    size: u8,
+}
+
+/// All accesses by one instruction, alike in how they access.
+#[derive(Clone, Copy, Debug)]
+struct By<P> {
+    instruction: P,
+    kind: Kind,
+    atomic: Option<Atomicity>,
+}
+
+/// Who accessed a byte, by site.
+type Cell = SmallVec<[(u32, Agents); 2]>;
+
+#[derive(Clone, Debug)]
+enum Granule {
+    Whole(Cell),
+    Bytes(Box<[Cell; GRANULE as usize]>),
+}
+
+/// The race detector of one run.
+#[derive(Clone, Debug)]
+pub struct Detector<P = u32> {
+    order: Order,
+    rules: Rules,
+    zero: Clock,
+    /// By object, then by offset / 64.
+    pages: FxHashMap<u32, FxHashMap<u64, Box<[Granule]>>>,
+    sites: Vec<By<P>>,
+    /// The numbers of sites, by instruction, kind and the size of an atomic.
+    numbers: FxHashMap<(P, Kind, u8), u32>,
+}
+
+/// One access as the cells see it.
+struct Probe<'c, P> {
+    agent: u32,
+    epoch: u32,
+    site: u32,
+    by: By<P>,
+    class: Class,
+    clocks: &'c [Clock; 4],
+    topology: Topology,
+    rules: Rules,
+    sites: &'c [By<P>],
+}
+
+impl Detector {
+    /// A detector for one dispatch in which a race is undefined behaviour.
+    pub fn new(topology: Topology) -> Detector {
+        Detector::with_rules(topology, Rules::MODEL)
+    }
+}
+
+impl<P: Copy + Eq + Hash> Detector<P> {
+    /// A detector under other rules: of a language, or for planted bugs.
+    pub fn with_rules(topology: Topology, rules: Rules) -> Detector<P> {
+        Detector {
+            order: Order::new(topology, rules),
+            rules,
+            zero: Clock::new(topology.invocations()),
+            pages: FxHashMap::default(),
+            sites: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+
+    /// Happens-before as it stands.
+    pub fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// An access, and the first earlier access that it races with. Where a race is undefined
+    /// behaviour, the run has no meaning after it; the detector goes on as if the two were ordered,
+    /// for those who collect several.
+    pub fn access(&mut self, access: &Access<P>) -> Option<Race<P>> {
+        let mut first = None;
+        self.races(access, |race| _ = first.get_or_insert(race));
+        first
+    }
+
+    /// An access; the races with earlier ones are shown.
+    pub fn races(&mut self, access: &Access<P>, mut found: impl FnMut(Race<P>)) {
+        let Access { object, offset, bytes, class, kind, .. } = *access;
+        if bytes == 0 {
+            return;
+        }
+        let agent = self.order.topology().number(access.agent);
+        let by = self.by(access);
+        let place = match by.atomic {
+            Some(Atomicity { size, .. }) if size != 0 => Some(Place { object, offset, size, class }),
+            _ => None,
+        };
+        // An acquire is ordered after what it synchronizes with, so before its access is checked.
+        if let (Some(place), Kind::Atomic { op, scope, semantics }) = (place, &kind)
+            && op.reads()
+        {
+            self.order.atomic_read(agent, place, *scope, semantics);
+        }
+        self.check(agent, access, by, &mut found);
+        match (place, kind) {
+            (Some(place), Kind::Atomic { op, scope, semantics }) if op.writes() => {
+                self.order.atomic_write(agent, place, op, scope, &semantics);
+            }
+            (None, _) if kind.writes() => self.order.written(object, offset, bytes),
+            _ => {}
+        }
+    }
+
+    /// Whether an access that is not made yet would race with a write.
+    pub fn races_with_a_write(&self, access: &Access<P>) -> bool {
+        let Access { object, offset, bytes, class, .. } = *access;
+        let agent = self.order.topology().number(access.agent);
+        let (epoch, clocks) = self.order.state(agent);
+        let (topology, rules, by) = (*self.order.topology(), self.rules, self.by(access));
+        let probe = Probe { agent, epoch, site: 0, by, class, clocks, topology, rules, sites: &self.sites };
+        let Some(pages) = self.pages.get(&object) else { return false };
+        let races =
+            |cell: &Cell| cell.iter().any(|(site, agents)| self.sites[*site as usize].kind.writes() && probe.race(*site, agents).is_some());
+        let end = offset.saturating_add(bytes);
+        (offset / GRANULE..end.div_ceil(GRANULE)).any(|granule| {
+            let page = pages.get(&(granule * GRANULE / PAGE));
+            match page.map(|page| &page[(granule % (PAGE / GRANULE)) as usize]) {
+                Some(Granule::Whole(cell)) => races(cell),
+                Some(Granule::Bytes(cells)) => {
+                    (0..).zip(&cells[..]).any(|(k, cell)| (offset..end).contains(&(granule * GRANULE + k)) && races(cell))
+                }
+                None => false,
+            }
+        })
+    }
+
+    /// OpMemoryBarrier by one agent.
+    pub fn fence(&mut self, agent: Agent, scope: Scope, semantics: &Semantics) {
+        let agent = self.order.topology().number(agent);
+        self.order.fence(agent, scope, semantics);
+    }
+
+    /// OpControlBarrier that these agents, all of one workgroup, arrived at and now leave.
+    pub fn barrier(&mut self, participants: &[Agent], scope: Scope, semantics: &Semantics) {
+        let topology = *self.order.topology();
+        let numbers: Vec<u32> = participants.iter().map(|agent| topology.number(*agent)).collect();
+        self.order.barrier(&numbers, scope, semantics);
+    }
+
+    /// OpControlBarrier that a whole workgroup arrived at.
+    pub fn workgroup_barrier(&mut self, workgroup: u32, scope: Scope, semantics: &Semantics) {
+        let topology = *self.order.topology();
+        let numbers: Vec<u32> = topology.instance(topology.number(Agent { workgroup, local: 0 }), Scope::Workgroup).collect();
+        self.order.barrier(&numbers, scope, semantics);
+    }
+
+    /// The workgroup has ended: what only its running invocations need is dropped. Its accesses
+    /// still race with others'.
+    pub fn retire(&mut self, workgroup: u32) {
+        self.order.retire(workgroup);
+    }
+
+    /// An object is gone, as a workgroup's memory is when the workgroup ends: later objects may
+    /// have its number.
+    pub fn forget(&mut self, object: u32) {
+        self.pages.remove(&object);
+        self.order.forget(object);
+    }
+
+    fn by(&self, access: &Access<P>) -> By<P> {
+        let Access { offset, bytes, kind, instruction, .. } = *access;
+        let atomic = match kind {
+            Kind::Atomic { scope, semantics, .. } => {
+                let aligned = matches!(bytes, 1 | 2 | 4 | 8) && offset.is_multiple_of(bytes);
+                Some(Atomicity { scope, classes: (self.rules.ordered)(&semantics), size: if aligned { bytes as u8 } else { 0 } })
+            }
+            Kind::Load | Kind::Store => None,
+        };
+        By { instruction, kind, atomic }
+    }
+
+    /// Checks the access against what is kept, then keeps it.
+    fn check(&mut self, agent: u32, access: &Access<P>, by: By<P>, found: &mut impl FnMut(Race<P>)) {
+        let Access { object, offset, bytes, class, .. } = *access;
+        let end = offset.saturating_add(bytes);
+        let site = *self.numbers.entry((by.instruction, by.kind, by.atomic.map_or(0, |a| a.size))).or_insert_with(|| {
+            self.sites.push(by);
+            self.sites.len() as u32 - 1
+        });
+        let (epoch, clocks) = self.order.state(agent);
+        let topology = *self.order.topology();
+        let probe = Probe { agent, epoch, site, by, class, clocks, topology, rules: self.rules, sites: &self.sites };
+        let second = Site { agent: access.agent, instruction: by.instruction, kind: by.kind };
+        let mut visit = |cell: &mut Cell, offset: u64| {
+            for (site, agents) in cell.iter() {
+                if let Some(first) = probe.race(*site, agents) {
+                    let By { instruction, kind, .. } = probe.sites[*site as usize];
+                    let first = Site { agent: topology.agent(first), instruction, kind };
+                    found(Race { first, second, object, offset });
+                    if probe.rules.settles {
+                        break;
+                    }
+                }
+            }
+            probe.keep(cell, &self.zero);
+        };
+        let pages = self.pages.entry(object).or_default();
+        for page in offset / PAGE..=(end - 1) / PAGE {
+            let granules =
+                pages.entry(page).or_insert_with(|| vec![Granule::Whole(Cell::new()); (PAGE / GRANULE) as usize].into_boxed_slice());
+            let (from, to) = (offset.max(page * PAGE), end.min((page + 1).saturating_mul(PAGE)));
+            let first = (from - page * PAGE) / GRANULE;
+            for (index, granule) in granules.iter_mut().enumerate().skip(first as usize) {
+                let base = page * PAGE + index as u64 * GRANULE;
+                if base >= to {
+                    break;
+                }
+                let partial = from > base || to < base + GRANULE;
+                if partial && let Granule::Whole(cell) = granule {
+                    *granule = Granule::Bytes(Box::new(std::array::from_fn(|_| cell.clone())));
+                }
+                match granule {
+                    Granule::Whole(cell) => visit(cell, base),
+                    Granule::Bytes(cells) => {
+                        (from.max(base)..to.min(base + GRANULE)).for_each(|at| visit(&mut cells[(at - base) as usize], at));
+                    }
+                }
+            }
+        }
+    }
+
+    /// How many bytes the detector keeps about memory, roughly: for measurements.
+    pub fn footprint(&self) -> usize {
+        let agents = |(_, agents): &(u32, Agents)| match agents {
+            Agents::One(..) => 0,
+            Agents::Few(_) => size_of::<SmallVec<[(u32, u32); FEW + 1]>>(),
+            Agents::Many(clock) => size_of::<Clock>() + clock.nodes() * (16 * 16 + 16),
+        };
+        let cell = |cell: &Cell| {
+            let spilled = if cell.spilled() { cell.capacity() * size_of::<(u32, Agents)>() } else { 0 };
+            spilled + cell.iter().map(agents).sum::<usize>()
+        };
+        let granule = |granule: &Granule| {
+            size_of::<Granule>()
+                + match granule {
+                    Granule::Whole(whole) => cell(whole),
+                    Granule::Bytes(cells) => size_of::<[Cell; 4]>() + cells.iter().map(cell).sum::<usize>(),
+                }
+        };
+        self.pages.values().flat_map(|pages| pages.values()).flat_map(|page| page.iter()).map(granule).sum()
+    }
+}
+
+impl Agents {
+    /// Adds an access, and leaves out those that it stands for.
+    fn add(&mut self, agent: u32, epoch: u32, stands_for: impl Fn(u32, u32) -> bool, zero: &Clock) {
+        match self {
+            Agents::One(other, at) if *other == agent || stands_for(*other, *at) => *self = Agents::One(agent, epoch),
+            Agents::One(other, at) => *self = Agents::Few(Box::new(SmallVec::from_slice(&[(*other, *at), (agent, epoch)]))),
+            Agents::Few(few) => {
+                few.retain(|(other, at)| *other != agent && !stands_for(*other, *at));
+                few.push((agent, epoch));
+                if few.len() > FEW {
+                    let mut many = zero.clone();
+                    few.iter().for_each(|(agent, epoch)| many.set(*agent, u64::from(*epoch)));
+                    *self = Agents::Many(Box::new(many));
+                }
+            }
+            Agents::Many(many) => many.set(agent, u64::from(epoch)),
+        }
+    }
+}
+
+impl<P> Probe<'_, P> {
+    /// Whether an earlier access by another agent happens before this one, in one of these classes
+    /// or the location's.
+    fn after(&self, agent: u32, epoch: u32, also: Classes) -> bool {
+        let seen = |class: Class| self.clocks[class as usize].get(agent) >= u64::from(epoch);
+        seen(self.class) || also.iter().any(seen)
+    }
+
+    /// One of these that this access races with.
+    fn race(&self, site: u32, agents: &Agents) -> Option<u32> {
+        let other = &self.sites[site as usize];
+        if !(self.rules.conflict)(other.kind.writes(), self.by.kind.writes()) {
+            return None;
+        }
+        let (mut except, mut also) = (self.agent..self.agent + 1, Classes::NONE);
+        if let (Some(a), Some(b)) = (self.by.atomic, other.atomic) {
+            if a.size != 0 && b.size != 0 && (self.rules.same_locations)(a.size, b.size) {
+                except = self.topology.instance(self.agent, (self.rules.common)(a.scope, b.scope));
+            }
+            also = (self.rules.between_atomics)(a.classes, b.classes);
+        }
+        let races = |agent: u32, epoch: u32| !except.contains(&agent) && !self.after(agent, epoch, also);
+        match agents {
+            Agents::One(agent, epoch) => races(*agent, *epoch).then_some(*agent),
+            Agents::Few(few) => few.iter().find(|(agent, epoch)| races(*agent, *epoch)).map(|(agent, _)| *agent),
+            // Most often the class of the location decides; classes that both order are asked too,
+            // agent by agent.
+            Agents::Many(many) => {
+                let clock = &self.clocks[self.class as usize];
+                let (first, epoch) = many.search(clock, &except, |access, seen| access > seen)?;
+                let rest =
+                    || (first..self.topology.invocations()).find(|agent| many.get(*agent) != 0 && races(*agent, many.get(*agent) as u32));
+                if races(first, epoch as u32) { Some(first) } else { rest() }
+            }
+        }
+    }
+
+    /// Keeps this access, and forgets those that it stands for.
+    fn keep(&self, cell: &mut Cell, zero: &Clock) {
+        let (agent, epoch, kind) = (self.agent, self.epoch, self.by.kind);
+        // Who is ordered before a plain access is stood for by it; an atomic one excludes other
+        // atomics than those before it.
+        let stands_for = |other: u32, at: u32| self.by.atomic.is_none() && self.after(other, at, Classes::NONE);
+        match kind {
+            Kind::Store if self.rules.settles => cell.clear(),
+            Kind::Load if self.rules.settles => cell.retain(|(site, agents)| match agents {
+                Agents::One(other, at) => {
+                    *site == self.site || self.sites[*site as usize].kind != Kind::Load || !(*other == agent || stands_for(*other, *at))
+                }
+                Agents::Few(_) | Agents::Many(_) => true,
+            }),
+            _ => {}
+        }
+        match cell.iter_mut().find(|(site, _)| *site == self.site) {
+            Some((_, agents)) => agents.add(agent, epoch, stands_for, zero),
+            None => {
+                let rank = |kind: Kind| match kind {
+                    Kind::Store => 0,
+                    Kind::Load => 1,
+                    Kind::Atomic { .. } => 2,
+                };
+                let here = (self.site, Agents::One(agent, epoch));
+                match cell.iter().position(|(site, _)| rank(self.sites[*site as usize].kind) > rank(kind)) {
+                    Some(after) => cell.insert(after, here),
+                    None => cell.push(here),
+                }
+            }
+        }
+    }
+}
