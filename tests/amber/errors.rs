@@ -340,8 +340,7 @@ fn commands() {
         ("RUN g DRAW_GRID POS 0 0 SIZE 8 8", "error[amber]: 1:33: the line ends where CELLS should stand"),
         ("RUN g DRAW_GRID POS 0 0 SIZE 8 8 CELLS 2000000 1", "limit: 1:34: the cells of a grid: at most 1048576"),
         ("RUN g DRAW_ARRAY AS TRIANGLE_LIST", "error[amber]: 1:5: DRAW_ARRAY needs vertex data; the pipeline `g` has none"),
-        ("RUN g DRAW_ARRAY AS LINE_LIST", "unsupported: 1:21: the topology LINE_LIST is left out"),
-        ("RUN g DRAW_ARRAY AS line_strip", "unsupported: 1:21: the topology line_strip is left out"),
+        ("RUN g DRAW_ARRAY AS line_strip_with_adjacency", "unsupported: 1:21: the topology line_strip_with_adjacency is left out"),
         ("RUN g DRAW_ARRAY AS QUADS", "error[amber]: 1:21: found `QUADS`, where a topology should stand"),
         ("RUN TIMED_EXECUTION p 1 1 1", "unsupported: 1:5: TIMED_EXECUTION is left out"),
         (

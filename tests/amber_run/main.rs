@@ -15,6 +15,7 @@ mod graphics;
 mod images;
 mod modules;
 mod playing;
+mod primitives;
 mod shaders;
 mod undefined;
 mod vectors;

@@ -10,15 +10,9 @@ use crate::amber::script::{
     Action, BufferId, Check, Command, Comparator, Expect, Extent, Lane, Line, PipelineId, PipelineKind, Run, RunKind, Tolerance, Topology,
 };
 
-/// Topologies of lines, or of triangles with more.
-const LEFT_OUT: [&str; 6] = [
-    "LINE_LIST",
-    "LINE_STRIP",
-    "LINE_LIST_WITH_ADJACENCY",
-    "LINE_STRIP_WITH_ADJACENCY",
-    "TRIANGLE_LIST_WITH_ADJACENCY",
-    "TRIANGLE_STRIP_WITH_ADJACENCY",
-];
+/// Topologies of lines or triangles with more.
+const LEFT_OUT: [&str; 4] =
+    ["LINE_LIST_WITH_ADJACENCY", "LINE_STRIP_WITH_ADJACENCY", "TRIANGLE_LIST_WITH_ADJACENCY", "TRIANGLE_STRIP_WITH_ADJACENCY"];
 
 impl<'t> Parser<'t> {
     /// A command that REPEAT may hold, if the word begins one.

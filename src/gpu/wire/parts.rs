@@ -18,7 +18,7 @@ use crate::dispatch::{
 
 const FILTERS: [Filter; 2] = [Filter::Nearest, Filter::Linear];
 const BORDERS: [Border; 3] = [Border::TransparentBlack, Border::OpaqueBlack, Border::OpaqueWhite];
-const TOPOLOGIES: [Topology; 4] = [Topology::List, Topology::Strip, Topology::Fan, Topology::Points];
+const TOPOLOGIES: [Topology; 6] = [Topology::List, Topology::Strip, Topology::Fan, Topology::Points, Topology::Lines, Topology::LineStrip];
 const CULLS: [Cull; 4] = [Cull::None, Cull::Front, Cull::Back, Cull::Both];
 const FACES: [FrontFace; 2] = [FrontFace::CounterClockwise, FrontFace::Clockwise];
 const RATES: [Rate; 2] = [Rate::Vertex, Rate::Instance];

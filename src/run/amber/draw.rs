@@ -279,6 +279,8 @@ fn topology_of(topology: Topology) -> raster::Topology {
         Topology::TriangleStrip => raster::Topology::Strip,
         Topology::TriangleFan => raster::Topology::Fan,
         Topology::PointList => raster::Topology::Points,
+        Topology::LineList => raster::Topology::Lines,
+        Topology::LineStrip => raster::Topology::LineStrip,
     }
 }
 

@@ -19,8 +19,7 @@
 //! [`picture`] runs the fragment stage on the lockstep machine instead, and
 //! shows definite values only.
 //!
-//! Absent on purpose: multisampling, several layers, point and line primitives, user clip
-//! distances, geometry and tessellation. A vertex is shaded once for each instance, though a device
+//! Absent on purpose: multisampling, several layers, user clip distances, geometry and tessellation. A vertex is shaded once for each instance, though a device
 //! may shade it more often: what a vertex stage writes that does more than store is in doubt. A
 //! stage that writes what the other one uses is refused, for nothing orders them.
 

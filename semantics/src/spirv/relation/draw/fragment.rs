@@ -221,6 +221,9 @@ impl<'m, 'd> Fragments<'m, 'd> {
             let size = if size.undefined.is_some() || elsewhere { f32::NAN } else { f32::from_bits(size.bits as u32) };
             return Setup::point(self.rules, &self.draw.state, position(rows[0]), size);
         }
+        if matches!(self.draw.vertices.topology, Topology::Lines | Topology::LineStrip) {
+            return Setup::line(self.rules, &self.draw.state, [position(rows[0]), position(rows[1])]);
+        }
         Setup::new(self.rules, &self.draw.state, rows.map(position))
     }
 
@@ -396,7 +399,7 @@ impl<'m> Fragments<'m, '_> {
                 }
                 Ok(Setup::Visible(triangle)) => {
                     let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
-                    let bias = match (self.draw.state.depth_bias.filter(|_| !triangle.is_point()), &self.depth) {
+                    let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.depth) {
                         (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
                         // What a depth attachment resolves is not known without one.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
