@@ -172,7 +172,19 @@ fn buffers() {
         ("BUFFER x DATA_TYPE int8 DATA 1 2", "error[amber]: 1:25: DATA has no END"),
         ("BUFFER x DATA_TYPE int8 SIZE 2 DATA 1 END", "error[amber]: 1:8: DATA has 1 items, where 2 should stand"),
         ("BUFFER x DATA_TYPE int8 SIZE 2 FILE BINARY a", "unsupported: 1:32: FILE, which needs a file outside the script, is left out"),
-        ("BUFFER x FORMAT R8_UNORM MIP_LEVELS 3", "unsupported: 1:26: MIP_LEVELS over 1 is left out"),
+        ("BUFFER x FORMAT R8_UNORM MIP_LEVELS 16", "limit: 1:37: a number of levels: at most 15"),
+        (
+            "BUFFER x DATA_TYPE int8 MIP_LEVELS 2 SIZE 2 FILL 0",
+            "error[amber]: 1:8: found 2 levels, where at most 1 should stand for an image of that size",
+        ),
+        (
+            "IMAGE x FORMAT R8_UNORM MIP_LEVELS 3 DIM_2D WIDTH 2 HEIGHT 3",
+            "error[amber]: 1:7: found 3 levels, where at most 2 should stand for an image of that size",
+        ),
+        (
+            "IMAGE x FORMAT R8_UNORM MIP_LEVELS 2 DIM_2D WIDTH 2 HEIGHT 2 DATA 1 2 3 END",
+            "error[amber]: 1:7: DATA has 3 items, where 5 should stand",
+        ),
         ("BUFFER x FORMAT R8_UNORM SAMPLES 4", "unsupported: 1:26: SAMPLES over 1 is left out"),
         ("BUFFER x DATA_TYPE int8 WIDTH 0 HEIGHT 3 FILL 0", "error[amber]: 1:31: found `0`, where a width from 1 should stand"),
         ("IMAGE x FORMAT R8_UNORM DIM_3D WIDTH 1 HEIGHT 1", "error[amber]: 1:48: the line ends where DEPTH should stand"),
@@ -239,7 +251,6 @@ fn pipelines() {
         ("BIND BUFFER b AS uniform_texel_buffer DESCRIPTOR_SET 0 BINDING 0", "4:19: binding as uniform_texel_buffer is left out"),
         ("BIND BUFFER b KERNEL ARG_NAME in", "4:16: KERNEL is left out"),
         ("BIND BUFFER_ARRAY b b AS storage DESCRIPTOR_SET 0 BINDING 0", "4:7: BUFFER_ARRAY is left out"),
-        ("BIND BUFFER un AS color LOCATION 0 BASE_MIP_LEVEL 1", "4:37: BASE_MIP_LEVEL over 0 is left out"),
         ("SHADER_OPTIMIZATION v\n --merge-return\n END", "5:2: an optimization pass is left out"),
         ("BLEND\n SRC_COLOR_FACTOR constant_color\n END", "5:19: the blend factor constant_color is left out"),
         ("PATCH_CONTROL_POINTS 4", "4:2: tessellation is left out"),

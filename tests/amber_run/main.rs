@@ -13,6 +13,7 @@ mod files;
 mod fragment_operations;
 mod graphics;
 mod images;
+mod levels;
 mod modules;
 mod playing;
 mod primitives;

@@ -183,6 +183,9 @@ impl<'t> Parser<'t> {
             return Err(self.invalid(at, format!("COPY of {} to {}", a.data_type.name(), b.data_type.name())));
         }
         if let (Extent::Framebuffer { width: 0, .. }, Some((width, height))) = (b.extent, a.extent.image()) {
+            if a.levels != b.levels {
+                return Err(self.unsupported(at, &format!("COPY of {} levels to {}", a.levels, b.levels)));
+            }
             self.give_size(at, to, width, height)?;
         } else if a.items != b.items {
             return Err(self.unsupported(at, &format!("COPY of {} items to {}", a.items, b.items)));

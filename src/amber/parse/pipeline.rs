@@ -8,7 +8,7 @@ use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALI
 use crate::amber::scalar::{Class, Scalar};
 use crate::amber::script::{
     Attachment, Binding, BlendFactor, BlendOp, BlendState, BufferId, BufferRange, Compare, CullMode, DepthState, Extent, FrontFace, Line,
-    Pipeline, PipelineKind, Rate, Resource, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, Viewport,
+    Pipeline, PipelineKind, Rate, Resource, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, View, Viewport,
 };
 
 /// Blocks and lines of a pipeline that are left out.
@@ -388,7 +388,7 @@ impl<'t> Parser<'t> {
             "color" => {
                 self.keyword("LOCATION")?;
                 let location = self.integer("a location", MAX_BINDINGS as u64 - 1)? as u32;
-                self.base_level()?;
+                let level = self.base_level(buffer)?;
                 self.end()?;
                 self.attachment_of(buffer, name, false)?;
                 if draft.colours.contains(&location) {
@@ -396,7 +396,7 @@ impl<'t> Parser<'t> {
                 }
                 draft.colours.push(location);
                 draft.pipeline.colours.retain(|c| c.0 != location);
-                draft.pipeline.colours.push((location, buffer));
+                draft.pipeline.colours.push((location, View { buffer, level }));
                 draft.pipeline.colours.sort_unstable();
                 Ok(())
             }
@@ -410,11 +410,12 @@ impl<'t> Parser<'t> {
                 self.image_of(buffer, name)?;
                 self.keyword("SAMPLER")?;
                 let sampler = self.sampler_name()?;
-                self.descriptor(draft, word, Resource::CombinedImageSampler(buffer, sampler))
+                self.descriptor(draft, word, Resource::CombinedImageSampler(View { buffer, level: 0 }, sampler))
             }
             "sampled_image" | "storage_image" => {
                 self.image_of(buffer, name)?;
-                let resource = if role.text == "sampled_image" { Resource::SampledImage(buffer) } else { Resource::StorageImage(buffer) };
+                let view = View { buffer, level: 0 };
+                let resource = if role.text == "sampled_image" { Resource::SampledImage(view) } else { Resource::StorageImage(view) };
                 self.descriptor(draft, word, resource)
             }
             "resolve" | "uniform_texel_buffer" | "storage_texel_buffer" => {
@@ -424,10 +425,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn base_level(&mut self) -> Step {
+    /// The first level of a buffer that is bound.
+    fn base_level(&mut self, buffer: BufferId) -> Step<u32> {
         match self.accept("BASE_MIP_LEVEL") {
-            Some(word) if self.integer("a level", u32::MAX.into())? != 0 => Err(self.unsupported(word, "BASE_MIP_LEVEL over 0")),
-            _ => Ok(()),
+            Some(_) => Ok(self.integer("a level of the image", u64::from(self.script[buffer].levels) - 1)? as u32),
+            None => Ok(0),
         }
     }
 
@@ -478,7 +480,9 @@ impl<'t> Parser<'t> {
                 }
             }
             Resource::Sampler(_) => {}
-            _ => self.base_level()?,
+            Resource::CombinedImageSampler(view, _) | Resource::SampledImage(view) | Resource::StorageImage(view) => {
+                view.level = self.base_level(view.buffer)?;
+            }
         }
         self.end()?;
         if !draft.bindings.insert((set, binding)) {
@@ -537,19 +541,26 @@ impl<'t> Parser<'t> {
         if let Some(missing) = needed.iter().find(|&&s| pipeline.shader(s).is_none()) {
             return Err(self.invalid(name, format!("the pipeline {} has no {} shader", quoted(name.text), missing.name())));
         }
-        let attachments: Vec<BufferId> = pipeline.colours.iter().map(|c| c.1).chain(pipeline.depth_stencil).collect();
+        let depth = pipeline.depth_stencil.map(|buffer| View { buffer, level: 0 });
+        let attachments: Vec<View> = pipeline.colours.iter().map(|c| c.1).chain(depth).collect();
         let images = pipeline.bindings.iter().filter_map(|b| match b.resource {
             Resource::CombinedImageSampler(image, _) | Resource::SampledImage(image) | Resource::StorageImage(image) => Some(image),
             _ => None,
         });
         let (width, height) = pipeline.framebuffer;
         for (image, attached) in attachments.iter().map(|&a| (a, true)).chain(images.map(|i| (i, false)).collect::<Vec<_>>()) {
+            let View { buffer: image, level } = image;
             let buffer = &self.script[image];
+            // Of an attachment the framebuffer is the level's.
+            let grown = if attached { level } else { 0 };
+            let [w, h, _] = buffer.extent.level(grown).unwrap_or([0; 3]);
             match buffer.extent {
-                Extent::Framebuffer { width: 0, .. } => self.give_size(name, image, width, height)?,
-                Extent::Framebuffer { width: w, height: h } | Extent::Image { width: w, height: h, .. }
-                    if attached && (w, h) != (width, height) =>
-                {
+                Extent::Framebuffer { width: 0, .. } => {
+                    let sides = [width, height].map(|side| side.checked_mul(1 << grown).filter(|side| *side <= MAX_EXTENT));
+                    let [Some(width), Some(height)] = sides else { return Err(self.limit(name, "a side of an image", MAX_EXTENT)) };
+                    self.give_size(name, image, width, height)?;
+                }
+                Extent::Framebuffer { .. } | Extent::Image { .. } if attached && (w, h) != (width, height) => {
                     let what = format!("the attachment {} is {w} by {h}, the framebuffer {width} by {height}", quoted(&buffer.name));
                     return Err(self.invalid(name, what));
                 }
@@ -578,8 +589,14 @@ impl<'t> Parser<'t> {
     pub(super) fn give_size(&mut self, at: Word<'t>, image: BufferId, width: u32, height: u32) -> Step {
         let buffer = &mut self.script.buffers[image.0];
         buffer.extent = Extent::Framebuffer { width, height };
-        buffer.items = u64::from(width) * u64::from(height);
+        buffer.items = buffer.extent.texels(buffer.levels).unwrap_or(0);
         let buffer = buffer.clone();
+        if buffer.levels > buffer.extent.most_levels() {
+            let (levels, most) = (buffer.levels, buffer.extent.most_levels());
+            return Err(
+                self.invalid(at, format!("the image {} has {levels} levels; of its size it has at most {most}", quoted(&buffer.name)))
+            );
+        }
         self.take_bytes(at, &buffer)
     }
 }
