@@ -197,7 +197,7 @@ impl<'s> Printer<'s> {
             }
         }
         match &buffer.initial {
-            Initial::Zero if image => {}
+            Initial::Zero if image || buffer.samples > 1 => {}
             Initial::Zero => self.out.push_str(" FILL 0"),
             Initial::Fill(number) => {
                 put!(self, " FILL {number}");
@@ -226,6 +226,9 @@ impl<'s> Printer<'s> {
     fn levels(&mut self, buffer: &Buffer) {
         if buffer.levels > 1 {
             put!(self, " MIP_LEVELS {}", buffer.levels);
+        }
+        if buffer.samples > 1 {
+            put!(self, " SAMPLES {}", buffer.samples);
         }
     }
 
@@ -333,6 +336,9 @@ impl<'s> Printer<'s> {
         }
         for &(location, view) in &pipeline.colours {
             put!(self, "  BIND BUFFER {} AS color LOCATION {location}{}\n", name(&script[view.buffer].name)?, from(view));
+        }
+        for &buffer in &pipeline.resolves {
+            put!(self, "  BIND BUFFER {} AS resolve\n", name(&script[buffer].name)?);
         }
         if let Some(buffer) = pipeline.depth_stencil {
             put!(self, "  BIND BUFFER {} AS depth_stencil\n", name(&script[buffer].name)?);

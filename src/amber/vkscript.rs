@@ -355,6 +355,7 @@ impl<'t> Reader<'t> {
                 layout,
                 extent: Extent::Linear,
                 levels: 1,
+                samples: 1,
                 initial: Initial::Fill(Number::Integer { negative: false, magnitude: 0 }),
                 line,
             };

@@ -185,7 +185,12 @@ fn buffers() {
             "IMAGE x FORMAT R8_UNORM MIP_LEVELS 2 DIM_2D WIDTH 2 HEIGHT 2 DATA 1 2 3 END",
             "error[amber]: 1:7: DATA has 3 items, where 5 should stand",
         ),
-        ("BUFFER x FORMAT R8_UNORM SAMPLES 4", "unsupported: 1:26: SAMPLES over 1 is left out"),
+        ("BUFFER x FORMAT R8_UNORM SAMPLES 3", "error[amber]: 1:34: found `3`, where a number of samples should stand: 1, 2, 4, 8, 16"),
+        ("BUFFER x FORMAT R8_UNORM SAMPLES 64", "unsupported: 1:34: an image of 64 samples is left out"),
+        (
+            "IMAGE x FORMAT R8_UNORM MIP_LEVELS 2 SAMPLES 4 DIM_2D WIDTH 2 HEIGHT 2",
+            "error[amber]: 1:7: SAMPLES of what is no image of two dimensions and one level",
+        ),
         ("BUFFER x DATA_TYPE int8 WIDTH 0 HEIGHT 3 FILL 0", "error[amber]: 1:31: found `0`, where a width from 1 should stand"),
         ("IMAGE x FORMAT R8_UNORM DIM_3D WIDTH 1 HEIGHT 1", "error[amber]: 1:48: the line ends where DEPTH should stand"),
         ("IMAGE x FORMAT R8_UNORM WIDTH 1 HEIGHT 1", "error[amber]: 1:25: found `WIDTH`, where DIM_1D, DIM_2D or DIM_3D should stand"),

@@ -17,6 +17,7 @@ mod levels;
 mod modules;
 mod playing;
 mod primitives;
+mod samples;
 mod shaders;
 mod undefined;
 mod vectors;

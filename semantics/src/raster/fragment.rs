@@ -188,6 +188,7 @@ impl Planes {
             let slope = self.error * steep;
             (slope < 0.5).then(|| self.error * sum.max(1.0) / (1.0 - slope))
         };
+        let reach = reach.map(|reach| reach + state.spread());
         let corners = reach.map(|r| [[-r, -r], [r, -r], [-r, r], [r, r]].map(|[dx, dy]| self.at([p[0] + dx, p[1] + dy])));
         self.given(rules, state, p, (e, gradient, corners), (sure, front))
     }

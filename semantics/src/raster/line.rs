@@ -129,6 +129,7 @@ impl Segment {
         }
         let moved = self.error * std::f64::consts::SQRT_2 / length;
         let lost = 1.5 * moved * (1.0 + 6.0 * to[0].hypot(to[1]) / length);
+        let lost = lost + state.spread() * std::f64::consts::SQRT_2 / length;
         let known = (moved < 0.05 && reach.iter().all(|t| t.is_finite())).then(|| [reach[0] - lost, reach[1] + lost]);
         let step = d.map(|d| d / (length * length));
         planes.on_line(rules, state, pixel, Spot { t, reach: known, step })

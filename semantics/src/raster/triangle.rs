@@ -44,6 +44,19 @@ pub struct Lane {
     pub doubt: Doubt,
 }
 
+impl Lane {
+    /// What is known of either.
+    fn or(self, other: Lane) -> Lane {
+        let is_sure = |lane: Lane| lane == Lane { covered: true, doubt: Doubt::None };
+        let doubt = match (self.doubt, other.doubt) {
+            _ if is_sure(self) || is_sure(other) => Doubt::None,
+            (Doubt::None, Doubt::None) => Doubt::None,
+            _ => Doubt::SubPixel,
+        };
+        Lane { covered: self.covered || other.covered, doubt }
+    }
+}
+
 /// Four pixels whose invocations share derivatives. Those that are not
 /// covered have helper invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,23 +286,35 @@ impl Setup {
 }
 
 impl Triangle {
-    /// Whether the triangle covers the centre of a pixel.
+    /// Whether the triangle covers the centre of a pixel, or of several samples any.
     pub fn lane(&self, x: i64, y: i64) -> Lane {
+        (0..self.state.samples).map(|sample| self.sample(x, y, sample)).reduce(Lane::or).unwrap_or_default()
+    }
+
+    /// Whether it covers a sample of a pixel; the centre, if there is one sample.
+    pub fn sample(&self, x: i64, y: i64, sample: u32) -> Lane {
         if !self.state.area.contains(x, y) {
             return Lane::default();
         }
         let one = 1i64 << self.state.precision.sub_pixel_bits;
-        let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
+        let p = match self.state.samples {
+            1 => [x, y].map(|c| (self.rules.centre)(c, one)),
+            samples => {
+                let at = (self.rules.sample)(samples, sample);
+                [x * one + at[0] * one / 16, y * one + at[1] * one / 16]
+            }
+        };
+        let place = p.map(|c| c as f64 / one as f64);
+        let p = p.map(i128::from);
         let near = self.nearness(p);
         let inside = self.winding(p) != 0;
         if let Shape::Line(segment) = &self.shape {
             let rectangle = (near == Doubt::None).then_some(inside);
-            let place = [x, y].map(|c| (self.rules.centre)(c, one) as f64 / one as f64);
             let known = segment.certainly(place, rectangle, self.within_viewport(place));
             return Lane { covered: inside, doubt: if known == Some(inside) { Doubt::None } else { Doubt::SubPixel } };
         }
         // The square of a point is not clipped.
-        let (in_view, view_doubt) = if self.is_polygon() { self.in_viewport(x, y) } else { (true, false) };
+        let (in_view, view_doubt) = if self.is_polygon() { self.in_viewport(place) } else { (true, false) };
         let mut lane = Lane { covered: inside && in_view && !self.culled, doubt: near };
         if self.culling_doubt && inside || view_doubt && (inside || near != Doubt::None) {
             lane.doubt = Doubt::SubPixel;
@@ -329,12 +354,12 @@ impl Triangle {
             let coordinate = [0, 1].map(|axis| {
                 let centre = [x, y][axis] as f64 + 0.5;
                 let value = 0.5 + (centre - at[axis] as f64 / one) / size;
-                let lost = (-f64::from(self.state.precision.interpolation_bits)).exp2() + error / size;
+                let lost = (-f64::from(self.state.precision.interpolation_bits)).exp2() + (error + self.state.spread()) / size;
                 Inexact { value, allowed: Interval::point(value).widened(lost).of_f32() }
             });
             return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);
         }
-        let sure = self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
+        let sure = self.state.samples == 1 && self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
         self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front)
     }
 
@@ -402,7 +427,7 @@ impl Triangle {
     /// Of two triangles on either side of a common edge, exactly one covers such a pixel: Basic
     /// Polygon Rasterization.
     pub fn edge(&self, x: i64, y: i64) -> Option<usize> {
-        if self.planes.is_clipped() || !self.is_polygon() || self.lane(x, y).doubt != Doubt::Tie {
+        if self.planes.is_clipped() || !self.is_polygon() || self.state.samples > 1 || self.lane(x, y).doubt != Doubt::Tie {
             return None;
         }
         let one = 1i64 << self.state.precision.sub_pixel_bits;
@@ -444,16 +469,15 @@ impl Triangle {
         inside.fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether a pixel's centre lies in the viewport, to which primitives are clipped, and whether
+    /// Whether a place in pixels lies in the viewport, to which primitives are clipped, and whether
     /// that is in doubt.
-    fn in_viewport(&self, x: i64, y: i64) -> (bool, bool) {
+    fn in_viewport(&self, centre: [f64; 2]) -> (bool, bool) {
         let v = &self.state.viewport;
         let step = 1.0 / f64::from(1 << self.state.precision.sub_pixel_bits);
         let ends = [(v.x, v.width), (v.y, v.height)].map(|(from, extent)| {
             let (a, b) = (f64::from(from), f64::from(from) + f64::from(extent));
             [a.min(b), a.max(b)]
         });
-        let centre = [x as f64 + 0.5, y as f64 + 0.5];
         let inside = (0..2).all(|c| ends[c][0] <= centre[c] && centre[c] < ends[c][1]);
         let near = (0..2).all(|c| ends[c][0] - step <= centre[c] && centre[c] <= ends[c][1] + step)
             && (0..2).any(|c| ends[c].iter().any(|end| (end - centre[c]).abs() <= step));

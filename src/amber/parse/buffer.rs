@@ -41,7 +41,7 @@ impl<'t> Parser<'t> {
             Some(_) => self.extent("a number of levels", MAX_LEVELS).map_err(|stop| self.past_data(stop))?,
             None => 1,
         };
-        self.single("SAMPLES")?;
+        let samples = self.samples().map_err(|stop| self.past_data(stop))?;
         let shape = if image { self.image_shape() } else { self.buffer_shape() }.map_err(|stop| self.past_data(stop))?;
         let layout = match data_type.layout(standard) {
             Ok(layout) => layout,
@@ -148,6 +148,15 @@ impl<'t> Parser<'t> {
             return Err(self.invalid(word, format!("the buffer {} has no SIZE", quoted(name.text))));
         };
         self.end()?;
+        if samples > 1 {
+            if levels > 1 || !matches!(extent, Extent::Framebuffer { .. } | Extent::Image { .. }) {
+                return Err(self.invalid(name, "SAMPLES of what is no image of two dimensions and one level"));
+            }
+            if initial != Initial::Zero {
+                return Err(self.unsupported(name, "what an image of several samples holds at first"));
+            }
+            items = items.saturating_mul(samples.into());
+        }
         if levels > 1 {
             let is_sized = extent != Extent::Framebuffer { width: 0, height: 0 };
             if is_sized && levels > extent.most_levels() {
@@ -156,7 +165,8 @@ impl<'t> Parser<'t> {
             items = extent.texels(levels).unwrap_or(items);
         }
         let line = Line(word.line);
-        let buffer = Buffer { name: name.text.into(), data_type, as_array, standard, layout, stride, items, extent, levels, initial, line };
+        let buffer =
+            Buffer { name: name.text.into(), data_type, as_array, standard, layout, stride, items, extent, levels, samples, initial, line };
         self.take_bytes(name, &buffer)?;
         self.declare(Named::Buffer, name, |script| {
             script.buffers.push(buffer);
@@ -192,15 +202,17 @@ impl<'t> Parser<'t> {
         stop
     }
 
-    /// An option of which only 1 is in scope.
-    fn single(&mut self, option: &str) -> Step {
-        if let Some(word) = self.accept(option)
-            && self.extent("a number", u32::MAX)? != 1
-        {
-            let stop = self.unsupported(word, &format!("{option} over 1"));
-            return Err(self.past_data(stop));
+    /// How many samples a texel has.
+    fn samples(&mut self) -> Step<u32> {
+        if self.accept("SAMPLES").is_none() {
+            return Ok(1);
         }
-        Ok(())
+        let (number, at) = self.number("a number of samples")?;
+        match number.at_most(64) {
+            Some(count @ (1 | 2 | 4 | 8 | 16)) => Ok(count as u32),
+            Some(32 | 64) => Err(self.unsupported(at, &format!("an image of {} samples", at.text))),
+            _ => Err(self.invalid(at, format!("found {}, where a number of samples should stand: 1, 2, 4, 8, 16", quoted(at.text)))),
+        }
     }
 
     fn buffer_shape(&mut self) -> Step<Shape> {

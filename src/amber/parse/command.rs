@@ -179,6 +179,9 @@ impl<'t> Parser<'t> {
             return Err(self.invalid(at, "COPY to the same buffer"));
         }
         let (a, b) = (&self.script[from], &self.script[to]);
+        if a.samples > 1 || b.samples > 1 {
+            return Err(self.unsupported(at, "COPY of an image of several samples"));
+        }
         if a.data_type != b.data_type || a.stride != b.stride {
             return Err(self.invalid(at, format!("COPY of {} to {}", a.data_type.name(), b.data_type.name())));
         }
@@ -197,6 +200,9 @@ impl<'t> Parser<'t> {
         let (buffer, name) = self.buffer_name()?;
         if self.script[buffer].items == 0 {
             return Err(self.invalid(name, format!("the buffer {} has no size: nothing is drawn to it", quoted(name.text))));
+        }
+        if self.script[buffer].samples > 1 {
+            return Err(self.unsupported(name, "EXPECT of an image of several samples, which is read after BIND … AS resolve,"));
         }
         let kind = self.need("IDX or a comparison of buffers")?;
         let check = match kind.text {
@@ -221,6 +227,9 @@ impl<'t> Parser<'t> {
     fn other(&mut self, buffer: BufferId) -> Step<BufferId> {
         let (other, at) = self.buffer_name()?;
         let (a, b) = (&self.script[buffer], &self.script[other]);
+        if b.samples > 1 {
+            return Err(self.unsupported(at, "EXPECT of an image of several samples"));
+        }
         if a.data_type != b.data_type || a.stride != b.stride {
             return Err(self.invalid(at, format!("a buffer of {} is compared with one of {}", a.data_type.name(), b.data_type.name())));
         }

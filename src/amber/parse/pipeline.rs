@@ -34,6 +34,7 @@ struct Draft {
     bindings: Keys,
     stages: Vec<Stage>,
     colours: Vec<u32>,
+    resolves: bool,
     locations: Vec<u32>,
 }
 
@@ -55,7 +56,8 @@ impl<'t> Parser<'t> {
             // Its lines would only be judged against what is not known.
             return self.skip_block(word);
         }
-        let mut draft = Draft { pipeline, bindings: Keys::default(), stages: Vec::new(), colours: Vec::new(), locations: Vec::new() };
+        let mut draft =
+            Draft { pipeline, bindings: Keys::default(), stages: Vec::new(), colours: Vec::new(), resolves: false, locations: Vec::new() };
         let block = self.block(word, |parser, line| parser.pipeline_line(&mut draft, line));
         let Some(name) = name else { return block };
         if block.is_err() || self.found > found {
@@ -384,7 +386,9 @@ impl<'t> Parser<'t> {
                 draft.pipeline.push_constants = Some(buffer);
                 self.end()
             }
-            "color" | "depth_stencil" if !graphics => Err(self.invalid(role, format!("{} stands in a compute pipeline", role.text))),
+            "color" | "depth_stencil" | "resolve" if !graphics => {
+                Err(self.invalid(role, format!("{} stands in a compute pipeline", role.text)))
+            }
             "color" => {
                 self.keyword("LOCATION")?;
                 let location = self.integer("a location", MAX_BINDINGS as u64 - 1)? as u32;
@@ -403,6 +407,9 @@ impl<'t> Parser<'t> {
             "depth_stencil" => {
                 self.end()?;
                 self.attachment_of(buffer, name, true)?;
+                if self.script[buffer].samples > 1 {
+                    return Err(self.unsupported(name, "a depth or stencil attachment of several samples"));
+                }
                 draft.pipeline.depth_stencil = Some(buffer);
                 Ok(())
             }
@@ -418,9 +425,19 @@ impl<'t> Parser<'t> {
                 let resource = if role.text == "sampled_image" { Resource::SampledImage(view) } else { Resource::StorageImage(view) };
                 self.descriptor(draft, word, resource)
             }
-            "resolve" | "uniform_texel_buffer" | "storage_texel_buffer" => {
-                Err(self.unsupported(role, &format!("binding as {}", role.text)))
+            "resolve" => {
+                self.end()?;
+                self.attachment_of(buffer, name, false)?;
+                if !std::mem::replace(&mut draft.resolves, true) {
+                    draft.pipeline.resolves.clear();
+                }
+                if draft.pipeline.resolves.len() >= MAX_BINDINGS {
+                    return Err(self.limit(name, "the bindings of a pipeline", MAX_BINDINGS));
+                }
+                draft.pipeline.resolves.push(buffer);
+                Ok(())
             }
+            "uniform_texel_buffer" | "storage_texel_buffer" => Err(self.unsupported(role, &format!("binding as {}", role.text))),
             other => Err(self.invalid(role, format!("found {}, where what a buffer is bound as should stand", quoted(other)))),
         }
     }
@@ -448,6 +465,9 @@ impl<'t> Parser<'t> {
         let declared = &self.script[buffer];
         if declared.extent == Extent::Linear {
             return Err(self.invalid(name, format!("the buffer {} is bound as an image and has no WIDTH and HEIGHT", quoted(name.text))));
+        }
+        if declared.samples > 1 {
+            return Err(self.unsupported(name, "a descriptor of an image of several samples"));
         }
         if declared.format().is_none() {
             return Err(self.invalid(name, format!("{} is no type of an image's texels", declared.data_type.name())));
@@ -542,7 +562,9 @@ impl<'t> Parser<'t> {
             return Err(self.invalid(name, format!("the pipeline {} has no {} shader", quoted(name.text), missing.name())));
         }
         let depth = pipeline.depth_stencil.map(|buffer| View { buffer, level: 0 });
-        let attachments: Vec<View> = pipeline.colours.iter().map(|c| c.1).chain(depth).collect();
+        let resolves = pipeline.resolves.iter().map(|&buffer| View { buffer, level: 0 });
+        let attachments: Vec<View> = pipeline.colours.iter().map(|c| c.1).chain(resolves).chain(depth).collect();
+        self.samples_agree(name, &pipeline)?;
         let images = pipeline.bindings.iter().filter_map(|b| match b.resource {
             Resource::CombinedImageSampler(image, _) | Resource::SampledImage(image) | Resource::StorageImage(image) => Some(image),
             _ => None,
@@ -565,7 +587,7 @@ impl<'t> Parser<'t> {
                     return Err(self.invalid(name, what));
                 }
                 // Items in a row are the texels, row after row.
-                Extent::Linear if attached && buffer.items == u64::from(width) * u64::from(height) => {
+                Extent::Linear if attached && buffer.samples == 1 && buffer.items == u64::from(width) * u64::from(height) => {
                     self.script.buffers[image.0].extent = Extent::Image { width, height, declared: false };
                 }
                 Extent::Row { .. } | Extent::Box { .. } if attached => {
@@ -585,11 +607,39 @@ impl<'t> Parser<'t> {
         })
     }
 
+    /// That all colour attachments have as many samples, and each that is resolved is so to one of
+    /// one sample and of its type.
+    fn samples_agree(&self, name: Word<'t>, pipeline: &Pipeline) -> Step {
+        let colours: Vec<_> = pipeline.colours.iter().map(|(_, view)| &self.script[view.buffer]).collect();
+        if let Some(other) = colours.iter().find(|other| other.samples != colours[0].samples) {
+            let (found, first) = (other.samples, &colours[0]);
+            let what = format!("the attachment {} has {found} samples, and {} {}", quoted(&other.name), quoted(&first.name), first.samples);
+            return Err(self.invalid(name, what));
+        }
+        if colours.first().is_some_and(|colour| colour.samples > 1) && pipeline.depth_stencil.is_some() {
+            return Err(self.unsupported(name, "a depth or stencil attachment beside several samples"));
+        }
+        if pipeline.resolves.len() > colours.len() {
+            let (found, colours) = (pipeline.resolves.len(), colours.len());
+            return Err(self.invalid(name, format!("the pipeline resolves {found} attachments and has {colours}")));
+        }
+        for (from, &to) in colours.iter().zip(&pipeline.resolves) {
+            let to = &self.script[to];
+            if from.samples == 1 || to.samples > 1 || to.data_type != from.data_type || to.levels > 1 {
+                let what = "of several samples, and to one of its type with one sample and level";
+                return Err(
+                    self.invalid(name, format!("{} is resolved to {}; it is resolved {what}", quoted(&from.name), quoted(&to.name)))
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Gives an image that has no size yet one.
     pub(super) fn give_size(&mut self, at: Word<'t>, image: BufferId, width: u32, height: u32) -> Step {
         let buffer = &mut self.script.buffers[image.0];
         buffer.extent = Extent::Framebuffer { width, height };
-        buffer.items = buffer.extent.texels(buffer.levels).unwrap_or(0);
+        buffer.items = buffer.extent.texels(buffer.levels).unwrap_or(0).saturating_mul(buffer.samples.into());
         let buffer = buffer.clone();
         if buffer.levels > buffer.extent.most_levels() {
             let (levels, most) = (buffer.levels, buffer.extent.most_levels());

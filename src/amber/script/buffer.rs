@@ -31,6 +31,8 @@ pub struct Buffer {
     pub extent: Extent,
     /// How many levels an image has.
     pub levels: u32,
+    /// How many samples a texel of an image has. All first samples are followed by all second ones.
+    pub samples: u32,
     /// What it holds at first.
     pub initial: Initial,
     /// Where.
@@ -142,6 +144,13 @@ pub enum Initial {
 }
 
 impl Buffer {
+    /// The bytes of a sample of all texels of an image.
+    pub fn sample(&self, sample: u32) -> Option<Range<usize>> {
+        let bytes = usize::try_from(self.extent.texels(1)?.checked_mul(self.stride)?).ok()?;
+        let start = bytes.checked_mul(sample as usize)?;
+        (sample < self.samples).then_some(start..start.checked_add(bytes)?)
+    }
+
     /// The bytes of a level of an image.
     pub fn level(&self, level: u32) -> Option<Range<usize>> {
         let [start, end] =

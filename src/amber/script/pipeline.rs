@@ -152,6 +152,8 @@ pub struct Pipeline {
     /// Colour attachments by location, each location once. If there is none a graphics pipeline
     /// draws to an unseen one, B8G8R8A8_UNORM at location 0.
     pub colours: Vec<(u32, View)>,
+    /// What the colour attachments are resolved to, in their order, if they have several samples.
+    pub resolves: Vec<BufferId>,
     /// The depth or stencil attachment.
     pub depth_stencil: Option<BufferId>,
     /// Vertex attributes, each location once.
@@ -189,6 +191,7 @@ impl Pipeline {
             bindings: Vec::new(),
             push_constants: None,
             colours: Vec::new(),
+            resolves: Vec::new(),
             depth_stencil: None,
             vertex_data: Vec::new(),
             index_data: None,

@@ -236,6 +236,7 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
         depth_bias: bias.map(|[constant, clamp, slope]| raster::DepthBias { constant, clamp, slope }),
         depth_bounds,
         blend,
+        samples: 1,
         precision: raster::Precision { sub_pixel_bits: sub_pixel_bits as u8, interpolation_bits: interpolation_bits as u8 },
     };
     let targets: Vec<[u32; 7]> = body.counted()?;

@@ -194,7 +194,8 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
     let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| given.bytes(buffer).to_vec());
     let (targets, shown) = given.targets(pipeline)?;
     let depth = given.depth(pipeline)?;
-    let state = state_of(pipeline);
+    let mut state = state_of(pipeline);
+    state.samples = pipeline.colours.first().map_or(1, |(_, view)| script[view.buffer].samples);
     state.check().map_err(|e| format!("pipeline {}: {e}", pipeline.name))?;
     Ok(Drawing {
         entries: entries.map(str::to_string),
@@ -402,6 +403,20 @@ pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32)
     Ok((image, whole.unwrap_or(0..0)))
 }
 
+/// A sample of all texels of a buffer as an image; and which of its bytes.
+///
+/// Errors: it has no format or size of an image that is modeled: a sentence.
+fn sample_of(script: &Script, held: &Buffers, id: BufferId, sample: u32) -> Result<(Image, Range<usize>), String> {
+    let buffer = &script[id];
+    let named = |what: &str| format!("the image {}: {what}", buffer.name);
+    let format = buffer.format().ok_or_else(|| named("a type that is no image format"))?;
+    let [width, height, _] = buffer.extent.sides().ok_or_else(|| named("a buffer without WIDTH and HEIGHT"))?;
+    let range = buffer.sample(sample).ok_or_else(|| named("it has no such sample"))?;
+    let mut image = Image::new(format_of(format)?, width, height, 1).map_err(|e| named(&e.to_string()))?;
+    image.fill(0, held[id].bytes.get(range.clone()).unwrap_or_default()).map_err(|e| named(&e.to_string()))?;
+    Ok((image, range))
+}
+
 /// The levels of an image from one on: all that are sampled, and one that is written.
 pub(super) fn levels_of(script: &Script, view: View, is_sampled: bool) -> u32 {
     if is_sampled { script[view.buffer].levels.saturating_sub(view.level) } else { 1 }
@@ -471,9 +486,12 @@ impl<'s> Given<'s> {
 
     /// An attachment, of the framebuffer's size. What it holds is no input of a stage, so that open
     /// bytes are not noted.
-    fn attachment(&self, pipeline: &Pipeline, view: View) -> Result<(Image, Range<usize>), String> {
+    fn attachment(&self, pipeline: &Pipeline, view: View, sample: u32) -> Result<(Image, Range<usize>), String> {
         let ((width, height), name) = (pipeline.framebuffer, &self.script[view.buffer].name);
-        let (image, bytes) = image_of(self.script, self.held, view, 1)?;
+        let (image, bytes) = match self.script[view.buffer].samples {
+            1 => image_of(self.script, self.held, view, 1)?,
+            _ => sample_of(self.script, self.held, view.buffer, sample)?,
+        };
         match image.size(0) {
             Some(size) if size == [width, height] => Ok((image, bytes)),
             _ => Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}")),
@@ -585,9 +603,11 @@ impl<'s> Given<'s> {
         }
         let (mut targets, mut shown) = (Vec::new(), Vec::new());
         for &(location, view) in &pipeline.colours {
-            let (image, bytes) = self.attachment(pipeline, view)?;
-            targets.push(ColourTarget { location, image });
-            shown.push(Some((view.buffer, bytes)));
+            for sample in 0..self.script[view.buffer].samples {
+                let (image, bytes) = self.attachment(pipeline, view, sample)?;
+                targets.push(ColourTarget { location, image });
+                shown.push(Some((view.buffer, bytes)));
+            }
         }
         Ok((targets, shown))
     }

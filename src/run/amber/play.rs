@@ -15,12 +15,12 @@ use smallstep_semantics::spirv::grid::{self, Acceptance, Doubtful, Report};
 use smallstep_semantics::spirv::{LoadError, Module, Relation, Sink, UndefinedWays};
 use smallstep_semantics::undefined::{Ub, Undefined};
 
-use super::adapted;
 use super::bind::{Bound, given_sets};
 use super::clear::ClearValues;
 use super::keep::{LeftOpen, Origin, StoredDepth};
 use super::modules::{Loaded, Modules};
 use super::watch::Watch;
+use super::{adapted, resolve};
 use crate::amber::{
     Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, Source, Stage, View, judge,
 };
@@ -254,12 +254,14 @@ impl<'s> Player<'s> {
         for View { buffer, level } in attached {
             let declared = &self.script[buffer];
             let Some(format) = declared.format() else { continue };
-            let whole = declared.level(level).unwrap_or(0..self.buffers[buffer].bytes.len());
+            let all = 0..self.buffers[buffer].bytes.len();
+            let whole = if declared.samples > 1 { all } else { declared.level(level).unwrap_or(all) };
             let filled = self.clear[pipeline.0].fill(format, &mut self.buffers[buffer], whole.clone());
             filled.map_err(|what| End::Unsupported(format!("line {line}: {what}")))?;
             self.origins[buffer.0].retain(|o| !(whole.start <= o.range.start && o.range.end <= whole.end));
             self.note(buffer, whole, format!("CLEAR in line {line} rounds to the format {}", format.name()));
         }
+        self.resolve(&resolve::pairs(&self.script[pipeline]), line);
         Ok(())
     }
 

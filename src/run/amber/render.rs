@@ -14,7 +14,7 @@ use super::keep::LeftOpen;
 use super::modules::Stage;
 use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
-use super::{adapted, keep};
+use super::{adapted, keep, resolve};
 use crate::amber::{BufferId, Line, Run};
 use crate::compute::given::Place;
 use crate::compute::{self, told};
@@ -39,6 +39,9 @@ impl Player<'_> {
             Engine::Device(_) if drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some()) => {
                 return Err(End::Unchecked(format!("line {line}: the draw tests stencils, which are not given to devices yet")));
             }
+            Engine::Device(_) if drawing.state.samples > 1 => {
+                return Err(End::Unchecked(format!("line {line}: the draw has several samples, which are not given to devices yet")));
+            }
             Engine::Device(device) => {
                 let shown = drawn_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), line))?;
                 self.store_drawn(&drawing, &given.bound, shown);
@@ -47,7 +50,8 @@ impl Player<'_> {
         }
         let colours = drawing.shown.iter().flatten().map(|(id, _)| *id);
         let attached = colours.chain(drawing.depth.iter().map(|depth| depth.buffer));
-        Ok(given.bound.written().chain(attached).collect())
+        let resolved = self.resolve(&resolve::pairs(pipeline), line);
+        Ok(given.bound.written().chain(attached).chain(resolved).collect())
     }
 
     /// A draw as devices take it.
@@ -144,7 +148,8 @@ impl Player<'_> {
         // exact.
         let open_texels = bound.open_image(&self.buffers, true).is_some();
         let stencils = drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some());
-        if interpreter.adapted_too && !stored_depths && !open_texels && !stencils {
+        let samples = drawing.state.samples > 1;
+        if interpreter.adapted_too && !stored_depths && !open_texels && !stencils && !samples {
             adapted::draw_shows(dispatch, interpreter, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;
         }
         let other = self.over_other_bits(&drawing, stages, interpreter, line)?;
