@@ -327,6 +327,8 @@ impl<'s> Printer<'s> {
                 }
                 Resource::SampledImage(view) => format!("BUFFER {} AS sampled_image {place}{}", self.named(view.buffer)?, from(view)),
                 Resource::StorageImage(view) => format!("BUFFER {} AS storage_image {place}{}", self.named(view.buffer)?, from(view)),
+                Resource::UniformTexelBuffer(buffer) => format!("BUFFER {} AS uniform_texel_buffer {place}", self.named(buffer)?),
+                Resource::StorageTexelBuffer(buffer) => format!("BUFFER {} AS storage_texel_buffer {place}", self.named(buffer)?),
                 Resource::Sampler(sampler) => format!("SAMPLER {} {place}", name(&script[sampler].name)?),
             };
             put!(self, "  BIND {bound}\n");

@@ -253,7 +253,6 @@ fn pipelines() {
     }
     for (line, expected) in [
         ("POLYGON_MODE line", "4:15: the polygon mode line is left out"),
-        ("BIND BUFFER b AS uniform_texel_buffer DESCRIPTOR_SET 0 BINDING 0", "4:19: binding as uniform_texel_buffer is left out"),
         ("BIND BUFFER b KERNEL ARG_NAME in", "4:16: KERNEL is left out"),
         ("BIND BUFFER_ARRAY b b AS storage DESCRIPTOR_SET 0 BINDING 0", "4:7: BUFFER_ARRAY is left out"),
         ("SHADER_OPTIMIZATION v\n --merge-return\n END", "5:2: an optimization pass is left out"),

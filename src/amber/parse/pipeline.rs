@@ -437,7 +437,12 @@ impl<'t> Parser<'t> {
                 draft.pipeline.resolves.push(buffer);
                 Ok(())
             }
-            "uniform_texel_buffer" | "storage_texel_buffer" => Err(self.unsupported(role, &format!("binding as {}", role.text))),
+            "uniform_texel_buffer" | "storage_texel_buffer" => {
+                self.texels_of(buffer, name)?;
+                let is_uniform = role.text == "uniform_texel_buffer";
+                let resource = if is_uniform { Resource::UniformTexelBuffer(buffer) } else { Resource::StorageTexelBuffer(buffer) };
+                self.descriptor(draft, word, resource)
+            }
             other => Err(self.invalid(role, format!("found {}, where what a buffer is bound as should stand", quoted(other)))),
         }
     }
@@ -466,6 +471,12 @@ impl<'t> Parser<'t> {
         if declared.extent == Extent::Linear {
             return Err(self.invalid(name, format!("the buffer {} is bound as an image and has no WIDTH and HEIGHT", quoted(name.text))));
         }
+        self.texels_of(buffer, name)
+    }
+
+    /// That the items of a buffer are texels, of one sample each.
+    fn texels_of(&self, buffer: BufferId, name: Word<'t>) -> Step {
+        let declared = &self.script[buffer];
         if declared.samples > 1 {
             return Err(self.unsupported(name, "a descriptor of an image of several samples"));
         }
@@ -499,7 +510,7 @@ impl<'t> Parser<'t> {
                     range.range = Some(self.integer("a number of bytes", size - range.offset)?);
                 }
             }
-            Resource::Sampler(_) => {}
+            Resource::Sampler(_) | Resource::UniformTexelBuffer(_) | Resource::StorageTexelBuffer(_) => {}
             Resource::CombinedImageSampler(view, _) | Resource::SampledImage(view) | Resource::StorageImage(view) => {
                 view.level = self.base_level(view.buffer)?;
             }

@@ -264,6 +264,10 @@ pub enum Resource {
     SampledImage(View),
     /// An image to load from and store to.
     StorageImage(View),
+    /// A buffer whose items are texels, to be fetched.
+    UniformTexelBuffer(BufferId),
+    /// The same, to load from and store to.
+    StorageTexelBuffer(BufferId),
     /// A sampler.
     Sampler(SamplerId),
 }

@@ -9,7 +9,7 @@ use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, BoundedFloat};
 use smallstep_semantics::spirv::module::Variable;
 
-use super::draw::{bytes_of, image_of, levels_of, sampler_of};
+use super::draw::{bytes_of, image_of, levels_of, sampler_of, texels_of};
 use super::play::End;
 use crate::amber::{BufferId, Buffers, Contents, Known, Line, Pipeline, Resource, Script, View};
 use crate::compute::Uses;
@@ -99,6 +99,8 @@ impl Bound {
             Behind::Storage => "storage buffer",
             Behind::SampledImage(..) => "sampled image",
             Behind::StorageImage(..) => "storage image",
+            Behind::TexelBuffer { written: false, .. } => "uniform texel buffer",
+            Behind::TexelBuffer { written: true, .. } => "storage texel buffer",
             Behind::Sampler => "sampler",
             Behind::CombinedImageSampler(..) => "combined image sampler",
             Behind::Array => return Err(unsupported(format!("{name}, an array of descriptors"))),
@@ -111,6 +113,18 @@ impl Bound {
             .ok_or_else(|| invalid(format!("nothing is bound at descriptor set {}, binding {} for {name}", place.set, place.binding)))?;
         let Place { set, binding: number } = place;
         let sampler = |id| sampler_of(&script[id]).map(|sampler| BoundSampler { set, binding: number, sampler }).map_err(unsupported);
+        let mut texels = |buffer, kind| {
+            if !self.images.iter().any(|i| i.place == place) {
+                let (image, range) = texels_of(script, held, buffer).map_err(unsupported)?;
+                self.images.push(ImageAt { place, buffer, range, kind, image });
+            }
+            Ok(())
+        };
+        match (binding.resource, behind) {
+            (Resource::UniformTexelBuffer(id), Behind::TexelBuffer { written: false, .. }) => return texels(id, ImageKind::Sampled),
+            (Resource::StorageTexelBuffer(id), Behind::TexelBuffer { written: true, .. }) => return texels(id, ImageKind::Storage),
+            _ => {}
+        }
         let mut image = |view: View, kind| {
             if !self.images.iter().any(|i| i.place == place) {
                 let levels = levels_of(script, view, kind == ImageKind::Sampled);

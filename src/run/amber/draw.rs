@@ -403,6 +403,20 @@ pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32)
     Ok((image, whole.unwrap_or(0..0)))
 }
 
+/// The items of a buffer as a row of texels; and which of its bytes.
+///
+/// Errors: it has no format that is modeled, or no items: a sentence.
+pub(super) fn texels_of(script: &Script, held: &Buffers, id: BufferId) -> Result<(Image, Range<usize>), String> {
+    let buffer = &script[id];
+    let named = |what: &str| format!("the texel buffer {}: {what}", buffer.name);
+    let format = buffer.format().ok_or_else(|| named("a type that is no image format"))?;
+    let width = u32::try_from(buffer.items).map_err(|_| named("more than 2^32 - 1 texels"))?;
+    let mut image = Image::of_shape(format_of(format)?, image::Shape::D1, [width, 1, 1], 1).map_err(|e| named(&e.to_string()))?;
+    let bytes = &held[id].bytes;
+    image.fill(0, bytes).map_err(|e| named(&e.to_string()))?;
+    Ok((image, 0..bytes.len()))
+}
+
 /// A sample of all texels of a buffer as an image; and which of its bytes.
 ///
 /// Errors: it has no format or size of an image that is modeled: a sentence.
@@ -582,6 +596,9 @@ impl<'s> Given<'s> {
                 Resource::CombinedImageSampler(view, sampler) => {
                     images.push(BoundImage { set, binding, image: image(view, true)? });
                     samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? });
+                }
+                Resource::UniformTexelBuffer(id) | Resource::StorageTexelBuffer(id) => {
+                    images.push(BoundImage { set, binding, image: texels_of(self.script, self.held, id)?.0 });
                 }
                 Resource::Sampler(sampler) => samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? }),
             }
