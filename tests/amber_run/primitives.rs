@@ -99,7 +99,7 @@ fn attributes_go_along_a_line() {
     };
     let buffers = "BUFFER at DATA_TYPE vec4<float> DATA -0.9375 -0.375 0.5 1 0.0625 -0.375 0.5 1 END
 BUFFER colours DATA_TYPE vec4<float> DATA 0 1 0 1 1 0 0 1 END\n";
-    // From 0.25 to 4.25 the centre of pixel 1 is at 5/16, 79.7 of 255, and that of pixel 3 at 13/16.
+    // From 0.25 to 4.25 the centre of pixel 1 is at 5/16, 79.7 of 255; that of pixel 3 at 13/16.
     let commands = "CLEAR g\nRUN g DRAW_ARRAY AS LINE_LIST\nEXPECT target IDX 1 2 SIZE 1 1 EQ_RGBA 80 175 0 255 TOLERANCE 0.005
 EXPECT target IDX 3 2 SIZE 1 1 EQ_RGBA 207 48 0 255 TOLERANCE 0.005";
     let pipeline = "  VERTEX_DATA at LOCATION 0\n  VERTEX_DATA colours LOCATION 1\n";

@@ -3,9 +3,9 @@
 //!
 //! A device rasterises lines by one of three rules, and nothing says by which: as the rectangle of
 //! width 1 around the segment (`strictLines`), as the parallelogram with ends along an axis, or by
-//! diamonds: those pixels whose diamond the segment passes through or leaves. The definite answer is
-//! the rectangle's. A pixel is certain where all three say the same wherever a device may have the
-//! ends of the segment.
+//! diamonds: those pixels whose diamond the segment passes through or leaves. The definite answer
+//! is the rectangle's. A pixel is certain where all three say the same wherever a device may have
+//! the ends of the segment.
 //!
 //! By its last rule Vulkan lets a device draw other pixels, up to one away from those. That no
 //! device does so is an assumption, without which no pixel of a line would be certain.
@@ -109,14 +109,14 @@ impl Segment {
         let known = all([rectangle, self.parallelogram(p), self.diamond(p)]);
         match known {
             Some(false) => known,
-            // What is beyond an edge may be drawn or not, and where a line is cut its end is another.
+            // What is beyond an edge may be drawn or not, and a line that is cut has another end.
             _ if near < 0.0 || self.is_cut && near < BESIDE => None,
             _ => known,
         }
     }
 
-    /// What the invocation at a pixel is given. A device goes along the line by the nearest place on
-    /// it, or by the coordinate of the axis that it mostly goes along.
+    /// What the invocation at a pixel is given. A device goes along the line by the nearest place
+    /// on it, or by the coordinate of the axis that it mostly goes along.
     pub(super) fn fragment(&self, planes: &Planes, rules: &Rules, state: &State, pixel: [i64; 2]) -> Fragment {
         let p = pixel.map(|c| c as f64 + 0.5);
         let (a, d, length) = (self.ends[0], self.along(), self.length());

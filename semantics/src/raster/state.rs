@@ -194,8 +194,8 @@ impl State {
         }
     }
 
-    /// How far from a pixel's centre, in each direction, an input may be interpolated: anywhere in a
-    /// pixel of several samples.
+    /// How far from a pixel's centre, in each direction, an input may be interpolated: anywhere in
+    /// a pixel of several samples.
     pub(super) fn spread(&self) -> f64 {
         if self.samples > 1 { 0.5 } else { 0.0 }
     }

@@ -26,8 +26,8 @@ impl Default for ClearValues {
 }
 
 impl ClearValues {
-    /// Fills an attachment, which these bytes are. A component may be one of two codes; in sRGB, whose rounding has loose
-    /// bounds, it is doubtful then.
+    /// Fills an attachment, which these bytes are. A component may be one of two codes; in sRGB,
+    /// whose rounding has loose bounds, it is doubtful then.
     ///
     /// Errors: a format of integers, whose clear value is no float.
     pub fn fill(&self, format: Format, contents: &mut Contents, whole: Range<usize>) -> Result<(), String> {

@@ -13,8 +13,9 @@
 //! other. A fragment is shaded once for all samples that it covers. Its inputs may be interpolated
 //! anywhere in the pixel then, for no clause says where.
 //!
-//! Where there is one sample a pixel, bit 0 of SampleMask is set for what is covered, not for helpers,
-//! and clear it leaves the pixel as it was, though not the memory that the fragment has written.
+//! Where there is one sample a pixel, bit 0 of SampleMask is set for what is covered, not for
+//! helpers, and clear it leaves the pixel as it was, though not the memory that the fragment has
+//! written.
 //!
 //! Helpers load what invocations share, and their loads race as those of others do; they write
 //! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
@@ -23,9 +24,10 @@
 //! [`picture`] runs the fragment stage on the lockstep machine instead, and
 //! shows definite values only.
 //!
-//! Absent on purpose: depths and stencils of several samples, several layers, user clip distances, geometry and tessellation. A vertex is shaded once for each instance, though a device
-//! may shade it more often: what a vertex stage writes that does more than store is in doubt. A
-//! stage that writes what the other one uses is refused, for nothing orders them.
+//! Absent on purpose: depths and stencils of several samples, several layers, user clip distances,
+//! geometry and tessellation. A vertex is shaded once for each instance, though a device may shade
+//! it more often: what a vertex stage writes that does more than store is in doubt. A stage that
+//! writes what the other one uses is refused, for nothing orders them.
 
 mod fragment;
 mod interface;
