@@ -9,6 +9,7 @@ use smallstep_semantics::number::Interval;
 use smallstep_semantics::number::integer::signed;
 use smallstep_semantics::number::sets::Set;
 
+use super::keep::MAX_ORIGINS;
 use super::play::Player;
 use crate::amber::format::{Field, Numeric};
 use crate::amber::{BufferId, Contents, Known, Line};
@@ -19,7 +20,8 @@ const MOST: i64 = 16;
 /// What is known of one component of a texel.
 enum Resolved {
     Codes(Codes),
-    Float(f64),
+    /// A float, and the greatest magnitude that it was summed from.
+    Float(f64, f64),
     Open(Known),
 }
 
@@ -44,7 +46,11 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
     }
     match numeric {
         Numeric::Unorm | Numeric::Snorm => {
-            let number = |code: &u64| if numeric == Numeric::Snorm { signed(bits as u8, *code) } else { *code as i64 };
+            let number = |code: &u64| match numeric {
+                // The least code stands for -1 too.
+                Numeric::Snorm => signed(bits as u8, *code).max(1 - (1i64 << (bits - 1))),
+                _ => *code as i64,
+            };
             let all = |of: fn(i64, i64) -> i64| samples.iter().filter_map(|codes| codes.iter().map(number).reduce(of)).sum::<i64>();
             let (low, high, count) = (all(i64::min), all(i64::max), samples.len() as i64);
             let (low, high) = (low.div_euclid(count), -(-high).div_euclid(count));
@@ -67,8 +73,8 @@ fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
             Resolved::Codes(Codes { others: others.into_iter().collect(), ..exactly(first) })
         }
         Numeric::Sfloat if bits == 32 && samples.iter().all(|codes| codes.len() == 1) => {
-            let sum: f64 = samples.iter().map(|codes| f64::from(f32::from_bits(codes[0] as u32))).sum();
-            Resolved::Float(sum / samples.len() as f64)
+            let values = || samples.iter().map(|codes| f64::from(f32::from_bits(codes[0] as u32)));
+            Resolved::Float(values().sum::<f64>() / samples.len() as f64, values().map(f64::abs).fold(0.0, f64::max))
         }
         _ => Resolved::Open(Known::Doubtful),
     }
@@ -103,15 +109,15 @@ impl Player<'_> {
                     };
                     match found {
                         Resolved::Codes(codes) => resolved.choose(start, bytes, codes),
-                        Resolved::Float(value) if value.is_finite() => {
+                        Resolved::Float(value, greatest) if value.is_finite() => {
                             resolved.bytes[start..start + 4].copy_from_slice(&(value as f32).to_le_bytes());
-                            let lost = value.abs() / f64::from(1 << 20) + f64::from(f32::MIN_POSITIVE);
+                            let lost = greatest / f64::from(1 << 20) + f64::from(f32::MIN_POSITIVE);
                             resolved.bound(start, Set::of_f32(Interval::point(value).widened(lost)));
                         }
-                        Resolved::Float(_) => resolved.mark(start..start + bytes, Known::Doubtful),
+                        Resolved::Float(..) => resolved.mark(start..start + bytes, Known::Doubtful),
                         Resolved::Open(known) => resolved.mark(start..start + bytes, known),
                     }
-                    if resolved.known_at(start) > Known::Decided {
+                    if resolved.known_at(start) > Known::Decided && open.len() < MAX_ORIGINS {
                         open.push(start..start + bytes);
                     }
                 }
@@ -147,7 +153,9 @@ mod tests {
         assert_eq!(codes(of(Numeric::Unorm, 8, &[100, 0, 0, 0])), (25, vec![]));
         assert_eq!(codes(of(Numeric::Snorm, 8, &[0x81, 0])), (0xc1, vec![0xc0]));
         assert_eq!(codes(of(Numeric::Uint, 32, &[7, 9, 7, 7])), (7, vec![9]));
-        assert!(matches!(of(Numeric::Sfloat, 32, &[1f32.to_bits().into(), 0]), Resolved::Float(value) if value == 0.5));
+        assert!(
+            matches!(of(Numeric::Sfloat, 32, &[1f32.to_bits().into(), 0]), Resolved::Float(value, greatest) if (value, greatest) == (0.5, 1.0))
+        );
         assert!(matches!(of(Numeric::Srgb, 8, &[1, 2]), Resolved::Open(Known::Doubtful)));
         let either = [vec![0, 4], vec![1]];
         assert_eq!(codes(average(Numeric::Unorm, 8, &either)), (1, vec![0, 2, 3]));
