@@ -9,6 +9,8 @@ mod coverage;
 mod devices;
 #[path = "raster/fragments.rs"]
 mod fragments;
+#[path = "raster/lines.rs"]
+mod lines;
 #[path = "raster/planted.rs"]
 mod planted;
 #[path = "images/random.rs"]

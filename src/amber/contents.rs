@@ -273,7 +273,16 @@ impl std::ops::IndexMut<BufferId> for Buffers {
 impl Script {
     /// What all buffers hold at first: at most [`super::limits::MAX_TOTAL_BYTES`] bytes together.
     pub fn contents(&self) -> Buffers {
-        Buffers(self.buffers.iter().map(|b| Contents::of(b.bytes())).collect())
+        let of = |b: &Buffer| {
+            let mut contents = Contents::of(b.bytes());
+            // Levels that DATA does not give hold anything.
+            if let (Initial::Data(values), true) = (&b.initial, b.levels > 1) {
+                let given = values.len() as u64 / b.layout.scalars.max(1) * b.stride;
+                contents.mark(given as usize..contents.bytes.len(), Known::Undefined);
+            }
+            contents
+        };
+        Buffers(self.buffers.iter().map(of).collect())
     }
 }
 

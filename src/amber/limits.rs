@@ -17,6 +17,8 @@ pub const MAX_SCALARS: u64 = 1 << 24;
 pub const MAX_TYPE_DEPTH: u32 = 32;
 /// The most pixels in a row, and rows, of an image or framebuffer.
 pub const MAX_EXTENT: u32 = 16_384;
+/// The most levels of an image: those of the largest.
+pub const MAX_LEVELS: u32 = 15;
 /// The most commands that a script runs, its repeated ones counted each time: 2^20.
 pub const MAX_COMMANDS: u64 = 1 << 20;
 /// The most pipelines.

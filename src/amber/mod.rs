@@ -8,9 +8,9 @@
 //!
 //! Absent on purpose, each an error that begins with "unsupported": stages other than vertex,
 //! fragment and compute, shaders in files outside the script, scaled formats and packed floats,
-//! mip levels, samples, arrays of descriptors, texel buffers, constants and second sources of
-//! blending, lines, optimization passes, OpenCL kernels, ray tracing; of
-//! VkScript all but compute.
+//! depths and descriptors of several samples, arrays of descriptors, constants and second sources
+//! of blending, adjacent vertices, optimization passes, OpenCL kernels, ray tracing; of VkScript
+//! all but compute.
 //! Shaders in foreign languages are kept, and need a compiler when their words are asked for.
 //!
 //! Of `SIZE` and `IDX`: a size is in items of the data type, an index in bytes. Items follow each

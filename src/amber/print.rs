@@ -5,7 +5,7 @@ use super::limits::MAX_TEXT;
 use super::scalar::Scalar;
 use super::script::{
     Action, Buffer, BufferId, BufferRange, Check, Command, CullMode, DEFAULT_FRAMEBUFFER, DepthState, Expect, Extent, FrontFace, Initial,
-    Lane, Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, StencilState, Tolerance,
+    Lane, Pipeline, RequirementKind, Resource, RunKind, Script, Shader, Source, Stage, StencilState, Tolerance, View,
 };
 use std::fmt::Write as _;
 
@@ -57,6 +57,11 @@ fn name(text: &str) -> Printed<&str> {
     } else {
         Ok(text)
     }
+}
+
+/// From which level on an image is bound.
+fn from(view: View) -> String {
+    if view.level == 0 { String::new() } else { format!(" BASE_MIP_LEVEL {}", view.level) }
 }
 
 /// A 32-bit float by its bits.
@@ -163,7 +168,9 @@ impl<'s> Printer<'s> {
         let image = matches!(buffer.extent, Extent::Image { declared: true, .. } | Extent::Row { .. } | Extent::Box { .. });
         put!(self, "\n{} {}", if image { "IMAGE" } else { "BUFFER" }, name(&buffer.name)?);
         if let (Extent::Framebuffer { .. }, Some(format)) = (buffer.extent, buffer.format()) {
-            put!(self, " FORMAT {}\n", format.name());
+            put!(self, " FORMAT {}", format.name());
+            self.levels(buffer);
+            self.out.push('\n');
             return Ok(());
         }
         let texel = matches!(buffer.data_type, DataType::Texel(_));
@@ -173,6 +180,7 @@ impl<'s> Printer<'s> {
         if buffer.standard != Standard::default() {
             put!(self, " {}", buffer.standard.name());
         }
+        self.levels(buffer);
         match buffer.extent {
             Extent::Image { width, height, declared } => {
                 put!(self, "{} WIDTH {width} HEIGHT {height}", if declared { " DIM_2D" } else { "" });
@@ -189,7 +197,7 @@ impl<'s> Printer<'s> {
             }
         }
         match &buffer.initial {
-            Initial::Zero if image => {}
+            Initial::Zero if image || buffer.samples > 1 => {}
             Initial::Zero => self.out.push_str(" FILL 0"),
             Initial::Fill(number) => {
                 put!(self, " FILL {number}");
@@ -215,9 +223,19 @@ impl<'s> Printer<'s> {
         Ok(())
     }
 
+    fn levels(&mut self, buffer: &Buffer) {
+        if buffer.levels > 1 {
+            put!(self, " MIP_LEVELS {}", buffer.levels);
+        }
+        if buffer.samples > 1 {
+            put!(self, " SAMPLES {}", buffer.samples);
+        }
+    }
+
     fn samplers(&mut self) -> Printed {
         for sampler in &self.script.samplers {
             put!(self, "\nSAMPLER {} MAG_FILTER {} MIN_FILTER {}", name(&sampler.name)?, sampler.mag.name(), sampler.min.name());
+            put!(self, " MIPMAP_MODE {}", sampler.mip.name());
             for (axis, mode) in ['U', 'V', 'W'].iter().zip(sampler.address) {
                 put!(self, " ADDRESS_MODE_{axis} {}", mode.name());
             }
@@ -303,11 +321,14 @@ impl<'s> Printer<'s> {
             let bound = match binding.resource {
                 Resource::Uniform(range) => self.range(range, "uniform", &place)?,
                 Resource::Storage(range) => self.range(range, "storage", &place)?,
-                Resource::CombinedImageSampler(image, sampler) => {
-                    format!("BUFFER {} AS combined_image_sampler SAMPLER {} {place}", self.named(image)?, name(&script[sampler].name)?)
+                Resource::CombinedImageSampler(view, sampler) => {
+                    let (image, sampler) = (self.named(view.buffer)?, name(&script[sampler].name)?);
+                    format!("BUFFER {image} AS combined_image_sampler SAMPLER {sampler} {place}{}", from(view))
                 }
-                Resource::SampledImage(image) => format!("BUFFER {} AS sampled_image {place}", self.named(image)?),
-                Resource::StorageImage(image) => format!("BUFFER {} AS storage_image {place}", self.named(image)?),
+                Resource::SampledImage(view) => format!("BUFFER {} AS sampled_image {place}{}", self.named(view.buffer)?, from(view)),
+                Resource::StorageImage(view) => format!("BUFFER {} AS storage_image {place}{}", self.named(view.buffer)?, from(view)),
+                Resource::UniformTexelBuffer(buffer) => format!("BUFFER {} AS uniform_texel_buffer {place}", self.named(buffer)?),
+                Resource::StorageTexelBuffer(buffer) => format!("BUFFER {} AS storage_texel_buffer {place}", self.named(buffer)?),
                 Resource::Sampler(sampler) => format!("SAMPLER {} {place}", name(&script[sampler].name)?),
             };
             put!(self, "  BIND {bound}\n");
@@ -315,8 +336,11 @@ impl<'s> Printer<'s> {
         if let Some(buffer) = pipeline.push_constants {
             put!(self, "  BIND BUFFER {} AS push_constant\n", name(&script[buffer].name)?);
         }
-        for &(location, buffer) in &pipeline.colours {
-            put!(self, "  BIND BUFFER {} AS color LOCATION {location}\n", name(&script[buffer].name)?);
+        for &(location, view) in &pipeline.colours {
+            put!(self, "  BIND BUFFER {} AS color LOCATION {location}{}\n", name(&script[view.buffer].name)?, from(view));
+        }
+        for &buffer in &pipeline.resolves {
+            put!(self, "  BIND BUFFER {} AS resolve\n", name(&script[buffer].name)?);
         }
         if let Some(buffer) = pipeline.depth_stencil {
             put!(self, "  BIND BUFFER {} AS depth_stencil\n", name(&script[buffer].name)?);

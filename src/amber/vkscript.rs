@@ -354,6 +354,8 @@ impl<'t> Reader<'t> {
                 items: draft.bytes.div_ceil(stride),
                 layout,
                 extent: Extent::Linear,
+                levels: 1,
+                samples: 1,
                 initial: Initial::Fill(Number::Integer { negative: false, magnitude: 0 }),
                 line,
             };

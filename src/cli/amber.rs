@@ -173,7 +173,7 @@ fn attachment(script: &Script, output: Option<u32>) -> Result<BufferId, String> 
     let commands: Vec<_> = playing::commands(script).collect();
     let pipeline = commands.into_iter().rev().find_map(drawn).ok_or("the script runs no graphics pipeline, so that there is no picture")?;
     let found = pipeline.colours.iter().find(|(location, _)| output.is_none_or(|output| output == *location));
-    found.map(|(_, id)| *id).ok_or_else(|| match output {
+    found.map(|(_, view)| view.buffer).ok_or_else(|| match output {
         Some(output) => format!("the pipeline {} has no colour attachment at location {output}", pipeline.name),
         None => format!("the pipeline {} has no colour attachment that a script sees", pipeline.name),
     })

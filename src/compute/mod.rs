@@ -16,6 +16,7 @@ pub mod told;
 use std::sync::Arc;
 
 use rspirv::spirv::{Decoration, ExecutionModel};
+use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{
@@ -112,8 +113,8 @@ impl Uses<'_> {
     /// How an image at a place is bound, if one is used.
     pub fn image_kind_at(self, place: Place) -> Option<ImageKind> {
         let kinds = self.bound().filter(|(at, ..)| *at == place).filter_map(|(_, behind, _)| match behind {
-            Behind::StorageImage(..) => Some(ImageKind::Storage),
-            Behind::SampledImage(..) | Behind::CombinedImageSampler(..) => Some(ImageKind::Sampled),
+            Behind::StorageImage(..) | Behind::TexelBuffer { written: true, .. } => Some(ImageKind::Storage),
+            Behind::SampledImage(..) | Behind::CombinedImageSampler(..) | Behind::TexelBuffer { .. } => Some(ImageKind::Sampled),
             _ => None,
         });
         kinds.max()
@@ -304,12 +305,16 @@ impl Given {
                     Some(_) => {}
                 }
             }
-            let needs_image = matches!(behind, Behind::SampledImage(..) | Behind::StorageImage(..) | Behind::CombinedImageSampler(..));
-            if needs_image && !self.images.iter().any(|i| at(i.set, i.binding)) {
+            let shape = match behind {
+                Behind::SampledImage(shape, _) | Behind::StorageImage(shape, ..) | Behind::CombinedImageSampler(shape, _) => Some(shape),
+                Behind::TexelBuffer { .. } => Some(Shape::D1),
+                _ => None,
+            };
+            if shape.is_some() && !self.images.iter().any(|i| at(i.set, i.binding)) {
                 let example = format!("--texture {place}=FILE.png, or as --texture '{place}=R8G8B8A8_UNORM 2x2'");
                 return Err(format!("no image is given for {name}; give {example}"));
             }
-            if let Behind::SampledImage(shape, _) | Behind::StorageImage(shape, ..) | Behind::CombinedImageSampler(shape, _) = behind
+            if let Some(shape) = shape
                 && let Some(other) = self.images.iter().find(|i| at(i.set, i.binding) && i.image.shape() != shape)
             {
                 let found = other.image.shape().name();

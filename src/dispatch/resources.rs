@@ -28,6 +28,15 @@ pub enum Behind {
     /// An image of one sample, to be read and written, of that format; None where the module leaves
     /// it open or names one that is not modeled.
     StorageImage(Shape, Option<Format>, Texels),
+    /// A texel buffer, to be fetched; or if written to be read and written, of that format.
+    TexelBuffer {
+        /// Whether it is a storage texel buffer.
+        written: bool,
+        /// The format that the module names, if it names one that is modeled.
+        format: Option<Format>,
+        /// What a texel's components are taken for.
+        texels: Texels,
+    },
     /// A sampler.
     Sampler,
     /// An image to be sampled and a sampler in one.
@@ -408,6 +417,13 @@ fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
         (_, Some(&[32, signed])) => [Texels::Uint, Texels::Sint][usize::from(signed == 1)],
         _ => return Behind::Opaque,
     };
+    let format_of = || ImageFormat::from_u32(format).and_then(Format::of_spirv);
+    if Dim::from_u32(dim) == Some(Dim::DimBuffer) {
+        return match (combined, arrayed, multisampled, sampled) {
+            (None, 0, 0, 1 | 2) => Behind::TexelBuffer { written: sampled == 2, format: format_of(), texels },
+            _ => Behind::Opaque,
+        };
+    }
     let shape = match (Dim::from_u32(dim), arrayed) {
         (Some(Dim::Dim1D), 0) => Shape::D1,
         (Some(Dim::Dim1D), _) => Shape::D1Array,
@@ -421,7 +437,7 @@ fn opaque(decoded: &Decoded<'_>, ty: u32) -> Behind {
         _ if multisampled != 0 => Behind::Opaque,
         (true, 1) => Behind::CombinedImageSampler(shape, texels),
         (false, 1) => Behind::SampledImage(shape, texels),
-        (false, 2) => Behind::StorageImage(shape, ImageFormat::from_u32(format).and_then(Format::of_spirv), texels),
+        (false, 2) => Behind::StorageImage(shape, format_of(), texels),
         _ => Behind::Opaque,
     }
 }

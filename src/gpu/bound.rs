@@ -493,6 +493,7 @@ fn has(bound: Bound<'_>, descriptor: &Descriptor) -> Result<(), String> {
         (Behind::CombinedImageSampler(..), ..) => {
             Err(format!("{place} is a combined image sampler, of which wgpu has none; the pass `split_samplers` makes two of it"))
         }
+        (Behind::TexelBuffer { .. }, ..) => Err(format!("{place} is a texel buffer, of which wgpu has none")),
         (Behind::Opaque, ..) => Err(format!("{place} is neither a buffer, a sampler nor an image of one sample that is modeled")),
         (Behind::Array, ..) => Err(format!("{place} is an array of descriptors, of which none are made")),
     }

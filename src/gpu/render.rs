@@ -51,12 +51,13 @@ struct Assembled {
 impl Assembled {
     fn of(geometry: &Geometry) -> Result<Assembled, String> {
         let indices = match (&geometry.indices, geometry.topology) {
-            (None, Topology::List | Topology::Strip | Topology::Points) => None,
-            (Some(_), Topology::List | Topology::Points) => Some(geometry.vertex_numbers().map_err(|e| e.0)?),
+            (None, Topology::List | Topology::Strip | Topology::Points | Topology::Lines | Topology::LineStrip) => None,
+            (Some(_), Topology::List | Topology::Points | Topology::Lines) => Some(geometry.vertex_numbers().map_err(|e| e.0)?),
             (_, topology) => {
                 let numbers = geometry.vertex_numbers().map_err(|e| e.0)?;
                 let triangles = 0..topology.triangles(numbers.len());
-                Some(triangles.flat_map(|i| topology.triangle(i)).map(|vertex| numbers[vertex]).collect())
+                let corners = triangles.flat_map(|i| topology.triangle(i).into_iter().take(topology.corners()));
+                Some(corners.map(|vertex| numbers[vertex]).collect())
             }
         };
         let packed = |attribute| items(geometry, attribute);
@@ -363,6 +364,8 @@ impl OpenDevice {
         let topology = match dispatch.geometry.topology {
             Topology::Strip if assembled.indices.is_none() => wgpu::PrimitiveTopology::TriangleStrip,
             Topology::Points => wgpu::PrimitiveTopology::PointList,
+            Topology::LineStrip if assembled.indices.is_none() => wgpu::PrimitiveTopology::LineStrip,
+            Topology::Lines | Topology::LineStrip => wgpu::PrimitiveTopology::LineList,
             _ => wgpu::PrimitiveTopology::TriangleList,
         };
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {

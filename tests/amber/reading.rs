@@ -59,7 +59,7 @@ fn a_graphics_script_in_detail() {
     let script = script(GRAPHICS);
     let draw = &script.pipelines[0];
     assert_eq!((draw.framebuffer, draw.cull_mode, draw.front_face), ((64, 32), CullMode::Back, FrontFace::Clockwise));
-    assert_eq!(draw.colours, [(0, BufferId(0)), (2, BufferId(1))]);
+    assert_eq!(draw.colours, [(0, View { buffer: BufferId(0), level: 0 }), (2, View { buffer: BufferId(1), level: 0 })]);
     assert_eq!(script.buffers[0].extent, Extent::Framebuffer { width: 64, height: 32 });
     assert_eq!((script.buffers[2].items, script.buffers[3].size()), (64 * 32, 64 * 32 * 4));
     assert_eq!(script.buffers[6].format(), Some(Format::R32G32B32A32_SFLOAT));

@@ -22,6 +22,16 @@ pub enum Interpolation {
     Flat,
 }
 
+/// A place along a line: the part of the way from its first end to its second.
+pub(super) struct Spot {
+    /// By the nearest place on the line.
+    pub t: f64,
+    /// The least and the greatest that a device may have; `None` if it may be any.
+    pub reach: Option<[f64; 2]>,
+    /// How fast it grows in x and in y.
+    pub step: [f64; 2],
+}
+
 /// The three e_i of a triangle as functions on the screen.
 #[derive(Clone, Debug)]
 pub(super) struct Planes {
@@ -64,6 +74,21 @@ impl Planes {
         let whole = a[0] * (b[1] * c[2] - c[1] * b[2]) - a[1] * (b[0] * c[2] - c[0] * b[2]) + a[2] * (b[0] * c[1] - c[0] * b[1]);
         planes.factor = [1.0 / whole; 3];
         planes
+    }
+
+    /// Of a line, which has two.
+    pub(super) fn line([a, b]: [[f64; 4]; 2], error: f64) -> Planes {
+        Planes { positions: [a, b, b], vertices: [[0.0; 3]; 3], factor: [0.0; 3], clipped: false, error }
+    }
+
+    /// What the invocation at a pixel of a line is given.
+    pub(super) fn on_line(&self, rules: &Rules, state: &State, pixel: [i64; 2], spot: Spot) -> Fragment {
+        let p = pixel.map(|c| c as f64 + 0.5);
+        let w = self.positions.map(|p| p[3]);
+        let e_of = |t: f64| [(1.0 - t) / w[0], t / w[1], 0.0];
+        let gradient = spot.step.map(|step| [-step / w[0], step / w[1], 0.0]);
+        let corners = spot.reach.map(|[low, high]| [low, high, low, high].map(e_of));
+        self.given(rules, state, p, (e_of(spot.t), gradient, corners), (false, true))
     }
 
     /// Of a point, which has one vertex.
@@ -163,7 +188,23 @@ impl Planes {
             let slope = self.error * steep;
             (slope < 0.5).then(|| self.error * sum.max(1.0) / (1.0 - slope))
         };
+        let reach = reach.map(|reach| reach + state.spread());
         let corners = reach.map(|r| [[-r, -r], [r, -r], [-r, r], [r, r]].map(|[dx, dy]| self.at([p[0] + dx, p[1] + dy])));
+        self.given(rules, state, p, (e, gradient, corners), (sure, front))
+    }
+
+    /// What the invocation at a place is given by e, its gradient, and e at the corners of what a
+    /// device's place is in.
+    #[expect(clippy::type_complexity, reason = "e in three ways")]
+    fn given(
+        &self,
+        rules: &Rules,
+        state: &State,
+        p: [f64; 2],
+        (e, gradient, corners): ([f64; 3], [[f64; 3]; 2], Option<[[f64; 3]; 4]>),
+        (sure, front): (bool, bool),
+    ) -> Fragment {
+        let w = self.positions.map(|p| p[3]);
         let precision = (-f64::from(state.precision.interpolation_bits)).exp2();
         let mut fragment = Fragment {
             rules: *rules,

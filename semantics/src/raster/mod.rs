@@ -1,4 +1,4 @@
-//! Rasterisation of triangles and points: Vulkan, Drawing Commands (Primitive Topologies),
+//! Rasterisation of triangles, points and lines: Vulkan, Drawing Commands (Primitive Topologies),
 //! Fixed-Function Vertex Post-Processing, Rasterization, and Fragment Operations. Data only: no
 //! module is seen here.
 //!
@@ -8,6 +8,8 @@
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
 //! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; squares of points |
+//! | `line` | which pixels lines cover, by the three rules that devices draw them by |
+//! | `sample` | where the samples of a pixel are |
 //! | `fragment` | interpolation: perspective, linear, flat; FragCoord |
 //! | `depth` | the depth test and the depth bounds test |
 //! | `bias` | the depth bias |
@@ -32,8 +34,8 @@
 //! its extremes over a square around p at the corners. To that comes what a device's arithmetic may
 //! lose, for which Vulkan gives no number ([`Precision::interpolation_bits`]).
 //!
-//! Absent on purpose: lines, polygon modes other than fill, multisampling, conservative
-//! rasterisation, user clip distances, restarting strips.
+//! Absent on purpose: wide lines, polygon modes other than fill, conservative rasterisation,
+//! shading of each sample, user clip distances, restarting strips.
 
 mod assemble;
 mod bias;
@@ -41,6 +43,8 @@ mod blend;
 mod clip;
 mod depth;
 mod fragment;
+mod line;
+mod sample;
 mod state;
 mod stencil;
 mod triangle;
@@ -87,6 +91,11 @@ pub struct Rules {
     pub snap: fn(f64) -> f64,
     /// The centre of a pixel, counted in so many sub-pixels a pixel: Basic Polygon Rasterization.
     pub centre: fn(i64, i64) -> i64,
+    /// What is added to the ends of a line in this direction for one side of its rectangle, in
+    /// pixels: Basic Line Segment Rasterization.
+    pub beside_line: fn(f64, f64) -> [f64; 2],
+    /// The place of a sample of so many in a pixel, in sixteenths: Standard Sample Locations.
+    pub sample: fn(u32, u32) -> [i64; 2],
     /// Whether an edge in this direction has the triangle to its right or below it, y pointing down
     /// and the triangle turning clockwise.
     pub top_left: fn(i128, i128) -> bool,
@@ -128,6 +137,8 @@ impl Default for Rules {
             blend: Operation::of,
             snap: f64::round_ties_even,
             centre: |pixel, one| pixel * one + one / 2,
+            beside_line: |dx, dy| [-dy / dx.hypot(dy) / 2.0, dx / dx.hypot(dy) / 2.0],
+            sample: sample::location,
             top_left: |dx, dy| dy < 0 || dy == 0 && dx > 0,
             front: |area, front| (area < 0) == (front == FrontFace::CounterClockwise),
             perspective: |e, _, f| dot(e, f) / (e[0] + e[1] + e[2]),

@@ -135,6 +135,8 @@ pub struct State {
     /// How fragments are blended with what colour attachments hold, if they are: blendEnable, for
     /// all attachments.
     pub blend: Option<Blend>,
+    /// How many samples a pixel has: 1, 2, 4, 8 or 16.
+    pub samples: u32,
     /// How precise a device is.
     pub precision: Precision,
 }
@@ -153,6 +155,8 @@ pub enum StateError {
     DepthBias,
     /// The area has a side of more than [`MAX_SIDE`] or ends before it begins.
     Area,
+    /// Another number of samples than 1, 2, 4, 8 and 16.
+    Samples,
     /// Fewer than 4 or more than 12 bits of sub-pixels.
     SubPixelBits,
 }
@@ -165,6 +169,7 @@ impl fmt::Display for StateError {
             StateError::DepthBounds => write!(f, "the depth bounds are not within 0 and 1"),
             StateError::DepthBias => write!(f, "a factor or the clamp of the depth bias is not finite"),
             StateError::Area => write!(f, "the area is beyond {MAX_SIDE} pixels or ends before it begins"),
+            StateError::Samples => write!(f, "a pixel has 1, 2, 4, 8 or 16 samples"),
             StateError::SubPixelBits => write!(f, "a device has 4 to 12 bits of sub-pixels"),
         }
     }
@@ -184,8 +189,15 @@ impl State {
             depth_bias: None,
             depth_bounds: None,
             blend: None,
+            samples: 1,
             precision: Precision::default(),
         }
+    }
+
+    /// How far from a pixel's centre, in each direction, an input may be interpolated: anywhere in
+    /// a pixel of several samples.
+    pub(super) fn spread(&self) -> f64 {
+        if self.samples > 1 { 0.5 } else { 0.0 }
     }
 
     /// Whether it is valid.
@@ -215,6 +227,9 @@ impl State {
         let a = &self.area;
         if a.end_x > MAX_SIDE || a.end_y > MAX_SIDE || a.x > a.end_x || a.y > a.end_y {
             return Err(StateError::Area);
+        }
+        if !super::sample::COUNTS.contains(&self.samples) {
+            return Err(StateError::Samples);
         }
         if !(4..=12).contains(&self.precision.sub_pixel_bits) {
             return Err(StateError::SubPixelBits);

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::clip::{self, Vertex};
 use super::fragment::{Fragment, Planes};
+use super::line::Segment;
 use super::{Cull, Rules, State, StateError, bias};
 use crate::image::Format;
 use crate::number::{Inexact, Interval};
@@ -41,6 +42,19 @@ pub struct Lane {
     pub covered: bool,
     /// Whether a device may differ.
     pub doubt: Doubt,
+}
+
+impl Lane {
+    /// What is known of either.
+    fn or(self, other: Lane) -> Lane {
+        let is_sure = |lane: Lane| lane == Lane { covered: true, doubt: Doubt::None };
+        let doubt = match (self.doubt, other.doubt) {
+            _ if is_sure(self) || is_sure(other) => Doubt::None,
+            (Doubt::None, Doubt::None) => Doubt::None,
+            _ => Doubt::SubPixel,
+        };
+        Lane { covered: self.covered || other.covered, doubt }
+    }
 }
 
 /// Four pixels whose invocations share derivatives. Those that are not
@@ -95,8 +109,17 @@ pub struct Triangle {
     /// Whether a device may drop it or not, by the way that it faces there.
     culling_doubt: bool,
     planes: Planes,
-    /// Of a point, its place in sub-pixels and its size in pixels.
-    point: Option<([i64; 2], f64)>,
+    shape: Shape,
+}
+
+/// What a triangle really is.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Triangle,
+    /// The square of a point: its place in sub-pixels and its size in pixels.
+    Point([i64; 2], f64),
+    /// The rectangle of a line.
+    Line(Segment),
 }
 
 /// The sizes of points that are told: those that every device with large points has.
@@ -144,7 +167,65 @@ impl Setup {
             culled: is_outside,
             culling_doubt: is_outside,
             planes: Planes::point(wide),
-            point: Some((corner.at, size.into())),
+            shape: Shape::Point(corner.at, size.into()),
+        })))
+    }
+
+    /// A line of width 1 by the clip-space positions of its ends.
+    ///
+    /// Nothing is known of one that goes through the near or the far plane, or behind the eye.
+    ///
+    /// # Errors
+    /// For a state that is not valid.
+    pub fn line(rules: &Rules, state: &State, positions: [[f32; 4]; 2]) -> Result<Setup, StateError> {
+        state.check()?;
+        if positions.iter().flatten().any(|x| !x.is_finite()) {
+            return Ok(Setup::Unknown);
+        }
+        let wide = positions.map(|p| p.map(f64::from));
+        let beyond = |plane: fn([f64; 4]) -> bool| wide.iter().filter(|p| plane(**p)).count();
+        let planes: [fn([f64; 4]) -> bool; 4] = [|p| p[0] < -p[3], |p| p[0] > p[3], |p| p[1] < -p[3], |p| p[1] > p[3]];
+        let cut = planes.map(beyond);
+        let depths = rules.depth_planes.map(|plane| wide.iter().filter(|p| plane(**p) < 0.0 && !state.depth_clamp).count());
+        if cut.contains(&2) || depths.contains(&2) || wide.iter().all(|p| p[3] <= 0.0) {
+            return Ok(Setup::Nothing);
+        }
+        if depths.contains(&1) || wide.iter().any(|[x, y, _, w]| *w <= 0.0 || (x / w).abs() > GUARD || (y / w).abs() > GUARD) {
+            return Ok(Setup::Unknown);
+        }
+        let one = f64::from(1 << state.precision.sub_pixel_bits);
+        let corners = wide.map(|position| corner(rules, state, &Vertex { position, scale: [0.0; 4] }));
+        let is_cut = cut.contains(&1);
+        // Where it is cut it has an end that is snapped to the grid.
+        let moved = if is_cut { 2.0 / one } else { 0.0 };
+        let error = corners.iter().map(|c| c.error).fold(0.0, f64::max) + moved;
+        if error.is_nan() || error > MAX_ERROR {
+            return Ok(Setup::Unknown);
+        }
+        if corners[0].at == corners[1].at && error == 0.0 {
+            return Ok(Setup::Nothing);
+        }
+        let ends = corners.map(|corner| corner.at.map(|c| c as f64 / one));
+        let segment = Segment { ends, error, is_cut };
+        let [dx, dy] = [0, 1].map(|axis| ends[1][axis] - ends[0][axis]);
+        let beside = if (dx, dy) == (0.0, 0.0) { [0.5; 2] } else { (rules.beside_line)(dx, dy) };
+        // The corners of a line that is not along an axis are not on the grid.
+        let snapped = segment.corners(beside).map(|at| at.map(|c| (c * one).round()));
+        let rounded = if dx == 0.0 || dy == 0.0 { 0.0 } else { 1.0 / one };
+        // A short line turns the more the less of it there is.
+        let turned = 2.0 * error / dx.hypot(dy).max(4.0 * error);
+        let error_of = if error == 0.0 { rounded } else { error + rounded + turned };
+        Ok(Setup::Visible(Box::new(Triangle {
+            rules: *rules,
+            state: *state,
+            corners: snapped.map(|at| Corner { at: at.map(|c| c as i64), error: error_of }).into_iter().collect(),
+            area: 1,
+            front: true,
+            front_certain: true,
+            culled: false,
+            culling_doubt: false,
+            planes: Planes::line(wide, error),
+            shape: Shape::Line(segment),
         })))
     }
 
@@ -199,23 +280,41 @@ impl Setup {
             culled,
             culling_doubt,
             planes,
-            point: None,
+            shape: Shape::Triangle,
         })))
     }
 }
 
 impl Triangle {
-    /// Whether the triangle covers the centre of a pixel.
+    /// Whether the triangle covers the centre of a pixel, or of several samples any.
     pub fn lane(&self, x: i64, y: i64) -> Lane {
+        (0..self.state.samples).map(|sample| self.sample(x, y, sample)).reduce(Lane::or).unwrap_or_default()
+    }
+
+    /// Whether it covers a sample of a pixel; the centre, if there is one sample.
+    pub fn sample(&self, x: i64, y: i64, sample: u32) -> Lane {
         if !self.state.area.contains(x, y) {
             return Lane::default();
         }
         let one = 1i64 << self.state.precision.sub_pixel_bits;
-        let p = [x, y].map(|c| i128::from((self.rules.centre)(c, one)));
+        let p = match self.state.samples {
+            1 => [x, y].map(|c| (self.rules.centre)(c, one)),
+            samples => {
+                let at = (self.rules.sample)(samples, sample);
+                [x * one + at[0] * one / 16, y * one + at[1] * one / 16]
+            }
+        };
+        let place = p.map(|c| c as f64 / one as f64);
+        let p = p.map(i128::from);
         let near = self.nearness(p);
         let inside = self.winding(p) != 0;
+        if let Shape::Line(segment) = &self.shape {
+            let rectangle = (near == Doubt::None).then_some(inside);
+            let known = segment.certainly(place, rectangle, self.within_viewport(place));
+            return Lane { covered: inside, doubt: if known == Some(inside) { Doubt::None } else { Doubt::SubPixel } };
+        }
         // The square of a point is not clipped.
-        let (in_view, view_doubt) = if self.point.is_some() { (true, false) } else { self.in_viewport(x, y) };
+        let (in_view, view_doubt) = if self.is_polygon() { self.in_viewport(place) } else { (true, false) };
         let mut lane = Lane { covered: inside && in_view && !self.culled, doubt: near };
         if self.culling_doubt && inside || view_doubt && (inside || near != Doubt::None) {
             lane.doubt = Doubt::SubPixel;
@@ -246,30 +345,33 @@ impl Triangle {
 
     /// What an invocation at a pixel is given; it need not be covered.
     pub fn fragment(&self, x: i64, y: i64) -> Fragment {
-        if let Some((at, size)) = self.point {
+        if let Shape::Line(segment) = &self.shape {
+            return segment.fragment(&self.planes, &self.rules, &self.state, [x, y]);
+        }
+        if let Shape::Point(at, size) = self.shape {
             let one = f64::from(1 << self.state.precision.sub_pixel_bits);
             let error = self.corners.iter().map(|c| c.error).fold(0.0, f64::max);
             let coordinate = [0, 1].map(|axis| {
                 let centre = [x, y][axis] as f64 + 0.5;
                 let value = 0.5 + (centre - at[axis] as f64 / one) / size;
-                let lost = (-f64::from(self.state.precision.interpolation_bits)).exp2() + error / size;
+                let lost = (-f64::from(self.state.precision.interpolation_bits)).exp2() + (error + self.state.spread()) / size;
                 Inexact { value, allowed: Interval::point(value).widened(lost).of_f32() }
             });
             return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);
         }
-        let sure = self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
+        let sure = self.state.samples == 1 && self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
         self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front)
     }
 
-    /// Whether it is the square of a point.
-    pub fn is_point(&self) -> bool {
-        self.point.is_some()
+    /// Whether it is a triangle, and neither a point nor a line.
+    pub fn is_polygon(&self) -> bool {
+        matches!(self.shape, Shape::Triangle)
     }
 
     /// What the state adds to the depth of each of its fragments, in a depth attachment of that
     /// format; nothing if it adds nothing.
     pub fn depth_bias(&self, format: Format) -> Option<Inexact> {
-        let bias = self.state.depth_bias.filter(|_| self.point.is_none())?;
+        let bias = self.state.depth_bias.filter(|_| self.is_polygon())?;
         Some(bias::offset(&self.rules, bias, self.planes.slope(&self.rules, &self.state), format))
     }
 
@@ -277,7 +379,7 @@ impl Triangle {
     /// numerators over a denominator that is not zero. `None` for a triangle that was clipped, or
     /// has no area.
     pub fn barycentric(&self, x: i64, y: i64) -> Option<([i128; 3], i128)> {
-        if self.planes.is_clipped() || self.area == 0 {
+        if self.planes.is_clipped() || self.area == 0 || !self.is_polygon() {
             return None;
         }
         let one = 1i64 << self.state.precision.sub_pixel_bits;
@@ -325,7 +427,7 @@ impl Triangle {
     /// Of two triangles on either side of a common edge, exactly one covers such a pixel: Basic
     /// Polygon Rasterization.
     pub fn edge(&self, x: i64, y: i64) -> Option<usize> {
-        if self.planes.is_clipped() || self.lane(x, y).doubt != Doubt::Tie {
+        if self.planes.is_clipped() || !self.is_polygon() || self.state.samples > 1 || self.lane(x, y).doubt != Doubt::Tie {
             return None;
         }
         let one = 1i64 << self.state.precision.sub_pixel_bits;
@@ -359,16 +461,23 @@ impl Triangle {
         doubt
     }
 
-    /// Whether a pixel's centre lies in the viewport, to which primitives are clipped, and whether
+    /// How far a place lies within the viewport, in pixels; negative outside.
+    fn within_viewport(&self, place: [f64; 2]) -> f64 {
+        let v = &self.state.viewport;
+        let axes = [(v.x, v.width), (v.y, v.height)].map(|(from, extent)| [f64::from(from), f64::from(from) + f64::from(extent)]);
+        let inside = axes.iter().zip(place).map(|([a, b], c)| (c - a.min(*b)).min(a.max(*b) - c));
+        inside.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether a place in pixels lies in the viewport, to which primitives are clipped, and whether
     /// that is in doubt.
-    fn in_viewport(&self, x: i64, y: i64) -> (bool, bool) {
+    fn in_viewport(&self, centre: [f64; 2]) -> (bool, bool) {
         let v = &self.state.viewport;
         let step = 1.0 / f64::from(1 << self.state.precision.sub_pixel_bits);
         let ends = [(v.x, v.width), (v.y, v.height)].map(|(from, extent)| {
             let (a, b) = (f64::from(from), f64::from(from) + f64::from(extent));
             [a.min(b), a.max(b)]
         });
-        let centre = [x as f64 + 0.5, y as f64 + 0.5];
         let inside = (0..2).all(|c| ends[c][0] <= centre[c] && centre[c] < ends[c][1]);
         let near = (0..2).all(|c| ends[c][0] - step <= centre[c] && centre[c] <= ends[c][1] + step)
             && (0..2).any(|c| ends[c].iter().any(|end| (end - centre[c]).abs() <= step));

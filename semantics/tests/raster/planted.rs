@@ -5,6 +5,7 @@ use smallstep_semantics::raster::{FrontFace, Rules, Topology};
 
 use crate::coverage::{clipped, faces, tiles};
 use crate::fragments::interpolated;
+use crate::lines::lines;
 
 #[test]
 fn every_planted_bug_is_caught() {
@@ -46,5 +47,19 @@ fn every_planted_bug_is_caught() {
         let caught =
             tiles(&rules, 40).and_then(|()| clipped(&rules, 400)).and_then(|()| faces(&rules)).and_then(|()| interpolated(&rules, 200));
         assert!(caught.is_err(), "not caught: {name}");
+    }
+}
+
+#[test]
+fn planted_bugs_in_lines_are_caught() {
+    let right = Rules::default();
+    assert_eq!(lines(&right, 300), Ok(()));
+    let bugs: [(&str, Rules); 3] = [
+        ("along the line", Rules { beside_line: |dx, dy| [dx / dx.hypot(dy) / 2.0, dy / dx.hypot(dy) / 2.0], ..right }),
+        ("half as wide", Rules { beside_line: |dx, dy| [-dy / dx.hypot(dy) / 4.0, dx / dx.hypot(dy) / 4.0], ..right }),
+        ("centres at the corner", Rules { centre: |pixel, one| pixel * one, ..right }),
+    ];
+    for (name, bug) in bugs {
+        assert!(lines(&bug, 300).is_err(), "not caught: {name}");
     }
 }

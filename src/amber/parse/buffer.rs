@@ -7,7 +7,7 @@ use crate::amber::file::{self, FileKind, Held};
 use crate::amber::format::Format;
 use crate::amber::layout::{DataType, Layout, Standard};
 use crate::amber::lex::Word;
-use crate::amber::limits::{MAX_BUFFER_BYTES, MAX_EXTENT, MAX_FILE_BYTES};
+use crate::amber::limits::{MAX_BUFFER_BYTES, MAX_EXTENT, MAX_FILE_BYTES, MAX_LEVELS};
 use crate::amber::scalar::{Number, Scalar};
 use crate::amber::script::{AddressMode, BorderColour, Buffer, Compare, Extent, Filter, Initial, Line, Sampler};
 
@@ -37,8 +37,11 @@ impl<'t> Parser<'t> {
                 }
             }
         }
-        self.single("MIP_LEVELS")?;
-        self.single("SAMPLES")?;
+        let levels = match self.accept("MIP_LEVELS") {
+            Some(_) => self.extent("a number of levels", MAX_LEVELS).map_err(|stop| self.past_data(stop))?,
+            None => 1,
+        };
+        let samples = self.samples().map_err(|stop| self.past_data(stop))?;
         let shape = if image { self.image_shape() } else { self.buffer_shape() }.map_err(|stop| self.past_data(stop))?;
         let layout = match data_type.layout(standard) {
             Ok(layout) => layout,
@@ -51,13 +54,18 @@ impl<'t> Parser<'t> {
         let (mut items, extent) = match shape {
             Shape::Unsaid => (None, Extent::Linear),
             Shape::Items(items) => (Some(items), Extent::Linear),
-            Shape::Image(width, height) => (Some(u64::from(width) * u64::from(height)), Extent::Image { width, height, declared: image }),
-            Shape::Row(width) => (Some(width.into()), Extent::Row { width }),
-            Shape::Box([width, height, depth]) => (
-                Some([height, depth].into_iter().fold(width.into(), |n: u64, side| n * u64::from(side))),
-                Extent::Box { width, height, depth },
-            ),
+            Shape::Image(width, height) => (None, Extent::Image { width, height, declared: image }),
+            Shape::Row(width) => (None, Extent::Row { width }),
+            Shape::Box([width, height, depth]) => (None, Extent::Box { width, height, depth }),
         };
+        // The first level's, and all levels'.
+        let first = items.or_else(|| extent.texels(1));
+        items = items.or_else(|| extent.texels(levels));
+        if first.is_some() && levels > extent.most_levels() {
+            let what = format!("found {levels} levels, where at most {} should stand for an image of that size", extent.most_levels());
+            let stop = self.invalid(name, what);
+            return Err(self.past_data(stop));
+        }
         if items.is_some_and(|items| items.saturating_mul(stride) > MAX_BUFFER_BYTES) {
             let stop = self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES);
             return Err(self.past_data(stop));
@@ -77,10 +85,10 @@ impl<'t> Parser<'t> {
                 "DATA" => {
                     let values = self.data(initializer, &layout)?;
                     let given = values.len() as u64 / layout.scalars;
-                    if items.is_some_and(|items| items != given) {
+                    if items.is_some_and(|items| ![Some(items), first].contains(&Some(given))) {
                         return Err(self.invalid(name, format!("DATA has {given} items, where {} should stand", items.unwrap_or(0))));
                     }
-                    items = Some(given);
+                    items = items.or(Some(given));
                     Initial::Data(values.into())
                 }
                 "FILL" => {
@@ -120,14 +128,14 @@ impl<'t> Parser<'t> {
                         }
                         _ => {}
                     }
-                    if items.is_some_and(|items| items != given) {
+                    if items.is_some_and(|items| ![Some(items), first].contains(&Some(given))) {
                         let what = format!("the file has {given} items, where {} should stand", items.unwrap_or(0));
                         return Err(self.invalid(initializer, what));
                     }
                     if given.saturating_mul(stride) > MAX_BUFFER_BYTES {
                         return Err(self.limit(name, "the bytes of one buffer", MAX_BUFFER_BYTES));
                     }
-                    items = Some(given);
+                    items = items.or(Some(given));
                     Initial::Data(held.values)
                 }
                 other => {
@@ -136,12 +144,29 @@ impl<'t> Parser<'t> {
                 }
             },
         };
-        let Some(items) = items else {
+        let Some(mut items) = items else {
             return Err(self.invalid(word, format!("the buffer {} has no SIZE", quoted(name.text))));
         };
         self.end()?;
+        if samples > 1 {
+            if levels > 1 || !matches!(extent, Extent::Framebuffer { .. } | Extent::Image { .. }) {
+                return Err(self.invalid(name, "SAMPLES of what is no image of two dimensions and one level"));
+            }
+            if initial != Initial::Zero {
+                return Err(self.unsupported(name, "what an image of several samples holds at first"));
+            }
+            items = items.saturating_mul(samples.into());
+        }
+        if levels > 1 {
+            let is_sized = extent != Extent::Framebuffer { width: 0, height: 0 };
+            if is_sized && levels > extent.most_levels() {
+                return Err(self.invalid(name, "MIP_LEVELS of what is no image, or has no such levels"));
+            }
+            items = extent.texels(levels).unwrap_or(items);
+        }
+        let line = Line(word.line);
         let buffer =
-            Buffer { name: name.text.into(), data_type, as_array, standard, layout, stride, items, extent, initial, line: Line(word.line) };
+            Buffer { name: name.text.into(), data_type, as_array, standard, layout, stride, items, extent, levels, samples, initial, line };
         self.take_bytes(name, &buffer)?;
         self.declare(Named::Buffer, name, |script| {
             script.buffers.push(buffer);
@@ -177,15 +202,17 @@ impl<'t> Parser<'t> {
         stop
     }
 
-    /// An option of which only 1 is in scope.
-    fn single(&mut self, option: &str) -> Step {
-        if let Some(word) = self.accept(option)
-            && self.extent("a number", u32::MAX)? != 1
-        {
-            let stop = self.unsupported(word, &format!("{option} over 1"));
-            return Err(self.past_data(stop));
+    /// How many samples a texel has.
+    fn samples(&mut self) -> Step<u32> {
+        if self.accept("SAMPLES").is_none() {
+            return Ok(1);
         }
-        Ok(())
+        let (number, at) = self.number("a number of samples")?;
+        match number.at_most(64) {
+            Some(count @ (1 | 2 | 4 | 8 | 16)) => Ok(count as u32),
+            Some(32 | 64) => Err(self.unsupported(at, &format!("an image of {} samples", at.text))),
+            _ => Err(self.invalid(at, format!("found {}, where a number of samples should stand: 1, 2, 4, 8, 16", quoted(at.text)))),
+        }
     }
 
     fn buffer_shape(&mut self) -> Step<Shape> {
@@ -264,6 +291,7 @@ impl<'t> Parser<'t> {
             name: name.text.into(),
             mag: Filter::Nearest,
             min: Filter::Nearest,
+            mip: Filter::Nearest,
             address: [AddressMode::Repeat; 3],
             border: BorderColour::FloatTransparentBlack,
             lod: [0f32.to_bits(), 1f32.to_bits()],
@@ -295,6 +323,7 @@ impl<'t> Parser<'t> {
             match option.text {
                 "MAG_FILTER" => sampler.mag = self.one_of("a filter", Filter::ALL)?,
                 "MIN_FILTER" => sampler.min = self.one_of("a filter", Filter::ALL)?,
+                "MIPMAP_MODE" => sampler.mip = self.one_of("a filter", Filter::ALL)?,
                 "ADDRESS_MODE_U" => sampler.address[0] = self.one_of("an address mode", AddressMode::ALL)?,
                 "ADDRESS_MODE_V" => sampler.address[1] = self.one_of("an address mode", AddressMode::ALL)?,
                 "ADDRESS_MODE_W" => sampler.address[2] = self.one_of("an address mode", AddressMode::ALL)?,

@@ -8,7 +8,7 @@ use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALI
 use crate::amber::scalar::{Class, Scalar};
 use crate::amber::script::{
     Attachment, Binding, BlendFactor, BlendOp, BlendState, BufferId, BufferRange, Compare, CullMode, DepthState, Extent, FrontFace, Line,
-    Pipeline, PipelineKind, Rate, Resource, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, Viewport,
+    Pipeline, PipelineKind, Rate, Resource, Specialization, Stage, StencilFace, StencilOp, StencilState, VertexData, View, Viewport,
 };
 
 /// Blocks and lines of a pipeline that are left out.
@@ -34,6 +34,7 @@ struct Draft {
     bindings: Keys,
     stages: Vec<Stage>,
     colours: Vec<u32>,
+    resolves: bool,
     locations: Vec<u32>,
 }
 
@@ -55,7 +56,8 @@ impl<'t> Parser<'t> {
             // Its lines would only be judged against what is not known.
             return self.skip_block(word);
         }
-        let mut draft = Draft { pipeline, bindings: Keys::default(), stages: Vec::new(), colours: Vec::new(), locations: Vec::new() };
+        let mut draft =
+            Draft { pipeline, bindings: Keys::default(), stages: Vec::new(), colours: Vec::new(), resolves: false, locations: Vec::new() };
         let block = self.block(word, |parser, line| parser.pipeline_line(&mut draft, line));
         let Some(name) = name else { return block };
         if block.is_err() || self.found > found {
@@ -384,11 +386,13 @@ impl<'t> Parser<'t> {
                 draft.pipeline.push_constants = Some(buffer);
                 self.end()
             }
-            "color" | "depth_stencil" if !graphics => Err(self.invalid(role, format!("{} stands in a compute pipeline", role.text))),
+            "color" | "depth_stencil" | "resolve" if !graphics => {
+                Err(self.invalid(role, format!("{} stands in a compute pipeline", role.text)))
+            }
             "color" => {
                 self.keyword("LOCATION")?;
                 let location = self.integer("a location", MAX_BINDINGS as u64 - 1)? as u32;
-                self.base_level()?;
+                let level = self.base_level(buffer)?;
                 self.end()?;
                 self.attachment_of(buffer, name, false)?;
                 if draft.colours.contains(&location) {
@@ -396,13 +400,16 @@ impl<'t> Parser<'t> {
                 }
                 draft.colours.push(location);
                 draft.pipeline.colours.retain(|c| c.0 != location);
-                draft.pipeline.colours.push((location, buffer));
+                draft.pipeline.colours.push((location, View { buffer, level }));
                 draft.pipeline.colours.sort_unstable();
                 Ok(())
             }
             "depth_stencil" => {
                 self.end()?;
                 self.attachment_of(buffer, name, true)?;
+                if self.script[buffer].samples > 1 {
+                    return Err(self.unsupported(name, "a depth or stencil attachment of several samples"));
+                }
                 draft.pipeline.depth_stencil = Some(buffer);
                 Ok(())
             }
@@ -410,24 +417,41 @@ impl<'t> Parser<'t> {
                 self.image_of(buffer, name)?;
                 self.keyword("SAMPLER")?;
                 let sampler = self.sampler_name()?;
-                self.descriptor(draft, word, Resource::CombinedImageSampler(buffer, sampler))
+                self.descriptor(draft, word, Resource::CombinedImageSampler(View { buffer, level: 0 }, sampler))
             }
             "sampled_image" | "storage_image" => {
                 self.image_of(buffer, name)?;
-                let resource = if role.text == "sampled_image" { Resource::SampledImage(buffer) } else { Resource::StorageImage(buffer) };
+                let view = View { buffer, level: 0 };
+                let resource = if role.text == "sampled_image" { Resource::SampledImage(view) } else { Resource::StorageImage(view) };
                 self.descriptor(draft, word, resource)
             }
-            "resolve" | "uniform_texel_buffer" | "storage_texel_buffer" => {
-                Err(self.unsupported(role, &format!("binding as {}", role.text)))
+            "resolve" => {
+                self.end()?;
+                self.attachment_of(buffer, name, false)?;
+                if !std::mem::replace(&mut draft.resolves, true) {
+                    draft.pipeline.resolves.clear();
+                }
+                if draft.pipeline.resolves.len() >= MAX_BINDINGS {
+                    return Err(self.limit(name, "the bindings of a pipeline", MAX_BINDINGS));
+                }
+                draft.pipeline.resolves.push(buffer);
+                Ok(())
+            }
+            "uniform_texel_buffer" | "storage_texel_buffer" => {
+                self.texels_of(buffer, name)?;
+                let is_uniform = role.text == "uniform_texel_buffer";
+                let resource = if is_uniform { Resource::UniformTexelBuffer(buffer) } else { Resource::StorageTexelBuffer(buffer) };
+                self.descriptor(draft, word, resource)
             }
             other => Err(self.invalid(role, format!("found {}, where what a buffer is bound as should stand", quoted(other)))),
         }
     }
 
-    fn base_level(&mut self) -> Step {
+    /// The first level of a buffer that is bound.
+    fn base_level(&mut self, buffer: BufferId) -> Step<u32> {
         match self.accept("BASE_MIP_LEVEL") {
-            Some(word) if self.integer("a level", u32::MAX.into())? != 0 => Err(self.unsupported(word, "BASE_MIP_LEVEL over 0")),
-            _ => Ok(()),
+            Some(_) => Ok(self.integer("a level of the image", u64::from(self.script[buffer].levels) - 1)? as u32),
+            None => Ok(0),
         }
     }
 
@@ -446,6 +470,15 @@ impl<'t> Parser<'t> {
         let declared = &self.script[buffer];
         if declared.extent == Extent::Linear {
             return Err(self.invalid(name, format!("the buffer {} is bound as an image and has no WIDTH and HEIGHT", quoted(name.text))));
+        }
+        self.texels_of(buffer, name)
+    }
+
+    /// That the items of a buffer are texels, of one sample each.
+    fn texels_of(&self, buffer: BufferId, name: Word<'t>) -> Step {
+        let declared = &self.script[buffer];
+        if declared.samples > 1 {
+            return Err(self.unsupported(name, "a descriptor of an image of several samples"));
         }
         if declared.format().is_none() {
             return Err(self.invalid(name, format!("{} is no type of an image's texels", declared.data_type.name())));
@@ -477,8 +510,10 @@ impl<'t> Parser<'t> {
                     range.range = Some(self.integer("a number of bytes", size - range.offset)?);
                 }
             }
-            Resource::Sampler(_) => {}
-            _ => self.base_level()?,
+            Resource::Sampler(_) | Resource::UniformTexelBuffer(_) | Resource::StorageTexelBuffer(_) => {}
+            Resource::CombinedImageSampler(view, _) | Resource::SampledImage(view) | Resource::StorageImage(view) => {
+                view.level = self.base_level(view.buffer)?;
+            }
         }
         self.end()?;
         if !draft.bindings.insert((set, binding)) {
@@ -537,24 +572,33 @@ impl<'t> Parser<'t> {
         if let Some(missing) = needed.iter().find(|&&s| pipeline.shader(s).is_none()) {
             return Err(self.invalid(name, format!("the pipeline {} has no {} shader", quoted(name.text), missing.name())));
         }
-        let attachments: Vec<BufferId> = pipeline.colours.iter().map(|c| c.1).chain(pipeline.depth_stencil).collect();
+        let depth = pipeline.depth_stencil.map(|buffer| View { buffer, level: 0 });
+        let resolves = pipeline.resolves.iter().map(|&buffer| View { buffer, level: 0 });
+        let attachments: Vec<View> = pipeline.colours.iter().map(|c| c.1).chain(resolves).chain(depth).collect();
+        self.samples_agree(name, &pipeline)?;
         let images = pipeline.bindings.iter().filter_map(|b| match b.resource {
             Resource::CombinedImageSampler(image, _) | Resource::SampledImage(image) | Resource::StorageImage(image) => Some(image),
             _ => None,
         });
         let (width, height) = pipeline.framebuffer;
         for (image, attached) in attachments.iter().map(|&a| (a, true)).chain(images.map(|i| (i, false)).collect::<Vec<_>>()) {
+            let View { buffer: image, level } = image;
             let buffer = &self.script[image];
+            // Of an attachment the framebuffer is the level's.
+            let grown = if attached { level } else { 0 };
+            let [w, h, _] = buffer.extent.level(grown).unwrap_or([0; 3]);
             match buffer.extent {
-                Extent::Framebuffer { width: 0, .. } => self.give_size(name, image, width, height)?,
-                Extent::Framebuffer { width: w, height: h } | Extent::Image { width: w, height: h, .. }
-                    if attached && (w, h) != (width, height) =>
-                {
+                Extent::Framebuffer { width: 0, .. } => {
+                    let sides = [width, height].map(|side| side.checked_mul(1 << grown).filter(|side| *side <= MAX_EXTENT));
+                    let [Some(width), Some(height)] = sides else { return Err(self.limit(name, "a side of an image", MAX_EXTENT)) };
+                    self.give_size(name, image, width, height)?;
+                }
+                Extent::Framebuffer { .. } | Extent::Image { .. } if attached && (w, h) != (width, height) => {
                     let what = format!("the attachment {} is {w} by {h}, the framebuffer {width} by {height}", quoted(&buffer.name));
                     return Err(self.invalid(name, what));
                 }
                 // Items in a row are the texels, row after row.
-                Extent::Linear if attached && buffer.items == u64::from(width) * u64::from(height) => {
+                Extent::Linear if attached && buffer.samples == 1 && buffer.items == u64::from(width) * u64::from(height) => {
                     self.script.buffers[image.0].extent = Extent::Image { width, height, declared: false };
                 }
                 Extent::Row { .. } | Extent::Box { .. } if attached => {
@@ -574,12 +618,46 @@ impl<'t> Parser<'t> {
         })
     }
 
+    /// That all colour attachments have as many samples, and each that is resolved is so to one of
+    /// one sample and of its type.
+    fn samples_agree(&self, name: Word<'t>, pipeline: &Pipeline) -> Step {
+        let colours: Vec<_> = pipeline.colours.iter().map(|(_, view)| &self.script[view.buffer]).collect();
+        if let Some(other) = colours.iter().find(|other| other.samples != colours[0].samples) {
+            let (found, first) = (other.samples, &colours[0]);
+            let what = format!("the attachment {} has {found} samples, and {} {}", quoted(&other.name), quoted(&first.name), first.samples);
+            return Err(self.invalid(name, what));
+        }
+        if colours.first().is_some_and(|colour| colour.samples > 1) && pipeline.depth_stencil.is_some() {
+            return Err(self.unsupported(name, "a depth or stencil attachment beside several samples"));
+        }
+        if pipeline.resolves.len() > colours.len() {
+            let (found, colours) = (pipeline.resolves.len(), colours.len());
+            return Err(self.invalid(name, format!("the pipeline resolves {found} attachments and has {colours}")));
+        }
+        for (from, &to) in colours.iter().zip(&pipeline.resolves) {
+            let to = &self.script[to];
+            if from.samples == 1 || to.samples > 1 || to.data_type != from.data_type || to.levels > 1 {
+                let what = "of several samples, and to one of its type with one sample and level";
+                return Err(
+                    self.invalid(name, format!("{} is resolved to {}; it is resolved {what}", quoted(&from.name), quoted(&to.name)))
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Gives an image that has no size yet one.
     pub(super) fn give_size(&mut self, at: Word<'t>, image: BufferId, width: u32, height: u32) -> Step {
         let buffer = &mut self.script.buffers[image.0];
         buffer.extent = Extent::Framebuffer { width, height };
-        buffer.items = u64::from(width) * u64::from(height);
+        buffer.items = buffer.extent.texels(buffer.levels).unwrap_or(0).saturating_mul(buffer.samples.into());
         let buffer = buffer.clone();
+        if buffer.levels > buffer.extent.most_levels() {
+            let (levels, most) = (buffer.levels, buffer.extent.most_levels());
+            return Err(
+                self.invalid(at, format!("the image {} has {levels} levels; of its size it has at most {most}", quoted(&buffer.name)))
+            );
+        }
         self.take_bytes(at, &buffer)
     }
 }

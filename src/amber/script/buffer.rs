@@ -1,8 +1,9 @@
 //! Buffers and images, and samplers.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Compare, Line};
+use super::{BufferId, Compare, Line};
 use crate::amber::format::Format;
 use crate::amber::layout::{DataType, Layout, Slot, Standard};
 use crate::amber::scalar::Number;
@@ -26,8 +27,12 @@ pub struct Buffer {
     /// How many items. Where [`Extent::Framebuffer`] says the size, it is that of the pipelines
     /// that draw to it, or 0 if none does.
     pub items: u64,
-    /// How its items are arranged.
+    /// How its items are arranged; those of further levels of an image follow those of the first.
     pub extent: Extent,
+    /// How many levels an image has.
+    pub levels: u32,
+    /// How many samples a texel of an image has. All first samples are followed by all second ones.
+    pub samples: u32,
     /// What it holds at first.
     pub initial: Initial,
     /// Where.
@@ -73,7 +78,43 @@ pub enum Extent {
     },
 }
 
+/// A level of an image, or the levels from it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct View {
+    /// Whose.
+    pub buffer: BufferId,
+    /// Which, or the first.
+    pub level: u32,
+}
+
 impl Extent {
+    /// Width, height and depth of an image's first level; 1 for what it has not.
+    pub fn sides(self) -> Option<[u32; 3]> {
+        match self {
+            Extent::Linear => None,
+            Extent::Row { width } => Some([width, 1, 1]),
+            Extent::Image { width, height, .. } | Extent::Framebuffer { width, height } => Some([width, height, 1]),
+            Extent::Box { width, height, depth } => Some([width, height, depth]),
+        }
+    }
+
+    /// The same of any level: half of those before, rounded down, but 1 at least.
+    pub fn level(self, level: u32) -> Option<[u32; 3]> {
+        self.sides().map(|sides| sides.map(|side| side.checked_shr(level).unwrap_or(0).max(side.min(1))))
+    }
+
+    /// How many texels an image has in its first levels, so many of them.
+    pub fn texels(self, levels: u32) -> Option<u64> {
+        let of = |level: u32| self.level(level).map(|sides| sides.into_iter().fold(1, |n: u64, side| n.saturating_mul(side.into())));
+        (0..levels).map(of).try_fold(0u64, |sum, texels| Some(sum.saturating_add(texels?)))
+    }
+
+    /// How many levels an image of that size has at most.
+    pub fn most_levels(self) -> u32 {
+        let greatest = self.sides().map_or(0, |sides| sides.into_iter().fold(0, u32::max));
+        greatest.checked_ilog2().unwrap_or(0) + 1
+    }
+
     /// Columns and rows, for an image of one or two dimensions.
     pub fn image(self) -> Option<(u32, u32)> {
         match self {
@@ -103,6 +144,20 @@ pub enum Initial {
 }
 
 impl Buffer {
+    /// The bytes of a sample of all texels of an image.
+    pub fn sample(&self, sample: u32) -> Option<Range<usize>> {
+        let bytes = usize::try_from(self.extent.texels(1)?.checked_mul(self.stride)?).ok()?;
+        let start = bytes.checked_mul(sample as usize)?;
+        (sample < self.samples).then_some(start..start.checked_add(bytes)?)
+    }
+
+    /// The bytes of a level of an image.
+    pub fn level(&self, level: u32) -> Option<Range<usize>> {
+        let [start, end] =
+            [level, level.checked_add(1)?].map(|levels| Some(usize::try_from(self.extent.texels(levels)? * self.stride).ok()?));
+        (level < self.levels).then_some(start?..end?)
+    }
+
     /// Bytes of all its items.
     pub fn size(&self) -> u64 {
         self.stride * self.items
@@ -159,6 +214,8 @@ pub struct Sampler {
     pub mag: Filter,
     /// Minified.
     pub min: Filter,
+    /// Between levels; nearest if not said.
+    pub mip: Filter,
     /// Outside the image, along u, v and w.
     pub address: [AddressMode; 3],
     /// For [`AddressMode::ClampToBorder`].
@@ -175,7 +232,7 @@ pub struct Sampler {
 }
 
 named! {
-    /// How texels are combined.
+    /// How texels, or levels, are combined.
     Filter { Nearest "nearest", Linear "linear", }
 }
 named! {

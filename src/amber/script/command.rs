@@ -185,8 +185,9 @@ pub struct Lane {
 }
 
 named! {
-    /// How vertices make triangles or points (Vulkan §Primitive Topologies).
-    Topology { TriangleList "TRIANGLE_LIST", TriangleStrip "TRIANGLE_STRIP", TriangleFan "TRIANGLE_FAN", PointList "POINT_LIST", }
+    /// How vertices make triangles, points or lines (Vulkan §Primitive Topologies).
+    Topology { TriangleList "TRIANGLE_LIST", TriangleStrip "TRIANGLE_STRIP", TriangleFan "TRIANGLE_FAN", PointList "POINT_LIST",
+        LineList "LINE_LIST", LineStrip "LINE_STRIP", }
 }
 named! {
     /// How two values are compared.

@@ -42,7 +42,7 @@ mod command;
 mod pipeline;
 mod shader;
 
-pub use buffer::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Sampler};
+pub use buffer::{AddressMode, BorderColour, Buffer, Extent, Filter, Initial, Sampler, View};
 pub use command::{Action, Bits64, Check, Command, Comparator, Expect, Lane, Run, RunKind, Tolerance, Topology};
 pub use pipeline::{
     Attachment, Binding, BlendEquation, BlendFactor, BlendOp, BlendState, BufferRange, Compare, CullMode, DEFAULT_FRAMEBUFFER, DepthState,

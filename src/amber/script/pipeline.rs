@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BufferId, Line, SamplerId, ShaderId, Stage};
+use super::{BufferId, Line, SamplerId, ShaderId, Stage, View};
 use crate::amber::format::Format;
 use crate::amber::scalar::Scalar;
 
@@ -151,7 +151,9 @@ pub struct Pipeline {
     pub push_constants: Option<BufferId>,
     /// Colour attachments by location, each location once. If there is none a graphics pipeline
     /// draws to an unseen one, B8G8R8A8_UNORM at location 0.
-    pub colours: Vec<(u32, BufferId)>,
+    pub colours: Vec<(u32, View)>,
+    /// What the colour attachments are resolved to, in their order, if they have several samples.
+    pub resolves: Vec<BufferId>,
     /// The depth or stencil attachment.
     pub depth_stencil: Option<BufferId>,
     /// Vertex attributes, each location once.
@@ -189,6 +191,7 @@ impl Pipeline {
             bindings: Vec::new(),
             push_constants: None,
             colours: Vec::new(),
+            resolves: Vec::new(),
             depth_stencil: None,
             vertex_data: Vec::new(),
             index_data: None,
@@ -256,11 +259,15 @@ pub enum Resource {
     /// A storage buffer.
     Storage(BufferRange),
     /// An image and a sampler.
-    CombinedImageSampler(BufferId, SamplerId),
+    CombinedImageSampler(View, SamplerId),
     /// An image.
-    SampledImage(BufferId),
+    SampledImage(View),
     /// An image to load from and store to.
-    StorageImage(BufferId),
+    StorageImage(View),
+    /// A buffer whose items are texels, to be fetched.
+    UniformTexelBuffer(BufferId),
+    /// The same, to load from and store to.
+    StorageTexelBuffer(BufferId),
     /// A sampler.
     Sampler(SamplerId),
 }

@@ -18,7 +18,7 @@ use crate::dispatch::{
 
 const FILTERS: [Filter; 2] = [Filter::Nearest, Filter::Linear];
 const BORDERS: [Border; 3] = [Border::TransparentBlack, Border::OpaqueBlack, Border::OpaqueWhite];
-const TOPOLOGIES: [Topology; 4] = [Topology::List, Topology::Strip, Topology::Fan, Topology::Points];
+const TOPOLOGIES: [Topology; 6] = [Topology::List, Topology::Strip, Topology::Fan, Topology::Points, Topology::Lines, Topology::LineStrip];
 const CULLS: [Cull; 4] = [Cull::None, Cull::Front, Cull::Back, Cull::Both];
 const FACES: [FrontFace; 2] = [FrontFace::CounterClockwise, FrontFace::Clockwise];
 const RATES: [Rate; 2] = [Rate::Vertex, Rate::Instance];
@@ -236,6 +236,7 @@ pub(super) fn draw<R: Read>(body: &mut Body<'_, R>) -> Result<DrawDispatch, Wire
         depth_bias: bias.map(|[constant, clamp, slope]| raster::DepthBias { constant, clamp, slope }),
         depth_bounds,
         blend,
+        samples: 1,
         precision: raster::Precision { sub_pixel_bits: sub_pixel_bits as u8, interpolation_bits: interpolation_bits as u8 },
     };
     let targets: Vec<[u32; 7]> = body.counted()?;

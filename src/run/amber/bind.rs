@@ -9,9 +9,9 @@ use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, BoundedFloat};
 use smallstep_semantics::spirv::module::Variable;
 
-use super::draw::{bytes_of, image_of, sampler_of};
+use super::draw::{bytes_of, image_of, levels_of, sampler_of, texels_of};
 use super::play::End;
-use crate::amber::{BufferId, Buffers, Contents, Known, Line, Pipeline, Resource, Script};
+use crate::amber::{BufferId, Buffers, Contents, Known, Line, Pipeline, Resource, Script, View};
 use crate::compute::Uses;
 use crate::compute::given::Place;
 use crate::dispatch::resources::Behind;
@@ -39,6 +39,8 @@ pub(super) struct BufferAt {
 pub(super) struct ImageAt {
     pub place: Place,
     pub buffer: BufferId,
+    /// The bytes of its levels.
+    pub range: Range<usize>,
     pub kind: ImageKind,
     pub image: Image,
 }
@@ -97,6 +99,8 @@ impl Bound {
             Behind::Storage => "storage buffer",
             Behind::SampledImage(..) => "sampled image",
             Behind::StorageImage(..) => "storage image",
+            Behind::TexelBuffer { written: false, .. } => "uniform texel buffer",
+            Behind::TexelBuffer { written: true, .. } => "storage texel buffer",
             Behind::Sampler => "sampler",
             Behind::CombinedImageSampler(..) => "combined image sampler",
             Behind::Array => return Err(unsupported(format!("{name}, an array of descriptors"))),
@@ -109,10 +113,23 @@ impl Bound {
             .ok_or_else(|| invalid(format!("nothing is bound at descriptor set {}, binding {} for {name}", place.set, place.binding)))?;
         let Place { set, binding: number } = place;
         let sampler = |id| sampler_of(&script[id]).map(|sampler| BoundSampler { set, binding: number, sampler }).map_err(unsupported);
-        let mut image = |buffer, kind| {
+        let mut texels = |buffer, kind| {
             if !self.images.iter().any(|i| i.place == place) {
-                let image = image_of(script, held, buffer).map_err(unsupported)?;
-                self.images.push(ImageAt { place, buffer, kind, image });
+                let (image, range) = texels_of(script, held, buffer).map_err(unsupported)?;
+                self.images.push(ImageAt { place, buffer, range, kind, image });
+            }
+            Ok(())
+        };
+        match (binding.resource, behind) {
+            (Resource::UniformTexelBuffer(id), Behind::TexelBuffer { written: false, .. }) => return texels(id, ImageKind::Sampled),
+            (Resource::StorageTexelBuffer(id), Behind::TexelBuffer { written: true, .. }) => return texels(id, ImageKind::Storage),
+            _ => {}
+        }
+        let mut image = |view: View, kind| {
+            if !self.images.iter().any(|i| i.place == place) {
+                let levels = levels_of(script, view, kind == ImageKind::Sampled);
+                let (image, range) = image_of(script, held, view, levels).map_err(unsupported)?;
+                self.images.push(ImageAt { place, buffer: view.buffer, range, kind, image });
             }
             Ok(())
         };
@@ -157,7 +174,7 @@ impl Bound {
     /// Whether nothing that is written is bound twice.
     fn apart(&self, script: &Script, line: Line) -> Result<(), End> {
         let of_buffers = self.buffers.iter().map(|b| (b.place, b.buffer, b.range.clone(), b.kind == BufferKind::ReadWrite));
-        let of_images = self.images.iter().map(|i| (i.place, i.buffer, 0..usize::MAX, i.kind == ImageKind::Storage));
+        let of_images = self.images.iter().map(|i| (i.place, i.buffer, i.range.clone(), i.kind == ImageKind::Storage));
         let all: Vec<_> = of_buffers.chain(of_images).collect();
         for (i, (place, buffer, range, written)) in all.iter().enumerate() {
             let meets = |(_, other, at, also): &&(Place, BufferId, Range<usize>, bool)| {
@@ -212,7 +229,7 @@ impl Bound {
         let of = |i: &ImageAt| {
             let mut image = i.image.clone();
             if i.kind == ImageKind::Sampled {
-                allow_open(&mut image, &held[i.buffer]);
+                allow_open(&mut image, &held[i.buffer], i.range.clone());
             }
             BoundImage { set: i.place.set, binding: i.place.binding, image }
         };
@@ -241,15 +258,16 @@ impl Bound {
     /// than sampled, too, if they are asked for.
     pub fn open_image(&self, held: &Buffers, with_sampled: bool) -> Option<(BufferId, usize)> {
         let mut images = self.images.iter().filter(|i| with_sampled || i.kind != ImageKind::Sampled);
-        images.find_map(|i| Some((i.buffer, held[i.buffer].open(0, held[i.buffer].bytes.len())?.0)))
+        images.find_map(|i| Some((i.buffer, held[i.buffer].open(i.range.start, i.range.len())?.0)))
     }
 }
 
-/// Says of each texel of an image that holds bytes which are not decided what devices may hold.
-fn allow_open(image: &mut Image, held: &Contents) {
+/// Says of each texel of an image of these bytes, of which some are not decided, what devices may
+/// hold.
+fn allow_open(image: &mut Image, held: &Contents, range: Range<usize>) {
     let format = image.format();
     let (numeric, size) = (format.numeric(), format.bytes());
-    if held.open(0, held.bytes.len()).is_none() {
+    if held.open(range.start, range.len()).is_none() {
         return;
     }
     let component = |first: usize, channel: &Channel| {
@@ -275,15 +293,16 @@ fn allow_open(image: &mut Image, held: &Contents) {
         }
         .or(anything)
     };
-    for index in 0..held.bytes.len() / size {
-        let first = index * size;
+    let texels = |level| image.bytes(level).map_or(0, <[u8]>::len) / size;
+    let places: Vec<(u32, usize)> = (0..image.levels()).flat_map(|level| (0..texels(level)).map(move |index| (level, index))).collect();
+    for (first, (level, index)) in range.step_by(size).zip(places) {
         if held.open(first, size).is_some() {
             let mut components = [None; 4];
             for (allowed, channel) in components.iter_mut().zip(format.channels()) {
                 *allowed = component(first, channel);
             }
             // Of one that is not there nothing is said.
-            let _ = image.allow(0, index, components);
+            let _ = image.allow(level, index, components);
         }
     }
 }

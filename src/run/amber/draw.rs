@@ -25,7 +25,7 @@ use crate::amber::format::{Channel, Numeric};
 use crate::amber::{
     self, AddressMode, BlendEquation, BlendFactor, BlendOp, BorderColour, BufferId, BufferRange, Buffers, Compare, CullMode, Extent,
     Filter, Format, FrontFace, Known, Pipeline, PipelineId, Resource, RunKind, Sampler, Scalar, Script, StencilFace, StencilOp, Topology,
-    VertexData,
+    VertexData, View,
 };
 use crate::dispatch::MAX_BUFFER_BYTES;
 
@@ -104,9 +104,9 @@ pub struct Drawing {
     pub state: State,
     /// The colour attachments.
     pub targets: Vec<ColourTarget>,
-    /// The buffers that the colour attachments are, in the same order; none for the one that no
-    /// script sees.
-    pub shown: Vec<Option<BufferId>>,
+    /// The buffers that the colour attachments are, with their bytes, in the same order; none for
+    /// the one that no script sees.
+    pub shown: Vec<Option<(BufferId, Range<usize>)>>,
     /// The depth attachment and its test, if there is one.
     pub depth: Option<Depth>,
     /// The first byte of vertex data, indices or push constants that is
@@ -194,7 +194,8 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
     let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| given.bytes(buffer).to_vec());
     let (targets, shown) = given.targets(pipeline)?;
     let depth = given.depth(pipeline)?;
-    let state = state_of(pipeline);
+    let mut state = state_of(pipeline);
+    state.samples = pipeline.colours.first().map_or(1, |(_, view)| script[view.buffer].samples);
     state.check().map_err(|e| format!("pipeline {}: {e}", pipeline.name))?;
     Ok(Drawing {
         entries: entries.map(str::to_string),
@@ -279,6 +280,8 @@ fn topology_of(topology: Topology) -> raster::Topology {
         Topology::TriangleStrip => raster::Topology::Strip,
         Topology::TriangleFan => raster::Topology::Fan,
         Topology::PointList => raster::Topology::Points,
+        Topology::LineList => raster::Topology::Lines,
+        Topology::LineStrip => raster::Topology::LineStrip,
     }
 }
 
@@ -334,8 +337,7 @@ fn state_of(pipeline: &Pipeline) -> State {
     state
 }
 
-/// A sampler as engines take it. Scripts have one level, so that what is between
-/// levels does not matter.
+/// A sampler as engines take it.
 pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
     let filter = |filter| match filter {
         Filter::Nearest => image::Filter::Nearest,
@@ -351,7 +353,7 @@ pub(super) fn sampler_of(sampler: &Sampler) -> Result<image::Sampler, String> {
     Ok(image::Sampler {
         mag: filter(sampler.mag),
         min: filter(sampler.min),
-        mip: image::Filter::Nearest,
+        mip: filter(sampler.mip),
         address: [address(sampler.address[0])?, address(sampler.address[1])?, address(sampler.address[2])?],
         border: match sampler.border {
             BorderColour::FloatTransparentBlack | BorderColour::IntTransparentBlack => image::Border::TransparentBlack,
@@ -376,22 +378,62 @@ fn format_of(format: Format) -> Result<image::Format, String> {
     image::Format::of_name(&name).ok_or_else(|| format!("the image format {name}"))
 }
 
-/// A buffer's bytes as an image of one level.
+/// A buffer's bytes as an image, from a level on, so many levels; and which of the bytes.
 ///
 /// Errors: it has no format or size of an image that is modeled: a sentence.
-pub(super) fn image_of(script: &Script, held: &Buffers, id: BufferId) -> Result<Image, String> {
-    let buffer = &script[id];
+pub(super) fn image_of(script: &Script, held: &Buffers, view: View, levels: u32) -> Result<(Image, Range<usize>), String> {
+    let buffer = &script[view.buffer];
     let named = |what: String| format!("the image {}: {what}", buffer.name);
     let format = buffer.format().ok_or_else(|| named("a type that is no image format".into()))?;
-    let (shape, sides) = match buffer.extent {
+    let shape = match buffer.extent {
         Extent::Linear => return Err(named("a buffer without WIDTH and HEIGHT".into())),
-        Extent::Row { width } => (image::Shape::D1, [width, 1, 1]),
-        Extent::Image { width, height, .. } | Extent::Framebuffer { width, height } => (image::Shape::D2, [width, height, 1]),
-        Extent::Box { width, height, depth } => (image::Shape::D3, [width, height, depth]),
+        Extent::Row { .. } => image::Shape::D1,
+        Extent::Image { .. } | Extent::Framebuffer { .. } => image::Shape::D2,
+        Extent::Box { .. } => image::Shape::D3,
     };
-    let mut image = Image::of_shape(format_of(format)?, shape, sides, 1).map_err(|e| named(e.to_string()))?;
-    image.fill(0, &held[id].bytes).map_err(|e| named(e.to_string()))?;
-    Ok(image)
+    let sides = buffer.extent.level(view.level).unwrap_or([0; 3]);
+    let mut image = Image::of_shape(format_of(format)?, shape, sides, levels).map_err(|e| named(e.to_string()))?;
+    let mut whole: Option<Range<usize>> = None;
+    for level in 0..levels {
+        let range = buffer.level(view.level + level).ok_or_else(|| named(format!("it has no level {}", view.level + level)))?;
+        let bytes = held[view.buffer].bytes.get(range.clone()).unwrap_or_default();
+        image.fill(level, bytes).map_err(|e| named(e.to_string()))?;
+        whole = Some(whole.map_or(range.start, |whole| whole.start)..range.end);
+    }
+    Ok((image, whole.unwrap_or(0..0)))
+}
+
+/// The items of a buffer as a row of texels; and which of its bytes.
+///
+/// Errors: it has no format that is modeled, or no items: a sentence.
+pub(super) fn texels_of(script: &Script, held: &Buffers, id: BufferId) -> Result<(Image, Range<usize>), String> {
+    let buffer = &script[id];
+    let named = |what: &str| format!("the texel buffer {}: {what}", buffer.name);
+    let format = buffer.format().ok_or_else(|| named("a type that is no image format"))?;
+    let width = u32::try_from(buffer.items).map_err(|_| named("more than 2^32 - 1 texels"))?;
+    let mut image = Image::of_shape(format_of(format)?, image::Shape::D1, [width, 1, 1], 1).map_err(|e| named(&e.to_string()))?;
+    let bytes = &held[id].bytes;
+    image.fill(0, bytes).map_err(|e| named(&e.to_string()))?;
+    Ok((image, 0..bytes.len()))
+}
+
+/// A sample of all texels of a buffer as an image; and which of its bytes.
+///
+/// Errors: it has no format or size of an image that is modeled: a sentence.
+fn sample_of(script: &Script, held: &Buffers, id: BufferId, sample: u32) -> Result<(Image, Range<usize>), String> {
+    let buffer = &script[id];
+    let named = |what: &str| format!("the image {}: {what}", buffer.name);
+    let format = buffer.format().ok_or_else(|| named("a type that is no image format"))?;
+    let [width, height, _] = buffer.extent.sides().ok_or_else(|| named("a buffer without WIDTH and HEIGHT"))?;
+    let range = buffer.sample(sample).ok_or_else(|| named("it has no such sample"))?;
+    let mut image = Image::new(format_of(format)?, width, height, 1).map_err(|e| named(&e.to_string()))?;
+    image.fill(0, held[id].bytes.get(range.clone()).unwrap_or_default()).map_err(|e| named(&e.to_string()))?;
+    Ok((image, range))
+}
+
+/// The levels of an image from one on: all that are sampled, and one that is written.
+pub(super) fn levels_of(script: &Script, view: View, is_sampled: bool) -> u32 {
+    if is_sampled { script[view.buffer].levels.saturating_sub(view.level) } else { 1 }
 }
 
 /// Reads what a draw is given, and notes the first byte that is not decided.
@@ -458,11 +500,14 @@ impl<'s> Given<'s> {
 
     /// An attachment, of the framebuffer's size. What it holds is no input of a stage, so that open
     /// bytes are not noted.
-    fn attachment(&self, pipeline: &Pipeline, id: BufferId) -> Result<Image, String> {
-        let ((width, height), name) = (pipeline.framebuffer, &self.script[id].name);
-        let image = image_of(self.script, self.held, id)?;
+    fn attachment(&self, pipeline: &Pipeline, view: View, sample: u32) -> Result<(Image, Range<usize>), String> {
+        let ((width, height), name) = (pipeline.framebuffer, &self.script[view.buffer].name);
+        let (image, bytes) = match self.script[view.buffer].samples {
+            1 => image_of(self.script, self.held, view, 1)?,
+            _ => sample_of(self.script, self.held, view.buffer, sample)?,
+        };
         match image.size(0) {
-            Some(size) if size == [width, height] => Ok(image),
+            Some(size) if size == [width, height] => Ok((image, bytes)),
             _ => Err(format!("the attachment {name} has another size than the framebuffer of {width} by {height}")),
         }
     }
@@ -536,6 +581,8 @@ impl<'s> Given<'s> {
 
     #[expect(clippy::type_complexity, reason = "the three kinds of resources")]
     fn resources(&self, pipeline: &Pipeline) -> Result<(Vec<Buffer>, Vec<BoundImage>, Vec<BoundSampler>), String> {
+        let image =
+            |view, is_sampled| image_of(self.script, self.held, view, levels_of(self.script, view, is_sampled)).map(|found| found.0);
         let (mut buffers, mut images, mut samplers) = (Vec::new(), Vec::new(), Vec::new());
         for binding in &pipeline.bindings {
             let (set, binding, resource) = (binding.set, binding.binding, binding.resource);
@@ -544,12 +591,14 @@ impl<'s> Given<'s> {
                     let held = &self.held[range.buffer].bytes;
                     buffers.push(Buffer { set, binding, bytes: held[bytes_of(held, range)].to_vec() });
                 }
-                Resource::SampledImage(id) | Resource::StorageImage(id) => {
-                    images.push(BoundImage { set, binding, image: image_of(self.script, self.held, id)? });
-                }
-                Resource::CombinedImageSampler(id, sampler) => {
-                    images.push(BoundImage { set, binding, image: image_of(self.script, self.held, id)? });
+                Resource::SampledImage(view) => images.push(BoundImage { set, binding, image: image(view, true)? }),
+                Resource::StorageImage(view) => images.push(BoundImage { set, binding, image: image(view, false)? }),
+                Resource::CombinedImageSampler(view, sampler) => {
+                    images.push(BoundImage { set, binding, image: image(view, true)? });
                     samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? });
+                }
+                Resource::UniformTexelBuffer(id) | Resource::StorageTexelBuffer(id) => {
+                    images.push(BoundImage { set, binding, image: texels_of(self.script, self.held, id)?.0 });
                 }
                 Resource::Sampler(sampler) => samplers.push(BoundSampler { set, binding, sampler: sampler_of(&self.script[sampler])? }),
             }
@@ -557,7 +606,8 @@ impl<'s> Given<'s> {
         Ok((buffers, images, samplers))
     }
 
-    fn targets(&mut self, pipeline: &Pipeline) -> Result<(Vec<ColourTarget>, Vec<Option<BufferId>>), String> {
+    #[expect(clippy::type_complexity, reason = "the attachments, and what they are")]
+    fn targets(&mut self, pipeline: &Pipeline) -> Result<(Vec<ColourTarget>, Vec<Option<(BufferId, Range<usize>)>>), String> {
         let (width, height) = pipeline.framebuffer;
         if pipeline.colours.is_empty() {
             // No buffer has its size, and so no bound of a script holds for it.
@@ -568,10 +618,14 @@ impl<'s> Given<'s> {
             image.fill(0, &vec![0; width as usize * height as usize * 4]).map_err(|e| e.to_string())?;
             return Ok((vec![ColourTarget { location: 0, image }], vec![None]));
         }
-        let mut targets = Vec::new();
-        for &(location, id) in &pipeline.colours {
-            targets.push(ColourTarget { location, image: self.attachment(pipeline, id)? });
+        let (mut targets, mut shown) = (Vec::new(), Vec::new());
+        for &(location, view) in &pipeline.colours {
+            for sample in 0..self.script[view.buffer].samples {
+                let (image, bytes) = self.attachment(pipeline, view, sample)?;
+                targets.push(ColourTarget { location, image });
+                shown.push(Some((view.buffer, bytes)));
+            }
         }
-        Ok((targets, pipeline.colours.iter().map(|(_, id)| Some(*id)).collect()))
+        Ok((targets, shown))
     }
 }

@@ -161,19 +161,16 @@ impl Player<'_> {
         doubtful: impl Iterator<Item = &'d DoubtfulTexels>,
     ) {
         let place = Place { set: observed.set, binding: observed.binding };
-        let Some(id) = self.store_image(&given.bound, place, &observed.bytes) else { return };
+        let Some((id, Range { start: first, .. })) = self.store_image(&given.bound, place, &observed.bytes) else { return };
         let line = given.line;
         let (channels, size) = (observed.format.channels(), observed.format.bytes());
         let mut marks = Marks::default();
         let mut each = |component: u8, start: u64, end: u64, known: Known, why: String| {
             let Some(channel) = channels.get(component as usize) else { return };
             for texel in start..end {
-                let at = texel as usize * size + channel.offset as usize / 8;
-                let range = if observed.format.is_packed() {
-                    texel as usize * size..(texel as usize + 1) * size
-                } else {
-                    at..at + channel.width as usize / 8
-                };
+                let start = first + texel as usize * size;
+                let at = start + channel.offset as usize / 8;
+                let range = if observed.format.is_packed() { start..start + size } else { at..at + channel.width as usize / 8 };
                 marks.push(range, known, why.clone());
             }
         };
@@ -194,25 +191,29 @@ impl Player<'_> {
     pub(super) fn keep_target(
         &mut self,
         made: &dyn Fn(&MadeBy) -> String,
-        (id, format): (BufferId, Format),
+        (id, whole, format): (BufferId, Range<usize>, Format),
         observed: &ObservedTarget,
         other: Option<&ObservedTarget>,
         line: Line,
     ) {
         let before = self.buffers[id].clone();
-        let Some(bytes) = observed.image.bytes(0).filter(|bytes| bytes.len() == before.bytes.len()) else { return };
-        let mut now = Contents::of(bytes.to_vec());
+        let Some(bytes) = observed.image.bytes(0).filter(|bytes| bytes.len() == whole.len()) else { return };
+        let mut now = before.clone();
+        now.bytes[whole.clone()].copy_from_slice(bytes);
+        now.mark(whole.clone(), Known::Decided);
         let mut marks = Marks::default();
         let (channels, size) = (observed.image.format().channels(), observed.image.format().bytes());
         let width = observed.image.size(0).map_or(1, |[width, _]| width);
         // Where components are no whole bytes the texel is what is known or not.
         let is_packed = observed.image.format().is_packed();
         let place = |[x, y]: [u32; 2], c: usize| {
-            let (at, bytes) = ((y as usize * width as usize + x as usize) * size, channels[c].width as usize / 8);
+            let at = whole.start + (y as usize * width as usize + x as usize) * size;
+            let bytes = channels[c].width as usize / 8;
             let start = at + channels[c].offset as usize / 8;
             if is_packed { at..at + size } else { start..start + bytes }
         };
-        let origins = std::mem::take(&mut self.origins[id.0]);
+        let origins = self.origins[id.0].clone();
+        self.origins[id.0].retain(|o| !(whole.start <= o.range.start && o.range.end <= whole.end));
         let mut ways: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for (pixel, c, shown) in observed.inexact() {
             let range = place(pixel, c);
@@ -256,8 +257,8 @@ impl Player<'_> {
         }
         if let Some(other) = other {
             self.origins[id.0] = origins;
-            let whole = observed.image.size(0).unwrap_or([0; 2]);
-            for pixel in (0..whole[1]).flat_map(|y| (0..whole[0]).map(move |x| [x, y])) {
+            let size = observed.image.size(0).unwrap_or([0; 2]);
+            for pixel in (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| [x, y])) {
                 for c in 0..channels.len() {
                     let range = place(pixel, c);
                     let Some((_, known)) = before.open(range.start, range.len()) else { continue };
@@ -341,7 +342,7 @@ impl Player<'_> {
     pub(super) fn doubt(&mut self, bound: &Bound, why: String) {
         let buffers = bound.buffers.iter().filter(|b| b.kind == BufferKind::ReadWrite).map(|b| (b.buffer, b.range.clone()));
         let images = bound.images.iter().filter(|i| i.kind == ImageKind::Storage);
-        let whole: Vec<_> = images.map(|i| (i.buffer, 0..self.buffers[i.buffer].bytes.len())).collect();
+        let whole: Vec<_> = images.map(|i| (i.buffer, i.range.clone())).collect();
         for (id, range) in buffers.chain(whole).collect::<Vec<_>>() {
             self.doubt_bytes(id, range, why.clone());
         }
@@ -363,11 +364,11 @@ impl Player<'_> {
     }
 
     /// Puts what a RUN shows of the storage image at a place into its buffer,
-    /// decided; gives the buffer.
-    pub(super) fn store_image(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<BufferId> {
-        let id = bound.images.iter().find(|i| i.place == place && i.kind == ImageKind::Storage)?.buffer;
-        (self.buffers[id].bytes.len() == bytes.len()).then(|| self.store_bytes(id, 0..bytes.len(), bytes))?;
-        Some(id)
+    /// decided; gives the buffer and the bytes.
+    pub(super) fn store_image(&mut self, bound: &Bound, place: Place, bytes: &[u8]) -> Option<(BufferId, Range<usize>)> {
+        let found = bound.images.iter().find(|i| i.place == place && i.kind == ImageKind::Storage)?;
+        (found.range.len() == bytes.len()).then(|| self.store_bytes(found.buffer, found.range.clone(), bytes))?;
+        Some((found.buffer, found.range.clone()))
     }
 
     /// Puts bytes in place, as many as the range has, decided.

@@ -22,6 +22,7 @@ mod modules;
 mod play;
 mod render;
 pub mod requirement;
+mod resolve;
 pub mod show;
 mod watch;
 

@@ -15,13 +15,15 @@ use smallstep_semantics::spirv::grid::{self, Acceptance, Doubtful, Report};
 use smallstep_semantics::spirv::{LoadError, Module, Relation, Sink, UndefinedWays};
 use smallstep_semantics::undefined::{Ub, Undefined};
 
-use super::adapted;
 use super::bind::{Bound, given_sets};
 use super::clear::ClearValues;
 use super::keep::{LeftOpen, Origin, StoredDepth};
 use super::modules::{Loaded, Modules};
 use super::watch::Watch;
-use crate::amber::{Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, Source, Stage, judge};
+use super::{adapted, resolve};
+use crate::amber::{
+    Action, BufferId, Buffers, Command, Judgement, Known, Line, PipelineId, Run, RunKind, Script, Source, Stage, View, judge,
+};
 use crate::compute::given::Place;
 use crate::compute::told::{self, AssemblyLines, Invocations};
 use crate::compute::{self, ComputeModule};
@@ -247,15 +249,19 @@ impl<'s> Player<'s> {
 
     fn clear(&mut self, pipeline: PipelineId, line: Line) -> Result<(), End> {
         let declared = &self.script[pipeline];
-        let attached = declared.colours.iter().map(|(_, buffer)| *buffer).chain(declared.depth_stencil);
-        for buffer in attached {
-            let Some(format) = self.script[buffer].format() else { continue };
-            let filled = self.clear[pipeline.0].fill(format, &mut self.buffers[buffer]);
+        let depth = declared.depth_stencil.map(|buffer| View { buffer, level: 0 });
+        let attached = declared.colours.iter().map(|(_, view)| *view).chain(depth);
+        for View { buffer, level } in attached {
+            let declared = &self.script[buffer];
+            let Some(format) = declared.format() else { continue };
+            let all = 0..self.buffers[buffer].bytes.len();
+            let whole = if declared.samples > 1 { all } else { declared.level(level).unwrap_or(all) };
+            let filled = self.clear[pipeline.0].fill(format, &mut self.buffers[buffer], whole.clone());
             filled.map_err(|what| End::Unsupported(format!("line {line}: {what}")))?;
-            self.origins[buffer.0] = Vec::new();
-            let whole = 0..self.buffers[buffer].bytes.len();
+            self.origins[buffer.0].retain(|o| !(whole.start <= o.range.start && o.range.end <= whole.end));
             self.note(buffer, whole, format!("CLEAR in line {line} rounds to the format {}", format.name()));
         }
+        self.resolve(&resolve::pairs(&self.script[pipeline]), line);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! A RUN of a graphics pipeline, on an interpreter or on a device.
 
+use std::ops::Range;
+
 use smallstep_semantics::image::Image;
 use smallstep_semantics::spirv::draw::{By, DrawObservation, MadeBy, run_with};
 use smallstep_semantics::spirv::environment::{ColourTarget, Draw, InvocationId, Resources, Robustness, UndefinedBytes};
@@ -12,7 +14,7 @@ use super::keep::LeftOpen;
 use super::modules::Stage;
 use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
-use super::{adapted, keep};
+use super::{adapted, keep, resolve};
 use crate::amber::{BufferId, Line, Run};
 use crate::compute::given::Place;
 use crate::compute::{self, told};
@@ -37,14 +39,19 @@ impl Player<'_> {
             Engine::Device(_) if drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some()) => {
                 return Err(End::Unchecked(format!("line {line}: the draw tests stencils, which are not given to devices yet")));
             }
+            Engine::Device(_) if drawing.state.samples > 1 => {
+                return Err(End::Unchecked(format!("line {line}: the draw has several samples, which are not given to devices yet")));
+            }
             Engine::Device(device) => {
                 let shown = drawn_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), line))?;
                 self.store_drawn(&drawing, &given.bound, shown);
             }
             Engine::Interpreter(interpreter) => self.interpret_draw(&drawing, stages, &given, &dispatch, interpreter)?,
         }
-        let attached = drawing.shown.iter().flatten().copied().chain(drawing.depth.iter().map(|depth| depth.buffer));
-        Ok(given.bound.written().chain(attached).collect())
+        let colours = drawing.shown.iter().flatten().map(|(id, _)| *id);
+        let attached = colours.chain(drawing.depth.iter().map(|depth| depth.buffer));
+        let resolved = self.resolve(&resolve::pairs(pipeline), line);
+        Ok(given.bound.written().chain(attached).chain(resolved).collect())
     }
 
     /// A draw as devices take it.
@@ -69,11 +76,12 @@ impl Player<'_> {
 
     /// Puts what a device shows in its place, decided.
     fn store_drawn(&mut self, drawing: &Drawing, bound: &Bound, shown: DrawResult) {
-        let targets = drawing.shown.iter().zip(shown.targets).filter_map(|(id, bytes)| Some(((*id)?, bytes)));
-        let depth = drawing.depth.as_ref().map(|depth| depth.buffer).zip(shown.depth);
-        for (id, bytes) in targets.chain(depth) {
-            if bytes.len() == self.buffers[id].bytes.len() {
-                self.store_bytes(id, 0..bytes.len(), &bytes);
+        let targets = drawing.shown.iter().zip(shown.targets).filter_map(|(shown, bytes)| Some((shown.clone()?, bytes)));
+        let whole = |id: BufferId| (id, 0..self.buffers[id].bytes.len());
+        let depth = drawing.depth.as_ref().map(|depth| whole(depth.buffer)).zip(shown.depth);
+        for ((id, range), bytes) in targets.chain(depth).collect::<Vec<_>>() {
+            if bytes.len() == range.len() {
+                self.store_bytes(id, range, &bytes);
             }
         }
         for buffer in shown.buffers {
@@ -140,7 +148,8 @@ impl Player<'_> {
         // exact.
         let open_texels = bound.open_image(&self.buffers, true).is_some();
         let stencils = drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some());
-        if interpreter.adapted_too && !stored_depths && !open_texels && !stencils {
+        let samples = drawing.state.samples > 1;
+        if interpreter.adapted_too && !stored_depths && !open_texels && !stencils && !samples {
             adapted::draw_shows(dispatch, interpreter, &observation).map_err(|what| End::Failed(format!("line {line}: {what}")))?;
         }
         let other = self.over_other_bits(&drawing, stages, interpreter, line)?;
@@ -165,10 +174,10 @@ impl Player<'_> {
             None => format!("which no instruction has made ({})", by.kind.id()),
         };
         for (at, observed) in observation.targets.iter().enumerate() {
-            let Some(id) = drawing.shown.get(at).copied().flatten() else { continue };
+            let Some((id, whole)) = drawing.shown.get(at).cloned().flatten() else { continue };
             let Some(format) = self.script[id].format() else { continue };
             let other = other.as_ref().and_then(|other| other.targets.get(at));
-            self.keep_target(&made, (id, format), observed, other, line);
+            self.keep_target(&made, (id, whole, format), observed, other, line);
         }
         if let (Some(depths), Some(depth)) = (observation.depth, &drawing.depth)
             && let Some(format) = self.script[depth.buffer].format()
@@ -177,8 +186,8 @@ impl Player<'_> {
         }
         if let Some(why) = unknown {
             self.doubt(bound, why.clone());
-            for id in drawing.shown.iter().flatten().copied().chain(drawing.depth.iter().map(|depth| depth.buffer)) {
-                let whole = 0..self.buffers[id].bytes.len();
+            let depth = drawing.depth.iter().map(|depth| (depth.buffer, 0..self.buffers[depth.buffer].bytes.len()));
+            for (id, whole) in drawing.shown.iter().flatten().cloned().chain(depth).collect::<Vec<_>>() {
                 self.doubt_bytes(id, whole, why.clone());
             }
         }
@@ -194,15 +203,15 @@ impl Player<'_> {
         interpreter: &Interpreter,
         line: Line,
     ) -> Result<Option<DrawObservation>, End> {
-        let is_open = |id: &BufferId| self.buffers[*id].open(0, self.buffers[*id].bytes.len()).is_some();
+        let is_open = |(id, range): &(BufferId, Range<usize>)| self.buffers[*id].open(range.start, range.len()).is_some();
         if !drawing.shown.iter().flatten().any(is_open) {
             return Ok(None);
         }
-        let over = |(target, id): (&ColourTarget, &Option<BufferId>)| {
+        let over = |(target, shown): (&ColourTarget, &Option<(BufferId, Range<usize>)>)| {
             let mut image: Image = target.image.clone();
-            if let Some(id) = id {
+            if let Some((id, range)) = shown {
                 // As many bytes as there were.
-                let _ = image.fill(0, &keep::flipped(&self.buffers[*id]));
+                let _ = image.fill(0, &keep::flipped(&self.buffers[*id])[range.clone()]);
             }
             ColourTarget { location: target.location, image }
         };

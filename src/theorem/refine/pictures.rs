@@ -24,6 +24,7 @@ impl Handle {
         match self.behind {
             Behind::SampledImage(shape, texels) | Behind::CombinedImageSampler(shape, texels) => Some((shape, None, texels, true)),
             Behind::StorageImage(shape, format, texels) => Some((shape, format, texels, false)),
+            Behind::TexelBuffer { written, format, texels } => Some((Shape::D1, format, texels, !written)),
             _ => None,
         }
     }

@@ -168,11 +168,16 @@ pub struct Image {
 }
 
 impl Image {
+    /// Whether it is for texel buffers, which are rows of texels without levels and samplers.
+    pub fn is_texel_buffer(&self) -> bool {
+        self.dim == Dim::DimBuffer
+    }
+
     /// The shape of the images that it is for.
     pub fn shape(&self) -> image::Shape {
         use image::Shape;
         match (self.dim, self.arrayed) {
-            (Dim::Dim1D, false) => Shape::D1,
+            (Dim::Dim1D, false) | (Dim::DimBuffer, _) => Shape::D1,
             (Dim::Dim1D, true) => Shape::D1Array,
             (Dim::Dim3D, _) => Shape::D3,
             (Dim::DimCube, _) => Shape::Cube,

@@ -9,8 +9,13 @@
 //! not exact says why. Two triangles drawn one after the other at a common edge have its pixels
 //! between them, where there is neither a depth attachment nor a discard.
 //!
-//! There is one sample a pixel: bit 0 of SampleMask is set for what is covered, not for helpers,
-//! and clear it leaves the pixel as it was, though not the memory that the fragment has written.
+//! Each sample of a pixel has a colour attachment of its own: those of one location follow each
+//! other. A fragment is shaded once for all samples that it covers. Its inputs may be interpolated
+//! anywhere in the pixel then, for no clause says where.
+//!
+//! Where there is one sample a pixel, bit 0 of SampleMask is set for what is covered, not for
+//! helpers, and clear it leaves the pixel as it was, though not the memory that the fragment has
+//! written.
 //!
 //! Helpers load what invocations share, and their loads race as those of others do; they write
 //! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
@@ -19,10 +24,10 @@
 //! [`picture`] runs the fragment stage on the lockstep machine instead, and
 //! shows definite values only.
 //!
-//! Absent on purpose: multisampling, several layers, point and line primitives, user clip
-//! distances, geometry and tessellation. A vertex is shaded once for each instance, though a device
-//! may shade it more often: what a vertex stage writes that does more than store is in doubt. A
-//! stage that writes what the other one uses is refused, for nothing orders them.
+//! Absent on purpose: depths and stencils of several samples, several layers, user clip distances,
+//! geometry and tessellation. A vertex is shaded once for each instance, though a device may shade
+//! it more often: what a vertex stage writes that does more than store is in doubt. A stage that
+//! writes what the other one uses is refused, for nothing orders them.
 
 mod fragment;
 mod interface;
@@ -334,8 +339,19 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     }
     let area = &draw.state.area;
     let within = |[width, height]: [u32; 2]| area.end_x <= width && area.end_y <= height;
+    let samples = draw.state.samples as usize;
+    if samples > 1 && draw.depth.is_some() {
+        return unsupported("a depth or stencil attachment of several samples");
+    }
+    if !draw.targets.len().is_multiple_of(samples) {
+        return unsupported(format!("{} attachments of {samples} samples", draw.targets.len()));
+    }
     for (number, target) in draw.targets.iter().enumerate() {
-        if draw.targets[..number].iter().any(|other| other.location == target.location) {
+        let first = number - number % samples;
+        if draw.targets[first].location != target.location {
+            return unsupported(format!("samples of an attachment at locations {} and {}", draw.targets[first].location, target.location));
+        }
+        if draw.targets[..first].iter().any(|other| other.location == target.location) {
             return unsupported(format!("two attachments at location {}", target.location));
         }
         if !target.image.size(0).is_some_and(within) {

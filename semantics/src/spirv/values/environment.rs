@@ -245,7 +245,7 @@ pub struct Vertices<'d> {
     pub attributes: &'d [Attribute],
 }
 
-/// A colour attachment.
+/// A colour attachment; of several samples, one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColourTarget {
     /// The location of the output variable.

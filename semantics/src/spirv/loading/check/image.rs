@@ -91,7 +91,7 @@ impl Pass<'_> {
         };
         if i.is(Op::SampledImage) {
             return match found {
-                Some(Type::Image(image)) if image.usage == 1 => self.combine(i, operands, type_),
+                Some(Type::Image(image)) if image.usage == 1 && !image.is_texel_buffer() => self.combine(i, operands, type_),
                 _ => wrong("an image that is sampled"),
             };
         }
@@ -110,9 +110,15 @@ impl Pass<'_> {
                 };
             }
             (op, _) if samples(op) => match sampled.and_then(|image| self.module.types.get(image)) {
+                Some(Type::Image(image)) if image.is_texel_buffer() => return wrong("a sampled image that is no texel buffer"),
                 Some(Type::Image(image)) => image,
                 _ => return wrong("a sampled image"),
             },
+            // A texel buffer has no levels, and says its size without one.
+            (Op::ImageQuerySize, Some(Type::Image(image))) if image.is_texel_buffer() => image,
+            (Op::ImageQuerySizeLod | Op::ImageQueryLevels, Some(Type::Image(image))) if image.is_texel_buffer() => {
+                return wrong("an image with levels");
+            }
             (Op::ImageFetch | Op::ImageQuerySizeLod | Op::ImageQueryLevels, Some(Type::Image(image))) if image.usage == 1 => image,
             (Op::ImageFetch | Op::ImageQuerySizeLod | Op::ImageQueryLevels, _) => return wrong("an image that is sampled"),
             (_, Some(Type::Image(image))) if image.usage == 2 => image,
@@ -262,6 +268,9 @@ impl Pass<'_> {
                 return self.fail(Check::Image, format!("{} has an image operand that is not for it", i.name()));
             }
             return self.unsupported(format!("{} with image operands of mask {:#x}", i.name(), mask.bits()));
+        }
+        if image.is_texel_buffer() && !mask.is_empty() {
+            return self.fail(Check::Image, format!("{} has image operands and is of a texel buffer, which has none", i.name()));
         }
         if is_explicit(i.op) && mask.contains(ImageOperands::LOD) == mask.contains(ImageOperands::GRAD) {
             return self.fail(Check::Image, format!("{} says no level, or two; it has one of Lod and Grad", i.name()));

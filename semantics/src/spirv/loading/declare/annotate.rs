@@ -57,6 +57,8 @@ impl Declare<'_> {
             SampleRateShading,
             Sampled1D,
             Image1D,
+            SampledBuffer,
+            ImageBuffer,
             StorageImageExtendedFormats,
             StorageImageReadWithoutFormat,
             StorageImageWriteWithoutFormat,
@@ -85,6 +87,7 @@ impl Declare<'_> {
             DotProductInput4x8Bit => &[Int8],
             DotProduct | DotProductInputAll | DotProductInput4x8BitPacked => &[],
             Image1D => &[Sampled1D],
+            ImageBuffer => &[SampledBuffer],
             StorageBuffer8BitAccess | StoragePushConstant8 | StorageBuffer16BitAccess | StoragePushConstant16 | StorageInputOutput16 => &[],
             _ => &[Matrix, Shader],
         };

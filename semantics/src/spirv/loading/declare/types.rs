@@ -175,7 +175,7 @@ impl Declare<'_> {
                 format,
             }));
         }
-        let modeled = [Dim::Dim1D, Dim::Dim2D, Dim::Dim3D, Dim::DimCube].into_iter().find(|&of| of as u32 == dim);
+        let modeled = [Dim::Dim1D, Dim::Dim2D, Dim::Dim3D, Dim::DimCube, Dim::DimBuffer].into_iter().find(|&of| of as u32 == dim);
         let has_layers = arrayed == 1 && matches!(modeled, Some(Dim::Dim1D | Dim::Dim2D));
         let Some(known) = modeled.filter(|_| has_layers == (arrayed == 1) && multisampled == 0) else {
             let dim = self.text(OperandKind::Dim, dim);
@@ -183,9 +183,15 @@ impl Declare<'_> {
                 format!("{dim}{}{}", if arrayed == 1 { " arrayed" } else { "" }, if multisampled == 1 { " multisampled" } else { "" });
             return self.unsupported(format!("OpTypeImage {kind}"));
         };
-        let needed = if usage == 2 { Capability::Image1D } else { Capability::Sampled1D };
-        if known == Dim::Dim1D && !self.module.has_capability(needed) {
-            return self.fail(Check::Capability, format!("%{} = OpTypeImage 1D needs the capability {needed:?}", i.result));
+        let needed = match (known, usage) {
+            (Dim::Dim1D, 2) => Some((Capability::Image1D, "1D")),
+            (Dim::Dim1D, _) => Some((Capability::Sampled1D, "1D")),
+            (Dim::DimBuffer, 2) => Some((Capability::ImageBuffer, "Buffer")),
+            (Dim::DimBuffer, _) => Some((Capability::SampledBuffer, "Buffer")),
+            _ => None,
+        };
+        if let Some((needed, dim)) = needed.filter(|(needed, _)| !self.module.has_capability(*needed)) {
+            return self.fail(Check::Capability, format!("%{} = OpTypeImage {dim} needs the capability {needed:?}", i.result));
         }
         if usage == 0 || operands.len() > 7 {
             let what = format!("%{} = OpTypeImage does not say whether it is sampled (1) or a storage image (2)", i.result);

@@ -13,6 +13,7 @@ mod operations;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::targets::{self, Edge, Presence, Target};
 use super::vertex::Vertices;
@@ -46,6 +47,8 @@ struct Running {
     at: [u32; 2],
     triangle: u32,
     roles: [Role; 4],
+    /// Whether each sample of a pixel is covered, where there are several.
+    samples: [SmallVec<[raster::Lane; 4]>; 4],
     /// The edges that the centres lie on, where nothing else decides who has the fragments.
     edges: [Option<Edge>; 4],
     depths: [Inexact; 4],
@@ -221,6 +224,9 @@ impl<'m, 'd> Fragments<'m, 'd> {
             let size = if size.undefined.is_some() || elsewhere { f32::NAN } else { f32::from_bits(size.bits as u32) };
             return Setup::point(self.rules, &self.draw.state, position(rows[0]), size);
         }
+        if matches!(self.draw.vertices.topology, Topology::Lines | Topology::LineStrip) {
+            return Setup::line(self.rules, &self.draw.state, [position(rows[0]), position(rows[1])]);
+        }
         Setup::new(self.rules, &self.draw.state, rows.map(position))
     }
 
@@ -257,8 +263,13 @@ impl<'m, 'd> Fragments<'m, 'd> {
             let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
             if decided { None } else { edge().map(|first| self.edge(current, first)) }
         });
+        let samples = [0, 1, 2, 3].map(|lane: i64| {
+            let count = if self.draw.state.samples == 1 { 0 } else { self.draw.state.samples };
+            let sample = |sample| current.triangle.sample(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2, sample);
+            (0..count).map(sample).collect()
+        });
         let again = self.explorer.as_ref().map(|_| begun.clone());
-        self.running.insert(workgroup, Running { at, triangle: current.number, roles, edges, depths, front, begun: again });
+        self.running.insert(workgroup, Running { at, triangle: current.number, roles, samples, edges, depths, front, begun: again });
         self.begun = Some(begun);
         self.queue.push_back(Queued::Quad(workgroup));
         true
@@ -396,7 +407,7 @@ impl<'m> Fragments<'m, '_> {
                 }
                 Ok(Setup::Visible(triangle)) => {
                     let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
-                    let bias = match (self.draw.state.depth_bias.filter(|_| !triangle.is_point()), &self.depth) {
+                    let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.depth) {
                         (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
                         // What a depth attachment resolves is not known without one.
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),

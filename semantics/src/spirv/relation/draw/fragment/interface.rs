@@ -78,6 +78,10 @@ impl<'m> Interface<'m> {
                 _ => {}
             }
         }
+        let of_samples = |source: &Source| matches!(source, Source::Sample(_) | Source::Mask(_));
+        if draw.state.samples > 1 && (interface.mask.is_some() || interface.inputs.iter().flat_map(|input| &input.1).any(of_samples)) {
+            return unsupported("SampleId and SampleMask in a draw of several samples");
+        }
         // What the mask leaves out is as if it were discarded.
         interface.effects.discards |= interface.mask.is_some();
         if interface.depth.is_some() && !interface.modes.depth_replacing {
@@ -94,8 +98,10 @@ impl<'m> Interface<'m> {
                 Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
                 Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} as an output (%{})", variable.id)),
                 Place::At(slot) => {
-                    let Some(target) = draw.targets.iter().position(|t| t.location == slot.location) else { continue };
-                    let format = draw.targets[target].image.format();
+                    // Of several samples each has a target.
+                    let targets: Vec<usize> = (0..draw.targets.len()).filter(|&t| draw.targets[t].location == slot.location).collect();
+                    let Some(&first) = targets.first() else { continue };
+                    let format = draw.targets[first].image.format();
                     let component = match part.type_ {
                         Type::Int { width, signed } => ComponentType::Int { width, signed },
                         Type::Float { width } => ComponentType::Float { width },
@@ -109,7 +115,9 @@ impl<'m> Interface<'m> {
                             variable.id
                         ));
                     }
-                    self.outputs[target][slot.component as usize] = Some((variable, index));
+                    for target in targets {
+                        self.outputs[target][slot.component as usize] = Some((variable, index));
+                    }
                 }
             }
         }

@@ -181,7 +181,12 @@ impl Fragments<'_, '_> {
                         let Role::Fragment(presence) = role else { continue };
                         // Where it may be discarded, what was there before may stay.
                         let edge = quad.edges[lane].filter(|_| left.stays);
-                        for (target, written) in self.targets.iter_mut().zip(left.written) {
+                        // The targets of one location are its samples, in order.
+                        let samples = quad.samples[lane].iter().map(|sample| Role::of(*sample)).cycle();
+                        let samples = samples.chain(std::iter::repeat(Role::Fragment(Presence::Sure)));
+                        for ((target, written), sample) in self.targets.iter_mut().zip(left.written).zip(samples) {
+                            let Role::Fragment(of_sample) = sample else { continue };
+                            let presence = presence.and(of_sample);
                             target.write(pixel, written, presence, edge, (self.interface.profile, blend));
                         }
                     }

@@ -1,0 +1,163 @@
+//! What a resolve attachment holds after a draw: Vulkan, Multisample Resolve (Render Pass).
+//!
+//! Of numbers each component is the average of the samples', and of integers one sample's. No
+//! clause says how an average is rounded: it may be either neighbour of the exact one. Floats of 32
+//! bits are within a few units of the last place.
+
+use smallstep_semantics::image::Codes;
+use smallstep_semantics::number::Interval;
+use smallstep_semantics::number::integer::signed;
+use smallstep_semantics::number::sets::Set;
+
+use super::keep::MAX_ORIGINS;
+use super::play::Player;
+use crate::amber::format::{Field, Numeric};
+use crate::amber::{BufferId, Contents, Known, Line};
+
+/// The most codes that an average is told by.
+const MOST: i64 = 16;
+
+/// What is known of one component of a texel.
+enum Resolved {
+    Codes(Codes),
+    /// A float, and the greatest magnitude that it was summed from.
+    Float(f64, f64),
+    Open(Known),
+}
+
+/// The codes that a sample's component may have.
+fn codes_of(held: &Contents, start: usize, size: usize) -> Result<Vec<u64>, Known> {
+    match held.values(start, size) {
+        Ok(Some(choice)) => Ok(choice.all().collect()),
+        Ok(None) => {
+            let bytes = held.bytes.get(start..start + size).ok_or(Known::Doubtful)?;
+            Ok(vec![bytes.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte))])
+        }
+        Err((_, known)) => Err(known.max(Known::Doubtful)),
+    }
+}
+
+/// The average of samples, each of which may have these codes.
+fn average(numeric: Numeric, bits: u32, samples: &[Vec<u64>]) -> Resolved {
+    let exactly = |best: u64| Codes { best, others: Default::default(), nan: 0, any: None };
+    let first = samples[0][0];
+    if samples.iter().all(|codes| codes[..] == [first]) {
+        return Resolved::Codes(exactly(first));
+    }
+    match numeric {
+        Numeric::Unorm | Numeric::Snorm => {
+            let number = |code: &u64| match numeric {
+                // The least code stands for -1 too.
+                Numeric::Snorm => signed(bits as u8, *code).max(1 - (1i64 << (bits - 1))),
+                _ => *code as i64,
+            };
+            let all = |of: fn(i64, i64) -> i64| samples.iter().filter_map(|codes| codes.iter().map(number).reduce(of)).sum::<i64>();
+            let (low, high, count) = (all(i64::min), all(i64::max), samples.len() as i64);
+            let (low, high) = (low.div_euclid(count), -(-high).div_euclid(count));
+            if high - low > MOST {
+                return Resolved::Open(Known::Doubtful);
+            }
+            let best = samples.iter().map(|codes| number(&codes[0])).sum::<i64>();
+            let best = ((2 * best + count).div_euclid(2 * count)).clamp(low, high);
+            let code = |number: i64| number as u64 & (u64::MAX >> (64 - bits));
+            let others = (low..=high).filter(|number| *number != best).map(code).collect();
+            Resolved::Codes(Codes { others, ..exactly(code(best)) })
+        }
+        Numeric::Uint | Numeric::Sint => {
+            let mut others: Vec<u64> = samples.iter().flatten().copied().filter(|code| *code != first).collect();
+            others.sort_unstable();
+            others.dedup();
+            if others.len() as i64 > MOST {
+                return Resolved::Open(Known::Doubtful);
+            }
+            Resolved::Codes(Codes { others: others.into_iter().collect(), ..exactly(first) })
+        }
+        Numeric::Sfloat if bits == 32 && samples.iter().all(|codes| codes.len() == 1) => {
+            let values = || samples.iter().map(|codes| f64::from(f32::from_bits(codes[0] as u32)));
+            Resolved::Float(values().sum::<f64>() / samples.len() as f64, values().map(f64::abs).fold(0.0, f64::max))
+        }
+        _ => Resolved::Open(Known::Doubtful),
+    }
+}
+
+impl Player<'_> {
+    /// Resolves the colour attachments of a pipeline that have attachments for that; gives these.
+    pub(super) fn resolve(&mut self, pairs: &[(BufferId, BufferId)], line: Line) -> Vec<BufferId> {
+        for &(from, to) in pairs {
+            let (Some(format), samples) = (self.script[to].format(), self.script[from].samples) else { continue };
+            let held = self.buffers[from].clone();
+            let mut resolved = self.buffers[to].clone();
+            let (size, whole) = (format.texel_size() as usize, resolved.bytes.len());
+            resolved.mark(0..whole, Known::Decided);
+            let mut open = Vec::new();
+            for texel in (0..whole).step_by(size) {
+                // Components of no whole bytes are the texel's.
+                let parts: Vec<(usize, u32, Numeric)> = match format.is_packed() {
+                    true => vec![(0, 8 * size as u32, Numeric::Srgb)],
+                    false => format
+                        .fields()
+                        .into_iter()
+                        .map(|Field { offset, bits, .. }| (offset as usize / 8, bits, format.numeric()))
+                        .collect(),
+                };
+                for (offset, bits, numeric) in parts {
+                    let (start, bytes) = (texel + offset, bits as usize / 8);
+                    let of = |sample: u32| codes_of(&held, sample as usize * whole + start, bytes);
+                    let found = match (0..samples).map(of).collect::<Result<Vec<_>, Known>>() {
+                        Ok(codes) => average(numeric, bits, &codes),
+                        Err(known) => Resolved::Open(known),
+                    };
+                    match found {
+                        Resolved::Codes(codes) => resolved.choose(start, bytes, codes),
+                        Resolved::Float(value, greatest) if value.is_finite() => {
+                            resolved.bytes[start..start + 4].copy_from_slice(&(value as f32).to_le_bytes());
+                            let lost = greatest / f64::from(1 << 20) + f64::from(f32::MIN_POSITIVE);
+                            resolved.bound(start, Set::of_f32(Interval::point(value).widened(lost)));
+                        }
+                        Resolved::Float(..) => resolved.mark(start..start + bytes, Known::Doubtful),
+                        Resolved::Open(known) => resolved.mark(start..start + bytes, known),
+                    }
+                    if resolved.known_at(start) > Known::Decided && open.len() < MAX_ORIGINS {
+                        open.push(start..start + bytes);
+                    }
+                }
+            }
+            self.buffers[to] = resolved;
+            self.origins[to.0] = Vec::new();
+            for range in open {
+                self.note(to, range, format!("resolved of samples that differ, in line {line}"));
+            }
+        }
+        pairs.iter().map(|(_, to)| *to).collect()
+    }
+}
+
+/// The colour attachments of a pipeline that are resolved, with those that they are resolved to.
+pub(super) fn pairs(pipeline: &crate::amber::Pipeline) -> Vec<(BufferId, BufferId)> {
+    pipeline.colours.iter().map(|(_, view)| view.buffer).zip(pipeline.resolves.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_average_is_either_neighbour_of_the_exact_one() {
+        let of = |numeric, bits, codes: &[u64]| average(numeric, bits, &codes.iter().map(|code| vec![*code]).collect::<Vec<_>>());
+        let codes = |resolved| match resolved {
+            Resolved::Codes(codes) => (codes.best, codes.others.into_iter().collect::<Vec<_>>()),
+            _ => panic!("no codes"),
+        };
+        assert_eq!(codes(of(Numeric::Unorm, 8, &[255, 255, 255, 255])), (255, vec![]));
+        assert_eq!(codes(of(Numeric::Unorm, 8, &[255, 0, 0, 0])), (64, vec![63]));
+        assert_eq!(codes(of(Numeric::Unorm, 8, &[100, 0, 0, 0])), (25, vec![]));
+        assert_eq!(codes(of(Numeric::Snorm, 8, &[0x81, 0])), (0xc1, vec![0xc0]));
+        assert_eq!(codes(of(Numeric::Uint, 32, &[7, 9, 7, 7])), (7, vec![9]));
+        assert!(
+            matches!(of(Numeric::Sfloat, 32, &[1f32.to_bits().into(), 0]), Resolved::Float(value, greatest) if (value, greatest) == (0.5, 1.0))
+        );
+        assert!(matches!(of(Numeric::Srgb, 8, &[1, 2]), Resolved::Open(Known::Doubtful)));
+        let either = [vec![0, 4], vec![1]];
+        assert_eq!(codes(average(Numeric::Unorm, 8, &either)), (1, vec![0, 2, 3]));
+    }
+}

@@ -1,0 +1,139 @@
+//! Scripts whose values depend on several samples a pixel: 8 by 8 pixels, computed by hand.
+
+use pretty_assertions::assert_eq;
+use smallstep::amber::{Decision, read};
+use smallstep::run::amber::{Interpreter, Verdict};
+use smallstep_semantics::raster;
+
+use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, RED, Stage, script_of};
+use crate::{decisions, device, legs, played_on};
+
+/// A triangle that covers the places left of x, in pixels, drawn red over opaque black by so many
+/// samples, and resolved to `shown`.
+fn left_of(x: f32, samples: u32, expect: &str) -> String {
+    let right = x / 4.0 - 1.0;
+    let left = right - 40.0;
+    let buffers = format!(
+        "BUFFER shown FORMAT R8G8B8A8_UNORM\nBUFFER half DATA_TYPE vec4<float> DATA {left} -40 0.5 1 {right} -40 0.5 1 {right} 40 0.5 1 END\n"
+    );
+    let pipeline = "  VERTEX_DATA half LOCATION 0\n  BIND BUFFER shown AS resolve\n";
+    let commands = format!("CLEAR_COLOR g 0 0 0 255\nCLEAR g\n{DRAW_ALL}\n{expect}");
+    script_of([PLAIN, RED], &format!("R8G8B8A8_UNORM SAMPLES {samples}"), &buffers, pipeline, &commands)
+}
+
+#[test]
+fn a_pixel_has_as_much_of_a_colour_as_samples_are_covered() {
+    // Samples of column 3 by their x: of four at 2, 6, 10 and 14 sixteenths; of two at 4 and 12; of
+    // eight at 1, 3, 5, 7, 9, 11, 13 and 15. What is left of an edge at 3.5 are one half.
+    for (samples, x, covered, of) in [(2, 3.5, 1, 2), (4, 3.5, 2, 4), (4, 3.25, 1, 4), (4, 3.75, 3, 4), (8, 3.75, 6, 8), (8, 3.125, 1, 8)] {
+        let red = 255 * covered / of;
+        let expect = format!(
+            "EXPECT shown IDX 0 0 SIZE 3 8 EQ_RGBA 255 0 0 255\nEXPECT shown IDX 4 0 SIZE 4 8 EQ_RGBA 0 0 0 255
+EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA {red} 0 0 255 TOLERANCE 0.005"
+        );
+        let text = left_of(x, samples, &expect);
+        assert_eq!(decisions(&text), [Decision::Holds; 3], "{samples} samples, {x}");
+        // By the pixel's centre it would be all or nothing.
+        for all in ["255", "0"] {
+            let other = text.replace(&format!("EQ_RGBA {red} 0 0"), &format!("EQ_RGBA {all} 0 0"));
+            assert_eq!(decisions(&other)[2], Decision::Fails, "{samples} samples, {x}");
+        }
+    }
+    // An average is rounded to either side: half of 255.
+    let text = left_of(3.5, 4, "EXPECT shown IDX 3 0 SIZE 1 1 EQ_RGBA 127 0 0 255");
+    assert_eq!(decisions(&text), [Decision::Undecided]);
+    // An edge through a sample.
+    let text = left_of(3.375, 4, "EXPECT shown IDX 3 0 SIZE 1 1 EQ_RGBA 64 0 0 255 TOLERANCE 0.01");
+    assert_eq!(decisions(&text), [Decision::Undecided]);
+}
+
+#[test]
+fn samples_of_an_earlier_draw_stay() {
+    // Red left of 3.5, then green left of 3.25: of four samples one green and one red.
+    let green = Stage { variables: "%green = OpConstantComposite %vec4 %f0 %f1 %f0 %f1", body: "OpStore %colour %green", ..PLAIN };
+    let text = left_of(3.5, 4, "");
+    let second = left_of(3.25, 4, "");
+    let (of_first, of_second) = (line_of(&text, "BUFFER half"), line_of(&second, "BUFFER half"));
+    let shader = crate::graphics::shaders(PLAIN, green)
+        .replace("#!amber\n", "")
+        .replace("SHADER vertex v", "SHADER vertex vg")
+        .replace("SHADER fragment f ", "SHADER fragment fg ");
+    let text = text.replace(of_first, &format!("{of_first}\n{}\n{shader}", of_second.replace("BUFFER half", "BUFFER less")))
+        + "PIPELINE graphics more\n  ATTACH vg\n  ATTACH fg\n  FRAMEBUFFER_SIZE 8 8\n  BIND BUFFER target AS color LOCATION 0
+  VERTEX_DATA less LOCATION 0\n  BIND BUFFER shown AS resolve\nEND\nRUN more DRAW_ARRAY AS TRIANGLE_LIST
+EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA 64 64 0 255 TOLERANCE 0.005\nEXPECT shown IDX 0 0 SIZE 3 8 EQ_RGBA 0 255 0 255\n";
+    assert_eq!(decisions(&text), [Decision::Holds; 2]);
+    assert_eq!(decisions(&text.replace("EQ_RGBA 64 64", "EQ_RGBA 0 64"))[0], Decision::Fails);
+}
+
+/// The line of a script that begins so.
+fn line_of<'t>(text: &'t str, begin: &str) -> &'t str {
+    text.lines().find(|line| line.starts_with(begin)).expect("a line")
+}
+
+#[test]
+fn inputs_may_be_interpolated_anywhere_in_a_pixel() {
+    let x = Stage {
+        interface: "%place",
+        decorations: "OpDecorate %place Location 1",
+        variables: "%place = OpVariable %p_in_vec4 Input",
+        body: "%c = OpLoad %vec4 %place\nOpStore %colour %c",
+    };
+    let passes = Stage {
+        interface: "%out",
+        decorations: "OpDecorate %out Location 1",
+        variables: "%out = OpVariable %p_out_vec4 Output",
+        body: "OpStore %out %at",
+    };
+    // x goes from -1 to 1 over eight columns: 0.25 a column. Column 6 is from 0.5 to 0.75.
+    let buffers = "BUFFER shown FORMAT R32G32B32A32_SFLOAT\n";
+    let pipeline = format!("{OF_ALL}  BIND BUFFER shown AS resolve\n");
+    let of = |samples: &str, expect: &str| {
+        let commands = format!("CLEAR g\n{DRAW_ALL}\nEXPECT shown IDX 96 {expect}");
+        decisions(&script_of([passes, x], &format!("R32G32B32A32_SFLOAT{samples}"), buffers, &pipeline, &commands))
+    };
+    // The depth 0.5 is the same everywhere; x is not.
+    assert_eq!(of(" SAMPLES 4", "TOLERANCE 0.13 EQ 0.625"), [Decision::Undecided]);
+}
+
+#[test]
+fn images_of_several_samples_print_as_they_are_read() {
+    let text = left_of(3.5, 4, "EXPECT shown IDX 0 0 SIZE 3 8 EQ_RGBA 255 0 0 255");
+    let script = read(&text).expect("a script");
+    let again = read(&script.print().expect("printable")).expect("what is printed");
+    assert_eq!((again.buffers[0].samples, again.buffers[0].items), (4, 256));
+    assert_eq!(again.pipelines[0].resolves, script.pipelines[0].resolves);
+    // What no device is given is said so.
+    let Some(mut device) = device() else { return };
+    let legs = legs(&text, &Interpreter::default(), Some(&mut device));
+    assert!(matches!(&legs[1].verdict, Verdict::Unchecked(why) if why.contains("several samples")), "{:?}", legs[1].verdict);
+}
+
+#[test]
+fn what_has_several_samples_is_refused_elsewhere() {
+    let text = left_of(3.5, 4, "EXPECT shown IDX 0 0 SIZE 3 8 EQ_RGBA 255 0 0 255");
+    for (from, to, said) in [
+        ("EXPECT shown", "EXPECT target", "EXPECT of an image of several samples"),
+        ("  BIND BUFFER shown AS resolve", "  BIND BUFFER target AS resolve", "is resolved to"),
+        ("  BIND BUFFER shown AS resolve", "  BIND BUFFER shown AS resolve\n  BIND BUFFER shown AS resolve", "resolves 2 attachments"),
+        ("SAMPLES 4", "", "is resolved to"),
+        (
+            "  BIND BUFFER shown AS resolve",
+            "  BIND BUFFER target AS sampled_image DESCRIPTOR_SET 0 BINDING 0",
+            "a descriptor of an image of several",
+        ),
+    ] {
+        let errors = read(&text.replacen(from, to, 1)).expect_err(to);
+        assert!(errors.iter().any(|error| error.to_string().contains(said)), "{errors:?}");
+    }
+}
+
+#[test]
+fn planted_bugs_in_samples_fail_the_scripts() {
+    let sound = raster::Rules::default();
+    let text = left_of(3.25, 4, "EXPECT shown IDX 3 0 SIZE 1 8 EQ_RGBA 64 0 0 255 TOLERANCE 0.005");
+    let on = |raster| played_on(&text, &Interpreter { raster, ..Interpreter::default() }).0[0].0;
+    assert_eq!(on(sound), Decision::Holds);
+    assert_eq!(on(raster::Rules { sample: |_, _| [8, 8], ..sound }), Decision::Fails);
+    assert_eq!(on(raster::Rules { sample: |_, sample| [2 + 8 * i64::from(sample % 2), 8], ..sound }), Decision::Fails);
+}
