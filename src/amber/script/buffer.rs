@@ -153,8 +153,7 @@ impl Buffer {
 
     /// The bytes of a level of an image.
     pub fn level(&self, level: u32) -> Option<Range<usize>> {
-        let [start, end] =
-            [level, level.checked_add(1)?].map(|levels| Some(usize::try_from(self.extent.texels(levels)? * self.stride).ok()?));
+        let [start, end] = [level, level.checked_add(1)?].map(|levels| usize::try_from(self.extent.texels(levels)? * self.stride).ok());
         (level < self.levels).then_some(start?..end?)
     }
 

@@ -104,8 +104,8 @@ impl Body<'_, '_> {
             return Err(self.convert.refused_at(i, Why::Barrier, "WGSL's barriers are those of a workgroup"));
         }
         let ordered = std::mem::take(&mut self.ordered);
-        let orders_others = module.constant_value(operands[1]) != Some(Scope::Workgroup as u64) || ordered != 0;
-        if self.convert.by_itself && !(orders_others && !self.convert.scan.atomics.is_empty()) {
+        let is_within = module.constant_value(operands[1]) == Some(Scope::Workgroup as u64) && ordered == 0;
+        if self.convert.by_itself && (is_within || self.convert.scan.atomics.is_empty()) {
             return Ok(());
         }
         let semantics = module.constant_value(operands[2]).unwrap_or(0) as u32 | ordered;
