@@ -5,11 +5,11 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::number::sets;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, State, Topology};
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::draw::{By, picture, run_with};
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Draw, Limits, Rate, Resources, Vertices};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;

@@ -721,7 +721,7 @@ fn what_only_another_order_meets_is_found() {
         let found = summary.disagreement.as_ref().map(|found| found.2.difference.how.kind());
         assert_eq!(found, Some("spirv/division-by-zero"), "{executions} executions: {:?}", summary.undecided);
         let after = summary.disagreement.map(|found| found.2.difference.after);
-        assert_ne!(after, Some(smallstep_semantics::spirv::concurrency::Schedule::default()));
+        assert_ne!(after, Some(smallstep_semantics::concurrency::Schedule::default()));
     }
     // Every order shows the same; the two stores and the two loads are reached in another order.
     let z = "%pz = OpAccessChain %p_shared %shared %u2\n";
@@ -764,7 +764,7 @@ fn the_first_of_equals_is_told() {
     let summary = compared_texts(&shows("%x"), &shows("%u4"));
     let difference = &summary.disagreement.as_ref().expect("4 is neither").2.difference;
     assert!(matches!(difference.how, How::Byte { bytes: 4, .. }), "{:?}", difference.how);
-    assert_eq!(difference.before, smallstep_semantics::spirv::concurrency::Schedule::default());
+    assert_eq!(difference.before, smallstep_semantics::concurrency::Schedule::default());
     // Invocation 1 divides before the barrier by its instructions, invocation 0 after it.
     let divides = |k: u32, name: &str| {
         format!(

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
+use smallstep_semantics::concurrency::{Picker, Schedule, schedule::Ready};
 use smallstep_semantics::interleavings::{Budget, Exploration, Explored, Footprint, Stepped, Turn, explore};
-use smallstep_semantics::spirv::concurrency::{Picker, Schedule, schedule::Ready};
 
 /// What an invocation of a toy program does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What the detector keeps, for dispatches of real size: counts of nodes and bytes, which are
 //! exact, not times.
 
-use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Ordering, Scope, Semantics, Topology};
+use smallstep_semantics::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Ordering, Scope, Semantics, Topology};
 
 fn access(workgroup: u32, local: u32, object: u32, word: u64, kind: Kind, instruction: u32) -> Access {
     let class = if object == 0 { Class::Uniform } else { Class::Workgroup };

@@ -24,10 +24,10 @@ mod sets;
 #[path = "spirv_draw/vertices.rs"]
 mod vertices;
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::{Format, Image};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster::{self, State, Topology};
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::draw::{self, Component, DrawObservation, ObservedTarget};
 use smallstep_semantics::spirv::environment::{
     Attribute, BoundImage, BoundSampler, ColourTarget, DepthTarget, Draw, Limits, Rate, Resources, Robustness, Vertices,

@@ -14,7 +14,7 @@ use smallstep::run::amber::{
     self as playing, Compared, End, Engine, Interpreter, Modules, Options, Player, Step, Verdict, requirement, show,
 };
 use smallstep::source::{self, ReadError};
-use smallstep_semantics::spirv::concurrency::Schedule;
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Limits, TimeLimit};
 
 use super::compute::{no_meaning, not_known, undefined_json};

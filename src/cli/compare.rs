@@ -259,7 +259,7 @@ impl Compare {
                 let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
                 say!("no schedule of run shows the execution of AFTER; this does: smallstep {}", words.join(" "));
             }
-            let default = smallstep_semantics::spirv::concurrency::Schedule::default();
+            let default = smallstep_semantics::concurrency::Schedule::default();
             let schedules = [("BEFORE", &disagreement.difference.before), ("AFTER", &disagreement.difference.after)];
             for (name, schedule) in schedules.into_iter().filter(|(_, schedule)| **schedule != default) {
                 say!("{name} under --schedule '{}'", schedule.to_string().replacen(' ', ":", 1));

@@ -16,9 +16,9 @@ pub mod told;
 use std::sync::Arc;
 
 use rspirv::spirv::{Decoration, ExecutionModel};
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::Shape;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{
     BoundImage, BoundSampler, Dispatch, Limits, Observation, ObservedBuffer, ObservedImage, Resources, Robustness,
 };

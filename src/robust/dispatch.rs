@@ -1,7 +1,7 @@
 //! Edited compute modules: loaded or refused, and if loaded, one to both engines.
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Relation, grid, lockstep};

@@ -9,9 +9,9 @@ use smallstep::dispatch::{BufferKind, ComputeDispatch, ComputeResult};
 use smallstep::generate::Random;
 use smallstep::gpu::Route;
 use smallstep::theorem::dispatches::due::{Admitted, Due};
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets::{Rules, Set};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Resources};
 use smallstep_semantics::spirv::{Buffer, Module, Relation, grid, lockstep};
 

@@ -88,8 +88,8 @@ fn a_constant_vector_of_bools_has_components_only() {
     assert!(wgsl.contains("vec3<bool>(vec2<bool>(true, false).x, vec2<bool>(true, false).y, true)"), "{wgsl}");
 }
 
-/// WGSL's analysis of uniformity does not look at the size of workgroups, and would refuse a barrier
-/// behind a condition that is read from memory. One invocation by itself needs none.
+/// WGSL's analysis of uniformity does not look at the size of workgroups, and would refuse a
+/// barrier behind a condition that is read from memory. One invocation by itself needs none.
 #[test]
 fn a_barrier_of_one_invocation_is_left_out() {
     let module = |size: &str, memory: &str| {

@@ -11,7 +11,7 @@
 use smallstep_semantics::wsl::choice::Strategy;
 
 /// The version of the generator: another one may make another program of a seed.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A type of stage variables: its name, its scalar, its columns and rows.
 type Shape = (&'static str, &'static str, usize, usize);
@@ -117,9 +117,13 @@ impl Generator {
         }
         text.push_str(&format!("vertex Between corner({}) {{\n    Between b;\n", parameters.join(", ")));
         let w = self.of(&["1.0", "0.5 + abs(place.w)", "1.0 + 0.25 * abs(place.w)"]);
-        let spread = self.of(&["0.6", "0.9", "1.7"]);
-        let shift = if ids { " + float(instance) * 0.3 - float(number) * 0.17" } else { "" };
-        text.push_str(&format!("    b.position = float4(place.x * {spread}{shift}, place.y * {spread} + 0.07, place.z * 0.3, {w});\n"));
+        // Of short inputs these products and sums are exact, so that every device has the same
+        // positions.
+        let spread = self.of(&["0.59375", "0.90625", "1.6875"]);
+        let shift = if ids { " + float(instance) * 0.3125 - float(number) * 0.171875" } else { "" };
+        text.push_str(&format!(
+            "    b.position = float4(place.x * {spread}{shift}, place.y * {spread} + 0.0703125, place.z * 0.3125, {w});\n"
+        ));
         if !size.is_empty() {
             text.push_str("    b.size = 2.0;\n");
         }

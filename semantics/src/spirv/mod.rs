@@ -33,7 +33,7 @@ pub use step::{Config, Event, Next, Reduct, Relation, Rules, Sink, UndefinedWays
 pub use value::{Buffer, Inputs, Outputs};
 pub use words::{Instruction, Malformed, WordsError, bytes_of_words, decode, words_of_bytes};
 
-pub use crate::concurrency;
+use crate::concurrency::Schedule;
 use crate::outcome::Outcome;
 
 /// Runs a compute module: what it leaves in its storage buffers, or the undefined behaviour that it
@@ -107,9 +107,7 @@ pub fn run(words: &[u32], entry: &str, groups: [u32; 3], buffers: &[Buffer]) -> 
     let dispatch = environment::Dispatch { entry, groups, resources, limits: environment::Limits::default() };
     match lockstep::Program::compile(&module, entry) {
         Ok(program) => Ok(program.run(&dispatch, 0)),
-        Err(LoadError::Unsupported { .. }) => {
-            grid::run(&module, &dispatch, &concurrency::Schedule::default(), &Relation::default(), &mut ())
-        }
+        Err(LoadError::Unsupported { .. }) => grid::run(&module, &dispatch, &Schedule::default(), &Relation::default(), &mut ()),
         Err(other) => Err(other),
     }
 }

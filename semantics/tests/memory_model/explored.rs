@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use smallstep_semantics::concurrency::{AtomicOp, Class, Detector, Kind, Ordering, Scope, Semantics};
 use smallstep_semantics::interleavings::{Budget, Explored, Footprint, Stepped, Turn, explore};
-use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Detector, Kind, Ordering, Scope, Semantics};
 
 use super::oracle::Action;
 use super::random::{step, topology};

@@ -1,6 +1,6 @@
 //! Litmus tests by hand: what they do, whether they race, and why. The oracle must say the same.
 
-use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
+use smallstep_semantics::concurrency::{AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
 
 use super::oracle::Action;
 use super::{Step, access, atomic, detect, judge};

@@ -11,7 +11,7 @@ mod random;
 mod weak;
 
 use oracle::{Action, Event};
-use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Race, Rules, Scope, Semantics, Topology};
+use smallstep_semantics::concurrency::{Access, Agent, AtomicOp, Class, Detector, Kind, Race, Rules, Scope, Semantics, Topology};
 
 /// One step of an execution that is fed to the detector: an action by one agent, or a control
 /// barrier that several leave.

@@ -3,7 +3,7 @@
 
 #![expect(clippy::needless_range_loop, reason = "relations are matrices over events by index")]
 
-use smallstep_semantics::spirv::concurrency::{Access, AtomicOp, Class, Kind, Ordering, Scope, Semantics, Topology};
+use smallstep_semantics::concurrency::{Access, AtomicOp, Class, Kind, Ordering, Scope, Semantics, Topology};
 
 /// What an agent did.
 #[derive(Clone, Debug)]

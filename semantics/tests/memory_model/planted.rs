@@ -1,6 +1,6 @@
 //! Bugs planted in the rules: each must be caught by the comparison with the oracle.
 
-use smallstep_semantics::spirv::concurrency::{AtomicOp, Classes, Rules};
+use smallstep_semantics::concurrency::{AtomicOp, Classes, Rules};
 
 use super::random::compare;
 

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use smallstep_semantics::spirv::concurrency::{Access, Agent, AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
+use smallstep_semantics::concurrency::{Access, Agent, AtomicOp, Class, Kind, Ordering, Rules, Scope, Semantics, Topology};
 
 use super::oracle::Action;
 use super::{Step, access, atomic, judge};

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use smallstep_semantics::concurrency::axioms::{Deed, Event, Location};
+use smallstep_semantics::concurrency::weak::{Agents, Done, Upcoming, enumerate};
+use smallstep_semantics::concurrency::{Access, AtomicOp, Class, Kind, Ordering, Race, Rules, Scope, Semantics, Topology};
 use smallstep_semantics::interleavings::Budget;
-use smallstep_semantics::spirv::concurrency::axioms::{Deed, Event, Location};
-use smallstep_semantics::spirv::concurrency::weak::{Agents, Done, Upcoming, enumerate};
-use smallstep_semantics::spirv::concurrency::{Access, AtomicOp, Class, Kind, Ordering, Race, Rules, Scope, Semantics, Topology};
 
 use super::oracle::{self, Action};
 

@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use pretty_assertions::assert_eq;
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources, Robustness};
 use smallstep_semantics::spirv::memory::{Memory, Value};
 use smallstep_semantics::spirv::shared::Shared;

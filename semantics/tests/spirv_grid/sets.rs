@@ -1,10 +1,10 @@
 //! Dispatches over sets: intervals worked out by hand, and what cannot be settled.
 
 use pretty_assertions::assert_eq;
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets::{Exploration, Rules, Set, Span};
 use smallstep_semantics::number::{Expected, Profile};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{BoundedFloat, Dispatch, Limits, Resources};
 use smallstep_semantics::spirv::grid::{self, Acceptance, Report};
 use smallstep_semantics::spirv::{Buffer, Module, Options, Relation, assemble};

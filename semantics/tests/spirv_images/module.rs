@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::{AddressMode, Border, Compare, Filter, Format, Image, Precision, Robustness, Sampler};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grid::Report;
 use smallstep_semantics::spirv::step::{Relation, Sink};

@@ -298,7 +298,8 @@ impl Compiler {
             }
             wgsl::NotConverted::Load(e) => NotCompiled::Refused(format!("the module is refused: {e}")),
         })?;
-        // naga reads vertex stages that write. WGSL's rules, which a validator goes by, refuse them.
+        // naga reads vertex stages that write. WGSL's rules refuse them, and a validator goes by
+        // those.
         let is_strict = || wgsl::convert(words, &wgsl::Options { vertex_writes: false, ..options.clone() }).is_ok();
         if let Some((program, arguments)) = self.validator.split_first()
             && (!options.vertex_writes || is_strict())

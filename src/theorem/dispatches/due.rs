@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets::{Exploration, Rules, Set};
 use smallstep_semantics::number::{Expected, Profile};
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Acceptance, Doubtful};

@@ -22,9 +22,9 @@ pub mod translated;
 use std::fmt;
 use std::sync::Arc;
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, ObservedBuffer, Resources};
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Relation, grid, lockstep};
 

@@ -168,10 +168,9 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
     if let Err(mismatch) = crate::theorem::refine::interface::check(&before, &after) {
         return wrong(format!("the compiled module has another interface: {mismatch}"));
     }
-    // One input of many modules, most of which do the same whatever the schedule. Of the others too
-    // few schedules could be tried in turn for these to differ by much, so one is drawn.
-    let none = Budget { executions: 0, steps: 0 };
-    let settings = Settings { fuel, schedules: 1, budget: none, executions: FEW, ..Settings::default() };
+    // One input of many modules, most of which do the same whatever the schedule.
+    let settings =
+        Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() };
     let became = judge(&before, &after, input, &settings, &TooLarge::default());
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::{Profile, Trust};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::Event;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{InvocationId, Observation, ObservedBuffer};
 use smallstep_semantics::spirv::error::Place as At;
 use smallstep_semantics::spirv::grammar::Op;

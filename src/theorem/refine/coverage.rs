@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::spirv::Event;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::module::Module;
 

@@ -13,10 +13,10 @@
 //! | a component, or a depth, in a set | what is in the set |
 //! | what devices may differ in, without a set | this value; another is *undecided* |
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::sets::Rules;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
 use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
 use smallstep_semantics::spirv::lockstep::FragmentProgram;

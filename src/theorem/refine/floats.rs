@@ -12,10 +12,10 @@
 //! AFTER's float is one that a conforming device may show of AFTER: each operation of it is rounded
 //! correctly. So one outside of BEFORE's set is no refinement, whatever else AFTER may show.
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::{Exploration, Set};
 use smallstep_semantics::spirv::Relation;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grid::{self, Acceptance};
 

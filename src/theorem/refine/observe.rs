@@ -3,10 +3,10 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::Relation;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
 use smallstep_semantics::spirv::grid;
 use smallstep_semantics::undefined::Undefined;
@@ -21,6 +21,9 @@ const AFTER_INSTRUCTIONS: u64 = 1 << 18;
 /// The same of BEFORE, which is searched only where AFTER shows something else than the schedules
 /// that are known.
 const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
+
+/// The least number of executions that a search through all schedules begins with.
+const WORTH: u64 = 16;
 
 /// The most instructions that AFTER may take for atomics that it tries again.
 const RETRIES: u64 = 1 << 22;
@@ -210,8 +213,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
     }
     let Outcome::Observed(observation) = &first else { return Judged::Vacuous(ending(&first)) };
     let each = observation.instructions.max(1);
-    // Where AFTER has a loop of compare-exchanges for an atomic of BEFORE, an invocation tries again
-    // as often as others are faster.
+    // Where AFTER has a loop of compare-exchanges for an atomic of BEFORE, an invocation tries
+    // again as often as others are faster.
     let retries = match after.depends_on_schedule() {
         true => each.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
         false => 0,
@@ -341,7 +344,8 @@ impl Weak<'_> {
 }
 
 /// Other orders of the invocations: all of them if the budget suffices, and otherwise some random
-/// ones. A budget of no executions leaves it at those.
+/// ones. Where only a few executions of this length may be tried in turn, none of them is: these
+/// would differ by little.
 fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
@@ -354,7 +358,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
         }
         ControlFlow::Continue(())
     };
-    let explored = (budget.executions > 0).then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
+    let explored = (executions >= WORTH).then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
     let new = |shown: &Shown, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| same(known, outcome));
     for (outcome, schedule) in found {
         // An exploration that is refused is no outcome of the module.

@@ -1,7 +1,7 @@
 //! A module that is compared, ready to run.
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Report};

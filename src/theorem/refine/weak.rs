@@ -27,9 +27,9 @@ use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallstep_semantics::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
 use smallstep_semantics::spirv::environment::{InvocationId, Observation};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Read};

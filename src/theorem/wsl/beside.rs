@@ -2,9 +2,9 @@
 //! reads and writes is held against the relation on those programs that WSL's relation is asked for
 //! anyway.
 
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::concurrency::Schedule;
 use smallstep_semantics::spirv::draw::{self, Component, DefiniteTarget, DrawObservation, Picture};
 use smallstep_semantics::spirv::environment::{Dispatch, Draw, Observation};
 use smallstep_semantics::spirv::grammar::Op;

@@ -57,6 +57,11 @@ pub(super) enum Source {
 pub(super) fn shows_nothing<O>(ended: Outcome<O>, engine: Engine) -> Verdict {
     match ended {
         Outcome::Stuck(Stuck { why, at }) => disagree(Engine::Typing, engine, format!("the program is stuck at {at}: {why}")),
+        // Without the place, so that a campaign counts one reason.
+        Outcome::Unsupported(what) => {
+            let what = what.split_once(" (at ").map_or(what.as_str(), |(what, _)| what);
+            unchecked(format!("{engine}: unsupported: {what}"))
+        }
         other => unchecked(format!("{engine}: {}", other.name())),
     }
 }

@@ -469,9 +469,9 @@ pub(super) mod tests {
     use super::super::programs::{Programs, subjects};
     use super::*;
     use crate::dispatch::{ComputeResult, words_hash};
+    use smallstep_semantics::concurrency::Schedule;
     use smallstep_semantics::number::{self, Arithmetic, Lane, Lanes, Op, Tuple};
     use smallstep_semantics::spirv::Rules;
-    use smallstep_semantics::spirv::concurrency::Schedule;
     use smallstep_semantics::spirv::environment::Resources;
     use smallstep_semantics::wsl::execution::{Planted, Replacement};
     use smallstep_semantics::wsl::validate::validate;

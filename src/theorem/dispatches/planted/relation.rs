@@ -1,8 +1,8 @@
 //! Bugs in the rules of the relation.
 
+use smallstep_semantics::concurrency::Semantics;
 use smallstep_semantics::number::Trust;
 use smallstep_semantics::rule::Rule;
-use smallstep_semantics::spirv::concurrency::Semantics;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::memory::{Pointer, Value};
 use smallstep_semantics::spirv::step::{self, Action, Env, RuleFunction};
