@@ -850,7 +850,8 @@ fn diverges(module: &Module, u: u32) -> Option<bool> {
     let resources = Resources { buffers: &buffers, ..Resources::default() };
     let limits = Limits { by_relation: 200_000, ..Limits::default() };
     let dispatch = Dispatch { entry: "main", groups: [2, 1, 1], resources, limits };
-    let outcome = spirv::grid::run(module, &dispatch, &spirv::concurrency::Schedule::default(), &spirv::Relation::default(), &mut ());
+    let outcome =
+        spirv::grid::run(module, &dispatch, &smallstep_semantics::concurrency::Schedule::default(), &spirv::Relation::default(), &mut ());
     match outcome.ok()? {
         Outcome::Undefined(undefined) => Some(undefined.ub.id() == "spirv/divergent-barrier"),
         Outcome::Deadlock => Some(true),

@@ -12,6 +12,7 @@ use crate::dispatch::{ComputeDispatch, words_hash};
 use crate::gpu::{DeviceOutcome, Route};
 use crate::theorem::device::without_frame;
 use crate::theorem::{Difference, Engine, Verdict};
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
@@ -459,7 +460,7 @@ fn target_with(
     let dispatch = given.environment(fuel);
     match program {
         Some(program) => Ok(program.run(&dispatch, 1)),
-        None => spirv::grid::run(loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ()),
+        None => spirv::grid::run(loaded, &dispatch, &Schedule::default(), &Relation::default(), &mut ()),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::dispatch::words_hash;
 use crate::theorem::wsl::leaves;
 use crate::vectors::format::{from_hex, hex, short, words_from_text, words_text};
 use serde::{Deserialize, Serialize};
+use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{self, Limits, Observation};
@@ -174,8 +175,7 @@ fn observed(words: &[u32], entry: &str, groups: [u32; 3], buffers: &[spirv::Buff
     let outcome = match lockstep::Program::compile(&loaded, entry) {
         Ok(program) => program.run(&dispatch, 1),
         Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => {
-            spirv::grid::run(&loaded, &dispatch, &spirv::concurrency::Schedule::default(), &Relation::default(), &mut ())
-                .map_err(refused)?
+            spirv::grid::run(&loaded, &dispatch, &Schedule::default(), &Relation::default(), &mut ()).map_err(refused)?
         }
         Err(other) => return Err(refused(other)),
     };
