@@ -22,7 +22,8 @@ const AFTER_INSTRUCTIONS: u64 = 1 << 18;
 /// that are known.
 const BEFORE_INSTRUCTIONS: u64 = 1 << 23;
 
-/// The least number of executions that a search through all schedules begins with.
+/// A search through all schedules is worth its time if it may try as many executions, or if the
+/// settings ask for as many.
 const WORTH: u64 = 16;
 
 /// The most instructions that AFTER may take for atomics that it tries again.
@@ -344,8 +345,8 @@ impl Weak<'_> {
 }
 
 /// Other orders of the invocations: all of them if the budget suffices, and otherwise some random
-/// ones. Where only a few executions of this length may be tried in turn, none of them is: these
-/// would differ by little.
+/// ones. Where the settings ask for a few executions and these are long, none is tried in turn:
+/// they would differ by little.
 fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
@@ -358,7 +359,8 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
         }
         ControlFlow::Continue(())
     };
-    let explored = (executions >= WORTH).then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
+    let is_worth = executions >= WORTH || settings.budget.executions >= WORTH;
+    let explored = is_worth.then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
     let new = |shown: &Shown, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| same(known, outcome));
     for (outcome, schedule) in found {
         // An exploration that is refused is no outcome of the module.
