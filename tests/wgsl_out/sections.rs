@@ -81,6 +81,13 @@ fn what_wgsl_cannot_express_is_refused_with_the_instruction_and_the_reason() {
     assert!(said.contains("that only some invocations come to"), "{said}");
 }
 
+/// WGSL lets a vertex stage use no storage texture that may be written, be it for its size alone.
+#[test]
+fn a_texture_whose_size_a_vertex_stage_asks_for_is_read() {
+    let (wgsl, _) = there_and_back(&assembled(include_str!("modules/vertex_size.spvasm")), &Options::default());
+    assert!(wgsl.contains("texture_storage_2d<r32uint, read>"), "{wgsl}");
+}
+
 /// naga panics where it selects by a constant vector of which a part is a vector.
 #[test]
 fn a_constant_vector_of_bools_has_components_only() {
