@@ -73,3 +73,27 @@ fn optimised_modules_agree_through_wgsl() {
         assert!(agree * 100 >= count * 95, "{command}: {agree} agree; {others:?}");
     }
 }
+
+/// A signed maximum of an unsigned atomic becomes a loop of compare-exchanges, which 128
+/// invocations try again and again.
+#[test]
+fn a_loop_in_the_place_of_an_atomic_has_time_to_end() {
+    let became = optimised(&case(27715, &Limits::default()), &Compiler::wgsl(wgsl::Options::default(), LIMIT));
+    assert_eq!(became, Optimised::Allowed);
+}
+
+/// What an optimiser writes that is no module is its mistake, and says nothing of the conversion.
+#[test]
+fn an_optimiser_that_writes_no_module_is_no_finding_of_the_conversion() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("cut");
+    std::fs::write(&script, "head -c 20 \"$1\" > \"$3\"\n").expect("written");
+    let optimiser = Compiler::new(&format!("sh {}", script.display()), LIMIT).expect("a shell");
+    let case = case(1, &Limits::default());
+    let alone = optimised(&case, &optimiser);
+    assert!(matches!(alone, Optimised::Wrong { .. }), "{alone:?}");
+    match optimised(&case, &optimiser.through_wgsl(wgsl::Options::default())) {
+        Optimised::Unchecked(why) => assert!(why.starts_with("the compiler before WGSL writes no valid module: "), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}

@@ -85,9 +85,9 @@ impl Kind {
 /// One access to shared memory. `P` names instructions, as the caller does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access<P = u32> {
-    /// By whom.
+    /// The invocation or thread that accesses.
     pub agent: Agent,
-    /// To which object.
+    /// The number of the object that is accessed.
     pub object: u32,
     /// From which byte.
     pub offset: u64,
@@ -95,20 +95,20 @@ pub struct Access<P = u32> {
     pub bytes: u64,
     /// The object's storage class.
     pub class: Class,
-    /// How.
+    /// Load, store or atomic, with its scope and semantics.
     pub kind: Kind,
-    /// By which instruction.
+    /// The instruction that accesses.
     pub instruction: P,
 }
 
 /// One side of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site<P = u32> {
-    /// By whom.
+    /// The invocation or thread that accesses.
     pub agent: Agent,
-    /// By which instruction.
+    /// The instruction that accesses.
     pub instruction: P,
-    /// How.
+    /// Load, store or atomic, with its scope and semantics.
     pub kind: Kind,
 }
 
