@@ -75,11 +75,11 @@ fn optimised_modules_agree_through_wgsl() {
 }
 
 /// A signed maximum of an unsigned atomic becomes a loop of compare-exchanges, which 128
-/// invocations try again and again.
+/// invocations try again and again. Its orders are too many to try all, but it ends.
 #[test]
 fn a_loop_in_the_place_of_an_atomic_has_time_to_end() {
     let became = optimised(&case(27715, &Limits::default()), &Compiler::wgsl(wgsl::Options::default(), LIMIT));
-    assert_eq!(became, Optimised::Allowed);
+    assert!(matches!(&became, Optimised::Undecided(why) if why.contains("in another order")), "{became:?}");
 }
 
 /// What an optimiser writes that is no module is its mistake, and says nothing of the conversion.
