@@ -1,5 +1,5 @@
-//! SPIR-V → WGSL, beside naga's own, in process on the same modules: those generated modules that
-//! both convert. The ratio is naga's time by ours.
+//! SPIR-V → WGSL, beside naga's own, in process on the same modules: those that both convert, of
+//! generated SPIR-V, of λV and of WSL. The ratio is naga's time by ours.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -9,32 +9,43 @@ use naga::back::wgsl::{WriterFlags, write_string};
 use naga::front::spv::{Options as Reading, parse_u8_slice};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use smallstep::compile::wgsl::{Options, convert};
+use smallstep::dispatch::Dispatch;
 use smallstep::generate::spirv::{Limits, case};
+use smallstep::theorem::campaign::Extent;
+use smallstep::theorem::campaign::dispatches;
+use smallstep::theorem::wsl::{Plan, Programs, translated};
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::bytes_of_words;
 
-/// How many modules.
-const MODULES: u64 = 200;
+/// How many modules of each source.
+const MODULES: usize = 200;
 
 /// How often all of them are converted for the ratio; the shortest time counts.
 const ROUNDS: usize = 100;
 
+/// A module as both take it: its words, and the bytes of its file.
+struct Input {
+    words: Vec<u32>,
+    bytes: Vec<u8>,
+}
+
 /// naga's reading, validation and writing; `None` where it refuses the module.
-fn by_naga(words: &[u32]) -> Option<String> {
-    let module = parse_u8_slice(&bytes_of_words(words), &Reading { adjust_coordinate_space: false, ..Reading::default() }).ok()?;
+fn by_naga(input: &Input) -> Option<String> {
+    let module = parse_u8_slice(&input.bytes, &Reading { adjust_coordinate_space: false, ..Reading::default() }).ok()?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module).ok()?;
     write_string(&module, &info, WriterFlags::empty()).ok()
 }
 
-fn by_ours(words: &[u32]) -> Option<String> {
-    convert(words, &Options::default()).ok().map(|converted| converted.text)
+fn by_ours(input: &Input) -> Option<String> {
+    convert(&input.words, &Options::default()).ok().map(|converted| converted.text)
 }
 
 /// The shortest times of several rounds, here and by naga in turn, in seconds: what else the
 /// machine does meets both.
-fn shortest(modules: &[Vec<u32>]) -> (f64, f64) {
-    let round = |conversion: fn(&[u32]) -> Option<String>| {
+fn shortest(modules: &[Input]) -> (f64, f64) {
+    let round = |conversion: fn(&Input) -> Option<String>| {
         let begun = Instant::now();
-        modules.iter().for_each(|words| _ = black_box(conversion(words)));
+        modules.iter().for_each(|input| _ = black_box(conversion(input)));
         begun.elapsed().as_secs_f64()
     };
     let (mut ours, mut naga) = (f64::INFINITY, f64::INFINITY);
@@ -44,19 +55,42 @@ fn shortest(modules: &[Vec<u32>]) -> (f64, f64) {
     (ours, naga)
 }
 
+/// The modules by source: SPIR-V as it is generated, λV programs, and WSL programs of every kind.
+fn sources() -> [(&'static str, Vec<Vec<u32>>); 3] {
+    let spirv = (1..=MODULES as u64).map(|seed| case(seed, &Limits::default()).words).collect();
+    let lambda_v = dispatches(1, Profile::Wgsl, (1, 1)).take(MODULES).map(|dispatch| dispatch.words.to_vec()).collect();
+    let extent = Extent { seed: 1, count: None, time: None, shard: (0, 1), threads: 1 };
+    let plan = Plan { extent, mix: Programs::ALL, references: 0, profile: Profile::Wgsl, planted: None, via: None };
+    let mut wsl: Vec<Vec<u32>> = Vec::new();
+    let mut index = 0;
+    while wsl.len() < MODULES {
+        let (programs, seed) = plan.program(index);
+        translated(programs, seed, None, &plan.options(), &mut |_, dispatch| match dispatch {
+            Dispatch::Fragment(dispatch) => wsl.push(dispatch.words.to_vec()),
+            Dispatch::Compute(dispatch) => wsl.push(dispatch.words.to_vec()),
+            Dispatch::Draw(draw) => wsl.extend([draw.vertex.words.to_vec(), draw.fragment.words.to_vec()]),
+        });
+        index += 1;
+    }
+    wsl.truncate(MODULES);
+    [("generated SPIR-V", spirv), ("λV", lambda_v), ("WSL", wsl)]
+}
+
 fn conversions(c: &mut Criterion) {
-    let all: Vec<Vec<u32>> = (1..=MODULES).map(|seed| case(seed, &Limits::default()).words).collect();
-    let count = |conversion: fn(&[u32]) -> Option<String>| all.iter().filter(|words| conversion(words).is_some()).count();
-    println!("of {MODULES} modules {} are converted here, {} by naga", count(by_ours), count(by_naga));
-    let both: Vec<Vec<u32>> = all.into_iter().filter(|words| by_ours(words).is_some() && by_naga(words).is_some()).collect();
-    let (ours, naga) = shortest(&both);
-    let words: usize = both.iter().map(Vec::len).sum();
-    println!("on the {} of both, of {words} words: {:.2} times as fast as naga", both.len(), naga / ours);
-    let mut group = c.benchmark_group("SPIR-V to WGSL");
-    group.sample_size(10);
-    group.bench_function("here", |b| b.iter(|| both.iter().for_each(|words| _ = black_box(by_ours(words)))));
-    group.bench_function("naga", |b| b.iter(|| both.iter().for_each(|words| _ = black_box(by_naga(words)))));
-    group.finish();
+    for (name, all) in sources() {
+        let all: Vec<Input> = all.into_iter().map(|words| Input { bytes: bytes_of_words(&words), words }).collect();
+        let count = |conversion: fn(&Input) -> Option<String>| all.iter().filter(|input| conversion(input).is_some()).count();
+        println!("of {} modules of {name} {} are converted here, {} by naga", all.len(), count(by_ours), count(by_naga));
+        let both: Vec<Input> = all.into_iter().filter(|input| by_ours(input).is_some() && by_naga(input).is_some()).collect();
+        let (ours, naga) = shortest(&both);
+        let words: usize = both.iter().map(|input| input.words.len()).sum();
+        println!("on the {} of both, of {words} words: {:.2} times as fast as naga", both.len(), naga / ours);
+        let mut group = c.benchmark_group(format!("{name} to WGSL"));
+        group.sample_size(10);
+        group.bench_function("here", |b| b.iter(|| both.iter().for_each(|input| _ = black_box(by_ours(input)))));
+        group.bench_function("naga", |b| b.iter(|| both.iter().for_each(|input| _ = black_box(by_naga(input)))));
+        group.finish();
+    }
 }
 
 criterion_group!(benches, conversions);

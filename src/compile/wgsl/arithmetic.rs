@@ -55,7 +55,7 @@ impl Body<'_, '_> {
         }
         let name = self.convert.shape_type(self.convert.signed_shape(shape, signed))?;
         let value = self.value(id)?;
-        Ok(Expr::call(&format!("bitcast<{name}>"), &[value]))
+        Ok(Expr::call(&Text::of(&["bitcast<", &name, ">"]), &[value]))
     }
 
     /// An integer of that sign as the result of an instruction.
@@ -64,7 +64,7 @@ impl Body<'_, '_> {
         match shape.scalar {
             Scalar::Int { signed: is, .. } if is != signed && !self.convert.plan.keeps_signs() => {
                 let name = self.convert.shape_type(shape)?;
-                Ok(Expr::call(&format!("bitcast<{name}>"), &[value]))
+                Ok(Expr::call(&Text::of(&["bitcast<", &name, ">"]), &[value]))
             }
             _ => Ok(value),
         }
@@ -151,7 +151,7 @@ impl Body<'_, '_> {
                     value
                 } else {
                     let name = self.convert.shape_type(shape)?;
-                    self.call_of(&format!("bitcast<{name}>"), vec![value])?
+                    self.call_of(&Text::of(&["bitcast<", &name, ">"]), vec![value])?
                 }
             }
             // Arithmetic.
@@ -488,7 +488,7 @@ impl Body<'_, '_> {
         }
         let name = self.convert.value_type(i.result_type)?;
         if parts.is_empty() {
-            return Ok(Expr::literal(format!("{name}()")));
+            return Ok(Expr::literal(Text::of(&[&name, "()"])));
         }
         let splat = shape.is_data() && shape.columns == 1 && parts.len() == shape.rows as usize && parts.iter().all(|p| *p == parts[0]);
         if splat {

@@ -99,7 +99,7 @@ impl Convert<'_> {
             let literal = self.scalar_literal(shape.scalar, 0)?.unwrap_or_default();
             return Ok(Expr::call(&name, &[Expr::literal(literal)]));
         }
-        Ok(Expr::literal(format!("{name}()")))
+        Ok(Expr::literal(Text::of(&[&name, "()"])))
     }
 
     /// A constant as the initial value of a variable at module scope.

@@ -453,7 +453,7 @@ impl<'m> Convert<'m> {
             }
             Some(Type::Array { element, length, .. }) => {
                 let element = smallstep_semantics::text::deep(|| self.value_type(element))?;
-                format!("array<{element}, {length}>").into()
+                Text::of(&["array<", &element, ", ", &length.to_string(), ">"])
             }
             Some(Type::Struct { .. }) => {
                 let laid = types.members(type_).iter().all(|m| m.offset.is_some()) && !types.contents(type_).runtime_array;

@@ -246,8 +246,7 @@ impl<'c, 'm> Body<'c, 'm> {
             if !self.usage.is_live(variable.instruction as usize) {
                 continue;
             }
-            let wanted = self.wanted(variable.id);
-            let name = self.convert.names.local(&wanted);
+            let name = self.name(variable.id);
             let text = self.convert.value_type(variable.type_)?;
             match variable.initializer {
                 Some(initial) => {

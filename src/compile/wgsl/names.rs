@@ -137,9 +137,7 @@ const LONGEST: usize = 64;
 fn legal(wanted: &str) -> Cow<'_, str> {
     // glslang writes the types of parameters behind the name of a function.
     let wanted = wanted.split('(').next().unwrap_or(wanted);
-    let plain = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
-    let begins = wanted.bytes().next().is_some_and(|c| c.is_ascii_alphabetic());
-    if begins && wanted.len() <= LONGEST && wanted.bytes().all(plain) && !wanted.contains("__") && !wanted.ends_with('_') {
+    if wanted.len() <= LONGEST && is_plain(wanted) {
         return Cow::Borrowed(wanted);
     }
     let mut name = String::new();
@@ -156,6 +154,18 @@ fn legal(wanted: &str) -> Cow<'_, str> {
         Some('_') => format!("x{name}").into(),
         _ => name.to_string().into(),
     }
+}
+
+/// Whether it is a letter, and then letters, digits, and single underscores between these.
+fn is_plain(name: &str) -> bool {
+    let mut underscore = true;
+    for c in name.bytes() {
+        if !c.is_ascii_alphanumeric() && (c != b'_' || underscore) {
+            return false;
+        }
+        underscore = c == b'_';
+    }
+    !underscore && name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// The name of an OpName, made legal. Ids are called `x_` and their number, and nothing else is.

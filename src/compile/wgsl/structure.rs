@@ -15,6 +15,7 @@
 //! | blocks that nothing reaches | nothing |
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -115,6 +116,17 @@ enum Header {
     Loop { merge: Node, continues: Node },
 }
 
+impl Header {
+    /// The blocks that it names.
+    fn targets(self) -> [Node; 2] {
+        match self {
+            Header::None => [NONE; 2],
+            Header::Selection { merge } => [merge, NONE],
+            Header::Loop { merge, continues } => [merge, continues],
+        }
+    }
+}
+
 /// What is around the statement that is being made.
 #[derive(Debug)]
 enum Frame {
@@ -144,9 +156,10 @@ struct Builder<'m> {
     function: &'m Function,
     plan: &'m Plan,
     headers: Vec<Header>,
-    graph: Graph,
-    /// With an edge from each header to its merge block and its continue target.
-    structural: Graph,
+    graph: Rc<Graph>,
+    /// One with the dominators that there are with an edge from each header to its merge block and
+    /// its continue target.
+    structural: Rc<Graph>,
     /// The blocks that another one dominates immediately, with that one first.
     dominated: Vec<(Node, Node)>,
     /// By block: its place in a reverse postorder. Few functions need it.
@@ -196,14 +209,16 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
         headers.push(header);
     }
     let graph = Graph::new(successors.iter().map(|to| to.iter().copied()));
-    let structural = Graph::new(successors.iter().zip(&headers).map(|(to, header)| {
-        let more = match *header {
-            Header::None => [NONE; 2],
-            Header::Selection { merge } => [merge, NONE],
-            Header::Loop { merge, continues } => [merge, continues],
-        };
-        to.iter().copied().chain(more)
-    }));
+    let graph = Rc::new(graph);
+    // An edge from the block that dominates another immediately, or from one that no path reaches,
+    // changes no dominator.
+    let changes = (0..).zip(&headers).any(|(node, header): (Node, &Header)| {
+        graph.reachable(node) && header.targets().iter().any(|&to| to != NONE && graph.immediate_dominator(to) != node)
+    });
+    let structural = match changes {
+        false => graph.clone(),
+        true => Rc::new(Graph::new(successors.iter().zip(&headers).map(|(to, header)| to.iter().copied().chain(header.targets())))),
+    };
     let n = blocks.len();
     let by_dominance = structural.by_dominance().into_iter().map(|block| (structural.immediate_dominator(block), block));
     let mut dominated: Vec<(Node, Node)> = by_dominance.filter(|(dominator, _)| *dominator != NONE).collect();

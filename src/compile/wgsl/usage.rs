@@ -11,8 +11,11 @@
 //!
 //! So nothing moves across an access, a barrier or a call, and nothing moves into a loop.
 
+use std::sync::LazyLock;
+
 use rspirv::spirv::{Decoration, GlslStd450Op as Glsl, Op, StorageClass};
 use smallstep_semantics::spirv::cfg::{NONE, Node};
+use smallstep_semantics::spirv::grammar;
 use smallstep_semantics::spirv::module::{Function, WHOLE};
 use smallstep_semantics::spirv::operation;
 use smallstep_semantics::spirv::types::Type;
@@ -20,37 +23,94 @@ use smallstep_semantics::spirv::{self, Instruction, Module};
 
 use super::structure::{ListId, Tree};
 
-/// Does something with the ids of values among the operands of an instruction, as often as it uses
-/// them.
+/// What there is to know of the instructions of an opcode.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// The values among the operands: the first, the end, and how many from one to the next.
+    first: u8,
+    end: u8,
+    step: u8,
+    /// Which of these is a mask of image operands.
+    mask: u8,
+    /// Whether it only computes; OpExtInst does by its number.
+    computes: bool,
+    /// Whether it does something that shows even where its result is not used; OpExtInst may.
+    effect: bool,
+    /// Whether it does nothing.
+    nothing: bool,
+    /// Whether a pointer, an image or a sampler that it makes is spelled where it is used.
+    place: bool,
+}
+
+/// Past all operands, or none.
+const ALL: u8 = u8::MAX;
+
+/// By opcode, as far as the grammar has opcodes.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let mut rows = Vec::new();
+    for op in grammar::instructions().map(|i| i.opcode) {
+        rows.resize(rows.len().max(op as usize + 1), Row::of(Op::Nop));
+        rows[op as usize] = Row::of(op);
+    }
+    rows
+});
+
 #[inline]
-pub(super) fn each_value(module: &Module, i: &Instruction, mut each: impl FnMut(u32)) {
-    let operands = i.operands(module.words());
-    // The first one, the end, how many from one to the next, and which is a mask.
-    let (first, end, step, mask) = match i.op {
-        Op::Load | Op::CompositeExtract | Op::ArrayLength | Op::BranchConditional | Op::Switch | Op::ReturnValue => (0, 1, 1, NO_MASK),
-        Op::Store | Op::CompositeInsert | Op::VectorShuffle | Op::CopyMemory => (0, 2, 1, NO_MASK),
-        Op::SDot | Op::UDot | Op::SUDot => (0, 2, 1, NO_MASK),
-        Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => (0, 3, 1, NO_MASK),
-        Op::FunctionCall => (1, usize::MAX, 1, NO_MASK),
-        Op::ExtInst => (2, usize::MAX, 1, NO_MASK),
-        Op::Phi => (0, usize::MAX, 2, NO_MASK),
-        Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod | Op::ImageFetch | Op::ImageRead => (0, usize::MAX, 1, 2),
-        Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod => (0, usize::MAX, 1, 2),
-        Op::ImageGather | Op::ImageWrite => (0, usize::MAX, 1, 3),
-        Op::Line | Op::NoLine | Op::Nop | Op::Branch | Op::SelectionMerge | Op::LoopMerge | Op::Label | Op::Variable | Op::Undef => return,
-        op if spirv::compares(op) => (0, usize::MAX, 1, 3),
-        _ => (0, usize::MAX, 1, NO_MASK),
-    };
-    let values = operands.get(first..end.min(operands.len())).unwrap_or_default();
-    match values.get(mask..) {
-        Some(behind) => values[..mask].iter().chain(behind.iter().skip(1)).for_each(|&id| each(id)),
-        None if step == 1 => values.iter().for_each(|&id| each(id)),
-        None => values.iter().step_by(step).for_each(|&id| each(id)),
+fn row(op: Op) -> Row {
+    ROWS.get(op as usize).copied().unwrap_or_else(|| Row::of(op))
+}
+
+impl Row {
+    fn of(op: Op) -> Row {
+        let (first, end, step, mask) = match op {
+            Op::Load | Op::CompositeExtract | Op::ArrayLength | Op::BranchConditional | Op::Switch | Op::ReturnValue => (0, 1, 1, ALL),
+            Op::Store | Op::CompositeInsert | Op::VectorShuffle | Op::CopyMemory => (0, 2, 1, ALL),
+            Op::SDot | Op::UDot | Op::SUDot => (0, 2, 1, ALL),
+            Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => (0, 3, 1, ALL),
+            Op::FunctionCall => (1, ALL, 1, ALL),
+            Op::ExtInst => (2, ALL, 1, ALL),
+            Op::Phi => (0, ALL, 2, ALL),
+            Op::ImageSampleImplicitLod | Op::ImageSampleExplicitLod | Op::ImageFetch | Op::ImageRead => (0, ALL, 1, 2),
+            Op::ImageSampleProjImplicitLod | Op::ImageSampleProjExplicitLod => (0, ALL, 1, 2),
+            Op::ImageGather | Op::ImageWrite => (0, ALL, 1, 3),
+            Op::Line | Op::NoLine | Op::Nop | Op::Branch | Op::SelectionMerge | Op::LoopMerge => (0, 0, 1, ALL),
+            Op::Label | Op::Variable | Op::Undef => (0, 0, 1, ALL),
+            op if spirv::compares(op) => (0, ALL, 1, 3),
+            _ => (0, ALL, 1, ALL),
+        };
+        let place = matches!(op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::SampledImage | Op::Image | Op::Load);
+        let nothing = matches!(op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
+        Row { first, end, step, mask, computes: computes(op), effect: acts(op), nothing, place }
     }
 }
 
-/// No operand is a mask of image operands.
-const NO_MASK: usize = usize::MAX;
+/// Does something with the ids of values among the operands of an instruction, as often as it uses
+/// them.
+#[inline]
+pub(super) fn each_value(module: &Module, i: &Instruction, each: impl FnMut(u32)) {
+    row(i.op).each_value(module, i, each);
+}
+
+impl Row {
+    /// The same of an instruction of the row's opcode.
+    #[inline]
+    fn each_value(self, module: &Module, i: &Instruction, mut each: impl FnMut(u32)) {
+        let operands = i.operands(module.words());
+        let Row { first, end, step, mask, .. } = self;
+        let end = if end == ALL { operands.len() } else { operands.len().min(end.into()) };
+        let Some(values) = operands.get(first.into()..end) else { return };
+        match values.get(mask.into()..) {
+            Some(behind) if mask != ALL => values[..mask.into()].iter().chain(behind.iter().skip(1)).for_each(|&id| each(id)),
+            _ if step == 1 => values.iter().for_each(|&id| each(id)),
+            _ => values.iter().step_by(step.into()).for_each(|&id| each(id)),
+        }
+    }
+}
+
+/// Whether values of a type are pointers, images or samplers.
+fn is_spelled(module: &Module, type_: u32) -> bool {
+    module.types().get(type_).is_some_and(|t| matches!(t, Type::Pointer { .. }) || t.is_opaque())
+}
 
 /// Whether an instruction only computes: its value follows from its operands, and it does nothing
 /// else.
@@ -60,6 +120,14 @@ pub(super) fn is_combinatorial(module: &Module, i: &Instruction) -> bool {
             let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
             operation::glsl(number).is_some() && number != Glsl::Modf as u32 && number != Glsl::Frexp as u32
         }
+        op => row(op).computes,
+    }
+}
+
+/// Whether the instructions of an opcode only compute.
+fn computes(op: Op) -> bool {
+    match op {
+        Op::ExtInst => false,
         Op::CompositeConstruct
         | Op::CompositeExtract
         | Op::CompositeInsert
@@ -115,7 +183,16 @@ const MAX_CHAIN: usize = 16;
 /// Whether an instruction that does not only compute does something that shows even where its
 /// result is not used.
 fn has_effect(module: &Module, i: &Instruction) -> bool {
-    match i.op {
+    if i.is(Op::ExtInst) {
+        let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
+        return number == Glsl::Modf as u32 || number == Glsl::Frexp as u32;
+    }
+    row(i.op).effect
+}
+
+/// The same of the instructions of an opcode.
+fn acts(op: Op) -> bool {
+    match op {
         Op::Load | Op::ArrayLength | Op::AtomicLoad => false,
         Op::Nop | Op::Line | Op::NoLine | Op::SelectionMerge | Op::LoopMerge => false,
         Op::ImageSampleImplicitLod
@@ -136,10 +213,6 @@ fn has_effect(module: &Module, i: &Instruction) -> bool {
         | Op::ImageQueryLod
         | Op::ImageQuerySamples => false,
         op if spirv::is_derivative(op) => false,
-        Op::ExtInst => {
-            let number = i.operands(module.words()).get(1).copied().unwrap_or(0);
-            number == Glsl::Modf as u32 || number == Glsl::Frexp as u32
-        }
         _ => true,
     }
 }
@@ -197,6 +270,10 @@ struct Known {
     computes: bool,
     /// Whether it reads what nothing writes.
     stays: bool,
+    /// Whether what it makes is spelled where it is used.
+    place: bool,
+    /// The row of its opcode.
+    row: Row,
 }
 
 struct Finder<'m> {
@@ -214,15 +291,17 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
     let first = blocks.first().map_or(0, |b| b.start as usize);
     let end = blocks.last().map_or(0, |b| b.end as usize);
     let n = end - first;
-    let mut known = vec![Known { node: NONE, list: NONE, accesses: 0, computes: false, stays: false }; n];
+    let (rows, nothing) = (&**ROWS, Row::of(Op::Nop));
+    let mut known = vec![Known { node: NONE, list: NONE, accesses: 0, computes: false, stays: false, place: false, row: nothing }; n];
     for (node, block) in blocks.iter().enumerate() {
         let (mut accesses, list) = (0, tree.list_of[node]);
         for (at, i) in (block.start as usize - first..).zip(module.code(block)) {
-            let computes = is_combinatorial(module, i);
-            let stays = !computes && reads_what_stays(module, i);
-            known[at] = Known { node: node as Node, list, accesses, computes, stays };
-            let harmless = matches!(i.op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
-            accesses += u32::from(!harmless && !computes && !stays);
+            let row = rows.get(i.op as usize).copied().unwrap_or(nothing);
+            let computes = row.computes || i.is(Op::ExtInst) && is_combinatorial(module, i);
+            let stays = i.is(Op::Load) && reads_what_stays(module, i);
+            let place = row.place && is_spelled(module, i.result_type);
+            known[at] = Known { node: node as Node, list, accesses, computes, stays, place, row };
+            accesses += u32::from(!computes && !stays && !row.nothing);
         }
     }
     let none = Uses { count: 0, holds: NONE, seen: true, root: (NONE, 0), used_in: NONE, reads: NONE };
@@ -236,7 +315,7 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
     let mut finder = Finder { module, tree, first, known, usage };
     finder.find_live();
     finder.find_uses(function);
-    finder.decide();
+    finder.usage.hoisted.iter_mut().for_each(|ids| ids.reverse());
     finder.usage
 }
 
@@ -281,14 +360,14 @@ impl Finder<'_> {
         let mut work = Vec::new();
         for at in 0..self.known.len() {
             let known = self.known[at];
-            if !known.computes && known.list != NONE && has_effect(self.module, self.instruction(at)) {
+            if !known.computes && known.list != NONE && known.row.effect && has_effect(self.module, self.instruction(at)) {
                 self.usage.live[at] = true;
                 work.push(at);
             }
         }
         while let Some(at) = work.pop() {
             let module = self.module;
-            each_value(module, &module.instructions()[self.first + at], |id| {
+            self.known[at].row.each_value(module, &module.instructions()[self.first + at], |id| {
                 if let Some(definition) = self.local(id)
                     && !std::mem::replace(&mut self.usage.live[definition], true)
                 {
@@ -324,15 +403,23 @@ impl Finder<'_> {
             }
         }
         for at in (0..self.known.len()).rev() {
-            let Known { node, list, .. } = self.known[at];
-            if !self.usage.live[at] || list == NONE || self.instruction(at).is(Op::Phi) {
+            let Known { node, list, place, row, .. } = self.known[at];
+            if !self.usage.live[at] || list == NONE {
                 continue;
             }
-            let i = *self.instruction(at);
-            if self.is_place(&i) {
+            // All uses of it are found by now.
+            let (i, uses) = (*self.instruction(at), self.usage.uses[at]);
+            let stand = self.decide(at, &i, &uses);
+            self.usage.stands[at] = stand;
+            if let Stand::Var(list) = stand {
+                self.usage.hoisted[list as usize].push(i.result);
+            }
+            if i.is(Op::Phi) {
+                continue;
+            }
+            if place {
                 // What uses the pointer uses its operands.
-                let uses = self.usage.uses[at];
-                each_value(self.module, &i, |id| {
+                row.each_value(self.module, &i, |id| {
                     for _ in 0..uses.count.min(2) {
                         self.used(id, uses.used_in, uses.root);
                     }
@@ -340,16 +427,28 @@ impl Finder<'_> {
                 });
                 continue;
             }
-            let uses = self.usage.uses[at];
-            let inlines = self.inlines(at, &i, &uses);
-            let root = if inlines { uses.root } else { (node, at as u32) };
-            each_value(self.module, &i, |id| self.used(id, list, root));
+            let root = if stand == Stand::Inline { uses.root } else { (node, at as u32) };
+            row.each_value(self.module, &i, |id| self.used(id, list, root));
         }
     }
 
-    fn is_place(&self, i: &Instruction) -> bool {
-        let pointer = self.module.types().get(i.result_type).is_some_and(|t| matches!(t, Type::Pointer { .. }) || t.is_opaque());
-        pointer && matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::SampledImage | Op::Image | Op::Load)
+    /// Where the value stands that an instruction makes.
+    fn decide(&self, at: usize, i: &Instruction, uses: &Uses) -> Stand {
+        if i.result == 0 {
+            Stand::Unused
+        } else if self.known[at].place || i.is(Op::Variable) {
+            Stand::Inline
+        } else if i.is(Op::Phi) {
+            Stand::Var(if uses.holds == NONE { self.list_of(at) } else { uses.holds })
+        } else if uses.count == 0 {
+            Stand::Unused
+        } else if self.inlines(at, i, uses) {
+            Stand::Inline
+        } else if uses.seen {
+            Stand::Let
+        } else {
+            Stand::Var(uses.holds)
+        }
     }
 
     /// A use of a value that is evaluated there.
@@ -438,33 +537,6 @@ impl Finder<'_> {
                 self.known[at].computes && number != Glsl::ModfStruct as u32 && number != Glsl::FrexpStruct as u32
             }
             _ => self.known[at].computes,
-        }
-    }
-
-    fn decide(&mut self) {
-        for at in 0..self.known.len() {
-            let i = *self.instruction(at);
-            if i.result == 0 || !self.usage.live[at] || self.list_of(at) == NONE {
-                continue;
-            }
-            let uses = self.usage.uses[at];
-            let stand = if self.is_place(&i) || i.is(Op::Variable) {
-                Stand::Inline
-            } else if i.is(Op::Phi) {
-                Stand::Var(if uses.holds == NONE { self.list_of(at) } else { uses.holds })
-            } else if uses.count == 0 {
-                Stand::Unused
-            } else if self.inlines(at, &i, &uses) {
-                Stand::Inline
-            } else if uses.seen {
-                Stand::Let
-            } else {
-                Stand::Var(uses.holds)
-            };
-            if let Stand::Var(list) = stand {
-                self.usage.hoisted[list as usize].push(i.result);
-            }
-            self.usage.stands[at] = stand;
         }
     }
 }

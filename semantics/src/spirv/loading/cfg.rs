@@ -4,6 +4,7 @@
 //! more than their size says.
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// A block by its index in the function.
 pub type Node = u32;
@@ -71,7 +72,7 @@ impl Graph {
         let mut forward = Lists { start: Vec::with_capacity(n + 1), nodes: Vec::with_capacity(2 * n) };
         let mut predecessor_start = vec![0u32; n + 1];
         // By block: who named it last.
-        let mut named = vec![NONE; n];
+        let mut named: SmallVec<[Node; 16]> = SmallVec::from_elem(NONE, n);
         for (from, next) in successors.enumerate() {
             forward.start.push(forward.nodes.len() as u32);
             for to in next {
@@ -86,7 +87,7 @@ impl Graph {
         for i in 0..n {
             predecessor_start[i + 1] += predecessor_start[i];
         }
-        let mut place = predecessor_start.clone();
+        let mut place: SmallVec<[u32; 17]> = SmallVec::from_slice(&predecessor_start);
         let mut predecessors = vec![0; predecessor_start[n] as usize];
         for from in 0..n as u32 {
             for &to in forward.of(from) {
@@ -153,12 +154,12 @@ impl Graph {
             return;
         }
         // Depth-first numbering; from here on everything is by number.
-        let mut arrays = vec![NONE; ARRAYS * n];
+        let mut arrays: SmallVec<[u32; 96]> = SmallVec::from_elem(NONE, ARRAYS * n);
         let mut arrays = arrays.chunks_exact_mut(n);
         let [number, vertex, parent, semi, ancestor, label, bucket_head, bucket_next, dominator, size, next] =
             std::array::from_fn(|_| arrays.next().unwrap_or_default());
         let mut count = 0;
-        let mut stack: Vec<(Node, u32)> = vec![(0, 0)];
+        let mut stack: SmallVec<[(Node, u32); 16]> = SmallVec::from_slice(&[(0, 0)]);
         while let Some((block, from)) = stack.pop() {
             if number[block as usize] != NONE {
                 continue;

@@ -49,6 +49,12 @@ pub struct Enumeration {
 impl Enumeration {
     /// The enumerant of that value (of that one bit, in a mask).
     pub fn by_value(&self, value: u32) -> Option<&Enumerant> {
+        // The small values of most enumerations have no gaps.
+        if let Some(enumerant) = self.enumerants.get(value as usize)
+            && enumerant.value == value
+        {
+            return Some(enumerant);
+        }
         self.enumerants.binary_search_by_key(&value, |e| e.value).ok().map(|i| &self.enumerants[i])
     }
 
@@ -198,8 +204,60 @@ impl Set {
     }
 }
 
+/// The form of an instruction whose operands are ids, and behind them numbers that may be any.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::spirv) struct Plain {
+    /// Whether it has a result type, and a result.
+    pub(in crate::spirv) results: [bool; 2],
+    /// How many operands it has at least, results included.
+    pub(in crate::spirv) required: usize,
+    /// How many of these are ids.
+    pub(in crate::spirv) ids: usize,
+    /// What may follow.
+    pub(in crate::spirv) tail: Tail,
+}
+
+/// What may follow the required operands of a plain instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::spirv) enum Tail {
+    /// Nothing. Where the grammar has something, the instruction is plain without it only.
+    Nothing,
+    /// Ids, in groups of as many.
+    Ids(usize),
+    /// Numbers.
+    Numbers,
+}
+
+impl Plain {
+    /// The form of an instruction, if it is plain.
+    fn of(grammar: &CoreInstruction) -> Option<Plain> {
+        let mut plain = Plain { results: [false; 2], required: 0, ids: 0, tail: Tail::Nothing };
+        for operand in grammar.operands {
+            let id = is_id(operand.kind);
+            let number = operand.kind == OperandKind::LiteralInteger;
+            match (operand.quantifier, operand.kind) {
+                (OperandQuantifier::One, kind) if id && plain.ids == plain.required => {
+                    plain.results[0] |= kind == OperandKind::IdResultType;
+                    plain.results[1] |= kind == OperandKind::IdResult;
+                    (plain.required, plain.ids) = (plain.required + 1, plain.ids + 1);
+                }
+                (OperandQuantifier::One, _) if number => plain.required += 1,
+                (OperandQuantifier::One, _) => return None,
+                (OperandQuantifier::ZeroOrMore, _) if id && plain.ids == plain.required => plain.tail = Tail::Ids(1),
+                (OperandQuantifier::ZeroOrMore, OperandKind::PairIdRefIdRef) if plain.ids == plain.required => plain.tail = Tail::Ids(2),
+                (OperandQuantifier::ZeroOrMore, _) if number => plain.tail = Tail::Numbers,
+                _ => break,
+            }
+            if plain.tail != Tail::Nothing {
+                break;
+            }
+        }
+        Some(plain)
+    }
+}
+
 struct Grammar {
-    by_opcode: Vec<Option<&'static CoreInstruction>>,
+    by_opcode: Vec<Option<(&'static CoreInstruction, Option<Plain>)>>,
     by_name: FxHashMap<&'static str, &'static CoreInstruction>,
     enumerations: Vec<Enumeration>,
     sets: Vec<Set>,
@@ -213,7 +271,7 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
         if by_opcode.len() <= opcode {
             by_opcode.resize(opcode + 1, None);
         }
-        by_opcode[opcode] = Some(instruction);
+        by_opcode[opcode] = Some((instruction, Plain::of(instruction)));
         by_name.insert(instruction.opname, instruction);
     }
     let sets = SETS.iter().map(|&name| {
@@ -248,12 +306,18 @@ const SETS: [&str; 15] = [
 /// The instruction of that opcode, if the grammar has one.
 #[inline]
 pub fn instruction(opcode: u16) -> Option<&'static CoreInstruction> {
+    with_form(opcode).map(|(instruction, _)| instruction)
+}
+
+/// The instruction of that opcode, if the grammar has one, and its form, if it is plain.
+#[inline]
+pub(in crate::spirv) fn with_form(opcode: u16) -> Option<(&'static CoreInstruction, Option<Plain>)> {
     GRAMMAR.by_opcode.get(opcode as usize).copied().flatten()
 }
 
 /// Every core instruction, by opcode.
 pub fn instructions() -> impl Iterator<Item = &'static CoreInstruction> {
-    GRAMMAR.by_opcode.iter().copied().flatten()
+    GRAMMAR.by_opcode.iter().flatten().map(|(instruction, _)| *instruction)
 }
 
 /// The instruction of that name without its `Op`, as `FAdd`.

@@ -10,7 +10,7 @@ use rspirv::spirv::MAGIC_NUMBER;
 use smallvec::SmallVec;
 
 use crate::outcome::Limit;
-use crate::spirv::grammar::{self, Op, OperandKind, Operands, Set, SetInstruction};
+use crate::spirv::grammar::{self, Op, OperandKind, Operands, Plain, Set, SetInstruction, Tail};
 
 /// The number of words of a module's header.
 pub const HEADER_WORDS: usize = 5;
@@ -355,13 +355,15 @@ impl Reader<'_> {
             let what = format!("{} has {word_count} words, but the module ends after {left}", grammar::op_name(opcode));
             return Err(WordsError::new(Malformed::Truncated, offset, what));
         }
-        let Some(grammar) = grammar::instruction(opcode) else {
+        let Some((grammar, form)) = grammar::with_form(opcode) else {
             return Err(WordsError::new(Malformed::UnknownOpcode, offset, format!("no instruction has opcode {opcode}")));
         };
         self.at = offset + 1;
         self.end = offset + word_count as usize;
         self.current = Instruction { op: grammar.opcode, word_count, offset: offset as u32, result_type: 0, result: 0 };
-        grammar::walk(grammar, self)?;
+        if !form.is_some_and(|form| self.plain(&form)) {
+            grammar::walk(grammar, self)?;
+        }
         if self.at < self.end {
             let what = format!("Op{} has {} words after its last operand", grammar.opname, self.end - self.at);
             return Err(WordsError::new(Malformed::ExtraOperands, self.at, what));
@@ -380,6 +382,33 @@ impl Reader<'_> {
         }
         self.instructions.push(self.current);
         Ok(())
+    }
+
+    /// Reads the operands of a plain instruction at once. False where they are not what the grammar
+    /// has, or more than the form covers: then nothing is read, and the walk says what they are.
+    #[inline]
+    fn plain(&mut self, form: &Plain) -> bool {
+        let operands = &self.words[self.at..self.end];
+        let Some(more) = operands.len().checked_sub(form.required) else { return false };
+        let ids = match form.tail {
+            Tail::Numbers => form.ids,
+            Tail::Ids(group) if more.is_multiple_of(group) => operands.len(),
+            Tail::Nothing if more == 0 => form.ids,
+            _ => return false,
+        };
+        // The bound is at least 1.
+        let last = self.definitions.len() as u32 - 1;
+        if !operands[..ids].iter().all(|id| id.wrapping_sub(1) < last) {
+            return false;
+        }
+        match form.results {
+            [true, true] => (self.current.result_type, self.current.result) = (operands[0], operands[1]),
+            [false, true] => self.current.result = operands[0],
+            [true, false] => self.current.result_type = operands[0],
+            [false, false] => {}
+        }
+        self.at = self.end;
+        true
     }
 
     /// The words of a literal whose type the instruction names: by its result type, or by

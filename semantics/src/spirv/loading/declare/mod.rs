@@ -9,6 +9,8 @@ mod version;
 
 pub(in crate::spirv) use variables::model_of;
 
+use std::sync::LazyLock;
+
 use rspirv::spirv::{AddressingModel, MemoryModel};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -86,6 +88,45 @@ pub(in crate::spirv) fn section(op: Op) -> Option<Section> {
 /// Whether the instruction makes up functions and blocks.
 pub(in crate::spirv) fn is_structure(op: Op) -> bool {
     matches!(op, Op::Function | Op::FunctionParameter | Op::FunctionEnd | Op::Label)
+}
+
+/// What the lists of opcodes say of one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traits {
+    /// [`section`].
+    section: Option<Section>,
+    /// [`is_type`].
+    type_: bool,
+    /// [`is_terminator`].
+    terminates: bool,
+    /// [`is_modeled_in_body`].
+    modeled: bool,
+    /// Whether a version after 1.0 brought it.
+    later: bool,
+    /// Whether it stands within blocks, and nothing is asked of it but what is asked of all there.
+    ordinary: bool,
+}
+
+/// By opcode, as far as the grammar has opcodes.
+static TRAITS: LazyLock<Vec<Traits>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for op in grammar::instructions().map(|i| i.opcode) {
+        let anywhere = matches!(op, Op::Nop | Op::Line | Op::NoLine | Op::Undef | Op::ExtInst | Op::Variable);
+        all.resize(all.len().max(op as usize + 1), Traits::default());
+        all[op as usize] = Traits {
+            section: section(op),
+            type_: is_type(op),
+            terminates: is_terminator(op),
+            modeled: is_modeled_in_body(op),
+            later: version::is_later(op),
+            ordinary: section(op).is_none() && !anywhere && !is_structure(op),
+        };
+    }
+    all
+});
+
+fn traits(op: Op) -> Traits {
+    TRAITS.get(op as usize).copied().unwrap_or_default()
 }
 
 struct Declare<'m> {
@@ -182,12 +223,16 @@ impl Declare<'_> {
     }
 
     fn instruction(&mut self, i: Instruction) -> Checked {
-        self.version_of(&i)?;
-        if let Some(section) = section(i.op) {
+        let traits = traits(i.op);
+        if traits.later {
+            self.version_of(&i)?;
+        }
+        if let Some(section) = traits.section {
             self.enter(section, &i)?;
             return self.declaration(&i);
         }
         match i.op {
+            _ if traits.ordinary => self.body(&i, traits),
             Op::Nop => {
                 self.module.block_of[self.index] = self.block.unwrap_or(NO_BLOCK);
                 Ok(())
@@ -209,7 +254,7 @@ impl Declare<'_> {
             Op::FunctionParameter => self.parameter(&i),
             Op::FunctionEnd => self.end_function(),
             Op::Label => self.label(&i),
-            _ => self.body(&i),
+            _ => self.body(&i, traits),
         }
     }
 
@@ -296,7 +341,7 @@ impl Declare<'_> {
     /// The index of a type that must be declared before here.
     fn earlier_type(&self, id: u32) -> Result<usize, LoadError> {
         let index = self.earlier(id)?;
-        if is_type(self.module.instructions[index].op) {
+        if traits(self.module.instructions[index].op).type_ {
             return Ok(index);
         }
         self.fail(Check::KindOfId, format!("%{id} must be a type, but it is the result of {}", self.module.instructions[index].name()))
@@ -392,9 +437,8 @@ impl Declare<'_> {
         Ok(())
     }
 
-    fn body(&mut self, i: &Instruction) -> Checked {
-        let terminates = is_terminator(i.op);
-        if !terminates && !is_modeled_in_body(i.op) && (!self.module.unmodeled || is_structure(i.op)) {
+    fn body(&mut self, i: &Instruction, Traits { terminates, modeled, .. }: Traits) -> Checked {
+        if !terminates && !modeled && (!self.module.unmodeled || is_structure(i.op)) {
             return self.unsupported(i.name());
         }
         if self.function.is_none() {

@@ -16,9 +16,9 @@ impl Declare<'_> {
     pub(super) fn variable(&mut self, i: &Instruction) -> Checked {
         self.earlier_type(i.result_type)?;
         let operands = i.operands(&self.module.words);
-        let text = self.text(OperandKind::StorageClass, operands[0]);
-        let class = operands[0];
-        let Some((class, type_)) = self.module.pointer_type(i.result_type).filter(|&(c, _)| c as u32 == class) else {
+        let declared = operands[0];
+        let Some((class, type_)) = self.module.pointer_type(i.result_type).filter(|&(c, _)| c as u32 == declared) else {
+            let text = self.text(OperandKind::StorageClass, declared);
             return self.fail(Check::Variable, format!("%{} is a variable in {text}, but its type is no pointer into {text}", i.result));
         };
         let initializer = operands.get(1).copied();
@@ -29,6 +29,7 @@ impl Declare<'_> {
             (None, _) => self.enter(Section::Declaration, i)?,
             (Some(_), StorageClass::Function) => self.in_first_block(i)?,
             (Some(_), _) => {
+                let text = self.text(OperandKind::StorageClass, declared);
                 let what = format!("%{} is a variable in {text} within a function; it must be in Function", i.result);
                 return self.fail(Check::Variable, what);
             }

@@ -27,6 +27,11 @@ fn since(op: Op) -> Option<(u8, &'static [&'static str])> {
     })
 }
 
+/// Whether a version after 1.0 brought an instruction.
+pub(super) fn is_later(op: Op) -> bool {
+    since(op).is_some()
+}
+
 impl Declare<'_> {
     /// That the module's version, or an extension that it names, has the instruction.
     pub(super) fn version_of(&self, i: &Instruction) -> Checked {
