@@ -161,8 +161,10 @@ impl FuzzSpirv {
             Ok(optimiser) => optimiser,
             Err(e) => return input::fail(exit::UNCHECKED, &e),
         };
-        // What is drawn are triangles, and naga reads vertex stages that write.
-        let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
+        // What is drawn are triangles. naga reads vertex stages that write; another validator goes
+        // by WGSL's rules.
+        let vertex_writes = self.validator.is_none();
+        let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, vertex_writes, ..wgsl::Options::default() };
         let optimiser = match (optimiser, self.through_wgsl) {
             (None, true) => Some(Compiler::wgsl(options, limit)),
             (optimiser, true) => optimiser.map(|o| o.through_wgsl(options)),
@@ -296,6 +298,9 @@ impl FuzzSpirv {
                 counts.wrong,
                 counts.vacuous
             );
+            if counts.left_out > 0 {
+                say!("  left out: {} whose vertex stage uses memory that is written, which WGSL's rules refuse", counts.left_out);
+            }
             for (list, word) in [(&counts.undecided, "undecided"), (&counts.refused, "refused")] {
                 for (why, count) in list {
                     say!("  {word}: {count}: {why}");

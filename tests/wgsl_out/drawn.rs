@@ -44,6 +44,24 @@ fn translated_programs_agree_through_wgsl() {
     assert!(few * 20 <= all, "{few} of {all} are not compared: {other:#?}");
 }
 
+/// By WGSL's rules no vertex stage uses memory that is written: such draws are counted apart, and
+/// all others come through.
+#[test]
+fn draws_whose_vertex_stage_writes_are_left_out_by_the_rules() {
+    let mut plan = plan(&[Source::Wsl(Programs::Draws)], 60, None);
+    let all: u64 = run(&plan, |_, _| {}).counts.values().map(|counts| counts.all()).sum();
+    let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, ..wgsl::Options::default() };
+    plan.optimiser = Compiler::wgsl(options, Duration::from_secs(60));
+    let by_rules = run(&plan, |_, _| {});
+    assert_eq!(by_rules.findings, []);
+    let left_out: u64 = by_rules.counts.values().map(|counts| counts.left_out).sum();
+    let judged: u64 = by_rules.counts.values().map(|counts| counts.all()).sum();
+    assert!(left_out > 0 && judged > left_out && judged + left_out == all, "{left_out} left out, {judged} of {all} judged");
+    let no_form = |why: &&String| why.contains("no WGSL");
+    let refused: Vec<_> = by_rules.counts.values().flat_map(|counts| counts.undecided.keys()).filter(no_form).collect();
+    assert!(refused.is_empty(), "{refused:?}");
+}
+
 /// Whether the module that writes a storage image shows a mistake.
 fn writes_show(planted: Change) -> bool {
     let words = assembled(include_str!("modules/written.spvasm"));

@@ -72,7 +72,7 @@ fn a_vertex_stage_writes_no_buffer_unless_that_is_asked_for() {
     assert!(wgsl.contains("var<storage, read> "), "{wgsl}");
     let writes = assembled(&text.replace("BODY", "OpStore %bp %f"));
     let refused = refusal(&writes);
-    assert!(refused.why == Why::Pointer && refused.what.contains("WGSL's rules refuse"), "{refused}");
+    assert!(refused.why == Why::VertexWrites && refused.what.contains("WGSL's rules refuse"), "{refused}");
     let (wgsl, _) = there_and_back(&writes, &Options { vertex_writes: true, ..Options::default() });
     assert!(wgsl.contains("var<storage, read_write> "), "{wgsl}");
 }

@@ -346,7 +346,7 @@ impl<'m> Convert<'m> {
             if is_written && self.is_named_by(variable.id, &reached) {
                 let declaration = &module.instructions()[variable.instruction as usize];
                 let what = format!("the vertex stage {:?} uses %{}, which is written; WGSL's rules refuse that", entry.name, variable.id);
-                return Err(self.refused_at(declaration, Why::Pointer, what));
+                return Err(self.refused_at(declaration, Why::VertexWrites, what));
             }
         }
         Ok(())

@@ -159,6 +159,8 @@ pub enum Why {
     Barrier,
     /// WGSL has no such address space, or no pointer into it where one is needed.
     Pointer,
+    /// WGSL's rules let no vertex stage use memory that is written.
+    VertexWrites,
     /// WGSL has no such built-in value, or not in that stage.
     BuiltIn,
     /// A branch has no form.

@@ -291,6 +291,15 @@ impl Compiler {
         Ok(done)
     }
 
+    /// Whether the conversion to WGSL, if there is one, refuses a vertex stage because it uses memory
+    /// that is written.
+    pub fn refuses_vertex_stage(&self, words: &[u32]) -> bool {
+        let by_wgsl = self.steps.iter().find_map(|step| if let Step::Wgsl(options) = step { Some(options) } else { None });
+        by_wgsl.filter(|options| !options.vertex_writes).is_some_and(|options| {
+            matches!(wgsl::convert(words, options), Err(wgsl::NotConverted::Refused(refused)) if refused.why == wgsl::Why::VertexWrites)
+        })
+    }
+
     fn by_wgsl(&self, words: &[u32], options: &wgsl::Options) -> Result<Vec<u32>, NotCompiled> {
         let converted = wgsl::convert(words, options).map_err(|e| match e {
             wgsl::NotConverted::Refused(refused) => {
@@ -298,12 +307,7 @@ impl Compiler {
             }
             wgsl::NotConverted::Load(e) => NotCompiled::Refused(format!("the module is refused: {e}")),
         })?;
-        // naga reads vertex stages that write. WGSL's rules refuse them, and a validator goes by
-        // those.
-        let is_strict = || wgsl::convert(words, &wgsl::Options { vertex_writes: false, ..options.clone() }).is_ok();
-        if let Some((program, arguments)) = self.validator.split_first()
-            && (!options.vertex_writes || is_strict())
-        {
+        if let Some((program, arguments)) = self.validator.split_first() {
             let not_run = |e: std::io::Error| NotCompiled::NotRun(format!("{program}: {e}"));
             let folder = tempfile::tempdir().map_err(not_run)?;
             let file = folder.path().join("converted.wgsl");

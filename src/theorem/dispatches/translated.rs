@@ -80,10 +80,13 @@ pub struct Counts {
     pub refused: BTreeMap<String, u64>,
     /// What is wrong.
     pub wrong: u64,
+    /// Draws that are not counted: WGSL's rules refuse their vertex stages, which use memory that is
+    /// written, and the conversion goes by those rules.
+    pub left_out: u64,
 }
 
 impl Counts {
-    /// How many there are.
+    /// How many there are, without those left out.
     pub fn all(&self) -> u64 {
         self.agree + self.vacuous + self.wrong + self.undecided.values().chain(self.refused.values()).sum::<u64>()
     }
@@ -120,7 +123,7 @@ impl Tally {
         let counts = self.counts.iter().map(|(kind, c)| {
             (
                 kind.to_string(),
-                json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "refused": c.refused, "wrong": c.wrong}),
+                json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "refused": c.refused, "wrong": c.wrong, "left_out": c.left_out}),
             )
         });
         json!({
@@ -134,6 +137,10 @@ impl Tally {
         let mut first = None;
         for (kind, became) in done.became {
             let counts = self.counts.entry(kind).or_default();
+            let Some(became) = became else {
+                counts.left_out += 1;
+                continue;
+            };
             match became {
                 Optimised::Allowed => counts.agree += 1,
                 Optimised::Vacuous => counts.vacuous += 1,
@@ -154,7 +161,8 @@ impl Tally {
 struct Done {
     source: Source,
     seed: u64,
-    became: Vec<(&'static str, Optimised)>,
+    /// What each dispatch and draw came to; none is left out.
+    became: Vec<(&'static str, Option<Optimised>)>,
 }
 
 fn kind(dispatch: &Dispatch) -> &'static str {
@@ -164,6 +172,11 @@ fn kind(dispatch: &Dispatch) -> &'static str {
         Dispatch::Compute(dispatch) if !dispatch.images.is_empty() => "dispatches with images",
         _ => "dispatches",
     }
+}
+
+/// What is not left out.
+fn shown((kind, became): (&'static str, Optimised)) -> (&'static str, Option<Optimised>) {
+    (kind, Some(became))
 }
 
 impl Plan {
@@ -182,7 +195,7 @@ impl Plan {
         match source {
             Source::Wsl(programs) => self.wsl(programs, seed, None),
             Source::Fragments => Done { source, seed, became: self.fragments(&case(seed, &self.limits())) },
-            Source::Glsl => Done { source, seed, became: vec![shaders::shown(seed, &self.optimiser)] },
+            Source::Glsl => Done { source, seed, became: vec![shown(shaders::shown(seed, &self.optimiser))] },
         }
     }
 
@@ -190,14 +203,16 @@ impl Plan {
         let mut became = Vec::new();
         let options = Options { profile: self.profile, ..Options::default() };
         translated(programs, seed, text, &options, &mut |_, dispatch| {
-            became.push((kind(&dispatch), optimised_any(&dispatch, &self.optimiser)));
+            let is_left_out = matches!(&dispatch, Dispatch::Draw(draw) if self.optimiser.refuses_vertex_stage(&draw.vertex.words));
+            let one = (!is_left_out).then(|| optimised_any(&dispatch, &self.optimiser));
+            became.push((kind(&dispatch), one));
         });
         Done { source: Source::Wsl(programs), seed, became }
     }
 
-    fn fragments(&self, case: &ComputeCase) -> Vec<(&'static str, Optimised)> {
+    fn fragments(&self, case: &ComputeCase) -> Vec<(&'static str, Option<Optimised>)> {
         let draw = fragments::drawn(case).map(Dispatch::from);
-        draw.iter().map(|draw| ("fragment stages", optimised_any(draw, &self.optimiser))).collect()
+        draw.iter().map(|draw| shown(("fragment stages", optimised_any(draw, &self.optimiser)))).collect()
     }
 }
 
@@ -218,8 +233,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
 }
 
 /// What is wrong, of each dispatch and draw one sentence.
-fn wrong(became: Vec<(&'static str, Optimised)>) -> Vec<(String, Ends)> {
-    let wrong = |(_, became)| if let Optimised::Wrong { what, ends } = became { Some((what, ends)) } else { None };
+fn wrong(became: Vec<(&'static str, Option<Optimised>)>) -> Vec<(String, Ends)> {
+    let wrong = |(_, became)| if let Some(Optimised::Wrong { what, ends }) = became { Some((what, ends)) } else { None };
     became.into_iter().filter_map(wrong).collect()
 }
 
