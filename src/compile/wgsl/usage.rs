@@ -358,11 +358,15 @@ impl Finder<'_> {
 
     fn find_live(&mut self) {
         let mut work = Vec::new();
+        // Without phis all uses stand behind what they use, and are found as they are counted.
+        let has_phis = !self.tree.edges.is_empty();
         for at in 0..self.known.len() {
             let known = self.known[at];
             if !known.computes && known.list != NONE && known.row.effect && has_effect(self.module, self.instruction(at)) {
                 self.usage.live[at] = true;
-                work.push(at);
+                if has_phis {
+                    work.push(at);
+                }
             }
         }
         while let Some(at) = work.pop() {
@@ -454,6 +458,7 @@ impl Finder<'_> {
     /// A use of a value that is evaluated there.
     fn used(&mut self, id: u32, list: ListId, root: (Node, u32)) {
         let Some(at) = self.local(id) else { return };
+        self.usage.live[at] = true;
         let uses = &mut self.usage.uses[at];
         uses.count = uses.count.saturating_add(1);
         uses.root = root;

@@ -256,8 +256,14 @@ impl Plain {
     }
 }
 
+/// What the grammar has of an opcode.
+struct Entry {
+    instruction: &'static CoreInstruction,
+    form: Option<Plain>,
+}
+
 struct Grammar {
-    by_opcode: Vec<Option<(&'static CoreInstruction, Option<Plain>)>>,
+    by_opcode: Vec<Option<Entry>>,
     by_name: FxHashMap<&'static str, &'static CoreInstruction>,
     enumerations: Vec<Enumeration>,
     sets: Vec<Set>,
@@ -269,9 +275,9 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
     for instruction in INSTRUCTION_TABLE.iter() {
         let opcode = instruction.opcode as usize;
         if by_opcode.len() <= opcode {
-            by_opcode.resize(opcode + 1, None);
+            by_opcode.resize_with(opcode + 1, || None);
         }
-        by_opcode[opcode] = Some((instruction, Plain::of(instruction)));
+        by_opcode[opcode] = Some(Entry { instruction, form: Plain::of(instruction) });
         by_name.insert(instruction.opname, instruction);
     }
     let sets = SETS.iter().map(|&name| {
@@ -306,18 +312,18 @@ const SETS: [&str; 15] = [
 /// The instruction of that opcode, if the grammar has one.
 #[inline]
 pub fn instruction(opcode: u16) -> Option<&'static CoreInstruction> {
-    with_form(opcode).map(|(instruction, _)| instruction)
+    GRAMMAR.by_opcode.get(opcode as usize)?.as_ref().map(|entry| entry.instruction)
 }
 
 /// The instruction of that opcode, if the grammar has one, and its form, if it is plain.
 #[inline]
-pub(in crate::spirv) fn with_form(opcode: u16) -> Option<(&'static CoreInstruction, Option<Plain>)> {
-    GRAMMAR.by_opcode.get(opcode as usize).copied().flatten()
+pub(in crate::spirv) fn with_form(opcode: u16) -> Option<(&'static CoreInstruction, Option<&'static Plain>)> {
+    GRAMMAR.by_opcode.get(opcode as usize)?.as_ref().map(|entry| (entry.instruction, entry.form.as_ref()))
 }
 
 /// Every core instruction, by opcode.
 pub fn instructions() -> impl Iterator<Item = &'static CoreInstruction> {
-    GRAMMAR.by_opcode.iter().flatten().map(|(instruction, _)| *instruction)
+    GRAMMAR.by_opcode.iter().flatten().map(|entry| entry.instruction)
 }
 
 /// The instruction of that name without its `Op`, as `FAdd`.

@@ -361,7 +361,7 @@ impl Reader<'_> {
         self.at = offset + 1;
         self.end = offset + word_count as usize;
         self.current = Instruction { op: grammar.opcode, word_count, offset: offset as u32, result_type: 0, result: 0 };
-        if !form.is_some_and(|form| self.plain(&form)) {
+        if !form.is_some_and(|form| self.plain(form)) {
             grammar::walk(grammar, self)?;
         }
         if self.at < self.end {

@@ -181,7 +181,7 @@ impl<'m> Pass<'m> {
     }
 
     fn capability(&self, i: &Instruction) -> Checked {
-        if self.module.unmodeled {
+        if self.module.unmodeled || !declare::needs_capability(i.op) {
             return Ok(());
         }
         let needed = grammar::instruction(i.op as u16).map_or(&[][..], |g| g.capabilities);

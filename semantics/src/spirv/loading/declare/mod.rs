@@ -101,6 +101,8 @@ struct Traits {
     terminates: bool,
     /// [`is_modeled_in_body`].
     modeled: bool,
+    /// Whether it needs a capability.
+    needs: bool,
     /// Whether a version after 1.0 brought it.
     later: bool,
     /// Whether it stands within blocks, and nothing is asked of it but what is asked of all there.
@@ -110,7 +112,7 @@ struct Traits {
 /// By opcode, as far as the grammar has opcodes.
 static TRAITS: LazyLock<Vec<Traits>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for op in grammar::instructions().map(|i| i.opcode) {
+    for (op, capabilities) in grammar::instructions().map(|i| (i.opcode, i.capabilities)) {
         let anywhere = matches!(op, Op::Nop | Op::Line | Op::NoLine | Op::Undef | Op::ExtInst | Op::Variable);
         all.resize(all.len().max(op as usize + 1), Traits::default());
         all[op as usize] = Traits {
@@ -118,6 +120,7 @@ static TRAITS: LazyLock<Vec<Traits>> = LazyLock::new(|| {
             type_: is_type(op),
             terminates: is_terminator(op),
             modeled: is_modeled_in_body(op),
+            needs: !capabilities.is_empty(),
             later: version::is_later(op),
             ordinary: section(op).is_none() && !anywhere && !is_structure(op),
         };
@@ -127,6 +130,11 @@ static TRAITS: LazyLock<Vec<Traits>> = LazyLock::new(|| {
 
 fn traits(op: Op) -> Traits {
     TRAITS.get(op as usize).copied().unwrap_or_default()
+}
+
+/// Whether an instruction needs a capability that must be declared.
+pub(in crate::spirv) fn needs_capability(op: Op) -> bool {
+    traits(op).needs
 }
 
 struct Declare<'m> {
