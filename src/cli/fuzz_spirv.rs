@@ -72,8 +72,8 @@ pub(crate) struct FuzzSpirv {
     /// May be given several times
     #[arg(long, value_name = "FEATURE", conflicts_with = "of")]
     leave_out: Vec<Feature>,
-    /// With --through-wgsl: a command that must accept the WGSL too, where no vertex stage writes;
-    /// it is given a file, and ends with 0 if it does
+    /// With --through-wgsl: a command that must accept the WGSL too; it is given a file, and ends
+    /// with 0 if it does. Draws whose vertex stage writes, which WGSL's rules refuse, are left out
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
     /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments
