@@ -13,6 +13,8 @@ mod fragments;
 mod lines;
 #[path = "raster/planted.rs"]
 mod planted;
+#[path = "raster/within.rs"]
+mod within;
 #[path = "images/random.rs"]
 mod random;
 
