@@ -13,10 +13,10 @@ mod fragments;
 mod lines;
 #[path = "raster/planted.rs"]
 mod planted;
-#[path = "raster/within.rs"]
-mod within;
 #[path = "images/random.rs"]
 mod random;
+#[path = "raster/within.rs"]
+mod within;
 
 use smallstep_semantics::raster::{Doubt, Lane, Rules, Setup, State, Triangle};
 

@@ -325,6 +325,12 @@ impl Fragment {
         depth
     }
 
+    /// Whether it is of several triangles that have their vertices within bounds. Its definite
+    /// values are those of one of them, which a device need not have.
+    pub fn is_of_several(&self) -> bool {
+        self.within.is_some()
+    }
+
     /// The barycentric coordinates with perspective: BaryCoordKHR.
     pub fn barycentric(&self) -> [f64; 3] {
         let sum: f64 = self.e.iter().sum();

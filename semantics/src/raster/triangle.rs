@@ -447,6 +447,11 @@ impl Triangle {
         }
     }
 
+    /// Whether it is any of several that have their vertices within bounds ([`Setup::within`]).
+    pub fn is_one_of_several(&self) -> bool {
+        self.bounds.is_some()
+    }
+
     /// Whether it is a triangle, and neither a point nor a line.
     pub fn is_polygon(&self) -> bool {
         matches!(self.shape, Shape::Triangle)

@@ -222,8 +222,7 @@ fn bounds_of_a_few_units_leave_doubt_at_edges_alone() {
     let setup = Setup::within(&Rules::default(), &State::of_size(64, 64), bounds).expect("a valid state");
     let triangle = visible(&setup).expect("it is seen");
     let all = || (0..64).flat_map(|y| (0..64).map(move |x| (x, y)));
-    let [sure, doubtful] =
-        [Doubt::None, Doubt::SubPixel].map(|doubt| all().filter(|&(x, y)| triangle.lane(x, y).doubt == doubt).count());
+    let [sure, doubtful] = [Doubt::None, Doubt::SubPixel].map(|doubt| all().filter(|&(x, y)| triangle.lane(x, y).doubt == doubt).count());
     assert!(triangle.front_certain && sure > 4_000 && (50..80).contains(&doubtful), "{sure} sure, {doubtful} in doubt");
     let fragment = triangle.fragment(20, 20);
     for how in [Interpolation::Perspective, Interpolation::Linear] {
@@ -238,7 +237,8 @@ fn bounds_of_a_few_units_leave_doubt_at_edges_alone() {
 fn triangles_behind_the_eye_are_unknown_and_far_ones_are_nothing() {
     let state = State::of_size(SIDE, SIDE);
     let set_up = |z: [f64; 2], w: [f64; 2]| {
-        let vertex = |x: f64, y: f64| [Interval::point(x), Interval::point(y), Interval::between(z[0], z[1]), Interval::between(w[0], w[1])];
+        let vertex =
+            |x: f64, y: f64| [Interval::point(x), Interval::point(y), Interval::between(z[0], z[1]), Interval::between(w[0], w[1])];
         let bounds = [vertex(-1.0, -1.0), vertex(0.5, -1.0), vertex(-1.0, 0.5)];
         Setup::within(&Rules::default(), &state, bounds).expect("a valid state")
     };
