@@ -10,7 +10,7 @@ use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, S
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::execution::check::well_typed;
 use smallstep_semantics::wsl::execution::{Shared, Thread};
-use smallstep_semantics::wsl::group::Schedule;
+use smallstep_semantics::wsl::group::{Held, Schedule};
 use smallstep_semantics::wsl::memory::Memory;
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::specialization::Specialization;
@@ -238,4 +238,77 @@ fn both_stages_see_a_register_by_their_own_types() {
     assert_eq!(texel, [Some(2.0), Some(8.0), Some(5.0), Some(1.0)]);
     let wrong = smallstep_semantics::wsl::draw::resources(&program, Some(vertex), named(Stage::Fragment, "g")).expect_err("another space");
     assert_eq!(wrong.0, "`a` is device of uint and `b` is constant of uint, and both are in u0");
+}
+
+/// Draws at positions that a device may compute otherwise, with fragments that count themselves.
+const NEAR: &str = "
+    struct V { float4 at : SV_Position; float c : attribute(0); }
+    vertex V v(float2 p : attribute(1), uint i : SV_VertexID) {
+        V r;
+        r.at = float4(p.x * 0.9 + 0.013, p.y * 0.9 - 0.017, 0.3 * 0.7, 1.0 + 0.1 * 0.3);
+        r.c = p.x * 0.3;
+        return r;
+    }
+    struct C { float4 colour : SV_Target 0; }
+    fragment C f(float c : attribute(0), device atomic_uint[] count : register(u1)) {
+        C r;
+        uint old;
+        InterlockedAdd(&count[0], 1u, &old);
+        r.colour = float4(c, 1.0 - c, c * 0.5 + 0.25, 1.0);
+        return r;
+    }";
+
+fn near(text: &str, places: [[f32; 2]; 3], size: [u32; 2], profile: Profile) -> Ending {
+    let program = program(text);
+    let [vertex, fragment] = [Stage::Vertex, Stage::Fragment].map(|stage| entry_of(&program, stage, None).expect("there is one"));
+    let words = places.iter().flatten().map(|x| x.to_bits()).collect();
+    let attributes = vec![Attribute { number: 1, scalar: smallstep_semantics::wsl::types::Scalar::Float, words }];
+    let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes };
+    let mut resources = resources(&program, Some(vertex), fragment).expect("they fit");
+    for resource in &mut resources {
+        let Held::Buffer(buffer) = &mut resource.held else { panic!("it is a buffer") };
+        buffer.words = vec![7];
+    }
+    let draw = Draw { program: &program, text, vertices, fragment, size, depth: None, resources, specialization: Specialization::default() };
+    draw.run(&Settings { precision: Some(profile), ..Settings::default() })
+}
+
+#[test]
+fn a_draw_is_decided_where_positions_are_within_bounds() {
+    // No pixel's centre is near an edge.
+    for profile in [Profile::Wgsl, Profile::VulkanDefault] {
+        let shown = of(near(NEAR, [[-1.2, -1.1], [1.1, -1.15], [-1.1, 0.93]], [4, 4], profile));
+        let target = &shown.targets[0];
+        assert!(shown.moved && !shown.doubted && target.doubted.iter().all(|d| !d), "{profile}: {:?}", target.doubted);
+        let covered = target.texels.iter().filter(|texel| texel[3].only() == Some(1f32.to_bits())).count();
+        assert!(covered > 4 && shown.buffers[0][0].only() == Some(7 + covered as u32), "{profile}: {covered}, {:?}", shown.buffers);
+        for texel in target.texels.iter().filter(|texel| texel[3].only() == Some(1f32.to_bits())) {
+            let hull = texel[0].floats().hull().expect("it has bounds");
+            assert!(hull.low < hull.high && hull.high - hull.low < 1e-2, "{profile}: {hull:?}");
+        }
+    }
+    // The right edge goes along a column of centres, where x is a quarter of w: there, and nowhere
+    // else, is doubt, and in the buffer.
+    let column = (0.25 * 1.03 - 0.013) / 0.9;
+    let shown = of(near(NEAR, [[-1.3, -1.3], [column, -1.3], [column, 1.3]], [4, 4], Profile::Wgsl));
+    let doubted: Vec<bool> = (0..16).map(|pixel| shown.targets[0].doubted[pixel]).collect();
+    assert!(shown.moved && shown.doubted && (0..16).all(|pixel| doubted[pixel] == (pixel % 4 == 2)), "{doubted:?}");
+}
+
+#[test]
+fn a_draw_at_any_place_is_undecided_only_where_fragments_store() {
+    let anywhere = |text: &str| text.replace("p.x * 0.9 + 0.013", "1.0 / (p.y - p.y)");
+    let Ending::Other(Outcome::Unsupported(why)) = near(&anywhere(NEAR), [[0.0; 2]; 3], [4, 4], Profile::Wgsl) else {
+        panic!("it is not known where the triangle is")
+    };
+    assert!(why.contains("where fragments may store"), "{why}");
+    // Where vertices store, and fragments do not, all pixels are in doubt, and no buffer is.
+    let by_vertex = anywhere(NEAR)
+        .replace(", device atomic_uint[] count : register(u1)) {\n        C r;", ") {\n        C r;")
+        .replace("        uint old;\n        InterlockedAdd(&count[0], 1u, &old);\n", "")
+        .replace("uint i : SV_VertexID", "uint i : SV_VertexID, device uint[] seen : register(u1)")
+        .replace("        V r;\n", "        V r;\n        if (i == 0u) { seen[0] = 9u; }\n");
+    let shown = of(near(&by_vertex, [[0.0; 2]; 3], [4, 4], Profile::Wgsl));
+    assert!(shown.moved && !shown.doubted && shown.targets[0].doubted.iter().all(|&d| d));
+    assert_eq!(shown.buffers[0][0].only(), Some(9));
 }

@@ -420,7 +420,7 @@ impl Lanes for Opens {
         match bits {
             Some(bits) => {
                 let given = self.given(op, &bits);
-                if let (Given::Exactly(_), Some(_)) = (&given, self.precision)
+                if let (Given::Exactly(_) | Given::OneOf(_), Some(_)) = (&given, self.precision)
                     && let Some(word) = self.over_sets(op, &operands)
                 {
                     return word;

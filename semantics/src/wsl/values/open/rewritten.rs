@@ -21,6 +21,11 @@ use crate::wsl::types::Scalar;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+/// The most terms of which one is chosen whose lanes are looked at, and the most choices one in the
+/// other.
+const MAX_CASES: usize = 8;
+const MAX_CHOICES: u32 = 8;
+
 /// The run over sets, and the lanes of terms.
 #[derive(Clone, Debug)]
 pub(super) struct Rewriting {
@@ -120,8 +125,9 @@ impl Opens {
         Some(lane)
     }
 
-    /// The lane of a word; none if anything may come of arithmetic on it.
-    fn lane_of(&mut self, profile: Profile, word: Word) -> Option<Lane> {
+    /// The lane of a word; none if anything may come of arithmetic on it. So many choices, one in
+    /// the other, are looked into.
+    fn lane_of(&mut self, profile: Profile, word: Word, choices: u32) -> Option<Lane> {
         let id = match self.read(word) {
             Word::Bits(bits) => return Some(Lane::exact(f32::from_bits(bits))),
             Word::Address(_) => return None,
@@ -134,6 +140,10 @@ impl Opens {
         let is_leaf = match self.term(id) {
             Term::Leaf(values, of, _) => values.is_some() && *of == Scalar::Float,
             Term::Apply(op, _) => op.meaning == Meaning::Convert && op.of != Scalar::Float && op.to == Scalar::Float,
+            Term::Among(_, cases) if cases.len() <= MAX_CASES => {
+                let words: SmallVec<[Word; MAX_CASES]> = cases.iter().map(|case| case.1).collect();
+                return self.chosen_lane(profile, id, &words, choices.checked_sub(1)?);
+            }
             Term::Within(_) | Term::Among(..) => false,
         };
         if !is_leaf {
@@ -141,6 +151,22 @@ impl Opens {
         }
         let set = self.possible(Word::Open(id)).floats();
         self.leaf_of(profile, id, set)
+    }
+
+    /// The lane of a term that is one of these.
+    fn chosen_lane(&mut self, profile: Profile, id: OpenId, words: &[Word], choices: u32) -> Option<Lane> {
+        let mut all: Option<Lane> = None;
+        for &word in words {
+            let lane = self.lane_of(profile, word, choices)?;
+            let rewriting = self.rewriting.get_or_insert_with(|| Box::new(Rewriting::under(profile)));
+            all = Some(match all {
+                None => lane,
+                Some(so_far) => rewriting.sets.either(so_far, lane)?,
+            });
+        }
+        let (lane, rewriting) = (all?, self.rewriting.as_mut()?);
+        rewriting.lanes.insert(id, lane);
+        Some(lane)
     }
 
     /// An operation on floats where the profile lets a device rewrite it together with others; none
@@ -152,7 +178,7 @@ impl Opens {
         }
         let mut lanes: SmallVec<[Lane; 3]> = SmallVec::new();
         for &word in operands {
-            lanes.push(self.lane_of(profile, word)?);
+            lanes.push(self.lane_of(profile, word, MAX_CHOICES)?);
         }
         let rewriting = self.rewriting.get_or_insert_with(|| Box::new(Rewriting::under(profile)));
         let lane = rewriting.computed(op.meaning, &lanes)?;
