@@ -68,10 +68,9 @@ fn rewritten(random: &mut Random, expr: Expr) -> Expr {
     let of = |name, operands: Vec<Expr>| Of(name, operands);
     let Of(name, operands) = &expr else { return expr };
     match (*name, &operands[..], random.below(3)) {
-        ("lerp", [x, y, z], _) => of(
-            "+",
-            vec![of("*", vec![x.clone(), of("-", vec![Number(1.0), z.clone()])]), of("*", vec![y.clone(), z.clone()])],
-        ),
+        ("lerp", [x, y, z], _) => {
+            of("+", vec![of("*", vec![x.clone(), of("-", vec![Number(1.0), z.clone()])]), of("*", vec![y.clone(), z.clone()])])
+        }
         ("mad", [x, y, z], _) => of("+", vec![of("*", vec![x.clone(), y.clone()]), z.clone()]),
         (sum @ ("+" | "-"), [Of("+", ab), c], 0) => of("+", vec![ab[0].clone(), of(sum, vec![ab[1].clone(), c.clone()])]),
         ("+", [a, Of("-", bc)], 0) => of("-", vec![of("+", vec![a.clone(), bc[0].clone()]), bc[1].clone()]),

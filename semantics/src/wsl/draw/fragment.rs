@@ -2,7 +2,7 @@
 //! order, and quad after quad; each has four threads.
 
 use super::interface::{From, Interface};
-use super::target::{Attachments, Left, Presence};
+use super::target::{Attachments, Left, Plane, Presence};
 use super::threads::{Common, Engine, Start, Starts, limit};
 use super::vertex::{Row, arguments};
 use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
@@ -18,6 +18,7 @@ use crate::wsl::memory::Words;
 use crate::wsl::open::{Opens, Possible, Word};
 use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
+use rustc_hash::FxHashMap;
 
 /// A triangle over the whole screen, front-facing: the position of each vertex, and its place on
 /// the screen, 0 to 1 from the top left.
@@ -125,6 +126,7 @@ struct Running {
     at: [u32; 2],
     presences: [Option<Presence>; 4],
     depths: [Inexact; 4],
+    plane: Option<Plane>,
 }
 
 /// What reaches the attachments next.
@@ -165,6 +167,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
         let stores = Resource::of(draw.program, draw.fragment).map_or(true, |all| all.iter().any(Resource::is_writable));
         let in_order = settings.schedule == Schedule::InOrder;
         let (mut queue, mut number, first) = (Vec::new(), 0u32, self.first());
+        let mut planes: FxHashMap<[[u64; 4]; 3], Plane> = FxHashMap::default();
         for triangle in 0..Topology::List.triangles(count) * instances {
             self.engine.common().spend(1, first)?;
             let (instance, i) = (triangle / (count / 3), triangle % (count / 3));
@@ -190,10 +193,13 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
                     queue.push(Queued::Unknown);
                 }
                 Ok(Setup::Visible(triangle)) => {
+                    let definite = places.iter().flatten().all(|place| place.low == place.high);
+                    let count = planes.len() as Plane;
+                    let plane = definite.then(|| *planes.entry(places.map(|place| place.map(|c| c.low.to_bits()))).or_insert(count));
                     for place in triangle.places() {
                         self.engine.common().spend(1, first)?;
                         let Some(quad) = triangle.quad(place) else { continue };
-                        let Some(running) = self.begin(&triangle, &quad, corners, number) else { continue };
+                        let Some(running) = self.begin((&triangle, plane), &quad, corners, number) else { continue };
                         number += 1;
                         queue.push(Queued::Quad(Box::new(running)));
                         if in_order {
@@ -215,7 +221,13 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
     }
 
     /// The threads of a quad; none if no device has a fragment of it.
-    fn begin(&mut self, triangle: &Triangle, quad: &raster::Quad, corners: [&Row; 3], number: u32) -> Option<Running> {
+    fn begin(
+        &mut self,
+        (triangle, plane): (&Triangle, Option<Plane>),
+        quad: &raster::Quad,
+        corners: [&Row; 3],
+        number: u32,
+    ) -> Option<Running> {
         let (draw, rules, first) = (self.draw, &self.engine.common().settings.rules, self.first());
         let presences = quad.lanes.map(rules.helper);
         if presences.iter().all(Option::is_none) {
@@ -256,7 +268,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             threads.push(Start { number: thread, values, stage: InDraw { lane, helper, doubtful, exchange: None } });
         }
         let depths = fragments.map(|fragment| fragment.coordinate[2]);
-        Some(Running { threads: Starts { number: first.wrapping_add(number), threads }, at: [quad.x, quad.y], presences, depths })
+        Some(Running { threads: Starts { number: first.wrapping_add(number), threads }, at: [quad.x, quad.y], presences, depths, plane })
     }
 
     /// Runs what is queued, and has it reach the attachments in order.
@@ -296,6 +308,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             presence,
             coverage: self.interface.coverage.map(word),
             depth: (self.interface.depth.map(word), quad.depths[lane]),
+            plane: quad.plane,
             values: self.interface.targets.iter().map(|&(_, at)| [0, 1, 2, 3].map(|c| word(at + c))).collect(),
         };
         let pixel = [quad.at[0] + lane as u32 % 2, quad.at[1] + lane as u32 / 2];

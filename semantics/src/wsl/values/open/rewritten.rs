@@ -13,7 +13,7 @@
 //! that is here. What stands here for no operation is unbounded.
 
 use super::{Integers, OpenId, Opens, Possible, Term, Word};
-use crate::number::sets::{Exploration, Set, Sets, Truth};
+use crate::number::sets::{Exploration, Set, Sets, Span, Truth};
 use crate::number::{Arithmetic, Lane, Op as Number, Profile, Tuple, Why};
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::Op;
@@ -129,7 +129,7 @@ impl Opens {
     /// the other, are looked into.
     fn lane_of(&mut self, profile: Profile, word: Word, choices: u32) -> Option<Lane> {
         let id = match self.read(word) {
-            Word::Bits(bits) => return Some(Lane::exact(f32::from_bits(bits))),
+            Word::Bits(bits) => return self.lane_of_number(profile, f32::from_bits(bits)),
             Word::Address(_) => return None,
             Word::Open(id) => id,
         };
@@ -151,6 +151,17 @@ impl Opens {
         }
         let set = self.possible(Word::Open(id)).floats();
         self.leaf_of(profile, id, set)
+    }
+
+    /// The lane of a number by itself. A subnormal one may be taken for zero, each time that it is
+    /// read.
+    fn lane_of_number(&mut self, profile: Profile, value: f32) -> Option<Lane> {
+        if !value.is_subnormal() {
+            return Some(Lane::exact(value));
+        }
+        let set = Set::of(Span::between(0.0, value.into())).union(Set::ZERO);
+        let rewriting = self.rewriting.get_or_insert_with(|| Box::new(Rewriting::under(profile)));
+        rewriting.sets.any_of(value, set, Why::Subnormal).ok()
     }
 
     /// The lane of a term that is one of these.
