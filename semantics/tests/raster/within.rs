@@ -53,12 +53,12 @@ fn case(random: &mut Random, number: u64) -> Case {
     let deep = random.one_of(&[0.0, 0.0, 0.0, 0.7]);
     let centre = [0; 2].map(|_| float(random, -0.8, 0.8));
     let mut at = [0; 3].map(|_| centre.map(|c| c + float(random, -size, size)));
-    if number % 4 == 0 {
+    if number.is_multiple_of(4) {
         // Next to no area.
         let (t, off) = (float(random, -0.5, 1.5), random.one_of(&[0.0, 1e-6, 1e-3, 0.02]));
         at[2] = [0, 1].map(|c| at[0][c] + t * (at[1][c] - at[0][c]) + off * float(random, -1.0, 1.0));
     }
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         at = at.map(|p| p.map(|c| (c * 16.0).round() / 16.0));
     }
     let same = random.below(3) == 0;

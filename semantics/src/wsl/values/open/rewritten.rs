@@ -187,6 +187,9 @@ impl Opens {
         if op.of != Scalar::Float || !matches!(op.to, Scalar::Float | Scalar::Bool) || op.arity() != Some(operands.len()) {
             return None;
         }
+        if op.meaning == Meaning::Convert && op.to != Scalar::Bool {
+            return None;
+        }
         let mut lanes: SmallVec<[Lane; 3]> = SmallVec::new();
         for &word in operands {
             lanes.push(self.lane_of(profile, word, MAX_CHOICES)?);
