@@ -466,8 +466,8 @@ impl Triangle {
     }
 
     /// The barycentric coordinates of a pixel's centre among the three snapped vertices: exact, as
-    /// numerators over a denominator that is not zero. `None` for a triangle that was clipped, has no
-    /// area, or is known within bounds.
+    /// numerators over a denominator that is not zero. `None` for a triangle that was clipped, has
+    /// no area, or is known within bounds.
     pub fn barycentric(&self, x: i64, y: i64) -> Option<([i128; 3], i128)> {
         if self.planes.is_clipped() || self.area == 0 || !self.is_polygon() || self.bounds.is_some() {
             return None;

@@ -342,7 +342,7 @@ fn a_triangle_that_is_drawn_again_has_its_depths_again() {
         let of = |value: f32| target.texels.iter().filter(|texel| texel[0].only() == Some(value.to_bits())).count();
         (of(1.0), of(2.0), target.doubted.iter().filter(|d| **d).count())
     };
-    // The second passes where equal depths do, and only there; of all of that no device is in doubt.
+    // The second passes where equal depths do, and only there; no device is in doubt of that.
     let (first, second, doubted) = drawn("", Compare::LessOrEqual);
     assert!(first == 0 && second > 5 && doubted == 0, "{first}, {second}, {doubted}");
     let (first, second, doubted) = drawn("", Compare::Less);

@@ -133,10 +133,11 @@ impl Attachments {
         Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth, planes })
     }
 
-    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was written.
+    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was
+    /// written.
     ///
-    /// A triangle that is drawn again has the depths that it had before, whatever they are: what the
-    /// framebuffer holds changes nothing else (Vulkan, Invariance, Multi-Pass Algorithms).
+    /// A triangle that is drawn again has the depths that it had before, whatever they are: what
+    /// the framebuffer holds changes nothing else (Vulkan, Invariance, Multi-Pass Algorithms).
     pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
         let mut presence = left.presence;
         if x >= self.size[0] || y >= self.size[1] {
