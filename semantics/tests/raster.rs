@@ -15,6 +15,8 @@ mod lines;
 mod planted;
 #[path = "images/random.rs"]
 mod random;
+#[path = "raster/within.rs"]
+mod within;
 
 use smallstep_semantics::raster::{Doubt, Lane, Rules, Setup, State, Triangle};
 

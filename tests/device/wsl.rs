@@ -109,7 +109,8 @@ fn check_runs_wsl_programs_on_devices() {
     let quirks = Quirk::read_folder(&root.join("spec-tests/quirks-wsl")).expect("quirks");
     let (mut own, mut wrong) = (0, 0);
     for quirk in &quirks {
-        let is_own = quirk.is_of(&device);
+        // The same bug by another route has the name of this one and more.
+        let is_own = quirks.iter().any(|own| own.is_of(&device) && quirk.name.starts_with(&own.name));
         let (code, said) = check(&root.join("spec-tests/quirks-wsl").join(format!("{}.wsl", quirk.name)));
         let disagrees = code == Some(1);
         assert_eq!(disagrees, said.starts_with("disagree"), "{}: {said}", quirk.name);

@@ -8,6 +8,7 @@
 //! screen, up to a common factor.
 
 use super::bias::Slope;
+use super::within::Given;
 use super::{Rules, State};
 use crate::number::{Inexact, Interval};
 
@@ -121,6 +122,7 @@ impl Planes {
             p,
             unlimited: depth,
             front: true,
+            within: None,
             coordinate: [
                 Inexact::exact(p[0]),
                 Inexact::exact(p[1]),
@@ -217,6 +219,7 @@ impl Planes {
             precision,
             p,
             front,
+            within: None,
             unlimited: Inexact::exact(0.0),
             coordinate: [Inexact::exact(0.0); 4],
             point: None,
@@ -224,12 +227,7 @@ impl Planes {
         let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
         let depth = |z: f64| (rules.depth_range)(z, range[0], range[1]);
         let normalized = fragment.quotient(self.positions.map(|p| p[2]), w, |e, z| super::dot(e, z) / super::dot(e, w));
-        let ends = [normalized.allowed.low, normalized.allowed.high].map(|z| z * (range[1] - range[0]) + range[0]);
-        let mut allowed = Interval::between(ends[0], ends[1]);
-        if allowed.is_finite() {
-            allowed = allowed.widened(precision * allowed.magnitude().min(1.0)).of_f32();
-        }
-        let z = Inexact { value: depth(normalized.value), allowed };
+        let z = Inexact { value: depth(normalized.value), allowed: in_range(normalized.allowed, range, precision) };
         fragment.unlimited = z;
         let limits = Interval::between(range[0], range[1]);
         let z = if sure || state.depth_clamp { limited(z, limits) } else { z };
@@ -261,6 +259,17 @@ pub struct Fragment {
     pub coordinate: [Inexact; 4],
     /// PointCoord, of a point. Its attributes are those of its vertex.
     pub point: Option<[Inexact; 2]>,
+    /// What all triangles give that have their vertices within bounds, if it is known so.
+    within: Option<Box<Given>>,
+}
+
+/// What depths are in the depth range, with what arithmetic loses.
+fn in_range(normalized: Interval, range: [f64; 2], precision: f64) -> Interval {
+    let ends = [normalized.low, normalized.high].map(|z| z * (range[1] - range[0]) + range[0]);
+    match Interval::between(ends[0], ends[1]) {
+        depths if depths.is_finite() => depths.widened(precision * depths.magnitude().min(1.0)).of_f32(),
+        depths => depths,
+    }
 }
 
 /// A depth moved into a range.
@@ -270,6 +279,27 @@ fn limited(z: Inexact, limits: Interval) -> Inexact {
 }
 
 impl Fragment {
+    /// The same of every triangle that has its vertices within bounds: the definite values are
+    /// those of the triangle in the middle.
+    pub(super) fn within(mut self, state: &State, given: Given) -> Fragment {
+        let range = [f64::from(state.viewport.min_depth), f64::from(state.viewport.max_depth)];
+        let limits = Interval::between(range[0], range[1]);
+        let near = |of: Inexact, allowed: Interval| {
+            let value = if of.value.is_nan() { 0.0 } else { of.value };
+            Inexact { value, allowed: allowed.hull(Interval::point(value)) }
+        };
+        self.unlimited = near(self.unlimited, in_range(given.depth(), range, self.precision));
+        let held = limited(self.unlimited, limits);
+        self.coordinate[2] = match self.sure || state.depth_clamp {
+            true => held,
+            // Some of the triangles may cover the pixel.
+            false => Inexact { allowed: self.unlimited.allowed.hull(held.allowed), ..self.unlimited },
+        };
+        self.coordinate[3] = near(self.coordinate[3], given.reciprocal().of_f32());
+        self.within = Some(Box::new(given));
+        self
+    }
+
     /// The depth with what its triangle's bias adds. FragCoord may be read with or without: no
     /// clause says which.
     ///
@@ -295,6 +325,12 @@ impl Fragment {
         depth
     }
 
+    /// Whether it is of several triangles that have their vertices within bounds. Its definite
+    /// values are those of one of them, which a device need not have.
+    pub fn is_of_several(&self) -> bool {
+        self.within.is_some()
+    }
+
     /// The barycentric coordinates with perspective: BaryCoordKHR.
     pub fn barycentric(&self) -> [f64; 3] {
         let sum: f64 = self.e.iter().sum();
@@ -313,9 +349,13 @@ impl Fragment {
         if through_eye || f.iter().any(|x| !x.is_finite()) {
             return Inexact { value: (self.rules.linear)(self.e, self.w, f), allowed: Interval::ANY };
         }
-        let result = match how {
-            Interpolation::Perspective => self.quotient(f, [1.0; 3], |e, f| (self.rules.perspective)(e, self.w, f)),
-            _ => self.quotient(super::product(f, self.w), self.w, |e, _| (self.rules.linear)(e, self.w, f)),
+        let result = match (&self.within, how) {
+            (Some(given), Interpolation::Perspective) => {
+                Inexact { value: (self.rules.perspective)(self.e, self.w, f), allowed: given.perspective(f) }
+            }
+            (Some(given), _) => Inexact { value: (self.rules.linear)(self.e, self.w, f), allowed: given.linear(f) },
+            (None, Interpolation::Perspective) => self.quotient(f, [1.0; 3], |e, f| (self.rules.perspective)(e, self.w, f)),
+            (None, _) => self.quotient(super::product(f, self.w), self.w, |e, _| (self.rules.linear)(e, self.w, f)),
         };
         let mut allowed = result.allowed;
         if self.sure {

@@ -8,6 +8,7 @@
 //! | `state` | viewport, area, culling, precision |
 //! | `clip` | clipping a triangle against planes of clip space |
 //! | `triangle` | projection, snapping to sub-pixels, facing, coverage, quads; squares of points |
+//! | `within` | triangles whose vertices are known within bounds |
 //! | `line` | which pixels lines cover, by the three rules that devices draw them by |
 //! | `sample` | where the samples of a pixel are |
 //! | `fragment` | interpolation: perspective, linear, flat; FragCoord |
@@ -34,6 +35,11 @@
 //! its extremes over a square around p at the corners. To that comes what a device's arithmetic may
 //! lose, for which Vulkan gives no number ([`Precision::interpolation_bits`]).
 //!
+//! **Bounds.** Where a vertex stage computes a position with floats of which a profile leaves open
+//! what they are, a triangle is any of those that have their vertices within bounds. All of the
+//! above then holds for every one of them ([`Setup::within`]): ε is greater by what vertices may be
+//! moved, and what is interpolated is computed on intervals.
+//!
 //! Absent on purpose: wide lines, polygon modes other than fill, conservative rasterisation,
 //! shading of each sample, user clip distances, restarting strips.
 
@@ -48,6 +54,7 @@ mod sample;
 mod state;
 mod stencil;
 mod triangle;
+mod within;
 
 pub use assemble::Topology;
 pub use blend::{Blend, Equation, Factor, Operation};
@@ -58,6 +65,7 @@ pub use stencil::{StencilBuffer, StencilFace, StencilOp};
 pub use triangle::{Doubt, Lane, Quad, Setup, Triangle};
 
 use crate::image::Compare;
+use crate::number::Interval;
 
 /// The functions that definite values are computed by, each as the specification words it. A test
 /// plants its bugs here.
@@ -89,6 +97,20 @@ pub struct Rules {
     pub blend: fn(Operation, f64, f64) -> f64,
     /// A framebuffer coordinate, counted in sub-pixels, on the grid.
     pub snap: fn(f64) -> f64,
+    /// A coordinate by w, where both are known within bounds.
+    pub divide_bounds: fn(Interval, Interval) -> Interval,
+    /// Where a coordinate may be whose bounds are these, and on the grid those.
+    pub snap_bounds: fn(Interval, Interval) -> Interval,
+    /// How far from a number another one within bounds may be.
+    pub moved: fn(Interval, f64) -> f64,
+    /// How far away a device may have a corner that is known within bounds, by how far the corner
+    /// may be moved and how far away from there the device may have it.
+    pub apart: fn(f64, f64) -> f64,
+    /// Whether a triangle of that doubled area faces the same way wherever its corners are, by what
+    /// moving them may change of the area.
+    pub faces_surely: fn(f64, f64) -> bool,
+    /// Whether what is so far within a plane is within it or beyond it; `None` if it may be either.
+    pub within_plane: fn(Interval) -> Option<bool>,
     /// The centre of a pixel, counted in so many sub-pixels a pixel: Basic Polygon Rasterization.
     pub centre: fn(i64, i64) -> i64,
     /// What is added to the ends of a line in this direction for one side of its rectangle, in
@@ -136,6 +158,16 @@ impl Default for Rules {
             blend_factor: Factor::of,
             blend: Operation::of,
             snap: f64::round_ties_even,
+            divide_bounds: |x, w| within::over([x, w], |[x, w]| x / w),
+            snap_bounds: Interval::hull,
+            moved: |bounds, x| (bounds.high - x).max(x - bounds.low),
+            apart: |moved, error| moved + error,
+            faces_surely: |area, slack| area.abs() > slack,
+            within_plane: |distance| match (distance.low > 0.0, distance.high < 0.0) {
+                (true, false) => Some(true),
+                (false, true) => Some(false),
+                _ => None,
+            },
             centre: |pixel, one| pixel * one + one / 2,
             beside_line: |dx, dy| [-dy / dx.hypot(dy) / 2.0, dx / dx.hypot(dy) / 2.0],
             sample: sample::location,

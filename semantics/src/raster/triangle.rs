@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::clip::{self, Vertex};
 use super::fragment::{Fragment, Planes};
 use super::line::Segment;
+use super::within::{Bounds, Clipped};
 use super::{Cull, Rules, State, StateError, bias};
 use crate::image::Format;
 use crate::number::{Inexact, Interval};
@@ -110,6 +111,8 @@ pub struct Triangle {
     culling_doubt: bool,
     planes: Planes,
     shape: Shape,
+    /// Of one that is any of those within bounds: what is known of all of them.
+    bounds: Option<Box<Bounds>>,
 }
 
 /// What a triangle really is.
@@ -168,6 +171,7 @@ impl Setup {
             culling_doubt: is_outside,
             planes: Planes::point(wide),
             shape: Shape::Point(corner.at, size.into()),
+            bounds: None,
         })))
     }
 
@@ -226,6 +230,7 @@ impl Setup {
             culling_doubt: false,
             planes: Planes::line(wide, error),
             shape: Shape::Line(segment),
+            bounds: None,
         })))
     }
 
@@ -249,13 +254,80 @@ impl Setup {
         if error.is_nan() || error > MAX_ERROR {
             return Ok(Setup::Unknown);
         }
+        let one = f64::from(1 << state.precision.sub_pixel_bits);
+        let at = |i: usize| corners[i].at.map(|x| x as f64 / one);
+        let planes = if clipped { Planes::clipped(state, wide, error) } else { Planes::whole(state, wide, [at(0), at(1), at(2)], error) };
+        Ok(Setup::faced(rules, state, corners, planes, None))
+    }
+
+    /// Any of the triangles that have their vertices within bounds in clip space; those of
+    /// [`Setup::new`] if they have no other.
+    ///
+    /// What a pixel, a quad or a fragment is said to be, every one of these triangles has it on
+    /// every device; the definite answers are those of the triangle in the middle. Nothing is known
+    /// where one may be behind the eye or beyond the guard band.
+    ///
+    /// # Errors
+    /// For a state that is not valid.
+    pub fn within(rules: &Rules, state: &State, bounds: [[Interval; 4]; 3]) -> Result<Setup, StateError> {
+        state.check()?;
+        if bounds.iter().flatten().any(|c| !c.is_finite() || c.low > c.high) {
+            return Ok(Setup::Unknown);
+        }
+        if bounds.iter().flatten().all(|c| c.low == c.high && f64::from(c.low as f32) == c.low) {
+            return Setup::new(rules, state, bounds.map(|vertex| vertex.map(|c| c.low as f32)));
+        }
+        let cut = match Clipped::of(rules, state, &bounds, GUARD) {
+            Clipped::Away => return Ok(Setup::Nothing),
+            Clipped::Unknown => return Ok(Setup::Unknown),
+            Clipped::Cut(cut) => cut,
+        };
+        let one = f64::from(1 << state.precision.sub_pixel_bits);
+        let middle = bounds.map(|vertex| vertex.map(|c| c.low / 2.0 + c.high / 2.0));
+        let corners = middle.map(|position| corner(rules, state, &Vertex { position, scale: [0.0; 4] }).at);
+        let mut at = [[Interval::point(0.0); 2]; 3];
+        let (mut moved, mut error) = (0.0f64, 0.0f64);
+        let greatest = |c: usize| bounds.iter().map(|vertex| vertex[c].magnitude()).fold(0.0, f64::max);
+        let nearest = bounds.iter().map(|vertex| vertex[3].low).fold(f64::INFINITY, f64::min);
+        for (vertex, bounds) in bounds.iter().enumerate() {
+            for (axis, [extent, centre]) in state.viewport.axes().into_iter().enumerate() {
+                let (half, centre) = (f64::from(extent.abs()) / 2.0, f64::from(centre));
+                let normalized = (rules.divide_bounds)(bounds[axis], bounds[3]);
+                let place = [normalized.low, normalized.high].map(|x| (rules.viewport)(x, extent.into(), centre) * one);
+                let on_grid = place.map(rules.snap);
+                let [place, on_grid] = [place, on_grid].map(|[a, b]| Interval::between(a, b));
+                moved = moved.max((rules.moved)(on_grid, corners[vertex][axis] as f64) / one);
+                at[vertex][axis] = (rules.snap_bounds)(place, on_grid).times(1.0 / one).widened(f64::EPSILON * MAX_ERROR);
+                // What `corner` has for each of the triangles, and for those that are cut.
+                let scale = if cut.is_empty() { 0.0 } else { half * (greatest(axis) + GUARD * greatest(3)) / nearest };
+                let position = if cut.is_empty() { normalized.magnitude() } else { GUARD } * half + centre.abs();
+                error = error.max(1.0 / one + FLOAT_ERROR * (position + 2.0 * scale));
+            }
+        }
+        // Corners that are cut are snapped to the grid from another place.
+        let cut_elsewhere = if cut.is_empty() { 0.0 } else { 2.0 / one };
+        let apart = ((rules.apart)(moved, error) + cut_elsewhere) * (1.0 + FLOAT_ERROR);
+        if apart.is_nan() || apart > MAX_ERROR {
+            return Ok(Setup::Unknown);
+        }
+        let places = corners.map(|at| at.map(|x| x as f64 / one));
+        let planes = Planes::whole(state, middle, places, apart);
+        let corners = corners.into_iter().map(|at| Corner { at, error: apart }).collect();
+        Ok(Setup::faced(rules, state, corners, planes, Some(Box::new(Bounds::new(at, bounds, error, cut)))))
+    }
+
+    /// What is left of a triangle, by the way that it faces.
+    fn faced(rules: &Rules, state: &State, corners: SmallVec<[Corner; 9]>, planes: Planes, bounds: Option<Box<Bounds>>) -> Setup {
+        let error = corners.iter().map(|c| c.error).fold(0.0, f64::max);
         let at = |i: usize| corners[i % corners.len()].at.map(i128::from);
         let count = corners.len();
         let area: i128 = (1..count - 1).map(|i| doubled_area(at(0), at(i), at(i + 1))).sum();
         let one = f64::from(1 << state.precision.sub_pixel_bits);
         let moved = |i: usize| [0, 1].map(|c| (at(i + 2)[c] - at(i)[c]).unsigned_abs() as f64).iter().sum::<f64>();
         let slack = error * one * (0..count).map(moved).sum::<f64>() + 4.0 * count as f64 * (error * one).powi(2);
-        let front_certain = error == 0.0 || (area.unsigned_abs() as f64) > slack;
+        // What cutting leaves may be too small to say.
+        let may_be_cut = bounds.as_ref().is_some_and(|bounds| bounds.may_be_cut());
+        let front_certain = error == 0.0 || (rules.faces_surely)(area as f64, slack) && !may_be_cut;
         let front = (rules.front)(area, state.front);
         let drops = |front: bool| match state.cull {
             Cull::None => false,
@@ -266,11 +338,9 @@ impl Setup {
         let culled = drops(front);
         let culling_doubt = !front_certain && drops(front) != drops(!front);
         if area == 0 && error == 0.0 || culled && !culling_doubt {
-            return Ok(Setup::Nothing);
+            return Setup::Nothing;
         }
-        let at = |i: usize| corners[i].at.map(|x| x as f64 / one);
-        let planes = if clipped { Planes::clipped(state, wide, error) } else { Planes::whole(state, wide, [at(0), at(1), at(2)], error) };
-        Ok(Setup::Visible(Box::new(Triangle {
+        Setup::Visible(Box::new(Triangle {
             rules: *rules,
             state: *state,
             corners,
@@ -281,7 +351,8 @@ impl Setup {
             culling_doubt,
             planes,
             shape: Shape::Triangle,
-        })))
+            bounds,
+        }))
     }
 }
 
@@ -322,6 +393,15 @@ impl Triangle {
         if !in_view && !view_doubt {
             lane.doubt = Doubt::None;
         }
+        let may_be_seen = lane.covered || lane.doubt != Doubt::None;
+        if let Some(bounds) = self.bounds.as_ref().filter(|bounds| may_be_seen && bounds.may_be_cut()) {
+            let around = self.corners.iter().map(|c| c.error).fold(0.0, f64::max);
+            match bounds.within_planes(&self.rules, place, around) {
+                Some(true) => {}
+                Some(false) => return Lane::default(),
+                None => lane.doubt = Doubt::SubPixel,
+            }
+        }
         lane
     }
 
@@ -360,7 +440,16 @@ impl Triangle {
             return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);
         }
         let sure = self.state.samples == 1 && self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
-        self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front)
+        let fragment = self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front);
+        match &self.bounds {
+            None => fragment,
+            Some(bounds) => fragment.within(&self.state, bounds.given(&self.state, [x, y].map(|c| c as f64 + 0.5), sure)),
+        }
+    }
+
+    /// Whether it is any of several that have their vertices within bounds ([`Setup::within`]).
+    pub fn is_one_of_several(&self) -> bool {
+        self.bounds.is_some()
     }
 
     /// Whether it is a triangle, and neither a point nor a line.
@@ -372,14 +461,15 @@ impl Triangle {
     /// format; nothing if it adds nothing.
     pub fn depth_bias(&self, format: Format) -> Option<Inexact> {
         let bias = self.state.depth_bias.filter(|_| self.is_polygon())?;
-        Some(bias::offset(&self.rules, bias, self.planes.slope(&self.rules, &self.state), format))
+        let slope = self.planes.slope(&self.rules, &self.state).filter(|_| self.bounds.is_none());
+        Some(bias::offset(&self.rules, bias, slope, format))
     }
 
     /// The barycentric coordinates of a pixel's centre among the three snapped vertices: exact, as
-    /// numerators over a denominator that is not zero. `None` for a triangle that was clipped, or
-    /// has no area.
+    /// numerators over a denominator that is not zero. `None` for a triangle that was clipped, has
+    /// no area, or is known within bounds.
     pub fn barycentric(&self, x: i64, y: i64) -> Option<([i128; 3], i128)> {
-        if self.planes.is_clipped() || self.area == 0 || !self.is_polygon() {
+        if self.planes.is_clipped() || self.area == 0 || !self.is_polygon() || self.bounds.is_some() {
             return None;
         }
         let one = 1i64 << self.state.precision.sub_pixel_bits;

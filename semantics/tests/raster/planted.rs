@@ -1,11 +1,13 @@
 //! Bugs in the table of functions, each caught by a test of coverage,
 //! clipping, facing or interpolation.
 
+use smallstep_semantics::number::Interval;
 use smallstep_semantics::raster::{FrontFace, Rules, Topology};
 
 use crate::coverage::{clipped, faces, tiles};
 use crate::fragments::interpolated;
 use crate::lines::lines;
+use crate::within::contained;
 
 #[test]
 fn every_planted_bug_is_caught() {
@@ -61,5 +63,37 @@ fn planted_bugs_in_lines_are_caught() {
     ];
     for (name, bug) in bugs {
         assert!(lines(&bug, 300).is_err(), "not caught: {name}");
+    }
+}
+
+#[test]
+fn planted_bugs_in_bounds_are_caught() {
+    let right = Rules::default();
+    let bugs: [(&str, Rules); 12] = [
+        ("vertices are in the middle", Rules { moved: |_, _| 0.0, ..right }),
+        ("only the nearer end counts", Rules { moved: |of, x| (of.high - x).min(x - of.low), ..right }),
+        ("half as far", Rules { moved: |of, _| (of.high - of.low) / 4.0, ..right }),
+        ("the greater of both margins", Rules { apart: f64::max, ..right }),
+        ("no margin for devices", Rules { apart: |moved, _| moved, ..right }),
+        ("no margin for bounds", Rules { apart: |_, error| error, ..right }),
+        ("every area has a sign", Rules { faces_surely: |_, _| true, ..right }),
+        ("an area faces one way if it is not zero", Rules { faces_surely: |area, _| area != 0.0, ..right }),
+        ("within a plane if the middle is", Rules { within_plane: |d| Some(d.low + d.high > 0.0), ..right }),
+        ("within a plane if one may be", Rules { within_plane: |d| Some(d.high > 0.0), ..right }),
+        ("divided by the least w", Rules { divide_bounds: |x, w| Interval::between(x.low / w.low, x.high / w.low), ..right }),
+        (
+            "rounded inward to the grid",
+            Rules {
+                snap_bounds: |place, grid| {
+                    let [low, high] = [place.low.max(grid.low), place.high.min(grid.high)];
+                    Interval::between(low.min(high), high)
+                },
+                ..right
+            },
+        ),
+    ];
+    for (name, bug) in bugs {
+        let caught = contained(&bug, 30_000);
+        assert!(caught.is_err(), "not caught: {name}");
     }
 }

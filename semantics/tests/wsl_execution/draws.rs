@@ -3,6 +3,7 @@
 
 use smallstep_generate::wsl::bound::draws;
 use smallstep_generate::wsl::typed;
+use smallstep_semantics::image::Compare;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::wsl::choice::Strategy;
@@ -10,7 +11,7 @@ use smallstep_semantics::wsl::draw::{Attribute, Draw, Ending, Given, Settings, S
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::execution::check::well_typed;
 use smallstep_semantics::wsl::execution::{Shared, Thread};
-use smallstep_semantics::wsl::group::Schedule;
+use smallstep_semantics::wsl::group::{Held, Schedule};
 use smallstep_semantics::wsl::memory::Memory;
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::specialization::Specialization;
@@ -238,4 +239,117 @@ fn both_stages_see_a_register_by_their_own_types() {
     assert_eq!(texel, [Some(2.0), Some(8.0), Some(5.0), Some(1.0)]);
     let wrong = smallstep_semantics::wsl::draw::resources(&program, Some(vertex), named(Stage::Fragment, "g")).expect_err("another space");
     assert_eq!(wrong.0, "`a` is device of uint and `b` is constant of uint, and both are in u0");
+}
+
+/// Draws at positions that a device may compute otherwise, with fragments that count themselves.
+const NEAR: &str = "
+    struct V { float4 at : SV_Position; float c : attribute(0); }
+    vertex V v(float2 p : attribute(1), uint i : SV_VertexID) {
+        V r;
+        r.at = float4(p.x * 0.9 + 0.013, p.y * 0.9 - 0.017, 0.3 * 0.7, 1.0 + 0.1 * 0.3);
+        r.c = p.x * 0.3;
+        return r;
+    }
+    struct C { float4 colour : SV_Target 0; }
+    fragment C f(float c : attribute(0), device atomic_uint[] count : register(u1)) {
+        C r;
+        uint old;
+        InterlockedAdd(&count[0], 1u, &old);
+        r.colour = float4(c, 1.0 - c, c * 0.5 + 0.25, 1.0);
+        return r;
+    }";
+
+fn near(text: &str, places: [[f32; 2]; 3], size: [u32; 2], profile: Profile) -> Ending {
+    let program = program(text);
+    let [vertex, fragment] = [Stage::Vertex, Stage::Fragment].map(|stage| entry_of(&program, stage, None).expect("there is one"));
+    let words = places.iter().flatten().map(|x| x.to_bits()).collect();
+    let attributes = vec![Attribute { number: 1, scalar: smallstep_semantics::wsl::types::Scalar::Float, words }];
+    let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 1, attributes };
+    let mut resources = resources(&program, Some(vertex), fragment).expect("they fit");
+    for resource in &mut resources {
+        let Held::Buffer(buffer) = &mut resource.held else { panic!("it is a buffer") };
+        buffer.words = vec![7];
+    }
+    let draw =
+        Draw { program: &program, text, vertices, fragment, size, depth: None, resources, specialization: Specialization::default() };
+    draw.run(&Settings { precision: Some(profile), ..Settings::default() })
+}
+
+#[test]
+fn a_draw_is_decided_where_positions_are_within_bounds() {
+    // No pixel's centre is near an edge.
+    for profile in [Profile::Wgsl, Profile::VulkanDefault] {
+        let shown = of(near(NEAR, [[-1.2, -1.1], [1.1, -1.15], [-1.1, 0.93]], [4, 4], profile));
+        let target = &shown.targets[0];
+        assert!(shown.moved && !shown.doubted && target.doubted.iter().all(|d| !d), "{profile}: {:?}", target.doubted);
+        let covered = target.texels.iter().filter(|texel| texel[3].only() == Some(1f32.to_bits())).count();
+        assert!(covered > 4 && shown.buffers[0][0].only() == Some(7 + covered as u32), "{profile}: {covered}, {:?}", shown.buffers);
+        for texel in target.texels.iter().filter(|texel| texel[3].only() == Some(1f32.to_bits())) {
+            let hull = texel[0].floats().hull().expect("it has bounds");
+            assert!(hull.low < hull.high && hull.high - hull.low < 1e-2, "{profile}: {hull:?}");
+        }
+    }
+    // The right edge goes along a column of centres, where x is a quarter of w: there, and nowhere
+    // else, is doubt, and in the buffer.
+    let column = (0.25 * 1.03 - 0.013) / 0.9;
+    let shown = of(near(NEAR, [[-1.3, -1.3], [column, -1.3], [column, 1.3]], [4, 4], Profile::Wgsl));
+    let doubted: Vec<bool> = (0..16).map(|pixel| shown.targets[0].doubted[pixel]).collect();
+    assert!(shown.moved && shown.doubted && (0..16).all(|pixel| doubted[pixel] == (pixel % 4 == 2)), "{doubted:?}");
+}
+
+#[test]
+fn a_draw_at_any_place_is_undecided_only_where_fragments_store() {
+    let anywhere = |text: &str| text.replace("p.x * 0.9 + 0.013", "1.0 / (p.y - p.y)");
+    let Ending::Other(Outcome::Unsupported(why)) = near(&anywhere(NEAR), [[0.0; 2]; 3], [4, 4], Profile::Wgsl) else {
+        panic!("it is not known where the triangle is")
+    };
+    assert!(why.contains("where fragments may store"), "{why}");
+    // Where vertices store, and fragments do not, all pixels are in doubt, and no buffer is.
+    let by_vertex = anywhere(NEAR)
+        .replace(", device atomic_uint[] count : register(u1)) {\n        C r;", ") {\n        C r;")
+        .replace("        uint old;\n        InterlockedAdd(&count[0], 1u, &old);\n", "")
+        .replace("uint i : SV_VertexID", "uint i : SV_VertexID, device uint[] seen : register(u1)")
+        .replace("        V r;\n", "        V r;\n        if (i == 0u) { seen[0] = 9u; }\n");
+    let shown = of(near(&by_vertex, [[0.0; 2]; 3], [4, 4], Profile::Wgsl));
+    assert!(shown.moved && !shown.doubted && shown.targets[0].doubted.iter().all(|&d| d));
+    assert_eq!(shown.buffers[0][0].only(), Some(9));
+}
+
+#[test]
+fn a_triangle_that_is_drawn_again_has_its_depths_again() {
+    let text = "
+        struct V { float4 at : SV_Position; nointerpolation uint c : attribute(0); }
+        vertex V v(float3 p : attribute(1), uint i : SV_InstanceID) {
+            V r;
+            r.at = float4(p, 1.0);
+            if (i == 1u) { OTHER }
+            r.c = i + 1u;
+            return r;
+        }
+        fragment float4 f(nointerpolation uint c : attribute(0)) : SV_Target 0 { return float4(float(c), 0.0, 0.0, 0.0); }";
+    let drawn = |other: &str, compare: Compare| {
+        let text = text.replace("OTHER", other);
+        let program = program(&text);
+        let [vertex, fragment] = [Stage::Vertex, Stage::Fragment].map(|stage| entry_of(&program, stage, None).expect("there is one"));
+        let words = [-1.1f32, -1.2, 0.1, 1.3, -1.1, 0.7, -1.15, 1.4, 0.3].map(f32::to_bits).to_vec();
+        let attributes = vec![Attribute { number: 1, scalar: smallstep_semantics::wsl::types::Scalar::Float, words }];
+        let vertices = Vertices::Shaded { entry: vertex, count: 3, instances: 2, attributes };
+        let (resources, specialization) = (Vec::new(), Specialization::default());
+        let draw =
+            Draw { program: &program, text: &text, vertices, fragment, size: [4, 4], depth: Some(compare), resources, specialization };
+        let shown = of(draw.run(&Settings::default()));
+        let target = &shown.targets[0];
+        let of = |value: f32| target.texels.iter().filter(|texel| texel[0].only() == Some(value.to_bits())).count();
+        (of(1.0), of(2.0), target.doubted.iter().filter(|d| **d).count())
+    };
+    // The second passes where equal depths do, and only there; no device is in doubt of that.
+    let (first, second, doubted) = drawn("", Compare::LessOrEqual);
+    assert!(first == 0 && second > 5 && doubted == 0, "{first}, {second}, {doubted}");
+    let (first, second, doubted) = drawn("", Compare::Less);
+    assert!(first > 5 && second == 0 && doubted == 0, "{first}, {second}, {doubted}");
+    // Another triangle in the same plane may be rounded otherwise, and one before it passes.
+    let (.., doubted) = drawn("r.at = float4(r.at.x * 2.0, r.at.y * 2.0, r.at.z * 2.0, 2.0);", Compare::LessOrEqual);
+    assert!(doubted > 5, "{doubted}");
+    let (first, second, doubted) = drawn("r.at.z -= 0.5;", Compare::Less);
+    assert!(first == 0 && second > 5 && doubted == 0, "{first}, {second}, {doubted}");
 }

@@ -10,6 +10,7 @@ mod preservation;
 #[path = "../common/random.rs"]
 mod random;
 mod relation;
+mod rewritten;
 mod textures;
 mod unspecified;
 

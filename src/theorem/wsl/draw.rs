@@ -301,7 +301,7 @@ impl Judge<'_> {
         };
         // Whether a fragment is there is unspecified where its coverage is.
         let covers = |item: &Item| matches!(item.semantic, Some((Semantic::Builtin(BuiltinSemantic::Coverage), _)));
-        let may_differ = self.on_device || shown.unspecified && self.draw.fragment.outputs.iter().any(covers);
+        let may_differ = self.on_device || shown.moved || shown.unspecified && self.draw.fragment.outputs.iter().any(covers);
         for target in &shown.targets {
             let Some((_, words)) = seen.targets.iter().find(|(location, _)| *location == target.number) else {
                 return Err(format!("target {} is not shown", target.number).as_str().into());
@@ -343,8 +343,8 @@ impl Judge<'_> {
             _ => return Err("there are other depths than the source has".into()),
         }
         let bytes = |set, binding| seen.buffers.iter().find(|b| (b.set, b.binding) == (set, binding)).map(|b| b.bytes.as_slice());
-        if self.on_device && shown.doubted {
-            // A fragment that a device may not have stores in them.
+        if (self.on_device || shown.moved) && shown.doubted {
+            // A fragment that may not be there stores in them.
             compared.lanes.undecided += seen.buffers.iter().map(|b| b.bytes.len() as u64 / 4).sum::<u64>();
             return Ok(compared);
         }

@@ -6,7 +6,7 @@ use super::rewriting::{self, Bound, Polynomial, Polynomials};
 use super::rules::{self, Operand, Truth};
 use super::{Cause, Set};
 use crate::number::apply;
-use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Tuple, Why};
+use crate::number::{Arithmetic, Expected, Instruction, Lane, Lanes, Op, Profile, Trust, Tuple, Why};
 use crate::outcome::Outcome;
 use rspirv::spirv;
 use smallvec::SmallVec;
@@ -396,6 +396,24 @@ impl Sets {
             self.give(result, Passed { set, polynomial: None, moved: None }, instruction, args)?;
         }
         Ok(())
+    }
+
+    /// A float that is one of two, by something that the run does not know; none if it has no
+    /// bound.
+    pub(crate) fn either(&mut self, x: Lane, y: Lane) -> Option<Lane> {
+        if let (Some(a), Some(b)) = (x.trust.grid, y.trust.grid)
+            && x.bits == y.bits
+            && let Some(grid) = a.either(b)
+        {
+            let zero_sign = x.trust.zero_sign && y.trust.zero_sign;
+            return Some(Lane { trust: Trust { grid: Some(grid), zero_sign, ..x.trust }, ..x });
+        }
+        let Passed { set, polynomial, moved } = passing::chosen(self.passable(x), self.passable(y), None);
+        if !set.is_bounded() {
+            return None;
+        }
+        let cell = self.new_cell(Content::Float(Box::new(Float { set, polynomial, moved, cause: None }))).ok()?;
+        Some(Lane { trust: Trust { cell: Some(cell), ..x.trust.in_doubt(Why::Control) }, ..x })
     }
 
     /// Whether [`Sets::simple`] computes such an operation.

@@ -179,7 +179,7 @@ fn below(x: Passed, y: Passed, bound: Bound) -> Option<bool> {
 }
 
 /// x where that is certain, y where the opposite is.
-fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
+pub(super) fn chosen(x: Passed, y: Passed, is_x: Option<bool>) -> Passed {
     match is_x {
         Some(true) => x,
         Some(false) => y,

@@ -121,7 +121,7 @@ impl Draw<'_> {
             texels: t.texels.iter().map(|texel| texel.map(definite)).collect(),
             doubted: t.doubted.clone(),
         };
-        let Machine { memory, common: Common { opens, apart, fuel, .. }, unspecified, .. } = engine;
+        let Machine { memory, common: Common { opens, apart, moved, fuel, .. }, unspecified, .. } = engine;
         Ok(Ending::Shown(Box::new(Shown {
             targets: attachments.targets.iter().map(target).collect(),
             depth: attachments.depths().map(|depths| depths.into_iter().map(|d| d.0).collect()),
@@ -129,6 +129,7 @@ impl Draw<'_> {
             races: Vec::new(),
             apart,
             doubted: memory.doubted,
+            moved,
             unspecified: unspecified || opens.met(),
             complete: true,
             ways: 1,

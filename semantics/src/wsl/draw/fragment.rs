@@ -2,7 +2,7 @@
 //! order, and quad after quad; each has four threads.
 
 use super::interface::{From, Interface};
-use super::target::{Attachments, Left, Presence};
+use super::target::{Attachments, Left, Plane, Presence};
 use super::threads::{Common, Engine, Start, Starts, limit};
 use super::vertex::{Row, arguments};
 use super::{Draw, Ending, MAX_PIXELS, MAX_THREADS, Vertices};
@@ -15,9 +15,10 @@ use crate::wsl::environment::Semantic;
 use crate::wsl::execution::{InDraw, Shared};
 use crate::wsl::group::{Resource, Schedule, bound};
 use crate::wsl::memory::Words;
-use crate::wsl::open::{Opens, Word};
+use crate::wsl::open::{Opens, Possible, Word};
 use crate::wsl::syntax::{BuiltinSemantic, Qualifier};
 use crate::wsl::types::Scalar;
+use rustc_hash::FxHashMap;
 
 /// A triangle over the whole screen, front-facing: the position of each vertex, and its place on
 /// the screen, 0 to 1 from the top left.
@@ -78,7 +79,7 @@ fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 
         return corners[0];
     }
     let allowed = |values: [f32; 3]| fragment.interpolate(values, how).allowed;
-    let floats = match corners.map(|word| opens.read(word).definite()) {
+    let floats = match corners.map(|word| opens.possible(word).only()) {
         [Some(a), Some(b), Some(c)] => [a, b, c].map(f32::from_bits),
         _ => {
             let sets = corners.map(|word| opens.possible(word).floats());
@@ -87,13 +88,35 @@ fn interpolated(opens: &mut Opens, fragment: &raster::Fragment, corners: [Word; 
             // An average is the least and the greatest at the ends.
             let all = (0..8).map(|k| allowed([a[k & 1], b[k >> 1 & 1], c[k >> 2]]));
             let hull = all.reduce(Interval::hull).unwrap_or(Interval::ANY);
-            return opens.within(Set::of_f32(hull));
+            return opens.by_itself(Set::of_f32(hull));
         }
     };
     match opens.precision {
-        None => Word::Bits(fragment.definite(floats, how).to_bits()),
-        Some(_) => opens.within(Set::of_f32(allowed(floats))),
+        None if !fragment.is_of_several() => Word::Bits(fragment.definite(floats, how).to_bits()),
+        _ => opens.by_itself(Set::of_f32(allowed(floats))),
     }
+}
+
+/// Where a vertex may be, in the space of [`d_clip`]'s results, by what the coordinates of its
+/// position may be.
+fn placed(clip: fn([f32; 4]) -> [f32; 4], position: [Possible; 4]) -> [Interval; 4] {
+    let ends = |possible: &Possible| {
+        let set = possible.floats();
+        let hull = set.hull().filter(|_| set.is_bounded() && !set.has_nan())?;
+        Some([hull.low as f32, hull.high as f32])
+    };
+    let [Some(x), Some(y), Some(z), Some(w)] = position.each_ref().map(ends) else { return [Interval::ANY; 4] };
+    let corner = |k: usize| clip([x[k & 1], y[k >> 1 & 1], z[k >> 2 & 1], w[k >> 3]]).map(f64::from);
+    let mut placed = corner(0).map(Interval::point);
+    for k in 1..16 {
+        placed.iter_mut().zip(corner(k)).for_each(|(all, at)| *all = all.hull(Interval::point(at)));
+    }
+    if [z, w].iter().any(|[low, high]| low != high) {
+        // The depth is a sum, which a device may round to either side and write in another way.
+        let terms = [z, w].iter().flatten().map(|end| f64::from(end.abs())).fold(0.0, f64::max);
+        placed[2] = placed[2].widened(terms * 8.0 * f64::from(f32::EPSILON));
+    }
+    placed
 }
 
 /// A quad whose threads run, and what they are for.
@@ -103,6 +126,7 @@ struct Running {
     at: [u32; 2],
     presences: [Option<Presence>; 4],
     depths: [Inexact; 4],
+    plane: Option<Plane>,
 }
 
 /// What reaches the attachments next.
@@ -140,32 +164,42 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             Vertices::Screen(_) => (3, 1),
             Vertices::Shaded { count, instances, .. } => (*count as usize, *instances as usize),
         };
+        let stores = Resource::of(draw.program, draw.fragment).map_or(true, |all| all.iter().any(Resource::is_writable));
         let in_order = settings.schedule == Schedule::InOrder;
         let (mut queue, mut number, first) = (Vec::new(), 0u32, self.first());
+        let mut planes: FxHashMap<[[u64; 4]; 3], Plane> = FxHashMap::default();
         for triangle in 0..Topology::List.triangles(count) * instances {
             self.engine.common().spend(1, first)?;
             let (instance, i) = (triangle / (count / 3), triangle % (count / 3));
             let corners = (rules.raster.assemble)(Topology::List, i).map(|corner| &self.rows[instance * count + corner]);
-            let Common { opens, fired, .. } = self.engine.common();
-            let definite = |word: Word| opens.possible(word).only().map_or(f32::NAN, f32::from_bits);
-            let positions = corners.map(|row| (rules.clip)(row.position.map(definite)));
+            let Common { opens, fired, moved, .. } = self.engine.common();
+            let places = corners.map(|row| placed(rules.clip, row.position.map(|word| opens.possible(word))));
             fired.insert(Rule::WslDClip);
-            match Setup::new(&rules.raster, &state, positions) {
+            let setup = Setup::within(&rules.raster, &state, places);
+            *moved |= match &setup {
+                Ok(Setup::Unknown) => places.iter().flatten().any(|place| place.low != place.high),
+                Ok(Setup::Visible(triangle)) => triangle.is_one_of_several(),
+                _ => false,
+            };
+            match setup {
                 Err(error) => return Err(Ending::Other(Outcome::Unsupported(error.to_string()))),
                 Ok(Setup::Nothing) => {}
                 Ok(Setup::Unknown) => {
-                    if draw.resources.iter().any(Resource::is_writable) {
-                        let what = "a triangle of which it is not known where it is, where shaders may store in buffers";
+                    if stores {
+                        let what = "a triangle of which it is not known where it is, where fragments may store in buffers";
                         return Err(Ending::Other(Outcome::Unsupported(what.into())));
                     }
                     self.engine.common().spend(u64::from(draw.size[0]) * u64::from(draw.size[1]), first)?;
                     queue.push(Queued::Unknown);
                 }
                 Ok(Setup::Visible(triangle)) => {
+                    let definite = places.iter().flatten().all(|place| place.low == place.high);
+                    let count = planes.len() as Plane;
+                    let plane = definite.then(|| *planes.entry(places.map(|place| place.map(|c| c.low.to_bits()))).or_insert(count));
                     for place in triangle.places() {
                         self.engine.common().spend(1, first)?;
                         let Some(quad) = triangle.quad(place) else { continue };
-                        let Some(running) = self.begin(&triangle, &quad, corners, number) else { continue };
+                        let Some(running) = self.begin((&triangle, plane), &quad, corners, number) else { continue };
                         number += 1;
                         queue.push(Queued::Quad(Box::new(running)));
                         if in_order {
@@ -187,7 +221,13 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
     }
 
     /// The threads of a quad; none if no device has a fragment of it.
-    fn begin(&mut self, triangle: &Triangle, quad: &raster::Quad, corners: [&Row; 3], number: u32) -> Option<Running> {
+    fn begin(
+        &mut self,
+        (triangle, plane): (&Triangle, Option<Plane>),
+        quad: &raster::Quad,
+        corners: [&Row; 3],
+        number: u32,
+    ) -> Option<Running> {
         let (draw, rules, first) = (self.draw, &self.engine.common().settings.rules, self.first());
         let presences = quad.lanes.map(rules.helper);
         if presences.iter().all(Option::is_none) {
@@ -228,7 +268,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             threads.push(Start { number: thread, values, stage: InDraw { lane, helper, doubtful, exchange: None } });
         }
         let depths = fragments.map(|fragment| fragment.coordinate[2]);
-        Some(Running { threads: Starts { number: first.wrapping_add(number), threads }, at: [quad.x, quad.y], presences, depths })
+        Some(Running { threads: Starts { number: first.wrapping_add(number), threads }, at: [quad.x, quad.y], presences, depths, plane })
     }
 
     /// Runs what is queued, and has it reach the attachments in order.
@@ -268,6 +308,7 @@ impl<'a, E: Engine<'a>> Fragments<'_, '_, E> {
             presence,
             coverage: self.interface.coverage.map(word),
             depth: (self.interface.depth.map(word), quad.depths[lane]),
+            plane: quad.plane,
             values: self.interface.targets.iter().map(|&(_, at)| [0, 1, 2, 3].map(|c| word(at + c))).collect(),
         };
         let pixel = [quad.at[0] + lane as u32 % 2, quad.at[1] + lane as u32 / 2];

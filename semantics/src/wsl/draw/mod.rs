@@ -262,6 +262,9 @@ pub struct Shown {
     /// Whether a fragment that a device may or may not have stores in a buffer, so that the buffers
     /// are in doubt.
     pub doubted: bool,
+    /// Whether a triangle may be in one place or in another, because a vertex's position is not
+    /// known to the bit. Then pixels and buffers in doubt are not known at all.
+    pub moved: bool,
     /// Whether something unspecified was met.
     pub unspecified: bool,
     /// Whether every way was followed.
@@ -472,7 +475,7 @@ impl<'p> Draw<'p> {
 
 impl Way<'_> {
     fn shown(&self, buffers: usize) -> Shown {
-        let World { memory, common: Common { opens, apart, .. }, .. } = &self.world;
+        let World { memory, common: Common { opens, apart, moved, .. }, .. } = &self.world;
         let words = |k: usize| memory.object(ObjectId(k as u32)).words.iter().map(|&w| opens.possible(w)).collect();
         let target = |t: &Texels| Target {
             number: t.number,
@@ -486,6 +489,7 @@ impl Way<'_> {
             races: self.races.clone(),
             apart: apart.clone(),
             doubted: memory.doubted,
+            moved: *moved,
             unspecified: opens.met(),
             complete: false,
             ways: 1,
@@ -522,6 +526,7 @@ impl Shown {
             }
         }
         self.doubted |= other.doubted;
+        self.moved |= other.moved;
         self.unspecified |= other.unspecified;
         self.ways += 1;
         self.steps += other.steps;

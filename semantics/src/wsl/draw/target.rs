@@ -99,7 +99,12 @@ pub(super) struct Attachments {
     size: [u32; 2],
     pub(super) targets: Vec<Texels>,
     pub(super) depth: Option<(DepthBuffer, Compare)>,
+    /// By pixel, the plane that its depth is of, if that is certain.
+    planes: Vec<Option<Plane>>,
 }
+
+/// The number of a triangle among those of one draw that differ in the positions of their vertices.
+pub(super) type Plane = u32;
 
 /// What a thread leaves for the attachments.
 pub(super) struct Left {
@@ -108,6 +113,8 @@ pub(super) struct Left {
     pub(super) coverage: Option<Word>,
     /// The word of SV_Depth, if there is one, and the interpolated depth.
     pub(super) depth: (Option<Word>, Inexact),
+    /// The plane that the interpolated depth is of, if its triangle is known to the bit.
+    pub(super) plane: Option<Plane>,
     /// By target.
     pub(super) values: Vec<[Word; 4]>,
 }
@@ -122,11 +129,15 @@ impl Attachments {
             Some(compare) => Some((DepthBuffer::new(Format::D32Sfloat, size[0], size[1], 1.0)?, compare)),
         };
         let empty = |&(number, _): &(u32, usize)| Texels { number, texels: vec![[Word::Bits(0); 4]; pixels], doubted: vec![false; pixels] };
-        Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth })
+        let planes = if depth.is_some() { vec![None; pixels] } else { Vec::new() };
+        Some(Attachments { size, targets: targets.iter().map(empty).collect(), depth, planes })
     }
 
-    /// A fragment reaches the attachments: whether its coverage kept it, and
-    /// whether it was written.
+    /// A fragment reaches the attachments: whether its coverage kept it, and whether it was
+    /// written.
+    ///
+    /// A triangle that is drawn again has the depths that it had before, whatever they are: what
+    /// the framebuffer holds changes nothing else (Vulkan, Invariance, Multi-Pass Algorithms).
     pub(super) fn merge(&mut self, rules: &Rules, opens: &Opens, [x, y]: [u32; 2], left: Left) -> (bool, bool) {
         let mut presence = left.presence;
         if x >= self.size[0] || y >= self.size[1] {
@@ -145,19 +156,31 @@ impl Attachments {
                 None => return (false, false),
             }
         }
+        let pixel = y as usize * self.size[0] as usize + x as usize;
         if let Some((buffer, compare)) = &mut self.depth {
             let written = left.depth.0.map(|word| depth_of(&opens.possible(word)));
+            let plane = left.plane.filter(|_| written.is_none());
             let depth = (rules.depth)(written, left.depth.1);
-            let passed = match presence {
-                Presence::Elsewhere => buffer.test_absent([x, y], depth, *compare, true),
-                _ => buffer.test([x, y], depth, *compare, true, presence == Presence::Sure),
+            let held = &mut self.planes[pixel];
+            let passed = if plane.is_some() && *held == plane {
+                Passed { passed: compare.holds(0.0, 0.0), certain: true }
+            } else {
+                let passed = match presence {
+                    Presence::Elsewhere => buffer.test_absent([x, y], depth, *compare, true),
+                    _ => buffer.test([x, y], depth, *compare, true, presence == Presence::Sure),
+                };
+                match (passed, presence) {
+                    (Passed { passed: false, certain: true }, _) => {}
+                    (Passed { certain: true, .. }, Presence::Sure) => *held = plane,
+                    _ => *held = None,
+                }
+                passed
             };
             match presence.after(passed) {
                 Some(after) => presence = after,
                 None => return (true, false),
             }
         }
-        let pixel = y as usize * self.size[0] as usize + x as usize;
         for (target, value) in self.targets.iter_mut().zip(left.values) {
             (rules.target)(target, pixel, value, presence);
         }
@@ -166,6 +189,7 @@ impl Attachments {
 
     /// A device may have any fragment of a triangle of which nothing is known.
     pub(super) fn doubt_all(&mut self) {
+        self.planes.fill(None);
         for target in &mut self.targets {
             target.doubted.iter_mut().for_each(|d| *d = true);
         }

@@ -95,13 +95,15 @@ pub struct Common<'a> {
     pub(super) fuel: u64,
     /// The operations over quads that not all threads of a quad came to.
     pub apart: Vec<Apart>,
+    /// Whether a triangle may be in one place or in another.
+    pub(super) moved: bool,
     /// Where a step was last made.
     last: Span,
 }
 
 impl<'a> Common<'a> {
     pub(super) fn new(text: &'a str, settings: &'a Settings, opens: Opens, fuel: u64) -> Common<'a> {
-        Common { text, settings, opens, fired: Fired::default(), fuel, apart: Vec::new(), last: Span::default() }
+        Common { text, settings, opens, fired: Fired::default(), fuel, apart: Vec::new(), moved: false, last: Span::default() }
     }
 
     /// Takes the cost of something from the fuel.

@@ -24,6 +24,9 @@ impl Opens {
         if op.of != Scalar::Float {
             return None;
         }
+        if let Some(word) = self.rewritten(op, operands) {
+            return Some(word);
+        }
         let parts: SmallVec<[Possible; 3]> = operands.iter().map(|&w| self.possible(w)).collect();
         let bounded = parts.iter().any(|p| matches!(p, Possible::Floats(_)));
         let sets: SmallVec<[Set; 3]> = parts.iter().map(Possible::floats).collect();

@@ -15,6 +15,7 @@
 //! | `linear` | sums of multiples of terms: equal ones are one term, and differences are known |
 //! | `canonical` | operations that are others: `a > b` is `b < a`, `a >= b` is `!(a < b)` |
 //! | `floats` | operations on floats within sets |
+//! | `rewritten` | the same where a profile lets a device rewrite operations together |
 //! | `narrowed` | what decisions say of the terms below |
 //! | `ways` | the ways that a run may go |
 
@@ -24,6 +25,7 @@ mod integers;
 mod linear;
 mod narrowed;
 mod possible;
+mod rewritten;
 mod transfer;
 mod ways;
 
@@ -123,6 +125,8 @@ pub struct Opens {
     excluded: FxHashMap<OpenId, SmallVec<[u32; 4]>>,
     /// What comparisons that were decided left of a term.
     narrowed: FxHashMap<OpenId, narrowed::Narrowed>,
+    /// What computed terms may come out as where they may be rewritten together.
+    rewriting: Option<Box<rewritten::Rewriting>>,
     /// What was decided, in order.
     decisions: Vec<OpenId>,
     choices: FxHashMap<u32, u64>,
@@ -153,6 +157,7 @@ impl Opens {
             decided: FxHashMap::default(),
             excluded: FxHashMap::default(),
             narrowed: FxHashMap::default(),
+            rewriting: None,
             decisions: Vec::new(),
             choices: FxHashMap::default(),
             met: false,
@@ -415,7 +420,7 @@ impl Lanes for Opens {
         match bits {
             Some(bits) => {
                 let given = self.given(op, &bits);
-                if let (Given::Exactly(_), Some(_)) = (&given, self.precision)
+                if let (Given::Exactly(_) | Given::OneOf(_), Some(_)) = (&given, self.precision)
                     && let Some(word) = self.over_sets(op, &operands)
                 {
                     return word;
@@ -489,7 +494,7 @@ impl Unspecified for Opens {
     }
 
     fn within(&mut self, set: Set) -> Word {
-        Opens::within(self, set)
+        self.by_itself(set)
     }
 
     fn takes_formula(&self, definite: bool) -> bool {

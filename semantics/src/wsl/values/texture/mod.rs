@@ -242,7 +242,7 @@ impl Texture {
         match (opens.read(word), opens.precision) {
             (Word::Bits(bits), Some(_)) if fraction => {
                 let code = pack(numeric, width, bits).best;
-                opens.within(Set::of_f32(unpack_allowed(numeric, width, code).of_f32()))
+                opens.by_itself(Set::of_f32(unpack_allowed(numeric, width, code).of_f32()))
             }
             (word, _) => word,
         }
