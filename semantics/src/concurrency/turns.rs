@@ -40,6 +40,12 @@ pub trait Threads<W: ?Sized = ()> {
     fn settle(&mut self, thread: u32, _watch: &mut W) -> Turn {
         self.state(thread)
     }
+    /// What threads of a part of its group do together, of which this thread, which cannot step any
+    /// more, is one: a part that meets by itself, although others of the group can step. Gives those
+    /// that go on by that, of whom each can step then or has ended.
+    fn meet_in_part(&mut self, _thread: u32, _watch: &mut W) -> Vec<u32> {
+        Vec::new()
+    }
     /// What the threads of a group do together, of which none can step and some wait. Those that go
     /// on can step afterwards, be it only to wait again or to end; or some have ended, or the run
     /// is over. Otherwise they wait for ever.
@@ -131,8 +137,9 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
                 if on.is_empty() && threads.turns().groups.get(&group) == Some(&(0, waiting)) {
                     break;
                 }
-                settle(threads, &on, watch);
+                let halted = settle(threads, &on, watch);
                 released.extend(on);
+                released.extend(parts(threads, halted, watch));
             }
             _ => break,
         }
@@ -140,13 +147,45 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
     released
 }
 
-fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch: &mut W) {
+/// What threads do outside of their turns. Gives those that cannot step then.
+fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch: &mut W) -> Vec<u32> {
+    let mut halted = Vec::new();
     for &thread in on {
         if !threads.is_over() {
             let state = threads.settle(thread, watch);
-            note(threads, thread, state);
+            halted.extend(note(threads, thread, state).map(|_| thread));
         }
     }
+    halted
+}
+
+/// The parts of these threads, which cannot step any more, meet as often as they do. Gives the
+/// threads that went on by that.
+fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32>, watch: &mut W) -> Vec<u32> {
+    let mut released = Vec::new();
+    while let Some(thread) = halted.pop()
+        && !threads.is_over()
+    {
+        let on = threads.meet_in_part(thread, watch);
+        let mut able = Vec::new();
+        for &thread in &on {
+            let (state, group) = (threads.state(thread), threads.topology().agent(thread).workgroup);
+            let turns = threads.turns();
+            if let Some((ready, live)) = turns.groups.get_mut(&group) {
+                *ready += u32::from(matches!(state, Turn::Ready(_)));
+                *live -= u32::from(state == Turn::Ended);
+            }
+            if matches!(state, Turn::Ready(_)) {
+                turns.ready.insert(thread);
+                able.push(thread);
+            }
+        }
+        // Those of the part that have ended meanwhile may have been waited for.
+        halted.extend(on.iter().find(|thread| !able.contains(thread)));
+        halted.extend(settle(threads, &able, watch));
+        released.extend(on);
+    }
+    released
 }
 
 /// Groups begin while there is room.
@@ -163,7 +202,8 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
             }
         }
         let on = count(threads, group);
-        settle(threads, &on, watch);
+        let halted = settle(threads, &on, watch);
+        parts(threads, halted, watch);
         meetings(threads, group, watch);
     }
 }
@@ -172,7 +212,10 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
 /// went on by these.
 pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, watch: &mut W) -> Vec<u32> {
     let state = threads.act(thread, watch);
-    note(threads, thread, state).map_or(Vec::new(), |group| meetings(threads, group, watch))
+    let Some(group) = note(threads, thread, state) else { return Vec::new() };
+    let mut released = parts(threads, vec![thread], watch);
+    released.extend(meetings(threads, group, watch));
+    released
 }
 
 /// All threads take turns as a schedule says.
