@@ -21,7 +21,11 @@ const fn exhibit(ub: Ub, size: u32, body: &'static str, says: &'static str) -> E
 }
 
 /// The undefined behaviours that no program shows, each with its reason.
-const WITHOUT: &[(Ub, &str)] = &[(Ub::VertexOutOfBounds, "of draws: tests/spirv_draw")];
+const WITHOUT: &[(Ub, &str)] = &[
+    (Ub::VertexOutOfBounds, "of draws: tests/spirv_draw"),
+    (Ub::NonUniformOperand, "the lockstep machine has no subgroups: tests/spirv_subgroups"),
+    (Ub::ClusterSize, "the lockstep machine has no subgroups: tests/spirv_subgroups"),
+];
 
 const DECORATIONS: &str = "OpDecorate %wide ArrayStride 4 OpDecorate %lowb Block OpDecorate %highb Block OpMemberDecorate %lowb 0 Offset 0
     OpMemberDecorate %highb 0 Offset 4 OpDecorate %low DescriptorSet 0 OpDecorate %low Binding 1 OpDecorate %low Aliased

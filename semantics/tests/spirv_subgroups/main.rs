@@ -1,6 +1,7 @@
 //! Subgroups by the relation: every group instruction against a second evaluation that follows the
 //! lanes one by one, which invocations execute one together, sizes, and floats in any order.
 
+mod bugs;
 mod checks;
 mod seen;
 mod together;

@@ -52,6 +52,7 @@ impl Side {
                 samplers: &input.samplers,
                 push_constants: &input.push_constants,
                 robustness: settings.robustness,
+                subgroup_size: settings.subgroup_size,
                 ..Resources::default()
             },
             limits: Limits { invocations: 1 << 20, memory: 1 << 30, ..Limits::of_fuel(fuel) },

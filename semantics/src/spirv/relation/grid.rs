@@ -93,10 +93,7 @@ pub fn report(
     sink: &mut dyn Sink,
 ) -> Result<Report, LoadError> {
     if dispatch.resources.subgroup_size.is_none() && uses_subgroups(module) {
-        return sizes::over_sizes(module, dispatch, |dispatch, is_first| {
-            let sink: &mut dyn Sink = if is_first { &mut *sink } else { &mut () };
-            report(module, dispatch, schedule, relation, keep_going, sink)
-        });
+        return sizes::over_sizes(module, dispatch, |dispatch| report(module, dispatch, schedule, relation, keep_going, sink));
     }
     let mut grid = match Grid::new(module, dispatch, relation)? {
         Ok(grid) => grid,

@@ -10,18 +10,18 @@ use crate::spirv::error::LoadError;
 use crate::spirv::module::Module;
 
 /// Runs a dispatch with several sizes of subgroups. Shown is what the first shows; what another one
-/// shows otherwise is doubtful. The first to run is told apart.
+/// shows otherwise is doubtful.
 ///
 /// Errors as `run`.
 pub(super) fn over_sizes(
     module: &Module,
     dispatch: &Dispatch<'_>,
-    mut run: impl FnMut(&Dispatch<'_>, bool) -> Result<Report, LoadError>,
+    mut run: impl FnMut(&Dispatch<'_>) -> Result<Report, LoadError>,
 ) -> Result<Report, LoadError> {
     let mut shown: Option<(u32, Report)> = None;
     for size in sizes_of(module) {
         let resources = Resources { subgroup_size: Some(size), ..dispatch.resources };
-        let report = run(&Dispatch { resources, ..dispatch.clone() }, shown.is_none())?;
+        let report = run(&Dispatch { resources, ..dispatch.clone() })?;
         let Some((first_size, first)) = &mut shown else {
             shown = Some((size, report));
             continue;

@@ -482,7 +482,12 @@ fn combined<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<N
             if starts(at) {
                 first = at;
             }
-            let before = if first == at { &identity } else { &sums[at - 1] };
+            let before = match (first == at, op) {
+                // An infinity would make it doubtful.
+                (true, Op::GroupNonUniformFMin | Op::GroupNonUniformFMax) => &member.operands[0],
+                (true, _) => &identity,
+                (false, _) => &sums[at - 1],
+            };
             sums.push(computed(env, config, Some(operation), [shape, shape], [before, &member.operands[0]]));
         }
         sums
