@@ -177,6 +177,9 @@ registry! {
         Contraction "spirv/contraction" "Fma, and products and sums without NoContraction" "SPIR-V §3.2.20, Decoration NoContraction; Vulkan, Precision: Fma may be fused or not" "Fma is fused, all else is not; where the two differ the lane is in doubt";
         LdexpUnderflow "spirv/ldexp-underflow" "Ldexp with an exponent below -126 (-14, -1022)" "GLSL.std.450, Ldexp: the result may be flushed to zero" "kept; the lane is in doubt";
         Scheduling "spirv/scheduling" "the order in which invocations make their steps" "Vulkan, Shader Execution: the relative order is undefined" "round-robin by default; random with a seed, or every order of a small program";
+        SubgroupSize "spirv/subgroup-size" "the size of subgroups, and which invocations are one" "Vulkan, VkPhysicalDeviceSubgroupProperties; Built-In Variables, SubgroupSize" "`--subgroup-size N`; local invocation indices in order; without a size a run with each of several, and what they show differently is in doubt";
+        Reconvergence "spirv/reconvergence" "which invocations execute a group instruction together" "SPIR-V §2.2.5, Dynamic Instance and Uniform Control Flow; SPV_KHR_subgroup_uniform_control_flow" "those that followed one path, and after a merge block those of a subgroup that entered its construct together; elsewhere what depends on it is in doubt";
+        ReductionOrder "spirv/reduction-order" "the order in which OpGroupNonUniformFAdd and OpGroupNonUniformFMul combine values" "SPIR-V §3.3.24, OpGroupNonUniformFAdd: the method used to perform the group operation on the contributed values is implementation defined" "by ascending invocations; where another order gives another float, the lane is in doubt";
         Filtering "spirv/filtering" "weights of linear filters, levels, fine or coarse derivatives" "Vulkan, Texel Filtering; SPIR-V §3.3.16, OpDPdx" "one definite value; compared as sets";
     }
 }

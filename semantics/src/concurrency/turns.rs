@@ -40,9 +40,13 @@ pub trait Threads<W: ?Sized = ()> {
     fn settle(&mut self, thread: u32, _watch: &mut W) -> Turn {
         self.state(thread)
     }
-    /// What threads of a part of its group do together, of which this thread, which cannot step any
-    /// more, is one: a part that meets by itself, although others of the group can step. Gives those
-    /// that go on by that, of whom each can step then or has ended.
+    /// The part of its group that a thread is in: it meets by itself, although others of the group
+    /// can step.
+    fn part(&self, thread: u32) -> Range<u32> {
+        thread..thread + 1
+    }
+    /// What the threads of a part do together, of which this one is one that cannot step any more,
+    /// if none of them can. Gives those that go on by that, of whom each can step then or has ended.
     fn meet_in_part(&mut self, _thread: u32, _watch: &mut W) -> Vec<u32> {
         Vec::new()
     }
@@ -122,7 +126,7 @@ fn note<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: 
 }
 
 /// A group meets as often as none of its threads can step, and has ended when all have. Gives the
-/// threads that went on by that.
+/// threads of a group of which some went on by that.
 fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watch: &mut W) -> Vec<u32> {
     let mut released = Vec::new();
     while !threads.is_over() {
@@ -138,7 +142,7 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
                     break;
                 }
                 let halted = settle(threads, &on, watch);
-                released.extend(on);
+                released.extend(members(threads.topology(), group));
                 released.extend(parts(threads, halted, watch));
             }
             _ => break,
@@ -160,7 +164,7 @@ fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch:
 }
 
 /// The parts of these threads, which cannot step any more, meet as often as they do. Gives the
-/// threads that went on by that.
+/// threads of those that met.
 fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32>, watch: &mut W) -> Vec<u32> {
     let mut released = Vec::new();
     while let Some(thread) = halted.pop()
@@ -183,7 +187,9 @@ fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32
         // Those of the part that have ended meanwhile may have been waited for.
         halted.extend(on.iter().find(|thread| !able.contains(thread)));
         halted.extend(settle(threads, &able, watch));
-        released.extend(on);
+        if !on.is_empty() {
+            released.extend(threads.part(thread));
+        }
     }
     released
 }
@@ -202,14 +208,18 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
             }
         }
         let on = count(threads, group);
-        let halted = settle(threads, &on, watch);
+        settle(threads, &on, watch);
+        // Some may wait from the beginning.
+        let waits = |thread: &u32| threads.state(*thread) == Turn::Waiting;
+        let halted = members(threads.topology(), group).filter(waits).collect();
         parts(threads, halted, watch);
         meetings(threads, group, watch);
     }
 }
 
-/// A turn of a thread that can step, and the meetings that follow from it. Gives the threads that
-/// went on by these.
+/// A turn of a thread that can step, and the meetings that follow from it. Gives the threads of
+/// the groups and parts that met: what one of them does from then on comes after what each of them
+/// has done, be it only that it waits or has ended.
 pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, watch: &mut W) -> Vec<u32> {
     let state = threads.act(thread, watch);
     let Some(group) = note(threads, thread, state) else { return Vec::new() };

@@ -539,6 +539,10 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
         self.state(number)
     }
 
+    fn part(&self, number: u32) -> std::ops::Range<u32> {
+        self.topology.instance(number, Scope::Subgroup)
+    }
+
     fn meet_in_part(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Vec<u32> {
         self.meet_in_subgroup(number, sink)
     }
