@@ -196,9 +196,21 @@ fn keys(command: Command, language: Language) -> &'static [&'static str] {
         Command::Reject => &["literal"],
         Command::Step => &["literal", "pixel", "output", "strategy", "seed", "fuel", "theorem"],
         Command::Translate => &["literal", "constants", "profile"],
-        Command::Run => {
-            &["literal", "pixel", "output", "fuel", "engine", "constants", "profile", "buffer", "groups", "words", "robustness", "schedule", "subgroup"]
-        }
+        Command::Run => &[
+            "literal",
+            "pixel",
+            "output",
+            "fuel",
+            "engine",
+            "constants",
+            "profile",
+            "buffer",
+            "groups",
+            "words",
+            "robustness",
+            "schedule",
+            "subgroup",
+        ],
         Command::Agree => &["literal", "pixel", "output", "engines", "fuel", "theorem", "size", "constants", "profile"],
         Command::Call => &["literal", "strategy", "fuel", "ways"],
         Command::Uniform => &["mode", "literal", "mended"],

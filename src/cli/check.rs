@@ -267,8 +267,16 @@ impl Check {
                 let program = read.as_ref().ok();
                 let written_in = |language: Language| program.filter(|program| program.language == language).map(Program::text);
                 if let Some(text) = written_in(Language::Amber) {
-                    let by_now =
-                        || amber::check(&self.script, self.reading.environment(), (self.fuel, self.subgroup_size), &name, text, checker.devices_mut().collect());
+                    let by_now = || {
+                        amber::check(
+                            &self.script,
+                            self.reading.environment(),
+                            (self.fuel, self.subgroup_size),
+                            &name,
+                            text,
+                            checker.devices_mut().collect(),
+                        )
+                    };
                     let checked = ahead.take(place).unwrap_or_else(by_now);
                     let word = checked.word();
                     all.count(word, Lanes::default(), None);
@@ -438,8 +446,14 @@ impl Ahead {
             let read = input::bytes(&files[place]).ok().and_then(|bytes| check.reading.read(&name, &bytes).ok());
             if let Some(program) = read.filter(|program| program.language == Language::Amber) {
                 // Whoever waited has gone only with the whole command.
-                let _ =
-                    sender.send(amber::check(&check.script, check.reading.environment(), (check.fuel, check.subgroup_size), &name, program.text(), Vec::new()));
+                let _ = sender.send(amber::check(
+                    &check.script,
+                    check.reading.environment(),
+                    (check.fuel, check.subgroup_size),
+                    &name,
+                    program.text(),
+                    Vec::new(),
+                ));
             }
         }
     }

@@ -121,7 +121,8 @@ impl Source {
 
 impl ComputeArgs {
     /// All of them, by their names.
-    pub(super) const OPTIONS: &[&str] = &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "subgroup-size", "lenient"];
+    pub(super) const OPTIONS: &[&str] =
+        &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "subgroup-size", "lenient"];
 
     /// The option that only compute modules have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {

@@ -73,8 +73,8 @@ impl Subgroups {
         Some(self.max_size).filter(|&size| size == self.min_size && size > 0)
     }
 
-    /// Whether it has the group instructions of a capability of SPIR-V from GroupNonUniform (61) on:
-    /// they are numbered as the flags are.
+    /// Whether it has the group instructions of a capability of SPIR-V, from GroupNonUniform (61)
+    /// on: they are numbered as the flags are.
     pub fn has(self, capability: u32) -> bool {
         capability.checked_sub(61).is_some_and(|bit| bit < 8 && self.operations & 1 << bit != 0)
     }

@@ -46,7 +46,8 @@ pub trait Threads<W: ?Sized = ()> {
         thread..thread + 1
     }
     /// What the threads of a part do together, of which this one is one that cannot step any more,
-    /// if none of them can. Gives those that go on by that, of whom each can step then or has ended.
+    /// if none of them can. Gives those that go on by that; each of them can step then or has
+    /// ended.
     fn meet_in_part(&mut self, _thread: u32, _watch: &mut W) -> Vec<u32> {
         Vec::new()
     }

@@ -32,7 +32,10 @@ fn operands_that_vulkan_forbids_are_refused() {
         ("%r = OpGroupNonUniformQuadSwap %uint %c3 %v %c3", "is 3; it is 0, 1 or 2"),
         ("%r = OpGroupNonUniformShuffle %uint %c3 %v %f0", "it must be an integer without sign"),
         ("%r = OpGroupNonUniformShuffle %float %c3 %v %v", "it must be"),
-        ("%w = OpCompositeConstruct %u4 %v %v %v %v %r = OpGroupNonUniformBallotBitCount %uint %c3 ClusteredReduce %w", "it is Reduce, InclusiveScan or ExclusiveScan"),
+        (
+            "%w = OpCompositeConstruct %u4 %v %v %v %v %r = OpGroupNonUniformBallotBitCount %uint %c3 ClusteredReduce %w",
+            "it is Reduce, InclusiveScan or ExclusiveScan",
+        ),
     ] {
         let refusal = refusal(body);
         assert!(refusal.contains(says), "{body}\n{refusal}");

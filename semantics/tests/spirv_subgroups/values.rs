@@ -50,7 +50,9 @@ fn ballot(lanes: &Lanes) -> u32 {
 macro_rules! scans {
     ($op:literal, $identity:expr, $combine:expr) => {
         [
-            case($op, concat!("%r = ", $op, " %uint %c3 Reduce %a"), |lanes, _| Some(actives(lanes).fold($identity, |x, (_, y)| $combine(x, y)))),
+            case($op, concat!("%r = ", $op, " %uint %c3 Reduce %a"), |lanes, _| {
+                Some(actives(lanes).fold($identity, |x, (_, y)| $combine(x, y)))
+            }),
             case($op, concat!("%r = ", $op, " %uint %c3 InclusiveScan %a"), |lanes, own| {
                 Some(actives(lanes).filter(|&(lane, _)| lane <= own).fold($identity, |x, (_, y)| $combine(x, y)))
             }),
@@ -74,10 +76,14 @@ macro_rules! signed {
             case($op, concat!("%s = OpBitcast %int %a %t = ", $op, " %int %c3 ExclusiveScan %s %r = OpBitcast %uint %t"), |lanes, own| {
                 Some(actives(lanes).filter(|&(lane, _)| lane < own).fold($identity, |x: i32, (_, y)| $combine(x, y as i32)) as u32)
             }),
-            case($op, concat!("%s = OpBitcast %int %a %t = ", $op, " %int %c3 ClusteredReduce %s %c4 %r = OpBitcast %uint %t"), |lanes, own| {
-                let near = actives(lanes).filter(|&(lane, _)| lane / 4 == own / 4);
-                Some(near.fold($identity, |x: i32, (_, y)| $combine(x, y as i32)) as u32)
-            }),
+            case(
+                $op,
+                concat!("%s = OpBitcast %int %a %t = ", $op, " %int %c3 ClusteredReduce %s %c4 %r = OpBitcast %uint %t"),
+                |lanes, own| {
+                    let near = actives(lanes).filter(|&(lane, _)| lane / 4 == own / 4);
+                    Some(near.fold($identity, |x: i32, (_, y)| $combine(x, y as i32)) as u32)
+                },
+            ),
         ]
     };
 }
@@ -87,9 +93,11 @@ macro_rules! floats {
     ($op:literal, $identity:expr, $combine:expr, $values:literal) => {
         [
             small(
-                case($op, concat!("%s = OpConvertUToF %float %a %r0 = ", $op, " %float %c3 Reduce %s %r = OpBitcast %uint %r0"), |lanes, _| {
-                    Some(actives(lanes).fold($identity, |x: f32, (_, y)| $combine(x, y as f32)).to_bits())
-                }),
+                case(
+                    $op,
+                    concat!("%s = OpConvertUToF %float %a %r0 = ", $op, " %float %c3 Reduce %s %r = OpBitcast %uint %r0"),
+                    |lanes, _| Some(actives(lanes).fold($identity, |x: f32, (_, y)| $combine(x, y as f32)).to_bits()),
+                ),
                 $values,
             ),
             small(
@@ -152,7 +160,10 @@ pub(super) fn cases() -> Vec<Case> {
             }),
             2,
         ),
-        Case { same: true, ..case("OpGroupNonUniformBroadcast", "%r = OpGroupNonUniformBroadcast %uint %c3 %a %c2", |lanes, _| at(lanes, 2)) },
+        Case {
+            same: true,
+            ..case("OpGroupNonUniformBroadcast", "%r = OpGroupNonUniformBroadcast %uint %c3 %a %c2", |lanes, _| at(lanes, 2))
+        },
         case("OpGroupNonUniformBroadcastFirst", "%r = OpGroupNonUniformBroadcastFirst %uint %c3 %a", first),
         case("OpGroupNonUniformBallot", odd!("%w = OpGroupNonUniformBallot %u4 %c3 %h %r = OpCompositeExtract %uint %w 0"), |lanes, _| {
             Some(ballot(lanes))
@@ -166,7 +177,9 @@ pub(super) fn cases() -> Vec<Case> {
             below: 20,
             ..case(
                 "OpGroupNonUniformBallotBitExtract",
-                odd!("%w = OpGroupNonUniformBallot %u4 %c3 %h %q = OpGroupNonUniformBallotBitExtract %bool %c3 %w %b %r = OpSelect %uint %q %c1 %c0"),
+                odd!(
+                    "%w = OpGroupNonUniformBallot %u4 %c3 %h %q = OpGroupNonUniformBallotBitExtract %bool %c3 %w %b %r = OpSelect %uint %q %c1 %c0"
+                ),
                 |lanes, own| (b(lanes, own) < lanes.len()).then(|| ballot(lanes) >> b(lanes, own) & 1),
             )
         },
@@ -196,7 +209,9 @@ pub(super) fn cases() -> Vec<Case> {
             |lanes, _| actives(lanes).rfind(|(_, a)| a & 1 == 1).map(|(lane, _)| lane as u32),
         ),
         case("OpGroupNonUniformShuffle", "%r = OpGroupNonUniformShuffle %uint %c3 %a %b", |lanes, own| at(lanes, b(lanes, own))),
-        case("OpGroupNonUniformShuffleXor", "%r = OpGroupNonUniformShuffleXor %uint %c3 %a %b", |lanes, own| at(lanes, own ^ b(lanes, own))),
+        case("OpGroupNonUniformShuffleXor", "%r = OpGroupNonUniformShuffleXor %uint %c3 %a %b", |lanes, own| {
+            at(lanes, own ^ b(lanes, own))
+        }),
         Case {
             below: 4,
             ..case("OpGroupNonUniformShuffleUp", "%r = OpGroupNonUniformShuffleUp %uint %c3 %a %b", |lanes, own| {
@@ -209,7 +224,9 @@ pub(super) fn cases() -> Vec<Case> {
                 at(lanes, own + b(lanes, own))
             })
         },
-        case("OpGroupNonUniformQuadBroadcast", "%r = OpGroupNonUniformQuadBroadcast %uint %c3 %a %c1", |lanes, own| at(lanes, own / 4 * 4 + 1)),
+        case("OpGroupNonUniformQuadBroadcast", "%r = OpGroupNonUniformQuadBroadcast %uint %c3 %a %c1", |lanes, own| {
+            at(lanes, own / 4 * 4 + 1)
+        }),
         case("OpGroupNonUniformQuadSwap", "%r = OpGroupNonUniformQuadSwap %uint %c3 %a %c0", |lanes, own| {
             at(lanes, [1, 0, 3, 2][own % 4] + own / 4 * 4)
         }),
@@ -239,8 +256,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The module of a case: each invocation has %a, %b and whether it is active in the buffer, one after
-/// the other, and puts %r in the place of %a.
+/// The module of a case: each invocation has %a, %b and whether it is active in the buffer, one
+/// after the other, and puts %r in the place of %a.
 pub(super) fn module_of(case: &Case, invocations: u32) -> Module {
     let body = format!(
         "{OWN} %ib = OpIAdd %uint %i %a0 %pb = OpAccessChain %pword %buf %c0 %ib %b = OpLoad %uint %pb
@@ -260,7 +277,7 @@ pub(super) fn drawn(case: &Case, invocations: usize, size: usize, random: &mut R
     let same = word() % case.below;
     let odd = word() % 4;
     let mut lanes: Vec<Option<[u32; 2]>> = Vec::new();
-    let mut words = vec![vec![], vec![], vec![]];
+    let mut words = [vec![], vec![], vec![]];
     for _ in 0..invocations {
         let mut a = word() % case.values;
         if odd == 0 {
@@ -322,7 +339,9 @@ fn every_instruction_has_a_case() {
     let all: Vec<String> = smallstep_semantics::spirv::grammar::instructions()
         .map(|i| format!("Op{}", i.opname))
         .filter(|name| name.starts_with("OpGroupNonUniform"))
-        .filter(|name| !["RotateKHR", "PartitionEXT", "PartitionNV", "QuadAllKHR", "QuadAnyKHR", "IMulKHR"].iter().any(|end| name.ends_with(end)))
+        .filter(|name| {
+            !["RotateKHR", "PartitionEXT", "PartitionNV", "QuadAllKHR", "QuadAnyKHR", "IMulKHR"].iter().any(|end| name.ends_with(end))
+        })
         .collect();
     assert_eq!(all.len(), 34);
     for name in all {
@@ -333,7 +352,9 @@ fn every_instruction_has_a_case() {
 #[test]
 fn built_ins_say_which_subgroup_and_lane() {
     let store = |k: u32, value: &str| {
-        format!("%j{k} = OpIMul %uint %i %c9 %k{k} = OpIAdd %uint %j{k} %c{k} %p{k} = OpAccessChain %pword %buf %c0 %k{k} OpStore %p{k} {value} ")
+        format!(
+            "%j{k} = OpIMul %uint %i %c9 %k{k} = OpIAdd %uint %j{k} %c{k} %p{k} = OpAccessChain %pword %buf %c0 %k{k} OpStore %p{k} {value} "
+        )
     };
     let mut body = "%i = OpLoad %uint %lix ".to_string();
     for (k, name) in ["size", "lane", "number", "count"].into_iter().enumerate() {

@@ -76,7 +76,8 @@ impl<'t> Parser<'t> {
         while depth > 0 {
             let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
             depth += i32::from(
-                matches!(word.text, "SHADER_OPTIMIZATION" | "SUBGROUP" | "DEPTH" | "STENCIL" | "BLEND") || BLOCKS_LEFT_OUT.contains(&word.text),
+                matches!(word.text, "SHADER_OPTIMIZATION" | "SUBGROUP" | "DEPTH" | "STENCIL" | "BLEND")
+                    || BLOCKS_LEFT_OUT.contains(&word.text),
             ) - i32::from(word.text == "END");
             if word.text != "END" {
                 while self.lexer.word().is_some() {}

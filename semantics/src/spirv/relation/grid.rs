@@ -4,8 +4,9 @@
 //! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid
 //! writes it, by the actions of rules. A *turn* of an invocation ([`crate::concurrency::turns`]) is
 //! one action that others can see, with all that the invocation does by itself up to the next one.
-//! Rules of several invocations are in `barrier`, `race`, `subgroup` and `quad`: the stages of a draw
-//! ([`crate::spirv::draw`]) are grids too, their workgroups quads of fragments or single vertices.
+//! Rules of several invocations are in `barrier`, `race`, `subgroup` and `quad`: the stages of a
+//! draw ([`crate::spirv::draw`]) are grids too, their workgroups quads of fragments or single
+//! vertices.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so
 //! that memory is in proportion to these. A run with equal arguments gives an equal report.
@@ -46,9 +47,9 @@ use crate::spirv::step::run::{emit, only};
 use crate::spirv::step::{Action, Arrived, Awaited, Config, Env, Event, Join, Next, Reduct, Relation, Sink, phi_group};
 use crate::undefined::{Site, Undefined};
 use barrier::{barrier_release, divergent_barrier};
+use path::Path;
 use prepare::{Dispatched, Prepared};
 use quad::{divergent_derivatives, quad_derivatives};
-use path::Path;
 use work::{Finished, Work};
 
 pub use exhaust::exhaust;

@@ -56,16 +56,14 @@ impl Pass<'_> {
                 self.same(i, operands[1])?;
                 self.index_operand(i, operands[2], "the number of the invocation")?;
                 if self.module.header.minor < 5 && self.module.constant_value(operands[2]).is_none() {
-                    let what = format!("%{}, the number of the invocation of {}, must be a constant before SPIR-V 1.5", operands[2], i.name());
+                    let what =
+                        format!("%{}, the number of the invocation of {}, must be a constant before SPIR-V 1.5", operands[2], i.name());
                     return self.fail(Check::Group, what);
                 }
                 Ok(())
             }
             Op::GroupNonUniformBroadcastFirst => self.same(i, operands[1]),
-            Op::GroupNonUniformShuffle
-            | Op::GroupNonUniformShuffleXor
-            | Op::GroupNonUniformShuffleUp
-            | Op::GroupNonUniformShuffleDown => {
+            Op::GroupNonUniformShuffle | Op::GroupNonUniformShuffleXor | Op::GroupNonUniformShuffleUp | Op::GroupNonUniformShuffleDown => {
                 self.same(i, operands[1])?;
                 self.index_operand(i, operands[2], "the number of the invocation, the mask or the delta")
             }

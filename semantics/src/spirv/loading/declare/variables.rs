@@ -415,7 +415,9 @@ pub(in crate::spirv) fn model_of(built_in: BuiltIn, class: StorageClass) -> Opti
 /// Whether a built-in that is modeled in compute stages only is one of every stage (Vulkan,
 /// Built-In Variables).
 pub(in crate::spirv) fn is_in_every_stage(built_in: BuiltIn) -> bool {
-    use BuiltIn::{SubgroupEqMask, SubgroupGeMask, SubgroupGtMask, SubgroupLeMask, SubgroupLocalInvocationId, SubgroupLtMask, SubgroupSize};
+    use BuiltIn::{
+        SubgroupEqMask, SubgroupGeMask, SubgroupGtMask, SubgroupLeMask, SubgroupLocalInvocationId, SubgroupLtMask, SubgroupSize,
+    };
     let of_subgroups =
         [SubgroupSize, SubgroupLocalInvocationId, SubgroupEqMask, SubgroupGeMask, SubgroupGtMask, SubgroupLeMask, SubgroupLtMask];
     of_subgroups.contains(&built_in)

@@ -88,9 +88,8 @@ impl Path {
     }
 
     fn enter(&mut self, module: &Module, label: u32) {
-        let exit = |construct: &Construct| {
-            construct.calls == self.calls && [construct.merge, construct.target, construct.header].contains(&label)
-        };
+        let exit =
+            |construct: &Construct| construct.calls == self.calls && [construct.merge, construct.target, construct.header].contains(&label);
         let found = self.constructs.iter().skip(1).rposition(exit).map(|at| at + 1);
         if let Some(at) = found {
             let merges = self.constructs[at].merge == label;
@@ -166,11 +165,13 @@ pub(super) fn are_together(tangle: &[&Path], subgroup: &[&Path]) -> bool {
         (level, part) = (level + 1, 0);
     }
     // What is left after the last place where the subgroup was together.
-    let rest_of = |path: &&Path| -> (Option<(u32, u32, u64, Vec<Part>)>, Vec<Construct>) {
-        let here = path.constructs.get(level).map(|c| (c.header, c.calls, c.before, c.parts.get(part..).unwrap_or(&[]).to_vec()));
-        (here, path.constructs.get(level + 1..).unwrap_or(&[]).to_vec())
+    let same = |a: &Path, b: &Path| match (a.constructs.get(level), b.constructs.get(level)) {
+        (Some(x), Some(y)) => {
+            let here = construct(a, level) == construct(b, level) && x.parts.get(part..) == y.parts.get(part..);
+            here && a.constructs.get(level + 1..) == b.constructs.get(level + 1..)
+        }
+        (a, b) => a.is_none() && b.is_none(),
     };
     let Some((first, others)) = tangle.split_first() else { return true };
-    let own = rest_of(first);
-    others.iter().all(|path| rest_of(path) == own)
+    others.iter().all(|path| same(first, path))
 }

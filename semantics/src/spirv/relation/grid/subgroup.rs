@@ -177,7 +177,8 @@ pub(super) fn built_in(built_in: rspirv::spirv::BuiltIn, agent: Agent, size: u32
     use rspirv::spirv::BuiltIn as B;
     let lane = agent.local % size;
     let mask = |holds: fn(u32, u32) -> bool| -> Vec<u32> {
-        let word = |word: u32| (0..32).filter(|bit| word * 32 + bit < size && holds(word * 32 + bit, lane)).fold(0, |bits, bit| bits | 1 << bit);
+        let word =
+            |word: u32| (0..32).filter(|bit| word * 32 + bit < size && holds(word * 32 + bit, lane)).fold(0, |bits, bit| bits | 1 << bit);
         (0..4).map(word).collect()
     };
     Some(match built_in {

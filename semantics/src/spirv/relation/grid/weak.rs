@@ -67,13 +67,14 @@ pub fn weakly(
         _ => a == b,
     };
     let mut split = false;
-    let (found, explored) = enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>, grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
-        split |= grid.split;
-        let outcome = grid.report().outcome;
-        if !found.iter().any(|(known, _)| same(known, &outcome)) {
-            found.push((outcome, reads(execution)));
-        }
-    });
+    let (found, explored) =
+        enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>, grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
+            split |= grid.split;
+            let outcome = grid.report().outcome;
+            if !found.iter().any(|(known, _)| same(known, &outcome)) {
+                found.push((outcome, reads(execution)));
+            }
+        });
     // Parts of a subgroup that take several paths may go on in other orders too.
     Ok((found, Exploration { complete: explored.complete && !split, ..explored }))
 }

@@ -1,4 +1,4 @@
-//! SPIR-V §3.3.24, Non-Uniform Instructions, as one invocation sees them: it waits, and goes on with
+//! SPIR-V §3.3.24, Non-Uniform Instructions, as one invocation sees them: it waits, and goes on by
 //! the operands of those that execute the instruction with it, the *tangle*. Which invocations
 //! these are is for a rule of the grid ([`crate::spirv::grid`]).
 //!
@@ -238,7 +238,9 @@ fn balloted<'m>(_: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Nex
     let (_, result, _) = next_of(config, &[Op::GroupNonUniformBallot])?;
     let word = |word: u32| {
         let votes = || tangle.members.iter().filter(move |member| member.lane / 32 == word);
-        let bits = votes().filter(|member| member.operands[0].iter().any(|vote| vote.is_true())).fold(0, |bits, member| bits | 1 << (member.lane % 32));
+        let bits = votes()
+            .filter(|member| member.operands[0].iter().any(|vote| vote.is_true()))
+            .fold(0, |bits, member| bits | 1 << (member.lane % 32));
         made_of(bits, votes().flat_map(|member| &member.operands[0]))
     };
     gives(config, tangle, result, (0..4).map(word).collect())
@@ -352,17 +354,11 @@ fn broadcast<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<
     if let Some(next) = non_uniform(config, tangle, 1, operands[2]) {
         return Some(next);
     }
-    from_lane(env, config, tangle, result, |index| Some(index))
+    from_lane(env, config, tangle, result, Some)
 }
 
 /// The value of the lane that an operand, by its bits, names.
-fn from_lane<'m>(
-    env: &Env<'_>,
-    config: &Config<'m>,
-    tangle: &Tangle,
-    result: u32,
-    lane: impl Fn(u64) -> Option<u64>,
-) -> Option<Next<'m>> {
+fn from_lane<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle, result: u32, lane: impl Fn(u64) -> Option<u64>) -> Option<Next<'m>> {
     let index = tangle.own(1);
     let index = index.first()?;
     let from = lane(index.bits).and_then(|lane| u32::try_from(lane).ok()).and_then(|lane| tangle.of_lane(lane, 0));
