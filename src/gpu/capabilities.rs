@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(missing(&bytes, &AdapterRecord { int8: true, ..device() }, wgpu::Features::empty()), Ok(()));
         let votes = module(0x0001_0300, &[&[17, 62]]);
         let said = missing(&votes, &device(), wgpu::Features::empty()).expect_err("it has none");
-        assert_eq!(said, "the device does not enable the capability GroupNonUniformVote");
+        assert_eq!(said, "the device does not enable the capability GroupNonUniformVote (62)");
         let has = |operations| AdapterRecord { subgroups: crate::gpu::Subgroups { min_size: 8, max_size: 8, operations }, ..device() };
         assert_eq!(missing(&votes, &has(3), wgpu::Features::empty()), Ok(()));
         assert!(missing(&votes, &has(1), wgpu::Features::empty()).is_err());
