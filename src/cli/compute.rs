@@ -14,6 +14,7 @@ use smallstep::program::{Language, Program};
 use smallstep::run::screen::{self, Input, Screen};
 use smallstep::source::ReadError;
 use smallstep_semantics::concurrency::Schedule;
+use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
 use smallstep_semantics::spirv::{Buffer, grid, subset};
@@ -352,6 +353,14 @@ impl Running<'_> {
         let ran = prepared.run(&interpreter).map_err(|e| unread(&ReadError::of_module(&name, &e)))?;
         if let Some(what) = &ran.note {
             tell!("note: the machine does not run this ({what}); the reference does");
+        }
+        let by_size = ran.report.doubtful.iter().filter(|doubtful| doubtful.why == Why::SubgroupSize);
+        let bytes: u64 = by_size.map(|doubtful| doubtful.end - doubtful.start).sum();
+        if bytes > 0 {
+            let size = grid::SIZES[0];
+            tell!(
+                "note: {bytes} bytes depend on the size of subgroups; shown is a run with {size} or the least that fits; --subgroup-size N gives it"
+            );
         }
         if let Outcome::Observed(observation) = &ran.report.outcome {
             self.show(&prepared, observation)?;
