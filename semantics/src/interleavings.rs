@@ -74,7 +74,8 @@ pub enum Turn {
 /// What a step did for the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stepped {
-    /// The invocations that left a barrier by it, all of those that had arrived there.
+    /// The invocations that met by it: whatever one of them does from then on comes after what each
+    /// of them has done.
     pub released: Vec<usize>,
     /// The run is over, by undefined behaviour or a limit.
     pub stop: bool,

@@ -196,13 +196,25 @@ fn keys(command: Command, language: Language) -> &'static [&'static str] {
         Command::Reject => &["literal"],
         Command::Step => &["literal", "pixel", "output", "strategy", "seed", "fuel", "theorem"],
         Command::Translate => &["literal", "constants", "profile"],
-        Command::Run => {
-            &["literal", "pixel", "output", "fuel", "engine", "constants", "profile", "buffer", "groups", "words", "robustness", "schedule"]
-        }
+        Command::Run => &[
+            "literal",
+            "pixel",
+            "output",
+            "fuel",
+            "engine",
+            "constants",
+            "profile",
+            "buffer",
+            "groups",
+            "words",
+            "robustness",
+            "schedule",
+            "subgroup",
+        ],
         Command::Agree => &["literal", "pixel", "output", "engines", "fuel", "theorem", "size", "constants", "profile"],
         Command::Call => &["literal", "strategy", "fuel", "ways"],
         Command::Uniform => &["mode", "literal", "mended"],
-        Command::Undefined => &["pixel", "fuel", "buffer", "groups", "words", "robustness", "schedule"],
+        Command::Undefined => &["pixel", "fuel", "buffer", "groups", "words", "robustness", "schedule", "subgroup"],
     }
 }
 

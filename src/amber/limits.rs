@@ -21,6 +21,8 @@ pub const MAX_EXTENT: u32 = 16_384;
 pub const MAX_LEVELS: u32 = 15;
 /// The most commands that a script runs, its repeated ones counted each time: 2^20.
 pub const MAX_COMMANDS: u64 = 1 << 20;
+/// The most invocations of a subgroup.
+pub const MAX_SUBGROUP: u32 = 128;
 /// The most pipelines.
 pub const MAX_PIPELINES: usize = 1_024;
 /// The most buffers and samplers that one pipeline binds, and vertex attributes.

@@ -271,6 +271,9 @@ impl<'s> Printer<'s> {
             }
             self.out.push('\n');
         }
+        if let (Some(size), Some(shader)) = (pipeline.subgroup_size, pipeline.shaders.first()) {
+            put!(self, "  SUBGROUP {}\n    REQUIRED_SIZE {size}\n  END\n", self.script[shader.shader].name);
+        }
         if pipeline.framebuffer != DEFAULT_FRAMEBUFFER {
             put!(self, "  FRAMEBUFFER_SIZE {} {}\n", pipeline.framebuffer.0, pipeline.framebuffer.1);
         }

@@ -120,6 +120,11 @@ pub(crate) fn as_json(record: &AdapterRecord) -> Value {
         "int8": record.int8,
         "sample_shading": record.sample_shading,
         "terminate_invocation": record.terminate_invocation,
+        "subgroups": {
+            "min_size": record.subgroups.min_size,
+            "max_size": record.subgroups.max_size,
+            "operations": record.subgroups.operations,
+        },
         "compute": {
             "max_workgroups_per_dimension": record.compute.max_workgroups_per_dimension,
             "max_invocations_per_workgroup": record.compute.max_invocations_per_workgroup,

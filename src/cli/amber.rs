@@ -156,6 +156,7 @@ pub(crate) struct Running<'a> {
     pub(crate) route: Option<Route>,
     pub(crate) schedule: Option<&'a Schedule>,
     pub(crate) lenient: bool,
+    pub(crate) subgroup_size: Option<u32>,
     pub(crate) target: Option<&'a Environment>,
     pub(crate) fuel: Option<u64>,
     pub(crate) values: bool,
@@ -191,7 +192,8 @@ impl Running<'_> {
             (None, None) => compute::Interpreter::Any,
             (Some(_), None) => return Ok(None),
         };
-        Ok(Some(Interpreter { by, limits: self.args.limits(self.fuel), follows: self.args.follows(), ..Interpreter::default() }))
+        let (limits, follows) = (self.args.limits(self.fuel), self.args.follows());
+        Ok(Some(Interpreter { by, limits, follows, subgroup_size: self.subgroup_size, ..Interpreter::default() }))
     }
 
     /// Plays the script, prints expectations and buffers, and gives the code.
@@ -200,7 +202,11 @@ impl Running<'_> {
         let (script, modules) = self.args.prepare(name, text, self.lenient, self.target)?;
         let invalid = |what: String| (exit::INVALID, format!("error: {name}: {what}"));
         let image = self.image.as_ref().map(|image| Ok((image, attachment(&script, image.output)?))).transpose().map_err(invalid)?;
-        let beside = interpreter.is_none().then(|| Interpreter { limits: self.args.limits(None), ..Interpreter::default() });
+        let beside = interpreter.is_none().then(|| Interpreter {
+            limits: self.args.limits(None),
+            subgroup_size: self.subgroup_size,
+            ..Interpreter::default()
+        });
         let mut device;
         let (mut engine, engine_name) = match interpreter {
             Some(interpreter) => (Engine::Interpreter(Box::new(interpreter)), "interpreter".to_string()),
@@ -455,7 +461,7 @@ fn leg_json(leg: &Leg) -> serde_json::Value {
 pub(crate) fn check(
     args: &ScriptArgs,
     target: Option<&Environment>,
-    fuel: Option<u64>,
+    (fuel, subgroup_size): (Option<u64>, Option<u32>),
     name: &str,
     text: &str,
     devices: Vec<&mut Device>,
@@ -463,7 +469,8 @@ pub(crate) fn check(
     match args.prepare(name, text, false, target) {
         Err((code, text)) => Checked::Refused(code, text),
         Ok((script, modules)) => {
-            let interpreter = Interpreter { limits: args.limits(fuel), follows: args.follows(), ..Interpreter::default() };
+            let (limits, follows) = (args.limits(fuel), args.follows());
+            let interpreter = Interpreter { limits, follows, subgroup_size, ..Interpreter::default() };
             Checked::Legs(playing::check(&script, &modules, &interpreter, devices))
         }
     }

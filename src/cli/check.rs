@@ -79,6 +79,10 @@ pub(crate) struct Check {
     /// One JSON object a line on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+    /// How many invocations a subgroup has in Amber scripts that do not say: a power of two up to
+    /// 128. Without it, that of the devices, or else several.
+    #[arg(long, value_name = "N", value_parser = super::compute::subgroup_size)]
+    subgroup_size: Option<u32>,
     #[command(flatten)]
     script: ScriptArgs,
 }
@@ -263,8 +267,16 @@ impl Check {
                 let program = read.as_ref().ok();
                 let written_in = |language: Language| program.filter(|program| program.language == language).map(Program::text);
                 if let Some(text) = written_in(Language::Amber) {
-                    let by_now =
-                        || amber::check(&self.script, self.reading.environment(), self.fuel, &name, text, checker.devices_mut().collect());
+                    let by_now = || {
+                        amber::check(
+                            &self.script,
+                            self.reading.environment(),
+                            (self.fuel, self.subgroup_size),
+                            &name,
+                            text,
+                            checker.devices_mut().collect(),
+                        )
+                    };
                     let checked = ahead.take(place).unwrap_or_else(by_now);
                     let word = checked.word();
                     all.count(word, Lanes::default(), None);
@@ -434,8 +446,14 @@ impl Ahead {
             let read = input::bytes(&files[place]).ok().and_then(|bytes| check.reading.read(&name, &bytes).ok());
             if let Some(program) = read.filter(|program| program.language == Language::Amber) {
                 // Whoever waited has gone only with the whole command.
-                let _ =
-                    sender.send(amber::check(&check.script, check.reading.environment(), check.fuel, &name, program.text(), Vec::new()));
+                let _ = sender.send(amber::check(
+                    &check.script,
+                    check.reading.environment(),
+                    (check.fuel, check.subgroup_size),
+                    &name,
+                    program.text(),
+                    Vec::new(),
+                ));
             }
         }
     }

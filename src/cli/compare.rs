@@ -202,6 +202,7 @@ impl Compare {
             engine: self.engine.unwrap_or_default(),
             fuel: self.fuel.unwrap_or(Settings::default().fuel),
             robustness: self.compute.robustness.unwrap_or_default(),
+            subgroup_size: self.compute.subgroup_size,
             groups: self.compute.groups,
             pinned: self.compute.buffers()?,
             guided: 4 * self.inputs,
@@ -232,6 +233,7 @@ impl Compare {
         words.extend(shape.arguments(minimal).iter().map(|word| quoted(word)));
         words.extend(self.compute.spec.iter().flat_map(|s| ["--spec".into(), quoted(&format!("{}={}", s.constant, s.value))]));
         words.extend(self.compute.robustness_name().into_iter().flat_map(|name| ["--robustness".into(), name.into()]));
+        words.extend(self.compute.subgroup_size.into_iter().flat_map(|size| ["--subgroup-size".into(), size.to_string()]));
         words.extend(self.compute.lenient.then(|| "--lenient".into()));
         words.join(" ")
     }

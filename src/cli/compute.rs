@@ -14,9 +14,10 @@ use smallstep::program::{Language, Program};
 use smallstep::run::screen::{self, Input, Screen};
 use smallstep::source::ReadError;
 use smallstep_semantics::concurrency::Schedule;
+use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
-use smallstep_semantics::spirv::{Buffer, subset};
+use smallstep_semantics::spirv::{Buffer, grid, subset};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
 use smallstep_semantics::undefined::{Site, Undefined};
 
@@ -59,6 +60,10 @@ pub(crate) struct ComputeArgs {
     /// (robustBufferAccess, robustBufferAccess2).
     #[arg(long, value_parser = robustness)]
     pub(super) robustness: Option<Robustness>,
+    /// How many invocations a subgroup has: a power of two up to 128. Without it, a module that
+    /// depends on subgroups runs with several sizes.
+    #[arg(long, value_name = "N", value_parser = subgroup_size)]
+    pub(super) subgroup_size: Option<u32>,
     /// Accept what older tools wrote: sections out of order, another reserved word.
     #[arg(long)]
     pub(super) lenient: bool,
@@ -75,6 +80,12 @@ fn robustness(text: &str) -> Result<Robustness, String> {
         "rba2" => Ok(Robustness::Access2),
         _ => Err(format!("no robustness is called \"{text}\"; there are none, rba1 and rba2")),
     }
+}
+
+/// A size of subgroups.
+pub(super) fn subgroup_size(text: &str) -> Result<u32, String> {
+    let size = text.parse::<u32>().ok().filter(|size| size.is_power_of_two() && *size <= grid::MAX_SIZE);
+    size.ok_or_else(|| format!("\"{text}\" is no size of subgroups; sizes are powers of two up to {}", grid::MAX_SIZE))
 }
 
 pub(super) use super::exit::Failure;
@@ -111,7 +122,8 @@ impl Source {
 
 impl ComputeArgs {
     /// All of them, by their names.
-    pub(super) const OPTIONS: &[&str] = &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "lenient"];
+    pub(super) const OPTIONS: &[&str] =
+        &["groups", "set", "texture", "sampler", "push", "spec", "schedule", "robustness", "subgroup-size", "lenient"];
 
     /// The option that only compute modules have, if one was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
@@ -128,6 +140,7 @@ impl ComputeArgs {
             (!self.spec.is_empty(), "--spec"),
             (self.schedule.is_some(), "--schedule"),
             (self.robustness.is_some(), "--robustness"),
+            (self.subgroup_size.is_some(), "--subgroup-size"),
             (self.lenient, "--lenient"),
         ];
         given.into_iter().filter(|(given, _)| *given).map(|(_, name)| name)
@@ -136,7 +149,7 @@ impl ComputeArgs {
     /// The option that was given and that an Amber script, which says all that a dispatch is given,
     /// does not take.
     pub(crate) fn given_beside_script(&self) -> Option<&'static str> {
-        self.all_given().find(|option| !matches!(*option, "--schedule" | "--lenient"))
+        self.all_given().find(|option| !matches!(*option, "--schedule" | "--subgroup-size" | "--lenient"))
     }
 
     /// The option that gives an image or a sampler, if there is one.
@@ -185,7 +198,7 @@ impl ComputeArgs {
 
     /// The option that was given and that a WSL program does not take.
     pub(super) fn given_beside_wsl(&self) -> Option<&'static str> {
-        self.all_given().find(|option| matches!(*option, "--push" | "--schedule" | "--robustness" | "--lenient"))
+        self.all_given().find(|option| matches!(*option, "--push" | "--schedule" | "--robustness" | "--subgroup-size" | "--lenient"))
     }
 
     /// [`ComputeArgs::module`] with these values for specialization constants.
@@ -208,6 +221,11 @@ impl ComputeArgs {
     /// The push constants that are given.
     pub(super) fn push_constants(&self) -> Result<Vec<u8>, Failure> {
         Ok(self.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat())
+    }
+
+    /// What `--subgroup-size` was given, if it was.
+    pub(crate) fn subgroup_size(&self) -> Option<u32> {
+        self.subgroup_size
     }
 
     /// What `--robustness` was given, if it was.
@@ -236,7 +254,8 @@ impl ComputeArgs {
         if !pixels {
             return Ok(Err(source));
         }
-        if let Some(option) = self.groups.map(|_| "--groups").or(self.schedule.as_ref().map(|_| "--schedule")) {
+        let sizes = self.groups.map(|_| "--groups").or(self.subgroup_size.map(|_| "--subgroup-size"));
+        if let Some(option) = sizes.or(self.schedule.as_ref().map(|_| "--schedule")) {
             return Err(invalid(format!("{name}: {option} is for compute modules, and this draws")));
         }
         let given = self.given_with(&source.carried)?;
@@ -281,6 +300,7 @@ impl ComputeArgs {
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
         let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(named)?;
         prepared.robustness = self.robustness.unwrap_or_default();
+        prepared.subgroup_size = self.subgroup_size;
         prepared.limits = fuel.map_or(prepared.limits, Limits::of_fuel);
         Ok(prepared)
     }
@@ -334,6 +354,14 @@ impl Running<'_> {
         if let Some(what) = &ran.note {
             tell!("note: the machine does not run this ({what}); the reference does");
         }
+        let by_size = ran.report.doubtful.iter().filter(|doubtful| doubtful.why == Why::SubgroupSize);
+        let bytes: u64 = by_size.map(|doubtful| doubtful.end - doubtful.start).sum();
+        if bytes > 0 {
+            let size = grid::SIZES[0];
+            tell!(
+                "note: {bytes} bytes depend on the size of subgroups; shown is a run with {size} or the least that fits; --subgroup-size N gives it"
+            );
+        }
         if let Outcome::Observed(observation) = &ran.report.outcome {
             self.show(&prepared, observation)?;
         }
@@ -360,6 +388,13 @@ impl Running<'_> {
         let mut device = Device::open(&selection, self.route, gpu::Options::default())
             .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
         let engine = format!("{} ({})", device.adapter().name, device.route());
+        // The interpreters look at what the device runs.
+        let own = device.adapter().subgroups.size();
+        if let (Some(asked), Some(own)) = (prepared.subgroup_size, own)
+            && asked != own
+        {
+            return Err(invalid(format!("--subgroup-size {asked} is for the interpreters; the device has subgroups of {own}")));
+        }
         let observation = prepared.run_on(&mut device).map_err(|outcome| {
             let code = match outcome {
                 DeviceOutcome::Unchecked(_) => exit::UNCHECKED,
@@ -368,7 +403,7 @@ impl Running<'_> {
             (code, format!("error: {name}: {engine}: {outcome}"))
         })?;
         self.show(prepared, &observation)?;
-        let looked = prepared.run(&Interpreter::Any).map_err(|e| unread(&ReadError::of_module(name, &e)))?.report;
+        let looked = prepared.run_as_on_device(own).map_err(|e| unread(&ReadError::of_module(name, &e)))?.report;
         let code = told_beside(&engine, &prepared.module.module, &looked.outcome, &looked.undefined, assembly, name);
         if self.json {
             let undefined: Vec<_> = looked.undefined.iter().map(|u| undefined_json(u, assembly)).collect();
@@ -509,7 +544,9 @@ impl Tracing<'_> {
     pub(crate) fn run(&self, source: Source) -> Result<u8, Failure> {
         let Source { name, module, assembly, carried } = source;
         let function = self.function.map(|text| function_id(&module, text)).transpose().map_err(|e| invalid(format!("{name}: {e}")))?;
-        let prepared = self.args.prepare(&name, module, &carried, self.entry, Some(self.fuel.unwrap_or(TRACED)))?;
+        let mut prepared = self.args.prepare(&name, module, &carried, self.entry, Some(self.fuel.unwrap_or(TRACED)))?;
+        // One run is shown.
+        prepared.subgroup_size = prepared.subgroup_size.or(Some(grid::SIZES[0]));
         let module = &prepared.module.module;
         let mut steps = 0u64;
         let mut show = |event: &Event<'_, '_>| {

@@ -426,13 +426,17 @@ impl Run {
         if let Some(option) = own.or_else(|| self.compute.given_beside_script()) {
             return Err((exit::INVALID, format!("error: {name}: {option} is for modules; this is an Amber script")));
         }
-        self.only("an Amber script", &[&["image", "alpha", "output", "route", "schedule", "lenient", "glsl-compiler", "time-limit"]])?;
+        self.only(
+            "an Amber script",
+            &[&["image", "alpha", "output", "route", "schedule", "subgroup-size", "lenient", "glsl-compiler", "time-limit"]],
+        )?;
         let running = amber::Running {
             args: &self.script,
             engine: self.engine.as_deref(),
             route: self.route,
             schedule: self.compute.schedule(),
             lenient: self.compute.lenient(),
+            subgroup_size: self.compute.subgroup_size(),
             target: self.reading.environment(),
             fuel: self.fuel,
             values: self.values,

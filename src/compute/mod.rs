@@ -239,6 +239,8 @@ pub struct Prepared {
     given: Given,
     /// What buffer accesses out of bounds do.
     pub robustness: Robustness,
+    /// How many invocations a subgroup has, if that is said.
+    pub subgroup_size: Option<u32>,
     /// What a run may take.
     pub limits: Limits,
 }
@@ -390,7 +392,7 @@ impl Prepared {
     pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, String> {
         given.belongs(&[&module.module])?;
         given.suffices(module.uses(), &module.entry)?;
-        Ok(Prepared { module, groups, given, robustness: Robustness::None, limits: Limits::default() })
+        Ok(Prepared { module, groups, given, robustness: Robustness::None, subgroup_size: None, limits: Limits::default() })
     }
 
     /// The bytes that are given for a place.
@@ -409,7 +411,18 @@ impl Prepared {
     }
 
     fn dispatch(&self) -> Dispatch<'_> {
-        Dispatch { entry: &self.module.entry, groups: self.groups, resources: self.given.resources(self.robustness), limits: self.limits }
+        let resources = Resources { subgroup_size: self.subgroup_size, ..self.given.resources(self.robustness) };
+        Dispatch { entry: &self.module.entry, groups: self.groups, resources, limits: self.limits }
+    }
+
+    /// Runs it on the interpreter that there is for it, as a device does whose subgroups have that
+    /// size, if it is known.
+    ///
+    /// Errors: as [`Prepared::run`].
+    pub fn run_as_on_device(&self, subgroup_size: Option<u32>) -> Result<Ran, LoadError> {
+        let mut dispatch = self.dispatch();
+        dispatch.resources.subgroup_size = self.subgroup_size.or(subgroup_size);
+        interpret(&self.module, &dispatch, &Interpreter::Any, &Relation::default(), None, &mut ())
     }
 
     /// Runs it on an interpreter.

@@ -50,8 +50,34 @@ pub struct AdapterRecord {
     pub sample_shading: bool,
     /// Whether the extension SPV_KHR_terminate_invocation is enabled, where SPIR-V passes through.
     pub terminate_invocation: bool,
+    /// What is known of its subgroups.
+    pub subgroups: Subgroups,
     /// The limits of compute programs.
     pub compute: ComputeLimits,
+}
+
+/// The subgroups of a device in compute stages; all 0 where it cannot be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Subgroups {
+    /// The fewest invocations of one.
+    pub min_size: u32,
+    /// The most invocations of one.
+    pub max_size: u32,
+    /// `VkSubgroupFeatureFlags`: which group instructions it has.
+    pub operations: u32,
+}
+
+impl Subgroups {
+    /// The one size that all have, if there is one.
+    pub fn size(self) -> Option<u32> {
+        Some(self.max_size).filter(|&size| size == self.min_size && size > 0)
+    }
+
+    /// Whether it has the group instructions of a capability of SPIR-V, from GroupNonUniform (61)
+    /// on: they are numbered as the flags are.
+    pub fn has(self, capability: u32) -> bool {
+        capability.checked_sub(61).is_some_and(|bit| bit < 8 && self.operations & 1 << bit != 0)
+    }
 }
 
 /// What bounds a compute program on a device, beside the size of its storage buffers: the adapter's
@@ -266,6 +292,7 @@ fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
         int8: physical.int8,
         sample_shading: adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::MULTISAMPLED_SHADING),
         terminate_invocation: physical.terminate_invocation,
+        subgroups: physical.subgroups,
         compute: ComputeLimits::of(&limits),
     }
 }
@@ -293,6 +320,7 @@ mod tests {
             int8: false,
             sample_shading: false,
             terminate_invocation: false,
+            subgroups: Subgroups::default(),
             compute: ComputeLimits::default(),
         }
     }

@@ -19,7 +19,9 @@ pub(crate) const OPTIONAL_FEATURES: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::SHADER_I16)
     .union(wgpu::Features::SHADER_F16)
     .union(INT64_ATOMICS)
-    .union(wgpu::Features::CLIP_DISTANCES);
+    .union(wgpu::Features::CLIP_DISTANCES)
+    .union(wgpu::Features::SUBGROUP)
+    .union(wgpu::Features::SUBGROUP_BARRIER);
 
 /// The features that images and draws need and that a device enables where the adapter has them.
 pub(crate) const DRAWING_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES
@@ -98,6 +100,7 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         // wgpu enables 16-bit storage with either 16-bit type.
         4433 | 4434 if features.intersects(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_I16) => Ok(()),
         5345 | 5346 if features.contains(EXPERIMENTAL_FEATURES) => Ok(()),
+        61..=68 if device.subgroups.has(capability) => Ok(()),
         4464..=4468 => {
             let (name, has) = float_control(capability);
             match device.float_controls {
@@ -128,7 +131,14 @@ fn capability_name(capability: u32) -> String {
         55 => "StorageImageReadWithoutFormat",
         56 => "StorageImageWriteWithoutFormat",
         39 => "Int8",
-        61..=68 => "GroupNonUniform and its kin",
+        61 => "GroupNonUniform",
+        62 => "GroupNonUniformVote",
+        63 => "GroupNonUniformArithmetic",
+        64 => "GroupNonUniformBallot",
+        65 => "GroupNonUniformShuffle",
+        66 => "GroupNonUniformShuffleRelative",
+        67 => "GroupNonUniformClustered",
+        68 => "GroupNonUniformQuad",
         4427 => "DrawParameters",
         4433 => "StorageBuffer16BitAccess",
         4434 => "UniformAndStorageBuffer16BitAccess",
@@ -234,6 +244,7 @@ mod tests {
             int8: false,
             sample_shading: false,
             terminate_invocation: false,
+            subgroups: crate::gpu::Subgroups::default(),
             compute: ComputeLimits::default(),
         }
     }
@@ -294,5 +305,11 @@ mod tests {
         assert_eq!(missing(&ends, &AdapterRecord { terminate_invocation: true, ..device() }, wgpu::Features::empty()), Ok(()));
         let bytes = module(0x0001_0300, &[&[17, 39]]);
         assert_eq!(missing(&bytes, &AdapterRecord { int8: true, ..device() }, wgpu::Features::empty()), Ok(()));
+        let votes = module(0x0001_0300, &[&[17, 62]]);
+        let said = missing(&votes, &device(), wgpu::Features::empty()).expect_err("it has none");
+        assert_eq!(said, "the device does not enable the capability GroupNonUniformVote (62)");
+        let has = |operations| AdapterRecord { subgroups: crate::gpu::Subgroups { min_size: 8, max_size: 8, operations }, ..device() };
+        assert_eq!(missing(&votes, &has(3), wgpu::Features::empty()), Ok(()));
+        assert!(missing(&votes, &has(1), wgpu::Features::empty()).is_err());
     }
 }

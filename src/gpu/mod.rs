@@ -55,7 +55,7 @@ mod texture;
 mod wire;
 pub mod worker;
 
-pub use adapters::{AdapterRecord, ComputeLimits, NO_ADAPTER, NoDevice, Selection, list};
+pub use adapters::{AdapterRecord, ComputeLimits, NO_ADAPTER, NoDevice, Selection, Subgroups, list};
 pub use device::{Device, Options, RunAll};
 pub use float_controls::{FloatControls, FloatControlsByWidth};
 pub use shader_cache::ShaderCache;

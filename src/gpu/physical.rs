@@ -4,6 +4,7 @@
 //! The only unsafe code of the crate is here and where modules are passed through (`open.rs`): wgpu
 //! has no safe way to ask for these.
 
+use super::adapters::Subgroups;
 use super::float_controls::{FloatControls, FloatControlsByWidth};
 
 /// What Vulkan says of a physical device.
@@ -19,6 +20,9 @@ pub(crate) struct Physical {
     /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False where the
     /// version is below 1.3.
     pub(crate) terminate_invocation: bool,
+    /// The subgroups of compute stages. Nothing where the version is below 1.2; the sizes are both
+    /// those of pipelines that ask for none where it is below 1.3.
+    pub(crate) subgroups: Subgroups,
 }
 
 /// Asks a Vulkan adapter.
@@ -36,14 +40,20 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
         return Physical { vulkan: pair, ..Physical::default() };
     }
     let mut floats = ash::vk::PhysicalDeviceFloatControlsProperties::default();
-    let mut properties = ash::vk::PhysicalDeviceProperties2::default().push_next(&mut floats);
+    let mut subgroup = ash::vk::PhysicalDeviceSubgroupProperties::default();
+    let mut sizes = ash::vk::PhysicalDeviceSubgroupSizeControlProperties::default();
+    let has_1_3 = version >= ash::vk::API_VERSION_1_3;
+    let mut properties = ash::vk::PhysicalDeviceProperties2::default().push_next(&mut floats).push_next(&mut subgroup);
+    if has_1_3 {
+        properties = properties.push_next(&mut sizes);
+    }
     // SAFETY: instance and device are both of version 1.2 or later, so the command exists (1.1) and
-    // the structure may be chained (1.2); both structures live until the call returns.
+    // the structures may be chained (1.1, 1.2, and the last from 1.3 on only); all of them live
+    // until the call returns.
     unsafe { shared.raw_instance().get_physical_device_properties2(device, &mut properties) };
     let mut small = ash::vk::PhysicalDeviceShaderFloat16Int8Features::default();
     let mut terminate = ash::vk::PhysicalDeviceShaderTerminateInvocationFeatures::default();
     let mut features = ash::vk::PhysicalDeviceFeatures2::default().push_next(&mut small);
-    let has_1_3 = version >= ash::vk::API_VERSION_1_3;
     if has_1_3 {
         features = features.push_next(&mut terminate);
     }
@@ -71,7 +81,14 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
         floats.shader_rounding_mode_rte_float64,
         floats.shader_rounding_mode_rtz_float64,
     ];
+    let in_compute = subgroup.supported_stages.contains(ash::vk::ShaderStageFlags::COMPUTE);
+    let (min_size, max_size) = match has_1_3 {
+        true => (sizes.min_subgroup_size, sizes.max_subgroup_size),
+        false => (subgroup.subgroup_size, subgroup.subgroup_size),
+    };
+    let operations = if in_compute { subgroup.supported_operations.as_raw() } else { 0 };
     Physical {
+        subgroups: Subgroups { min_size, max_size, operations },
         vulkan: pair,
         float_controls: Some([half, single, double].map(FloatControls::new)),
         int8: small.shader_int8 != 0,

@@ -4,7 +4,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use super::adapters::{AdapterRecord, ComputeLimits};
+use super::adapters::{AdapterRecord, ComputeLimits, Subgroups};
 use super::float_controls::FloatControls;
 use super::{Route, open::Declined};
 use crate::dispatch::{ComputeDispatch, ComputeResult, Dispatch, FragmentDispatch, Frame, Shown, Target};
@@ -239,6 +239,7 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
     put_u64(body, record.max_storage_buffer_binding_size);
     body.extend([record.int8, record.sample_shading, record.terminate_invocation].map(u32::from));
+    body.extend([record.subgroups.min_size, record.subgroups.max_size, record.subgroups.operations]);
     let compute = &record.compute;
     body.extend([compute.max_workgroups_per_dimension, compute.max_invocations_per_workgroup]);
     body.extend(compute.max_workgroup_size);
@@ -277,6 +278,7 @@ impl<R: Read> Body<'_, R> {
             int8: self.flag()?,
             sample_shading: self.flag()?,
             terminate_invocation: self.flag()?,
+            subgroups: Subgroups { min_size: self.word()?, max_size: self.word()?, operations: self.word()? },
             compute: ComputeLimits {
                 max_workgroups_per_dimension: self.word()?,
                 max_invocations_per_workgroup: self.word()?,
@@ -413,6 +415,7 @@ mod tests {
             int8: false,
             sample_shading: true,
             terminate_invocation: true,
+            subgroups: Subgroups { min_size: 8, max_size: 16, operations: 0xff },
             compute: ComputeLimits {
                 max_workgroups_per_dimension: 1,
                 max_invocations_per_workgroup: 2,

@@ -285,6 +285,8 @@ pub fn why_text(why: Why) -> &'static str {
         Why::Interpolated => "it was interpolated, for which no precision is stated",
         Why::Derivative => "it depends on a derivative that may be fine or coarse",
         Why::Coverage => "whether the fragment is there depends on the device",
+        Why::Reconvergence => "it depends on which invocations of a subgroup go on together after they took several paths",
+        Why::SubgroupSize => "it depends on the size of the subgroups",
     }
 }
 

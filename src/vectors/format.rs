@@ -117,7 +117,7 @@ pub fn constants_name(constants: Constants) -> &'static str {
 }
 
 /// The names of the reasons for which a lane is any value.
-const REASONS: [(Why, &str); 10] = [
+const REASONS: [(Why, &str); 12] = [
     (Why::Approximate, "approximate"),
     (Why::Subnormal, "subnormal"),
     (Why::Infinite, "infinite"),
@@ -128,6 +128,8 @@ const REASONS: [(Why, &str); 10] = [
     (Why::Interpolated, "interpolated"),
     (Why::Derivative, "derivative"),
     (Why::Coverage, "coverage"),
+    (Why::Reconvergence, "reconvergence"),
+    (Why::SubgroupSize, "subgroup-size"),
 ];
 
 fn reason_name(why: Why) -> &'static str {

@@ -19,6 +19,7 @@ mod playing;
 mod primitives;
 mod samples;
 mod shaders;
+mod subgroups;
 mod texel_buffers;
 mod undefined;
 mod vectors;

@@ -34,7 +34,7 @@ impl Topology {
         let limit = Limit { what: "invocations in one dispatch", bound: u64::from(u32::MAX - 1) };
         let (groups, size) = (groups.max(1), size.max(1));
         match groups.checked_mul(size) {
-            Some(total) if total < u32::MAX => Ok(Topology { groups, size, subgroup: subgroup.clamp(1, size) }),
+            Some(total) if total < u32::MAX => Ok(Topology { groups, size, subgroup: subgroup.max(1) }),
             _ => Err(limit),
         }
     }
@@ -47,6 +47,11 @@ impl Topology {
     /// The invocations of one workgroup.
     pub fn workgroup_size(&self) -> u32 {
         self.size
+    }
+
+    /// The invocations of one subgroup, those included that a workgroup does not have.
+    pub fn subgroup_size(&self) -> u32 {
+        self.subgroup
     }
 
     /// The number of an agent: workgroup after workgroup.
@@ -67,7 +72,7 @@ impl Topology {
             Scope::Subgroup => {
                 let local = agent - first;
                 let begin = local - local % self.subgroup;
-                first + begin..first + (begin + self.subgroup).min(self.size)
+                first + begin..first + begin.saturating_add(self.subgroup).min(self.size)
             }
             Scope::Workgroup => first..first + self.size,
             Scope::QueueFamily | Scope::Device | Scope::CrossDevice => 0..self.invocations(),

@@ -40,6 +40,17 @@ pub trait Threads<W: ?Sized = ()> {
     fn settle(&mut self, thread: u32, _watch: &mut W) -> Turn {
         self.state(thread)
     }
+    /// The part of its group that a thread is in: it meets by itself, although others of the group
+    /// can step.
+    fn part(&self, thread: u32) -> Range<u32> {
+        thread..thread + 1
+    }
+    /// What the threads of a part do together, of which this one is one that cannot step any more,
+    /// if none of them can. Gives those that go on by that; each of them can step then or has
+    /// ended.
+    fn meet_in_part(&mut self, _thread: u32, _watch: &mut W) -> Vec<u32> {
+        Vec::new()
+    }
     /// What the threads of a group do together, of which none can step and some wait. Those that go
     /// on can step afterwards, be it only to wait again or to end; or some have ended, or the run
     /// is over. Otherwise they wait for ever.
@@ -116,7 +127,7 @@ fn note<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: 
 }
 
 /// A group meets as often as none of its threads can step, and has ended when all have. Gives the
-/// threads that went on by that.
+/// threads of a group of which some went on by that.
 fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watch: &mut W) -> Vec<u32> {
     let mut released = Vec::new();
     while !threads.is_over() {
@@ -131,8 +142,9 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
                 if on.is_empty() && threads.turns().groups.get(&group) == Some(&(0, waiting)) {
                     break;
                 }
-                settle(threads, &on, watch);
-                released.extend(on);
+                let halted = settle(threads, &on, watch);
+                released.extend(members(threads.topology(), group));
+                released.extend(parts(threads, halted, watch));
             }
             _ => break,
         }
@@ -140,13 +152,47 @@ fn meetings<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, group: u32, watc
     released
 }
 
-fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch: &mut W) {
+/// What threads do outside of their turns. Gives those that cannot step then.
+fn settle<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, on: &[u32], watch: &mut W) -> Vec<u32> {
+    let mut halted = Vec::new();
     for &thread in on {
         if !threads.is_over() {
             let state = threads.settle(thread, watch);
-            note(threads, thread, state);
+            halted.extend(note(threads, thread, state).map(|_| thread));
         }
     }
+    halted
+}
+
+/// The parts of these threads, which cannot step any more, meet as often as they do. Gives the
+/// threads of those that met.
+fn parts<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, mut halted: Vec<u32>, watch: &mut W) -> Vec<u32> {
+    let mut released = Vec::new();
+    while let Some(thread) = halted.pop()
+        && !threads.is_over()
+    {
+        let on = threads.meet_in_part(thread, watch);
+        let mut able = Vec::new();
+        for &thread in &on {
+            let (state, group) = (threads.state(thread), threads.topology().agent(thread).workgroup);
+            let turns = threads.turns();
+            if let Some((ready, live)) = turns.groups.get_mut(&group) {
+                *ready += u32::from(matches!(state, Turn::Ready(_)));
+                *live -= u32::from(state == Turn::Ended);
+            }
+            if matches!(state, Turn::Ready(_)) {
+                turns.ready.insert(thread);
+                able.push(thread);
+            }
+        }
+        // Those of the part that have ended meanwhile may have been waited for.
+        halted.extend(on.iter().find(|thread| !able.contains(thread)));
+        halted.extend(settle(threads, &able, watch));
+        if !on.is_empty() {
+            released.extend(threads.part(thread));
+        }
+    }
+    released
 }
 
 /// Groups begin while there is room.
@@ -164,15 +210,23 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
         }
         let on = count(threads, group);
         settle(threads, &on, watch);
+        // Some may wait from the beginning.
+        let waits = |thread: &u32| threads.state(*thread) == Turn::Waiting;
+        let halted = members(threads.topology(), group).filter(waits).collect();
+        parts(threads, halted, watch);
         meetings(threads, group, watch);
     }
 }
 
-/// A turn of a thread that can step, and the meetings that follow from it. Gives the threads that
-/// went on by these.
+/// A turn of a thread that can step, and the meetings that follow from it. Gives the threads of
+/// the groups and parts that met: what one of them does from then on comes after what each of them
+/// has done, be it only that it waits or has ended.
 pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, watch: &mut W) -> Vec<u32> {
     let state = threads.act(thread, watch);
-    note(threads, thread, state).map_or(Vec::new(), |group| meetings(threads, group, watch))
+    let Some(group) = note(threads, thread, state) else { return Vec::new() };
+    let mut released = parts(threads, vec![thread], watch);
+    released.extend(meetings(threads, group, watch));
+    released
 }
 
 /// All threads take turns as a schedule says.

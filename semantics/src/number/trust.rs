@@ -33,6 +33,10 @@ pub enum Why {
     Derivative,
     /// Whether a fragment is there depends on the device.
     Coverage,
+    /// It depends on which invocations of a subgroup go on together after they took several paths.
+    Reconvergence,
+    /// It depends on the size of the subgroups.
+    SubgroupSize,
 }
 
 /// What is known about a lane.

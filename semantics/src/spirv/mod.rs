@@ -21,7 +21,7 @@ use values::{persistent, report};
 
 pub use check::is_atomic;
 pub use check::{compares, is_implicit};
-pub use declare::is_derivative;
+pub use declare::{is_derivative, is_group};
 
 pub use assemble::{AssembleError, Options, assemble};
 pub use disassemble::disassemble;

@@ -26,6 +26,7 @@ pub enum Val {
 pub const PARTS: [&str; 9] = ["caps", "exts", "modes", "decor", "decls", "vars", "body", "after", "interface"];
 
 const A: Val = Val::Agrees;
+const GROUPS: &str = "it does not look at the operands of group instructions";
 
 /// What loading says, what spirv-val says of it, and the module's parts.
 #[rustfmt::skip]
@@ -231,6 +232,24 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Refuses(Scope), A, "%p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpAtomicIAdd %uint %p %u0 %u0 %u1"),
         (Refuses(Scope), A, "%g = OpLoad %uint %gx %p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpAtomicIAdd %uint %p %g %u0 %u1"),
         (Refuses(Scope), A, "OpControlBarrier %u1 %u2 %wgacqrel"),
+        // Subgroups.
+        (Loads, A, "@caps OpCapability GroupNonUniform @body OpControlBarrier %u3 %u3 %wgacqrel %a = OpGroupNonUniformElect %bool %u3"),
+        (Loads, A, "@caps OpCapability GroupNonUniformArithmetic @body %a = OpGroupNonUniformIAdd %uint %u3 Reduce %u1 %b = OpGroupNonUniformFMin %v2 %u3 ExclusiveScan %va"),
+        (Loads, A, "@caps OpCapability GroupNonUniformClustered @body %a = OpGroupNonUniformUMax %uint %u3 ClusteredReduce %u1 %u2"),
+        (Loads, A, "@caps OpCapability GroupNonUniformBallot @decls %w4 = OpTypeVector %uint 4 @body %e = OpIEqual %bool %u1 %u2 %a = OpGroupNonUniformBallot %w4 %u3 %e %b = OpGroupNonUniformBallotBitCount %uint %u3 InclusiveScan %a"),
+        (Loads, A, "@caps OpCapability GroupNonUniformQuad @body %a = OpGroupNonUniformQuadSwap %uint %u3 %u1 %u2 %b = OpGroupNonUniformQuadBroadcast %uint %u3 %u1 %u2"),
+        (Loads, A, "@version 1.5 @caps OpCapability GroupNonUniformBallot @body %g = OpIAdd %uint %u1 %u1 %a = OpGroupNonUniformBroadcast %uint %u3 %u1 %g"),
+        (Refuses(Scope), A, "@caps OpCapability GroupNonUniform @body %a = OpGroupNonUniformElect %bool %u2"),
+        (Refuses(Capability), A, "@caps OpCapability GroupNonUniform @body %a = OpGroupNonUniformIAdd %uint %u3 Reduce %u1"),
+        (Refuses(Type), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformVote @body %a = OpGroupNonUniformAll %bool %u3 %u1"),
+        (Refuses(Type), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformArithmetic @body %a = OpGroupNonUniformFAdd %uint %u3 Reduce %u1"),
+        (Refuses(Type), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformArithmetic @body %a = OpGroupNonUniformUMin %int %u3 Reduce %i1"),
+        (Refuses(Type), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformShuffle @body %a = OpGroupNonUniformShuffle %uint %u3 %u1 %i1"),
+        (Refuses(Group), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformClustered @body %a = OpGroupNonUniformUMax %uint %u3 ClusteredReduce %u1 %u3"),
+        (Refuses(Group), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformClustered @body %a = OpGroupNonUniformUMax %uint %u3 ClusteredReduce %u1"),
+        (Refuses(Group), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformBallot @body %g = OpIAdd %uint %u1 %u1 %a = OpGroupNonUniformBroadcast %uint %u3 %u1 %g"),
+        (Refuses(Group), Val::Differs(GROUPS), "@caps OpCapability GroupNonUniformQuad @body %a = OpGroupNonUniformQuadSwap %uint %u3 %u1 %u3"),
+        (Refuses(Version), A, "@version 1.2 @caps OpCapability GroupNonUniform"),
         (Refuses(MemorySemantics), A, "%p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpAtomicLoad %uint %p %u1 %release"),
         (Refuses(MemorySemantics), A, "%p = OpAccessChain %ps_u %buf %i0 %u3 OpAtomicStore %p %u1 %acquire %u1"),
         (Refuses(MemorySemantics), A, "OpMemoryBarrier %u1 %u0"),

@@ -100,7 +100,11 @@ impl Run<'_> {
         let groups = [u32::try_from(self.number("groups", 1)?).map_err(|_| "groups is beyond 32 bits".to_string())?, 1, 1];
         let limits = RunLimits { instructions: self.number("fuel", FUEL)?, ..RunLimits::default() };
         let (images, samplers) = (self.file.images.as_slice(), self.file.samplers.as_slice());
-        let resources = Resources { robustness, images, samplers, ..Resources::of_buffers(&buffers) };
+        let subgroup_size = match self.test.option("subgroup") {
+            None => None,
+            Some(text) => Some(text.parse().map_err(|_| format!("subgroup={text} is no number"))?),
+        };
+        let resources = Resources { robustness, images, samplers, subgroup_size, ..Resources::of_buffers(&buffers) };
         let dispatch = Dispatch { entry: "main", groups, resources, limits };
         let rules = self.planted.relation.clone().unwrap_or_default();
         let relation = spirv::Relation::new(rules, self.planted.target_arithmetic);

@@ -4,7 +4,7 @@ use super::{Keys, Named, Parser, Step};
 use crate::amber::error::quoted;
 use crate::amber::layout::DataType;
 use crate::amber::lex::Word;
-use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALIZATIONS};
+use crate::amber::limits::{MAX_BINDINGS, MAX_EXTENT, MAX_PIPELINES, MAX_SPECIALIZATIONS, MAX_SUBGROUP};
 use crate::amber::scalar::{Class, Scalar};
 use crate::amber::script::{
     Attachment, Binding, BlendFactor, BlendOp, BlendState, BufferId, BufferRange, Compare, CullMode, DepthState, Extent, FrontFace, Line,
@@ -12,7 +12,7 @@ use crate::amber::script::{
 };
 
 /// Blocks and lines of a pipeline that are left out.
-const BLOCKS_LEFT_OUT: [&str; 3] = ["COMPILE_OPTIONS", "SUBGROUP", "SHADER_BINDING_TABLE"];
+const BLOCKS_LEFT_OUT: [&str; 2] = ["COMPILE_OPTIONS", "SHADER_BINDING_TABLE"];
 /// Factors and operations of blending that are left out: constants, second sources, and those of
 /// extensions.
 const BLEND_FACTORS_LEFT_OUT: [&str; 8] = [
@@ -76,13 +76,43 @@ impl<'t> Parser<'t> {
         while depth > 0 {
             let Some(word) = self.lexer.word_over_lines() else { return Err(self.unended(opening)) };
             depth += i32::from(
-                matches!(word.text, "SHADER_OPTIMIZATION" | "DEPTH" | "STENCIL" | "BLEND") || BLOCKS_LEFT_OUT.contains(&word.text),
+                matches!(word.text, "SHADER_OPTIMIZATION" | "SUBGROUP" | "DEPTH" | "STENCIL" | "BLEND")
+                    || BLOCKS_LEFT_OUT.contains(&word.text),
             ) - i32::from(word.text == "END");
             if word.text != "END" {
                 while self.lexer.word().is_some() {}
             }
         }
         Ok(())
+    }
+
+    /// A line of SUBGROUP. Full subgroups need nothing here: those of a workgroup are full but for
+    /// the last.
+    fn subgroup_line(&mut self, pipeline: &mut Pipeline, word: Word<'t>) -> Step {
+        const SWITCH: [(bool, &str); 2] = [(true, "on"), (false, "off")];
+        match word.text {
+            "REQUIRED_SIZE" => {
+                let at = self.lexer.peek().unwrap_or(word);
+                let size = self.integer("a size of subgroups", u64::from(MAX_SUBGROUP))? as u32;
+                if !size.is_power_of_two() {
+                    return Err(self.invalid(at, format!("found {}, where a power of two should stand", quoted(at.text))));
+                }
+                pipeline.subgroup_size = Some(size);
+            }
+            "FULLY_POPULATED" => {
+                self.one_of("on or off", &SWITCH)?;
+            }
+            "VARYING_SIZE" => {
+                if self.one_of("on or off", &SWITCH)? {
+                    return Err(self.unsupported(word, "VARYING_SIZE on"));
+                }
+            }
+            _ => {
+                let what = format!("found {}, where REQUIRED_SIZE, FULLY_POPULATED or VARYING_SIZE should stand", quoted(word.text));
+                return Err(self.invalid(word, what));
+            }
+        }
+        self.end()
     }
 
     fn pipeline_head(&mut self, word: Word<'t>, derived: bool, name: &mut Option<Word<'t>>) -> Step<Pipeline> {
@@ -147,6 +177,12 @@ impl<'t> Parser<'t> {
                 let faces = self.one_of("front, back or front_and_back", &FACES)?;
                 self.end()?;
                 return self.block(word, |parser, line| parser.stencil_line(&mut draft.pipeline.stencil, faces, line));
+            }
+            "SUBGROUP" if graphics => return Err(self.unsupported(word, "SUBGROUP in a graphics pipeline")),
+            "SUBGROUP" => {
+                self.need("the name of a shader")?;
+                self.end()?;
+                return self.block(word, |parser, line| parser.subgroup_line(&mut draft.pipeline, line));
             }
             "BLEND" => {
                 self.end()?;

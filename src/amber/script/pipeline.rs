@@ -160,6 +160,8 @@ pub struct Pipeline {
     pub vertex_data: Vec<VertexData>,
     /// Indices.
     pub index_data: Option<BufferId>,
+    /// How many invocations a subgroup must have, if that is said.
+    pub subgroup_size: Option<u32>,
     /// Pixels in a row, and rows; 250 by 250 if not said.
     pub framebuffer: (u32, u32),
     /// The viewport; the whole framebuffer and depths 0 to 1 if not said.
@@ -195,6 +197,7 @@ impl Pipeline {
             depth_stencil: None,
             vertex_data: Vec::new(),
             index_data: None,
+            subgroup_size: None,
             framebuffer: DEFAULT_FRAMEBUFFER,
             viewport: None,
             cull_mode: CullMode::None,

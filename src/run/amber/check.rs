@@ -205,7 +205,12 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
     // What it is given by naga has no float controls.
     let without_controls = devices.iter().any(|device| device.route().re_emits()).then_some(Profile::Wgsl);
     let profile = interpreter.profile.or(without_controls);
-    let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too: !devices.is_empty(), profile, ..interpreter.clone() }));
+    // Devices that have one size of subgroups are compared with runs of that size.
+    let mut sizes = devices.iter().map(|device| device.adapter().subgroups.size());
+    let same = sizes.next().flatten().filter(|&size| sizes.all(|other| other == Some(size)));
+    let subgroup_size = interpreter.subgroup_size.or(same);
+    let adapted_too = !devices.is_empty();
+    let mut engine = Engine::Interpreter(Box::new(Interpreter { adapted_too, profile, subgroup_size, ..interpreter.clone() }));
     let mut leg = Leg::new("interpreter".into(), false);
     let mut beside: Vec<Beside<'_, '_>> = devices
         .into_iter()

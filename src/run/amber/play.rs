@@ -53,6 +53,9 @@ pub struct Interpreter {
     pub limits: Limits,
     /// Under which profile floats are judged; by default that which each module asks for.
     pub profile: Option<Profile>,
+    /// How many invocations a subgroup has where a pipeline does not say; without, a RUN that
+    /// depends on it is played with several sizes.
+    pub subgroup_size: Option<u32>,
     /// Whether a module that is adapted for devices ([`crate::compile`]) is run that way too, and
     /// must show the same.
     pub adapted_too: bool,
@@ -68,6 +71,7 @@ impl Default for Interpreter {
             raster: raster::Rules::default(),
             limits: Limits::default(),
             profile: None,
+            subgroup_size: None,
             adapted_too: false,
             follows: true,
         }
@@ -168,6 +172,8 @@ fn is_of_quad(op: Op) -> bool {
 pub(super) struct Given {
     pub bound: Bound,
     pub groups: [u32; 3],
+    /// How many invocations a subgroup has, if the pipeline says so.
+    pub subgroup_size: Option<u32>,
     /// The line of the RUN.
     pub line: Line,
 }
@@ -355,7 +361,7 @@ impl<'s> Player<'s> {
         match (self.modules.of(run.pipeline), &run.what) {
             (Some(Loaded::Compute { module, lines }), RunKind::Compute(groups)) => {
                 let bound = Bound::new(self.script, &self.buffers, pipeline, &[module.uses()], line)?;
-                let given = Given { bound, groups: *groups, line };
+                let given = Given { bound, groups: *groups, subgroup_size: pipeline.subgroup_size, line };
                 if !groups.contains(&0) {
                     self.dispatch(module, lines.as_ref(), &given, engine)?;
                 }
@@ -379,6 +385,12 @@ impl<'s> Player<'s> {
         match engine {
             Engine::Device(device) => {
                 let dispatch = self.for_device(module, given);
+                let own = device.adapter().subgroups.size();
+                if let Some(asked) = given.subgroup_size.filter(|&asked| own != Some(asked) && grid::uses_subgroups(&module.module)) {
+                    let own = own.map_or_else(|| "of a size that is not known".into(), |own| format!("of {own} invocations"));
+                    let why = format!("the pipeline requires subgroups of {asked} invocations, and the device has some {own}");
+                    return Err(not_run(DeviceOutcome::Unchecked(why), device.route(), given.line));
+                }
                 let shown = compute::shown_by(&dispatch, device).map_err(|outcome| not_run(outcome, device.route(), given.line))?;
                 for buffer in shown.buffers {
                     self.store(&given.bound, Place { set: buffer.set, binding: buffer.binding }, &buffer.bytes);
@@ -393,9 +405,10 @@ impl<'s> Player<'s> {
                 let push_constants = &given.bound.push_constants;
                 let bounded = given.bound.bounded(&self.buffers);
                 let bounded = bounded.as_slice();
-                let profile = interpreter.profile;
+                let (profile, subgroup_size) = (interpreter.profile, given.subgroup_size.or(interpreter.subgroup_size));
+                let (buffers, images) = (buffers.as_slice(), images.as_slice());
                 let resources =
-                    Resources { buffers: &buffers, images: &images, samplers, push_constants, bounded, profile, ..Resources::default() };
+                    Resources { buffers, images, samplers, push_constants, bounded, profile, subgroup_size, ..Resources::default() };
                 let limits = interpreter.limits;
                 let dispatch = Dispatch { entry: &module.entry, groups: given.groups, resources, limits };
                 self.interpret(module, lines, &dispatch, given, interpreter)
@@ -427,13 +440,14 @@ impl<'s> Player<'s> {
         let Given { bound, line, .. } = given;
         let open_image = bound.open_image(&self.buffers, true);
         let floats = module.module.instructions().iter().any(|i| i.is(Op::TypeFloat));
+        let subgroups = grid::uses_subgroups(&module.module);
         let pushed = bound.pushed.map(|buffer| (buffer, 0..bound.push_constants.len().min(self.buffers[buffer].bytes.len())));
         let all: Vec<(BufferId, Range<usize>)> = bound.buffers.iter().map(|b| (b.buffer, b.range.clone())).chain(pushed).collect();
         let first_open = all.iter().find_map(|(b, range)| Some((*b, self.buffers[*b].open(range.start, range.len())?.0)));
         let schedule = interpreter.engines.schedule.clone();
         let by = match &interpreter.by {
             // The relation knows what devices differ in, and what is read.
-            compute::Interpreter::Any if floats || first_open.is_some() || open_image.is_some() || bound.is_short() => {
+            compute::Interpreter::Any if floats || subgroups || first_open.is_some() || open_image.is_some() || bound.is_short() => {
                 compute::Interpreter::Reference { schedule, keep_going: false }
             }
             by => by.clone(),

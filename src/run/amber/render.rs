@@ -33,7 +33,7 @@ impl Player<'_> {
         drawing.images = bound.image_contents(&self.buffers);
         drawing.samplers = bound.samplers.clone();
         drawing.push_constants = bound.push_constants.clone();
-        let given = Given { bound, groups: [1; 3], line };
+        let given = Given { bound, groups: [1; 3], subgroup_size: None, line };
         let dispatch = self.draw_for_device(&drawing, stages, &given.bound);
         match engine {
             Engine::Device(_) if drawing.depth.as_ref().is_some_and(|depth| depth.target.stencil.is_some()) => {

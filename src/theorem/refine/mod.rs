@@ -99,6 +99,9 @@ pub struct Settings {
     pub fuel: u64,
     /// What buffer accesses out of bounds do, in both.
     pub robustness: Robustness,
+    /// How many invocations a subgroup has, in both. Modules that depend on it are unsupported
+    /// without.
+    pub subgroup_size: Option<u32>,
     /// How many more inputs are looked at where BEFORE has blocks that none of the others came to.
     /// Those that come to one are compared.
     pub guided: u64,
@@ -124,6 +127,7 @@ impl Default for Settings {
             engine: Engine::Any,
             fuel: 1 << 22,
             robustness: Robustness::None,
+            subgroup_size: None,
             guided: 0,
             schedules: 4,
             budget: Budget { executions: 2_000, steps: 400_000 },

@@ -52,6 +52,7 @@ impl Side {
                 samplers: &input.samplers,
                 push_constants: &input.push_constants,
                 robustness: settings.robustness,
+                subgroup_size: settings.subgroup_size,
                 ..Resources::default()
             },
             limits: Limits { invocations: 1 << 20, memory: 1 << 30, ..Limits::of_fuel(fuel) },
@@ -82,6 +83,10 @@ impl Side {
 
     /// Runs it by the relation under a schedule.
     pub(super) fn report(&self, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule, sink: &mut dyn Sink) -> Report {
+        if settings.subgroup_size.is_none() && grid::uses_subgroups(&self.module.module) {
+            let what = "subgroups without their size; --subgroup-size N gives it";
+            return Report::ended(Outcome::Unsupported(what.into()), Vec::new());
+        }
         let dispatch = self.dispatch(input, settings, fuel);
         let ran = grid::report(&self.module.module, &dispatch, schedule, &Relation::default(), false, sink);
         // The entry point was found when the side was made.

@@ -90,6 +90,7 @@ checks! {
     Atomic "module/atomic" "Atomic instructions go to integers in storage buffers and Workgroup.";
     Scope "module/scope" "Scopes are constants that the environment has.";
     MemorySemantics "module/memory-semantics" "Memory semantics are constants of at most one order, which orders a storage class.";
+    Group "module/group" "Group instructions name operations, sizes and directions that there are, as constants.";
     Image "module/image" "Image instructions take images, coordinates and operands that are for them.";
     Recursion "module/recursion" "No function calls itself, directly or through others.";
     ExecutionModel "module/execution-model" "Entry points reach only instructions and storage classes that their execution model has.";

@@ -101,6 +101,7 @@ fn section(op: Op) -> Option<&'static str> {
         245..=257 | 4416 | 5380 => "SPIR-V §3.3.17",
         227..=242 => "SPIR-V §3.3.18",
         224 | 225 => "SPIR-V §3.3.20",
+        333..=366 => "SPIR-V §3.3.24",
         5381 => "SPV_EXT_demote_to_helper_invocation",
         _ => return None,
     })

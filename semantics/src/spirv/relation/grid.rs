@@ -4,8 +4,9 @@
 //! Every invocation has its own configuration; what they share is in [`Shared`], and only the grid
 //! writes it, by the actions of rules. A *turn* of an invocation ([`crate::concurrency::turns`]) is
 //! one action that others can see, with all that the invocation does by itself up to the next one.
-//! Rules of several invocations are in `barrier`, `race` and `quad`: the stages of a draw
-//! ([`crate::spirv::draw`]) are grids too, their workgroups quads of fragments or single vertices.
+//! Rules of several invocations are in `barrier`, `race`, `subgroup` and `quad`: the stages of a
+//! draw ([`crate::spirv::draw`]) are grids too, their workgroups quads of fragments or single
+//! vertices.
 //!
 //! Workgroups come to run in their order, as many at a time as have [`RESIDENT`] invocations, so
 //! that memory is in proportion to these. A run with equal arguments gives an equal report.
@@ -14,9 +15,12 @@ mod barrier;
 mod exhaust;
 mod explore;
 pub(in crate::spirv) mod observe;
+mod path;
 pub(in crate::spirv) mod prepare;
 mod quad;
 mod race;
+mod sizes;
+mod subgroup;
 mod weak;
 pub(in crate::spirv) mod work;
 
@@ -40,9 +44,10 @@ use crate::spirv::report;
 use crate::spirv::shared::{Extent, ObjectId, Shared};
 use crate::spirv::step::over;
 use crate::spirv::step::run::{emit, only};
-use crate::spirv::step::{Action, Arrived, Awaited, Config, Env, Event, Next, Reduct, Relation, Sink, phi_group};
+use crate::spirv::step::{Action, Arrived, Awaited, Config, Env, Event, Join, Next, Reduct, Relation, Sink, phi_group};
 use crate::undefined::{Site, Undefined};
 use barrier::{barrier_release, divergent_barrier};
+use path::Path;
 use prepare::{Dispatched, Prepared};
 use quad::{divergent_derivatives, quad_derivatives};
 use work::{Finished, Work};
@@ -51,6 +56,7 @@ pub use exhaust::exhaust;
 pub(in crate::spirv) use explore::alone;
 pub use explore::{Acceptance, OpenWord, explore};
 pub use observe::{Doubtful, DoubtfulTexels, Report};
+pub use subgroup::{MAX_SIZE, SIZES, uses_subgroups};
 pub use weak::{Read, Shown, weakly};
 
 /// How many invocations' workgroups run at a time, but at least one workgroup.
@@ -72,7 +78,9 @@ pub fn run(
     report(module, dispatch, schedule, relation, false, sink).map(|report| report.outcome)
 }
 
-/// Runs a dispatch and says all that is known of it. With `keep_going` an invocation that meets
+/// Runs a dispatch and says all that is known of it. If something depends on subgroups and their
+/// size is not given, it runs with several sizes ([`SIZES`]): what they show differently is
+/// doubtful. With `keep_going` an invocation that meets
 /// undefined behaviour ends there, a race is noted, a workgroup at a divergent barrier ends, and
 /// the others go on.
 ///
@@ -85,6 +93,9 @@ pub fn report(
     keep_going: bool,
     sink: &mut dyn Sink,
 ) -> Result<Report, LoadError> {
+    if dispatch.resources.subgroup_size.is_none() && uses_subgroups(module) {
+        return sizes::over_sizes(module, dispatch, |dispatch| report(module, dispatch, schedule, relation, keep_going, sink));
+    }
     let mut grid = match Grid::new(module, dispatch, relation)? {
         Ok(grid) => grid,
         Err(outcome) => return Ok(Report::ended(outcome, Vec::new())),
@@ -103,6 +114,8 @@ enum State {
     Waits(Arrived),
     /// It awaits derivatives in its quad, by that rule.
     Awaits(Awaited, Rule),
+    /// It waits for its subgroup, by that rule.
+    Joins(Join, Rule),
     /// Nothing.
     Ended,
 }
@@ -136,6 +149,8 @@ struct Invocation<'m> {
     discarded: bool,
     /// How many branches on undefined values it has come to, where these are followed.
     undefined: u32,
+    /// Where it has been, as far as its subgroup must know.
+    path: Path,
 }
 
 /// A dispatch under way, or a stage of a draw.
@@ -167,6 +182,9 @@ pub(in crate::spirv) struct Grid<'m, 'r, W> {
     time: Option<TimeLimit>,
     /// Where executions are enumerated, what was done.
     log: Option<Box<weak::Log>>,
+    /// Whether a part of a subgroup has gone on while another waited. A device may have the other
+    /// go first, which no schedule of this grid does.
+    split: bool,
 }
 
 impl<'m, 'r> Grid<'m, 'r, Dispatched<'m>> {
@@ -213,6 +231,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             over: None,
             time: None,
             log: None,
+            split: false,
         }
     }
 
@@ -341,6 +360,10 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
             self.set(number, State::Awaits(awaited, reduct.rule));
             return false;
         }
+        if let Next::Joins(join) = reduct.next {
+            self.set(number, State::Joins(join, reduct.rule));
+            return false;
+        }
         // Lines are no instructions that execute; the OpPhi of a block are one
         // rule and several instructions.
         let taken = if reduct.rule == Rule::SpirvPhi { phi_group(config.code) } else { 1 };
@@ -357,7 +380,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         let actions: &[Action] = if let Next::Acts(_, actions) = &reduct.next { actions } else { &[] };
         let after = match &reduct.next {
             Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) | Next::Ends(next) | Next::Discards(next) => Some(next),
-            Next::Undefined(_) | Next::Awaits(_) => None,
+            Next::Undefined(_) | Next::Awaits(_) | Next::Joins(_) => None,
         };
         emit(sink, reduct.rule, id, step, config, after, actions);
         match reduct.next {
@@ -372,7 +395,7 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
                 self.set(number, State::Waits(arrived));
                 false
             }
-            Next::Awaits(_) => false,
+            Next::Awaits(_) | Next::Joins(_) => false,
             Next::Ends(_) => {
                 self.set(number, State::Ended);
                 false
@@ -396,6 +419,9 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
     fn goes_on(&mut self, number: u32, next: Config<'m>) -> bool {
         self.doubtful |= next.control.is_doubtful(self.shared.profile());
         if let Some(invocation) = self.invocations.get_mut(&number) {
+            if self.prepared.subgroups {
+                invocation.path.follow(&invocation.config, &next);
+            }
             invocation.config = next;
             invocation.step += 1;
         }
@@ -499,7 +525,7 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
     fn state(&self, number: u32) -> Turn {
         match self.invocations.get(&number).map_or(State::Ended, |i| i.state) {
             State::Acts(footprint) => Turn::Ready(footprint),
-            State::Waits(_) | State::Awaits(..) => Turn::Waiting,
+            State::Waits(_) | State::Awaits(..) | State::Joins(..) => Turn::Waiting,
             State::Ended => Turn::Ended,
         }
     }
@@ -512,6 +538,14 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
     fn settle(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Turn {
         while self.ending.is_none() && self.apply(number, false, sink) {}
         self.state(number)
+    }
+
+    fn part(&self, number: u32) -> std::ops::Range<u32> {
+        self.topology.instance(number, Scope::Subgroup)
+    }
+
+    fn meet_in_part(&mut self, number: u32, sink: &mut (dyn Sink + 's)) -> Vec<u32> {
+        self.meet_in_subgroup(number, sink)
     }
 
     fn meet(&mut self, workgroup: u32, sink: &mut (dyn Sink + 's)) {
@@ -562,7 +596,8 @@ impl<'m, 's, W: Work<'m>> Threads<dyn Sink + 's> for Grid<'m, '_, W> {
         for local in part.and_then(|part| part.local).map_or(0..size, |local| local..local + 1) {
             let number = self.topology.number(Agent { workgroup, local });
             let (config, state) = (self.start(workgroup, local, number), State::Acts(Footprint::Local));
-            self.invocations.insert(number, Invocation { config, state, step: 0, discarded: false, undefined: 0 });
+            let path = Path::start(&config);
+            self.invocations.insert(number, Invocation { config, state, step: 0, discarded: false, undefined: 0, path });
         }
         Begin::Begins
     }

@@ -169,6 +169,10 @@ pub struct Resources<'d> {
     /// How precise a device samples; by default as little as
     /// each format allows ([`image::Precision::least`]).
     pub precision: Option<image::Precision>,
+    /// How many invocations a subgroup has, where anything depends on it: a power of two up to 128.
+    /// Subgroup k of a workgroup holds the local indices from k times that on. Without a size, what
+    /// is run for its values is run with several sizes.
+    pub subgroup_size: Option<u32>,
 }
 
 impl<'d> Resources<'d> {

@@ -137,3 +137,13 @@ pub(in crate::spirv) fn undeclared_alias(module: &Module, at: u32, variable: u32
         name(module, at)
     )
 }
+
+/// An operand `id` that is not the same in all invocations that execute the instruction together.
+pub(in crate::spirv) fn non_uniform_operand(module: &Module, at: u32, id: u32) -> String {
+    format!("{} has an operand, %{id}, that is not the same in all invocations of its subgroup that execute it together", name(module, at))
+}
+
+/// Clusters that are larger than a subgroup.
+pub(in crate::spirv) fn cluster_size(module: &Module, at: u32, cluster: u32, size: u32) -> String {
+    format!("{} has clusters of {cluster} invocations, and a subgroup has {size}", name(module, at))
+}

@@ -23,8 +23,9 @@ impl Lower<'_, '_> {
             | Op::ImageWrite
             | Op::DemoteToHelperInvocation => return Ok(()),
             Op::ControlBarrier => {
-                // A barrier of one invocation waits for none; loading refuses other scopes.
-                if self.module.constant_value(operands[0]) != Some(Scope::Invocation as u64) {
+                // A barrier of a subgroup is for those of it that come there together, as group
+                // instructions are; loading refuses scopes other than that and Workgroup.
+                if self.module.constant_value(operands[0]) != Some(Scope::Subgroup as u64) {
                     self.flow.need(Need::Barrier, self.flow.span);
                 }
                 return Ok(());
@@ -102,6 +103,10 @@ impl Lower<'_, '_> {
                     true => (0..n).map(|_| self.flow.uniform(u32::MAX)).collect(),
                     false => self.varying("what an atomic operation gives, which depends on the order of the invocations", n),
                 }
+            }
+            op if spirv::is_group(op) => {
+                let n = self.size_of(i.result_type);
+                self.varying("what a group instruction gives, which differs between subgroups and their invocations", n)
             }
             op if spirv::is_derivative(op) => {
                 self.flow.need(Need::Derivative, self.flow.span);

@@ -1,7 +1,7 @@
 //! What entry points reach: no recursion, interfaces that list what is used, and instructions that
 //! fit the execution model.
 
-use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, Scope, StorageClass};
 
 use super::Checked;
 use crate::outcome::Limit;
@@ -83,7 +83,7 @@ impl<'m> Calls<'m> {
                         Op::Kill | Op::TerminateInvocation | Op::DemoteToHelperInvocation | Op::IsHelperInvocationEXT => {
                             calls.fragment_only[number].get_or_insert(index);
                         }
-                        Op::ControlBarrier => {
+                        Op::ControlBarrier if !is_of_subgroup(module, operands) => {
                             calls.compute_only[number].get_or_insert(index);
                         }
                         op if declare::waits_for_quad(op) => {
@@ -241,6 +241,10 @@ impl<'m> Calls<'m> {
             if model.is_none() && self.module.unmodeled {
                 continue;
             }
+            if model != Some(entry.model) && declare::is_in_every_stage(built_in) {
+                let at = self.module.place(variable.instruction as usize);
+                return Err(LoadError::Unsupported { what: format!("BuiltIn {built_in:?} in a stage of a draw"), at });
+            }
             if model != Some(entry.model) {
                 let (name, found) = (&entry.name, entry.model);
                 let what =
@@ -373,4 +377,10 @@ fn pointers<'m>(module: &Module, i: &Instruction, operands: &'m [u32]) -> &'m [u
         op if super::shared::is_atomic(op) => &operands[..1],
         _ => &[],
     }
+}
+
+/// Whether an OpControlBarrier with these operands has the execution scope Subgroup, which every
+/// stage has.
+fn is_of_subgroup(module: &Module, operands: &[u32]) -> bool {
+    module.constant_value(operands[0]) == Some(Scope::Subgroup as u64)
 }

@@ -7,6 +7,7 @@
 mod calls;
 mod composite;
 mod flow;
+mod group;
 mod image;
 mod memory;
 mod shared;
@@ -238,6 +239,7 @@ impl<'m> Pass<'m> {
             Op::ArrayLength => self.array_length(i, operands),
             Op::ControlBarrier | Op::MemoryBarrier => self.barrier(i, operands),
             op if shared::is_atomic(op) => self.atomic(i, operands),
+            op if declare::is_group(op) => self.group(i, operands),
             op if image::is_image(op) => self.image(i, operands),
             op if declare::is_derivative(op) => self.derivative(i, operands),
             op => match operation::core(op) {

@@ -87,11 +87,9 @@ impl Pass<'_> {
         let memory = match i.op {
             Op::ControlBarrier => {
                 let execution = self.scope(i, operands[0])?;
-                if execution != Scope::Workgroup {
-                    return match execution {
-                        Scope::Subgroup => self.unsupported("OpControlBarrier of scope Subgroup"),
-                        other => self.fail(Check::Scope, format!("OpControlBarrier has execution scope {other:?}; it must be Workgroup")),
-                    };
+                if !matches!(execution, Scope::Workgroup | Scope::Subgroup) {
+                    let what = format!("OpControlBarrier has execution scope {execution:?}; it must be Workgroup or Subgroup");
+                    return self.fail(Check::Scope, what);
                 }
                 &operands[1..]
             }
@@ -106,7 +104,7 @@ impl Pass<'_> {
     }
 
     /// The scope that a constant names (SPIR-V §3.27; Vulkan, SPIR-V environment).
-    fn scope(&self, i: &Instruction, id: u32) -> Checked<Scope> {
+    pub(super) fn scope(&self, i: &Instruction, id: u32) -> Checked<Scope> {
         let scope = Scope::from_u32(self.word(i, id, "a scope", Check::Scope)?);
         let allowed = match scope {
             Some(Scope::Device) => {
@@ -155,7 +153,7 @@ impl Pass<'_> {
     }
 
     /// The value of an operand that must be a 32-bit integer constant.
-    fn word(&self, i: &Instruction, id: u32, what: &str, check: Check) -> Checked<u32> {
+    pub(super) fn word(&self, i: &Instruction, id: u32, what: &str, check: Check) -> Checked<u32> {
         let shape = self.value(id)?;
         let word = shape == Shape::vector(shape.scalar, 1) && matches!(shape.scalar, Scalar::Int { width: 32, .. });
         match self.module.constant_value(id).filter(|_| word) {

@@ -72,11 +72,20 @@ impl Declare<'_> {
             DotProductInputAll,
             DotProductInput4x8Bit,
             DotProductInput4x8BitPacked,
+            GroupNonUniform,
+            GroupNonUniformVote,
+            GroupNonUniformArithmetic,
+            GroupNonUniformBallot,
+            GroupNonUniformShuffle,
+            GroupNonUniformShuffleRelative,
+            GroupNonUniformClustered,
+            GroupNonUniformQuad,
         ];
         let known = modeled.iter().copied().find(|&c| c as u32 == value);
         let Some(capability) = known.or_else(|| Capability::from_u32(value).filter(|_| self.module.unmodeled)) else {
             return self.unsupported(format!("OpCapability {}", self.text(OperandKind::Capability, value)));
         };
+        self.capability_is_there(capability)?;
         // SPIR-V §3.31, implicitly declares.
         let implied: &[Capability] = match capability {
             Matrix | Float16 | Float64 | Int8 | Int16 | Int64 | VulkanMemoryModel | VulkanMemoryModelDeviceScope => &[],
@@ -87,6 +96,14 @@ impl Declare<'_> {
             DotProductInput4x8Bit => &[Int8],
             DotProduct | DotProductInputAll | DotProductInput4x8BitPacked => &[],
             Image1D => &[Sampled1D],
+            GroupNonUniform => &[],
+            GroupNonUniformVote
+            | GroupNonUniformArithmetic
+            | GroupNonUniformBallot
+            | GroupNonUniformShuffle
+            | GroupNonUniformShuffleRelative
+            | GroupNonUniformClustered
+            | GroupNonUniformQuad => &[GroupNonUniform],
             ImageBuffer => &[SampledBuffer],
             StorageBuffer8BitAccess | StoragePushConstant8 | StorageBuffer16BitAccess | StoragePushConstant16 | StorageInputOutput16 => &[],
             _ => &[Matrix, Shader],

@@ -7,7 +7,7 @@ mod types;
 mod variables;
 mod version;
 
-pub(in crate::spirv) use variables::model_of;
+pub(in crate::spirv) use variables::{is_in_every_stage, model_of};
 
 use std::sync::LazyLock;
 
@@ -533,7 +533,13 @@ fn is_modeled_in_body(op: Op) -> bool {
     );
     let barriers = [Op::ControlBarrier, Op::MemoryBarrier, Op::DemoteToHelperInvocation, Op::IsHelperInvocationEXT];
     let shared = is_atomic(op) || barriers.contains(&op);
-    structural || shared || is_image(op) || is_derivative(op) || crate::spirv::operation::core(op).is_some()
+    structural || shared || is_group(op) || is_image(op) || is_derivative(op) || crate::spirv::operation::core(op).is_some()
+}
+
+/// Whether the instruction is one of SPIR-V §3.3.24 that Vulkan 1.1 has: invocations of a subgroup
+/// execute it together.
+pub fn is_group(op: Op) -> bool {
+    (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32).contains(&(op as u32))
 }
 
 /// Whether the instruction needs what the other invocations of the quad

@@ -1,6 +1,6 @@
 //! Variables, and the explicit layout of those in buffers.
 
-use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, StorageClass};
+use rspirv::spirv::{BuiltIn, Capability, Decoration as Decorate, ExecutionModel, StorageClass};
 
 use super::{Checked, Declare, Section};
 use crate::spirv::error::Check;
@@ -353,6 +353,7 @@ impl Declare<'_> {
                 (false, _) => self.unsupported(format!("BuiltIn {text}")),
             };
         };
+        self.capability_of(variable, &text, built_in)?;
         let types = &self.module.types;
         let int = |t: Option<Type>| matches!(t, Some(Type::Int { width: 32, .. }));
         let float = |t: Option<Type>| t == Some(Type::Float { width: 32 });
@@ -363,6 +364,7 @@ impl Declare<'_> {
             Form::Vec2 => (float(component) && matches!(found, Some(Type::Vector { count: 2, .. })), "a vec2 of float"),
             Form::Float => (float(found), "a float"),
             Form::Int => (int(found), "a 32-bit integer"),
+            Form::Int4 => (int(component) && matches!(found, Some(Type::Vector { count: 4, .. })), "four 32-bit integers"),
             Form::Int3 => (int(component) && matches!(found, Some(Type::Vector { count: 3, .. })), "three 32-bit integers"),
             Form::Bool => (found == Some(Type::Bool), "a Boolean"),
             Form::Floats => (matches!(found, Some(Type::Array { element, .. }) if float(types.get(element))), "an array of floats"),
@@ -375,6 +377,22 @@ impl Declare<'_> {
     }
 }
 
+impl Declare<'_> {
+    /// That what a built-in of subgroups needs is declared.
+    fn capability_of(&self, variable: u32, text: &str, built_in: u32) -> Checked {
+        use BuiltIn::{NumSubgroups, SubgroupEqMask, SubgroupId, SubgroupLocalInvocationId, SubgroupLtMask, SubgroupSize};
+        let needed = match BuiltIn::from_u32(built_in) {
+            Some(NumSubgroups | SubgroupId | SubgroupSize | SubgroupLocalInvocationId) => Capability::GroupNonUniform,
+            Some(mask) if (SubgroupEqMask as u32..=SubgroupLtMask as u32).contains(&(mask as u32)) => Capability::GroupNonUniformBallot,
+            _ => return Ok(()),
+        };
+        if self.module.unmodeled || self.module.has_capability(needed) {
+            return Ok(());
+        }
+        self.fail(Check::Capability, format!("BuiltIn {text} (%{variable}) needs the capability {needed:?}, which is not declared"))
+    }
+}
+
 /// What a built-in holds.
 #[derive(Clone, Copy)]
 enum Form {
@@ -383,6 +401,7 @@ enum Form {
     Float,
     Int,
     Int3,
+    Int4,
     Bool,
     Floats,
     Ints,
@@ -392,6 +411,17 @@ enum Form {
 /// not modeled.
 pub(in crate::spirv) fn model_of(built_in: BuiltIn, class: StorageClass) -> Option<ExecutionModel> {
     BUILT_INS.iter().find(|row| row.1 == built_in && row.2 == class).map(|row| row.0)
+}
+
+/// Whether a built-in that is modeled in compute stages only is one of every stage (Vulkan,
+/// Built-In Variables).
+pub(in crate::spirv) fn is_in_every_stage(built_in: BuiltIn) -> bool {
+    use BuiltIn::{
+        SubgroupEqMask, SubgroupGeMask, SubgroupGtMask, SubgroupLeMask, SubgroupLocalInvocationId, SubgroupLtMask, SubgroupSize,
+    };
+    let of_subgroups =
+        [SubgroupSize, SubgroupLocalInvocationId, SubgroupEqMask, SubgroupGeMask, SubgroupGtMask, SubgroupLeMask, SubgroupLtMask];
+    of_subgroups.contains(&built_in)
 }
 
 /// The built-ins that are modeled: for which execution model, and in which storage class.
@@ -417,6 +447,15 @@ const BUILT_INS: &[(ExecutionModel, BuiltIn, StorageClass, Form)] = &[
     (ExecutionModel::GLCompute, BuiltIn::LocalInvocationId, StorageClass::Input, Form::Int3),
     (ExecutionModel::GLCompute, BuiltIn::GlobalInvocationId, StorageClass::Input, Form::Int3),
     (ExecutionModel::GLCompute, BuiltIn::LocalInvocationIndex, StorageClass::Input, Form::Int),
+    (ExecutionModel::GLCompute, BuiltIn::NumSubgroups, StorageClass::Input, Form::Int),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupId, StorageClass::Input, Form::Int),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupSize, StorageClass::Input, Form::Int),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupLocalInvocationId, StorageClass::Input, Form::Int),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupEqMask, StorageClass::Input, Form::Int4),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupGeMask, StorageClass::Input, Form::Int4),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupGtMask, StorageClass::Input, Form::Int4),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupLeMask, StorageClass::Input, Form::Int4),
+    (ExecutionModel::GLCompute, BuiltIn::SubgroupLtMask, StorageClass::Input, Form::Int4),
 ];
 
 /// Whether memory of that storage class has an explicit layout.

@@ -5,7 +5,7 @@
 //! OpCopyLogical take (`check::composite`), where branches go (`check::flow`), and what is
 //! NonWritable (`declare::variables`).
 
-use rspirv::spirv::Decoration as Decorate;
+use rspirv::spirv::{Capability, Decoration as Decorate};
 
 use super::{Checked, Declare};
 use crate::spirv::error::Check;
@@ -48,6 +48,16 @@ impl Declare<'_> {
     fn names_one_of(&self, wanted: &[&str]) -> bool {
         let declared = self.module.instructions[..self.index].iter().take_while(|i| matches!(i.op, Op::Capability | Op::Extension));
         declared.filter(|i| i.is(Op::Extension)).any(|i| wanted.contains(&self.string(i.operands(&self.module.words)).as_str()))
+    }
+
+    /// That the module's version has a capability: those of subgroups came with SPIR-V 1.3.
+    pub(super) fn capability_is_there(&self, capability: Capability) -> Checked {
+        let minor = self.module.header.minor;
+        let of_subgroups = Capability::GroupNonUniform as u32..=Capability::GroupNonUniformQuad as u32;
+        if self.module.unmodeled || minor >= 3 || !of_subgroups.contains(&(capability as u32)) {
+            return Ok(());
+        }
+        self.fail(Check::Version, format!("OpCapability {capability:?} needs SPIR-V 1.3, and this is SPIR-V 1.{minor}"))
     }
 
     /// That the module's version still has a decoration.

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::work::Work;
 use super::{Grid, State};
-use crate::concurrency::Wait;
+use crate::concurrency::{Agent, Scope, Wait};
 use crate::interleavings::Footprint;
 use crate::rule::Rule;
 use crate::spirv::report;
@@ -20,7 +20,7 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
     pub(super) fn wait_of(&self, number: u32) -> Wait<Instance> {
         let Some(invocation) = self.invocations.get(&number) else { return Wait::Ended };
         match invocation.state {
-            State::Acts(_) | State::Awaits(..) => Wait::Ready,
+            State::Acts(_) | State::Awaits(..) | State::Joins(..) => Wait::Ready,
             State::Waits(arrived) => Wait::Barrier((arrived.instruction, invocation.config.instance())),
             State::Ended => Wait::Ended,
         }
@@ -50,7 +50,12 @@ pub(super) fn barrier_release<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, membe
     if let (Some(Arrived { instruction, memory, semantics, execution }), Some(&first)) = (arrived, members.first()) {
         grid.show(Rule::SpirvBarrierRelease, instruction, first, grid.invocations.get(&first).map_or(0, |i| i.step), sink);
         grid.log_barrier(members, &Arrived { instruction, memory, semantics, execution });
-        grid.detector.workgroup_barrier(grid.topology.agent(first).workgroup, memory, &semantics);
+        if execution == Scope::Subgroup {
+            let agents: Vec<Agent> = members.iter().map(|&member| grid.topology.agent(member)).collect();
+            grid.detector.barrier(&agents, memory, &semantics);
+        } else {
+            grid.detector.workgroup_barrier(grid.topology.agent(first).workgroup, memory, &semantics);
+        }
     }
 }
 

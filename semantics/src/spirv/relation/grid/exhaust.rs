@@ -44,7 +44,13 @@ pub fn exhaust(
         turns::admit(&mut grid, &mut () as &mut dyn Sink);
         grid
     };
-    Ok(explore(start, budget, |grid: &Grid<'_, '_, _>, steps| visit(&grid.report().outcome, &Schedule::Replay(steps))))
+    let mut split = false;
+    let explored = explore(start, budget, |grid: &Grid<'_, '_, _>, steps| {
+        split |= grid.split;
+        visit(&grid.report().outcome, &Schedule::Replay(steps))
+    });
+    // Parts of a subgroup that take several paths may go on in other orders too.
+    Ok(Exploration { complete: explored.complete && !split, ..explored })
 }
 
 impl<'m> Explored for Grid<'m, '_, Dispatched<'m>> {

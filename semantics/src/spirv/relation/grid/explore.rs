@@ -26,6 +26,7 @@ use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
 use crate::number::{Expected, Lane, Why};
 use crate::outcome::Outcome;
 use crate::spirv::check::is_atomic;
+use crate::spirv::declare::is_group;
 use crate::spirv::environment::Dispatch;
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op;
@@ -110,7 +111,7 @@ pub fn explore(
     if has(is_atomic) {
         return Ok(undecided(shown, 0, Unsettled::Reached("it has atomics, whose order is not fixed".into())));
     }
-    let by_workgroup = has(|op| op == Op::ControlBarrier);
+    let by_workgroup = has(|op| op == Op::ControlBarrier || is_group(op));
     let size = if by_workgroup { 1 } else { grid.topology.workgroup_size() };
     let mut explorer = Explorer { grid, exploration, left: 0, each: 0, ways: 0, touched: FxHashMap::default(), words: BTreeMap::new() };
     explorer.exploration.profile = explorer.grid.shared.profile();

@@ -7,10 +7,12 @@ use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, StorageC
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::quad::Order;
+use super::subgroup::{self, uses_subgroups};
 use super::work::Work;
 use crate::concurrency::{Agent, Begin, Scope, Semantics, Topology};
 use crate::number::Trust;
 use crate::outcome::{Limit, Outcome};
+use crate::spirv::declare::is_group;
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::grammar::{self, Op};
 use crate::spirv::memory::{Pointer, is_own};
@@ -71,7 +73,9 @@ pub(in crate::spirv) struct Prepared {
     pub(in crate::spirv) storage: Vec<(usize, u32, u32)>,
     /// Whether some constant is undefined in part.
     pub(super) undefined_constants: bool,
-    /// What dynamic instances are ordered by, where derivatives are taken.
+    /// Whether it is a dispatch of which something depends on subgroups.
+    pub(super) subgroups: bool,
+    /// What dynamic instances are ordered by, where derivatives are taken or subgroups meet.
     pub(super) order: Option<Rc<Order>>,
 }
 
@@ -84,6 +88,8 @@ pub(super) struct Dispatched<'m> {
     size: [u32; 3],
     /// Workgroups in x, y and z.
     groups: [u32; 3],
+    /// Invocations of a subgroup.
+    subgroup: u32,
     /// The inputs that the entry point uses.
     inputs: Vec<(&'m Variable, BuiltIn)>,
 }
@@ -121,7 +127,8 @@ impl Dispatched<'_> {
             BuiltIn::WorkgroupId => coordinates(workgroup, self.groups).to_vec(),
             BuiltIn::LocalInvocationId => coordinates(local, self.size).to_vec(),
             BuiltIn::GlobalInvocationId => self.global(Agent { workgroup, local }).to_vec(),
-            _ => vec![local],
+            BuiltIn::LocalInvocationIndex => vec![local],
+            other => subgroup::built_in(other, Agent { workgroup, local }, self.subgroup, self.size.iter().product()).unwrap_or_default(),
         }
     }
 }
@@ -129,7 +136,8 @@ impl Dispatched<'_> {
 /// The built-ins of compute that are modeled (Vulkan, "Built-In Variables").
 fn built_in(built_in: BuiltIn) -> bool {
     use BuiltIn::{GlobalInvocationId, LocalInvocationId, LocalInvocationIndex, NumWorkgroups, WorkgroupId, WorkgroupSize};
-    [NumWorkgroups, WorkgroupSize, WorkgroupId, LocalInvocationId, GlobalInvocationId, LocalInvocationIndex].contains(&built_in)
+    let of_groups = [NumWorkgroups, WorkgroupSize, WorkgroupId, LocalInvocationId, GlobalInvocationId, LocalInvocationIndex];
+    of_groups.contains(&built_in) || subgroup::built_in(built_in, Agent { workgroup: 0, local: 0 }, 1, 1).is_some()
 }
 
 /// Checks that the entry point can run, and gives what it runs in.
@@ -146,7 +154,8 @@ pub(super) fn prepare<'m>(
     let each = size.iter().try_fold(1u64, |n, &s| n.checked_mul(s.into())).filter(|&n| n > 0);
     let each = each.ok_or(Limit { what: "invocations", bound: dispatch.limits.invocations })?;
     let workgroups = dispatch.workgroups(each)?;
-    let topology = Topology::new(workgroups, each as u32, 1)?;
+    let subgroup = if uses_subgroups(module) { subgroup_size(dispatch)? } else { 1 };
+    let topology = Topology::new(workgroups, each as u32, subgroup)?;
     let variables = used(module, entry, rules)?;
     let mut inputs = Vec::new();
     for &variable in &variables {
@@ -154,7 +163,18 @@ pub(super) fn prepare<'m>(
     }
     let groups = dispatch.groups;
     let (prepared, shared) = stage(module, entry, &variables, dispatch, topology)?;
-    Ok((prepared, Dispatched { workgroups, size, groups, inputs }, topology, shared))
+    Ok((prepared, Dispatched { workgroups, size, groups, subgroup, inputs }, topology, shared))
+}
+
+/// The size of subgroups that a dispatch is given.
+fn subgroup_size(dispatch: &Dispatch<'_>) -> Result<u32, Refused> {
+    let Some(size) = dispatch.resources.subgroup_size else {
+        return unsupported("subgroups without their size; --subgroup-size N gives it");
+    };
+    if size.is_power_of_two() && size <= subgroup::MAX_SIZE {
+        return Ok(size);
+    }
+    unsupported(format!("subgroups of {size} invocations; sizes are powers of two up to {}", subgroup::MAX_SIZE))
 }
 
 /// The variables at module scope that the entry point uses, outputs among them that count without a
@@ -187,7 +207,8 @@ pub(in crate::spirv) fn stage(
     }
     let undefined_constants = module.instructions().iter().any(|i| i.is(Op::Undef) && module.is_constant(i.result));
     let label = module.entry_block(entry).label;
-    Ok((Prepared { label, storage, undefined_constants, order: Order::of(module).map(Rc::new) }, shared))
+    let (subgroups, order) = (uses_subgroups(module), Order::of(module).map(Rc::new));
+    Ok((Prepared { label, storage, undefined_constants, subgroups, order }, shared))
 }
 
 /// Whether a variable is a storage buffer, in either style.
@@ -247,11 +268,13 @@ fn bound_memory(module: &Module, dispatch: &Dispatch<'_>, shared: &Shared, topol
 struct Used {
     /// The ids of variables at module scope that its functions name.
     variables: FxHashSet<u32>,
+    /// Whether it is of a compute stage.
+    compute: bool,
 }
 
 impl Used {
     fn by(module: &Module, entry: &EntryPoint, rules: &Rules) -> Result<Used, Refused> {
-        let mut used = Used { variables: FxHashSet::default() };
+        let mut used = Used { variables: FxHashSet::default(), compute: entry.model == ExecutionModel::GLCompute };
         // Callees before their callers; recursion is refused at load.
         let mut depths: FxHashMap<u32, u64> = FxHashMap::default();
         let mut seen: FxHashSet<u32> = FxHashSet::default();
@@ -279,7 +302,7 @@ impl Used {
     fn function(&mut self, module: &Module, function: &Function, rules: &Rules) -> Result<(), Refused> {
         for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
             let operands = i.operands(module.words());
-            modeled(module, i, operands, rules)?;
+            modeled(module, self.compute, i, operands, rules)?;
             for &id in i.pointers(operands) {
                 let global = |id: &u32| module.variable(*id).is_some_and(|v| v.function.is_none());
                 self.variables.extend(Some(id).filter(global));
@@ -289,8 +312,8 @@ impl Used {
     }
 }
 
-/// Whether there is a rule for an instruction.
-fn modeled(module: &Module, i: &Instruction, operands: &[u32], rules: &Rules) -> Result<(), Refused> {
+/// Whether there is a rule for an instruction, in a dispatch or in a stage of a draw.
+fn modeled(module: &Module, compute: bool, i: &Instruction, operands: &[u32], rules: &Rules) -> Result<(), Refused> {
     if !rules.has(i.op) {
         return unsupported(i.name());
     }
@@ -299,9 +322,11 @@ fn modeled(module: &Module, i: &Instruction, operands: &[u32], rules: &Rules) ->
         return unsupported(format!("OpExtInst GLSL.std.450 {name}"));
     }
     let (scopes, semantics): (&[u32], &[u32]) = match i.op {
+        op if is_group(op) && !compute => return unsupported(format!("{} in a stage of a draw", i.name())),
         Op::ControlBarrier => {
             let scope = module.constant_value(operands[0]).and_then(|word| Scope::decode(word as u32).ok());
-            if scope != Some(Scope::Workgroup) {
+            let modeled = scope == Some(Scope::Workgroup) || compute && scope == Some(Scope::Subgroup);
+            if !modeled {
                 let name = scope.map_or("not a constant scope", Scope::name);
                 return unsupported(format!("OpControlBarrier with the execution scope {name} (%{})", operands[0]));
             }

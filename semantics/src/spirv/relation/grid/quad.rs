@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::subgroup::waits_for_subgroup;
 use super::work::Work;
 use super::{Grid, State};
 use crate::interleavings::Footprint;
@@ -26,9 +27,9 @@ pub(in crate::spirv) struct Order {
 }
 
 impl Order {
-    /// That of a module, if anything in it waits for a quad.
+    /// That of a module, if anything in it waits for a quad or a subgroup.
     pub(super) fn of(module: &Module) -> Option<Order> {
-        if !module.instructions().iter().any(|i| waits_for_quad(i.op)) {
+        if !module.instructions().iter().any(|i| waits_for_quad(i.op) || waits_for_subgroup(module, i)) {
             return None;
         }
         let mut places = FxHashMap::default();
@@ -40,7 +41,7 @@ impl Order {
 
     /// The dynamic instance of the instruction that is next, as a name that is ordered: by places
     /// of blocks, by instructions, by iterations.
-    fn instance(&self, config: &Config<'_>) -> SmallVec<[Part; 4]> {
+    pub(super) fn instance(&self, config: &Config<'_>) -> SmallVec<[Part; 4]> {
         let mut parts = config.instance();
         parts.push(config.here());
         parts.iter_mut().for_each(|part| part.block = self.places.get(&part.block).copied().unwrap_or(0));

@@ -66,12 +66,17 @@ pub fn weakly(
         (Outcome::Observed(a), Outcome::Observed(b)) => a.buffers == b.buffers && a.images == b.images,
         _ => a == b,
     };
-    Ok(enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>, grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
-        let outcome = grid.report().outcome;
-        if !found.iter().any(|(known, _)| same(known, &outcome)) {
-            found.push((outcome, reads(execution)));
-        }
-    }))
+    let mut split = false;
+    let (found, explored) =
+        enumerate(&grid, topology, rules, budget, &mut |found: &mut Vec<Shown>, grid: &Grid<'_, '_, Dispatched<'_>>, execution| {
+            split |= grid.split;
+            let outcome = grid.report().outcome;
+            if !found.iter().any(|(known, _)| same(known, &outcome)) {
+                found.push((outcome, reads(execution)));
+            }
+        });
+    // Parts of a subgroup that take several paths may go on in other orders too.
+    Ok((found, Exploration { complete: explored.complete && !split, ..explored }))
 }
 
 /// What the atomics of an execution read.

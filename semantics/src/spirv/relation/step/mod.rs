@@ -23,6 +23,7 @@
 //! | [`control`] | §3.3.17 | branches, phis, the end of invocations |
 //! | [`atomic`] | §3.3.18 | atomics |
 //! | [`barrier`] | §3.3.20 | barriers; collective rules are the grid's |
+//! | [`group`] | §3.3.24 | group instructions, once the grid has those that execute them together |
 //! | [`derivative`] | §3.3.16 | derivatives, once the grid has those of the quad |
 //!
 //! Faults are planted by decorating the table ([`Rules::replace`]), never in the rules.
@@ -34,6 +35,7 @@ pub mod compute;
 pub mod control;
 pub mod derivative;
 pub mod function;
+pub mod group;
 pub mod image;
 pub mod memory;
 pub mod miscellaneous;
@@ -72,6 +74,7 @@ pub(in crate::spirv) use control::phi_group;
 pub use control::{branch, branch_conditional_false, branch_conditional_true, phi, unreachable};
 pub use derivative::Derivatives;
 pub use function::return_;
+pub use group::{Member, Tangle};
 pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
 pub use miscellaneous::nop;
 pub use run::{explore, run};
@@ -220,6 +223,21 @@ pub struct Awaited {
 /// What a configuration becomes that has awaited derivatives.
 pub type Resume = for<'e, 'm> fn(&Env<'e>, &Config<'m>, &Derivatives) -> Option<Next<'m>>;
 
+/// A group instruction that an invocation has come to, which it executes with others of its
+/// subgroup.
+#[derive(Clone, Copy, Debug)]
+pub struct Join {
+    /// The index of the instruction that waits.
+    pub instruction: u32,
+    /// The ids of the operands that the others need, as many as are not 0.
+    pub operands: [u32; 2],
+    /// What the configuration, which stands before the instruction, becomes with the others.
+    pub resume: Together,
+}
+
+/// What a configuration becomes that has waited for others of its subgroup.
+pub type Together = for<'e, 'm> fn(&Env<'e>, &Config<'m>, &Tangle) -> Option<Next<'m>>;
+
 /// What a configuration becomes.
 #[derive(Clone, Debug)]
 pub enum Next<'m> {
@@ -231,6 +249,9 @@ pub enum Next<'m> {
     Waits(Config<'m>, Arrived),
     /// What the derivatives of a value make of it, once all invocations of the quad have arrived.
     Awaits(Awaited),
+    /// What it makes of the operands of the others of its subgroup that execute the instruction
+    /// with it, once these have arrived.
+    Joins(Join),
     /// The invocation ends; M holds the observation.
     Ends(Config<'m>),
     /// The invocation ends and is discarded.
@@ -283,7 +304,7 @@ struct Table {
 
 /// The rules as they are, section by section.
 static STANDARD: LazyLock<Table> = LazyLock::new(|| {
-    let sections: [&[Row]; 10] = [
+    let sections: [&[Row]; 11] = [
         control::RULES,
         miscellaneous::RULES,
         compute::RULES,
@@ -294,6 +315,7 @@ static STANDARD: LazyLock<Table> = LazyLock::new(|| {
         atomic::RULES,
         barrier::RULES,
         derivative::RULES,
+        group::RULES,
     ];
     let rows = sections.concat();
     let mut by_op: FxHashMap<u32, Vec<u16>> = FxHashMap::default();

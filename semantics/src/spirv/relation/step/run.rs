@@ -89,7 +89,7 @@ fn run_from<'m>(
             // Nothing that is read here is written.
             Next::Config(next) | Next::Acts(next, _) | Next::Waits(next, _) => next,
             // It has no quad: those whose modules take derivatives are refused.
-            Next::Awaits(_) => return Ok(Outcome::Deadlock),
+            Next::Awaits(_) | Next::Joins(_) => return Ok(Outcome::Deadlock),
             Next::Ends(last) | Next::Discards(last) => {
                 emit(sink, rule, InvocationId::default(), steps, &config, Some(&last), &[]);
                 return Ok(Outcome::Observed(last.memory.outputs(module, last.control, steps + 1)));

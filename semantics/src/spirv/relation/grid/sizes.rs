@@ -1,0 +1,107 @@
+//! A dispatch whose size of subgroups is not given: it runs with several, and what they show
+//! differently depends on the size.
+
+use super::observe::{Doubtful, DoubtfulTexels, Report};
+use super::subgroup::sizes_of;
+use crate::number::Why;
+use crate::outcome::Outcome;
+use crate::spirv::environment::{Dispatch, Observation, Resources};
+use crate::spirv::error::LoadError;
+use crate::spirv::module::Module;
+
+/// Runs a dispatch with several sizes of subgroups. Shown is what the first shows; what another one
+/// shows otherwise is doubtful.
+///
+/// Errors as `run`.
+pub(super) fn over_sizes(
+    module: &Module,
+    dispatch: &Dispatch<'_>,
+    mut run: impl FnMut(&Dispatch<'_>) -> Result<Report, LoadError>,
+) -> Result<Report, LoadError> {
+    let mut shown: Option<(u32, Report)> = None;
+    for size in sizes_of(module) {
+        let resources = Resources { subgroup_size: Some(size), ..dispatch.resources };
+        let report = run(&Dispatch { resources, ..dispatch.clone() })?;
+        let Some((first_size, first)) = &mut shown else {
+            shown = Some((size, report));
+            continue;
+        };
+        if !alike(&first.outcome, &report.outcome) {
+            let what = format!(
+                "a dispatch whose outcome depends on the size of subgroups, which is not given: {} with {first_size}, {} with {size}; --subgroup-size N gives it",
+                text(&first.outcome),
+                text(&report.outcome)
+            );
+            return Ok(Report::ended(Outcome::Unsupported(what), Vec::new()));
+        }
+        also(first, &report);
+    }
+    Ok(shown.map_or_else(|| Report::ended(Outcome::Deadlock, Vec::new()), |(_, report)| report))
+}
+
+fn text(outcome: &Outcome<Observation>) -> String {
+    match outcome {
+        Outcome::Undefined(undefined) => format!("undefined[{}]", undefined.ub.id()),
+        Outcome::Unsupported(what) => format!("unsupported ({what})"),
+        other => other.name().into(),
+    }
+}
+
+fn alike(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
+    match (a, b) {
+        (Outcome::Undefined(a), Outcome::Undefined(b)) => a.ub == b.ub,
+        (a, b) => a.name() == b.name(),
+    }
+}
+
+/// Adds what another size shows to what the first shows.
+fn also(first: &mut Report, other: &Report) {
+    let (Outcome::Observed(shown), Outcome::Observed(others)) = (&first.outcome, &other.outcome) else { return };
+    for (buffer, (a, b)) in shown.buffers.iter().zip(&others.buffers).enumerate() {
+        let words = (0..a.bytes.len().max(b.bytes.len()) as u64).step_by(4);
+        for start in words {
+            let end = (start + 4).min(a.bytes.len() as u64);
+            let is_open = |report: &Report| report.doubtful.iter().any(|d| d.buffer == buffer && d.start < end && start < d.end);
+            let undefined = |of: &crate::spirv::environment::ObservedBuffer| of.undefined.iter().any(|u| u.start < end && start < u.end);
+            let differs = a.bytes[start as usize..end as usize] != b.bytes[start as usize..end as usize] || undefined(a) != undefined(b);
+            if (differs || is_open(other)) && !is_open(first) {
+                let why = if differs { Why::SubgroupSize } else { why_of(other, buffer, start) };
+                first.doubtful.push(Doubtful { buffer, start, end, why });
+                first.zeros.retain(|&at| at != (buffer, start));
+            }
+        }
+        let zeros: Vec<_> = other.zeros.iter().filter(|at| at.0 == buffer && !first.zeros.contains(at)).copied().collect();
+        let open = |start: u64| first.doubtful.iter().any(|d| d.buffer == buffer && d.start <= start && start < d.end);
+        let zeros: Vec<_> = zeros.into_iter().filter(|&(_, start)| !open(start)).collect();
+        first.zeros.extend(zeros);
+    }
+    for (image, (a, b)) in shown.images.iter().zip(&others.images).enumerate() {
+        let each = a.format.bytes();
+        for (texel, (x, y)) in a.bytes.chunks(each).zip(b.bytes.chunks(each)).enumerate() {
+            let texel = texel as u64;
+            for component in 0..a.format.channels().len() as u8 {
+                let is_open = |report: &Report| {
+                    let has = |d: &DoubtfulTexels| d.image == image && d.component == component && d.start <= texel && texel < d.end;
+                    report.doubtful_texels.iter().any(has)
+                };
+                let undefined = |of: &crate::spirv::environment::ObservedImage| {
+                    of.undefined.iter().any(|u| u.component == component && u.start <= texel && texel < u.end)
+                };
+                let differs = x != y || undefined(a) != undefined(b);
+                if (differs || is_open(other)) && !is_open(first) {
+                    let (start, end, why) = (texel, texel + 1, Why::SubgroupSize);
+                    first.doubtful_texels.push(DoubtfulTexels { image, component, start, end, why });
+                }
+            }
+        }
+    }
+    first.zeros.sort_unstable();
+    first.doubtful.sort_by_key(|d| (d.buffer, d.start));
+    first.doubtful_texels.sort_by_key(|d| (d.image, d.component, d.start));
+    first.wanders |= other.wanders;
+}
+
+fn why_of(report: &Report, buffer: usize, start: u64) -> Why {
+    let at = report.doubtful.iter().find(|d| d.buffer == buffer && d.start < start + 4 && start < d.end);
+    at.map_or(Why::SubgroupSize, |d| d.why)
+}

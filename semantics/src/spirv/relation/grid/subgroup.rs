@@ -1,0 +1,196 @@
+//! What the invocations of a subgroup do together: group instructions (SPIR-V §3.3.24), and
+//! OpControlBarrier of the scope Subgroup.
+//!
+//! As in a quad, of several dynamic instances that invocations wait at nobody else can come to the
+//! least, once none of the subgroup can step. Those that wait there are its *tangle*, if they are
+//! together for certain ([`path`](super::path)). If they are not, devices may part them: values
+//! that depend on each other are in doubt then, and a barrier is refused.
+
+use super::path::are_together;
+use super::work::Work;
+use super::{Grid, State};
+use crate::concurrency::{Agent, Scope};
+use crate::interleavings::Footprint;
+use crate::number::Why;
+use crate::outcome::Outcome;
+use crate::rule::Rule;
+use crate::spirv::grammar::Op;
+use crate::spirv::module::Module;
+use crate::spirv::step::{Arrived, Member, Next, Part, Reduct, Sink, Tangle};
+use crate::spirv::value::Scalars;
+
+/// The sizes of subgroups that are tried where none is given.
+pub const SIZES: [u32; 5] = [4, 8, 16, 32, 64];
+/// The most invocations of a subgroup.
+pub const MAX_SIZE: u32 = 128;
+
+/// Whether something in a module depends on which invocations are a subgroup: group instructions,
+/// barriers and built-ins of subgroups.
+pub fn uses_subgroups(module: &Module) -> bool {
+    let of_subgroups = |of| built_in(of, Agent { workgroup: 0, local: 0 }, 1, 1).is_some();
+    module.globals().iter().any(|variable| module.built_ins(variable).any(of_subgroups))
+        || module.instructions().iter().any(|i| waits_for_subgroup(module, i))
+}
+
+/// Whether an instruction waits for other invocations of the subgroup.
+pub(super) fn waits_for_subgroup(module: &Module, i: &crate::spirv::words::Instruction) -> bool {
+    let of_subgroup = |i: &crate::spirv::words::Instruction| {
+        let scope = i.operands(module.words()).first().and_then(|&id| module.constant_value(id));
+        scope == Some(rspirv::spirv::Scope::Subgroup as u64)
+    };
+    crate::spirv::declare::is_group(i.op) || i.is(Op::ControlBarrier) && of_subgroup(i)
+}
+
+/// The size of the largest clusters that a module names.
+fn largest_cluster(module: &Module) -> u32 {
+    let clusters = module.instructions().iter().filter(|i| crate::spirv::declare::is_group(i.op)).filter_map(|i| {
+        let operands = i.operands(module.words());
+        let clustered = operands.get(1) == Some(&(rspirv::spirv::GroupOperation::ClusteredReduce as u32));
+        operands.get(3).filter(|_| clustered).and_then(|&id| module.constant_value(id))
+    });
+    clusters.max().unwrap_or(1).min(u64::from(u32::MAX)) as u32
+}
+
+/// What a module is tried with where no size of subgroups is given: all of [`SIZES`] that its
+/// clusters fit into.
+pub(super) fn sizes_of(module: &Module) -> Vec<u32> {
+    let cluster = largest_cluster(module);
+    let fitting: Vec<u32> = SIZES.into_iter().filter(|&size| cluster <= size).collect();
+    if fitting.is_empty() { vec![MAX_SIZE] } else { fitting }
+}
+
+impl<'m, W: Work<'m>> Grid<'m, '_, W> {
+    /// The dynamic instance that an invocation waits at, if it waits for its subgroup.
+    fn joins_at(&self, number: u32) -> Option<smallvec::SmallVec<[Part; 4]>> {
+        let (order, invocation) = (self.prepared.order.as_ref()?, self.invocations.get(&number)?);
+        let mut instance = order.instance(&invocation.config);
+        match invocation.state {
+            State::Joins(..) => Some(instance),
+            State::Waits(Arrived { execution: Scope::Subgroup, .. }) => {
+                // It stands behind the barrier.
+                if let Some(here) = instance.last_mut() {
+                    here.instruction = here.instruction.saturating_sub(1);
+                }
+                Some(instance)
+            }
+            _ => None,
+        }
+    }
+
+    /// Those of the subgroup of an invocation, which cannot step, that go on together. Gives them.
+    pub(super) fn meet_in_subgroup(&mut self, number: u32, sink: &mut dyn Sink) -> Vec<u32> {
+        if !self.prepared.subgroups || !self.relation.rules.applies(Rule::SpirvTangle) {
+            return Vec::new();
+        }
+        let members: Vec<u32> = self.topology.instance(number, Scope::Subgroup).filter(|n| self.invocations.contains_key(n)).collect();
+        let acts = |n: &u32| self.invocations.get(n).is_some_and(|i| matches!(i.state, State::Acts(_)));
+        if members.iter().any(acts) {
+            return Vec::new();
+        }
+        let Some(least) = members.iter().filter_map(|&n| self.joins_at(n)).min() else { return Vec::new() };
+        let waiting: Vec<u32> = members.iter().copied().filter(|&n| self.joins_at(n).as_ref() == Some(&least)).collect();
+        let paths = |of: &[u32]| of.iter().filter_map(|n| self.invocations.get(n)).map(|i| &i.path).collect::<Vec<_>>();
+        let together = are_together(&paths(&waiting), &paths(&members));
+        let ended = |n: &u32| self.invocations.get(n).is_none_or(|i| matches!(i.state, State::Ended));
+        self.split |= members.iter().any(|n| !waiting.contains(n) && !ended(n));
+        let barrier = |n: &u32| self.invocations.get(n).is_some_and(|i| matches!(i.state, State::Waits(_)));
+        if waiting.iter().any(barrier) {
+            if !together {
+                let what = "OpControlBarrier of the scope Subgroup where invocations that took several paths may be together or not";
+                self.ending = Some(Outcome::Unsupported(what.into()));
+                return Vec::new();
+            }
+            super::barrier::barrier_release(self, &waiting, sink);
+        } else {
+            let doubt = self.doubt_of(&members).or((!together).then_some(Why::Reconvergence));
+            tangle(self, &waiting, doubt, sink);
+        }
+        if together && waiting.len() == members.len() {
+            for n in &waiting {
+                if let Some(invocation) = self.invocations.get_mut(n) {
+                    invocation.path.forget();
+                }
+            }
+        }
+        waiting
+    }
+
+    /// Why a device may have other invocations of the subgroup there, for what they did before.
+    fn doubt_of(&self, members: &[u32]) -> Option<Why> {
+        let profile = self.shared.profile();
+        let wanders = |n: &u32| self.invocations.get(n).is_some_and(|i| i.config.control.is_doubtful(profile));
+        let reads = |n: &u32| self.shared.is_doubtful_reader(*n);
+        (self.doubtful && members.iter().any(|n| wanders(n) || reads(n))).then_some(Why::Control)
+    }
+
+    /// The lane of an invocation: SubgroupLocalInvocationId.
+    fn lane(&self, number: u32) -> u32 {
+        number - self.topology.instance(number, Scope::Subgroup).start
+    }
+}
+
+/// the invocations of a subgroup that wait at one dynamic instance of a group instruction, to which
+/// no other of its invocations can come: they go on, each by the values of all of them
+///                                      [spirv/tangle, SPIR-V §3.3.24; Vulkan, Group operations]
+pub(super) fn tangle<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32], doubt: Option<Why>, sink: &mut dyn Sink) {
+    let Some(&first) = waiting.first() else { return };
+    let mut members = Vec::with_capacity(waiting.len());
+    for &number in waiting {
+        let Some(invocation) = grid.invocations.get(&number) else { continue };
+        let State::Joins(join, _) = invocation.state else { continue };
+        let operands = join.operands.map(|id| if id == 0 { Some(Scalars::new()) } else { invocation.config.scalars(id) });
+        let [Some(a), Some(b)] = operands else {
+            grid.stuck(number, "an operand of a group instruction has no value".into());
+            return;
+        };
+        members.push(Member { lane: grid.lane(number), operands: [a, b] });
+    }
+    if let Some(invocation) = grid.invocations.get(&first)
+        && let State::Joins(join, _) = invocation.state
+    {
+        grid.show(Rule::SpirvTangle, join.instruction, first, invocation.step, sink);
+        if let (Some(over), Some(waiting)) = (&mut grid.over, grid.module.instructions().get(join.instruction as usize)) {
+            over.sets.get_mut().stand_at(waiting.result);
+        }
+    }
+    let mut tangle = Tangle::new(grid.topology.subgroup_size(), members, doubt);
+    for (own, &number) in waiting.iter().enumerate() {
+        tangle.own = own;
+        let Some(invocation) = grid.invocations.get_mut(&number) else { continue };
+        let State::Joins(join, of) = invocation.state else { continue };
+        invocation.state = State::Acts(Footprint::Local);
+        let Some(invocation) = grid.invocations.get(&number) else { continue };
+        let next: Option<Next<'m>> = (join.resume)(&grid.env(number), &invocation.config, &tangle);
+        match next {
+            Some(next) if grid.ending.is_none() => {
+                let at = invocation.config.place();
+                grid.take(number, Reduct { rule: of, at, next }, sink);
+            }
+            Some(_) => {}
+            None => grid.stuck(number, format!("{of} cannot go on")),
+        }
+    }
+}
+
+/// The word of a built-in of subgroups, component by component.
+pub(super) fn built_in(built_in: rspirv::spirv::BuiltIn, agent: Agent, size: u32, workgroup: u32) -> Option<Vec<u32>> {
+    use rspirv::spirv::BuiltIn as B;
+    let lane = agent.local % size;
+    let mask = |holds: fn(u32, u32) -> bool| -> Vec<u32> {
+        let word =
+            |word: u32| (0..32).filter(|bit| word * 32 + bit < size && holds(word * 32 + bit, lane)).fold(0, |bits, bit| bits | 1 << bit);
+        (0..4).map(word).collect()
+    };
+    Some(match built_in {
+        B::SubgroupSize => vec![size],
+        B::NumSubgroups => vec![workgroup.div_ceil(size)],
+        B::SubgroupId => vec![agent.local / size],
+        B::SubgroupLocalInvocationId => vec![lane],
+        B::SubgroupEqMask => mask(|bit, lane| bit == lane),
+        B::SubgroupGeMask => mask(|bit, lane| bit >= lane),
+        B::SubgroupGtMask => mask(|bit, lane| bit > lane),
+        B::SubgroupLeMask => mask(|bit, lane| bit <= lane),
+        B::SubgroupLtMask => mask(|bit, lane| bit < lane),
+        _ => return None,
+    })
+}
