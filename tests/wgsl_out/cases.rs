@@ -12,6 +12,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("compute-conversion", "floats of 64"),
     ("compute-dot", "WGSL has no such instruction"),
     ("ext-inst-pack", "PackDouble2x32"),
+    ("/group-", "enable subgroups"),
     ("image-shapes", "textures of floats only"),
 ];
 

@@ -291,8 +291,8 @@ impl Compiler {
         Ok(done)
     }
 
-    /// Whether the conversion to WGSL, if there is one, refuses a vertex stage because it uses memory
-    /// that is written.
+    /// Whether the conversion to WGSL, if there is one, refuses a vertex stage because it uses
+    /// memory that is written.
     pub fn refuses_vertex_stage(&self, words: &[u32]) -> bool {
         let by_wgsl = self.steps.iter().find_map(|step| if let Step::Wgsl(options) = step { Some(options) } else { None });
         by_wgsl.filter(|options| !options.vertex_writes).is_some_and(|options| {

@@ -80,8 +80,8 @@ pub struct Counts {
     pub refused: BTreeMap<String, u64>,
     /// What is wrong.
     pub wrong: u64,
-    /// Draws that are not counted: WGSL's rules refuse their vertex stages, which use memory that is
-    /// written, and the conversion goes by those rules.
+    /// Draws that are not counted: WGSL's rules refuse their vertex stages, which use memory that
+    /// is written, and the conversion goes by those rules.
     pub left_out: u64,
 }
 
