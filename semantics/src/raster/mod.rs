@@ -37,8 +37,8 @@
 //!
 //! **Bounds.** Where a vertex stage computes a position with floats of which a profile leaves open
 //! what they are, a triangle is any of those that have their vertices within bounds. All of the
-//! above then holds for every one of them ([`Setup::within`]): ε is greater by what vertices may be
-//! moved, and what is interpolated is computed on intervals.
+//! above then holds for every one of them ([`Setup::within`]): ε is greater by what vertices may
+//! be moved, and what is interpolated is computed on intervals.
 //!
 //! Absent on purpose: wide lines, polygon modes other than fill, conservative rasterisation,
 //! shading of each sample, user clip distances, restarting strips.

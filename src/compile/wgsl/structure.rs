@@ -208,17 +208,8 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
         successors.push(to);
         headers.push(header);
     }
-    let graph = Graph::new(successors.iter().map(|to| to.iter().copied()));
-    let graph = Rc::new(graph);
-    // An edge from the block that dominates another immediately, or from one that no path reaches,
-    // changes no dominator.
-    let changes = (0..).zip(&headers).any(|(node, header): (Node, &Header)| {
-        graph.reachable(node) && header.targets().iter().any(|&to| to != NONE && graph.immediate_dominator(to) != node)
-    });
-    let structural = match changes {
-        false => graph.clone(),
-        true => Rc::new(Graph::new(successors.iter().zip(&headers).map(|(to, header)| to.iter().copied().chain(header.targets())))),
-    };
+    let graph = Rc::new(Graph::new(successors.iter().map(|to| to.iter().copied())));
+    let structural = graph.with(|node| headers[node as usize].targets());
     let n = blocks.len();
     let by_dominance = structural.by_dominance().into_iter().map(|block| (structural.immediate_dominator(block), block));
     let mut dominated: Vec<(Node, Node)> = by_dominance.filter(|(dominator, _)| *dominator != NONE).collect();

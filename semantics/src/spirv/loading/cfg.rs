@@ -3,6 +3,8 @@
 //! Dominators by Lengauer and Tarjan (1979, the simple version, O(m log n)): hostile graphs cost no
 //! more than their size says.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -105,6 +107,19 @@ impl Graph {
             graph.dominators();
         }
         graph
+    }
+
+    /// A graph with the dominators that there are with edges from each block to two more ([`NONE`]
+    /// is none); itself where they change none.
+    pub fn with(self: &Rc<Graph>, more: impl Fn(Node) -> [Node; 2]) -> Rc<Graph> {
+        let n = self.interval.len() as u32;
+        // An edge from the block that dominates another immediately, or from one that no path
+        // reaches, changes no dominator.
+        let changes = |from: Node| more(from).iter().any(|&to| to != NONE && self.immediate_dominator(to) != from);
+        if !(0..n).any(|node| self.reachable(node) && changes(node)) {
+            return self.clone();
+        }
+        Rc::new(Graph::new((0..n).map(|node| self.successors(node).iter().copied().chain(more(node)))))
     }
 
     /// The reachable blocks, each after the block that dominates it immediately.

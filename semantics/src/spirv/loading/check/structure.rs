@@ -119,19 +119,7 @@ impl Pass<'_> {
         for node in 0..n as u32 {
             headers.push(self.header(node)?);
         }
-        // An edge from the block that dominates another immediately, or from one that no path
-        // reaches, changes no dominator.
-        let changes = headers.iter().enumerate().any(|(node, &header)| {
-            let node = node as u32;
-            let [merge, continues] = header.targets();
-            self.graph.reachable(node) && [merge, continues].iter().any(|&to| to != NONE && self.graph.immediate_dominator(to) != node)
-        });
-        let graph = match changes {
-            false => self.graph.clone(),
-            true => Rc::new(Graph::new(
-                (0..n as u32).map(|node| self.graph.successors(node).iter().copied().chain(headers[node as usize].targets())),
-            )),
-        };
+        let graph = self.graph.with(|node| headers[node as usize].targets());
         let mut structure = Structure {
             headers,
             graph,

@@ -184,8 +184,8 @@ fn widened(env: &Env<'_>, operation: Operation, args: [&Scalars; 2], results: &m
     }
 }
 
-/// M, (r = OpGroupNonUniformElect τ s, I), c, p → M[r ↦ whether it is the first of the tangle],
-/// I, c, p once the tangle has arrived [spirv/group-elect, SPIR-V §3.3.24]
+/// M, (r = OpGroupNonUniformElect τ s, I), c, p → M[r ↦ whether it is the first of the
+/// tangle], I, c, p once the tangle has arrived [spirv/group-elect, SPIR-V §3.3.24]
 pub fn group_elect<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     joins(config, &[Op::GroupNonUniformElect], &[], elected)
 }
@@ -195,8 +195,8 @@ fn elected<'m>(_: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next
     gives(config, tangle, result, Scalars::from_slice(&[certain(u64::from(tangle.own == 0))]))
 }
 
-/// M, (r = OpGroupNonUniformAll τ s a, I), c, p → M[r ↦ whether M(a) holds in all of the tangle],
-/// I, c, p once the tangle has arrived; OpGroupNonUniformAny, whether in some;
+/// M, (r = OpGroupNonUniformAll τ s a, I), c, p → M[r ↦ whether M(a) holds in all of the
+/// tangle], I, c, p once the tangle has arrived; OpGroupNonUniformAny, whether in some;
 /// OpGroupNonUniformAllEqual, whether all M(a) are equal [spirv/group-vote, SPIR-V §3.3.24]
 pub fn group_vote<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     joins(config, VOTES, &[1], voted)
@@ -258,8 +258,8 @@ fn bits_between(ballot: &Scalars, from: u32, to: u32) -> SmallVec<[(u32, Scalar)
         .collect()
 }
 
-/// M, (r = OpGroupNonUniformBallotBitCount τ s o a, I), c, p → M[r ↦ how many of the bits of M(a)
-/// that o takes are set], I, c, p once the tangle has arrived, and the other instructions that
+/// M, (r = OpGroupNonUniformBallotBitCount τ s o a, I), c, p → M[r ↦ how many of the bits of
+/// M(a) that o takes are set], I, c, p once the tangle has arrived, and the other instructions that
 /// read a ballot [spirv/group-ballot-bits, SPIR-V §3.3.24]
 pub fn group_ballot_bits<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (op, ..) = next_of(config, BALLOT_BITS)?;
@@ -449,8 +449,8 @@ fn combination(op: Op, width: u8) -> Option<(Operation, u64)> {
     Some((operation?, identity))
 }
 
-/// M, (r = OpGroupNonUniformOp τ s o a (n), I), c, p → M[r ↦ the M(a) of the tangle that o takes,
-/// combined by Op], I, c, p once the tangle has arrived [spirv/group-arithmetic, SPIR-V §3.3.24]
+/// M, (r = OpGroupNonUniformOp τ s o a (n), I), c, p → M[r ↦ the M(a) of the tangle that o
+/// takes, combined by Op], I, c, p once the tangle has arrived [spirv/group-arithmetic, SPIR-V §3.3.24]
 pub fn group_arithmetic<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     joins(config, ARITHMETIC, &[2], combined)
 }

@@ -23,7 +23,7 @@
 //! | [`control`] | §3.3.17 | branches, phis, the end of invocations |
 //! | [`atomic`] | §3.3.18 | atomics |
 //! | [`barrier`] | §3.3.20 | barriers; collective rules are the grid's |
-//! | [`group`] | §3.3.24 | group instructions, once the grid has those that execute them together |
+//! | [`group`] | §3.3.24 | group instructions, once the grid has who executes them together |
 //! | [`derivative`] | §3.3.16 | derivatives, once the grid has those of the quad |
 //!
 //! Faults are planted by decorating the table ([`Rules::replace`]), never in the rules.
