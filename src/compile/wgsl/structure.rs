@@ -157,8 +157,8 @@ struct Builder<'m> {
     plan: &'m Plan,
     headers: Vec<Header>,
     graph: Rc<Graph>,
-    /// One with the dominators that there are with an edge from each header to its merge block and
-    /// its continue target.
+    /// One with the dominators that there are with an edge from each header to its merge block
+    /// and its continue target.
     structural: Rc<Graph>,
     /// The blocks that another one dominates immediately, with that one first.
     dominated: Vec<(Node, Node)>,

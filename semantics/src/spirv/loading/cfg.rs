@@ -109,8 +109,8 @@ impl Graph {
         graph
     }
 
-    /// A graph with the dominators that there are with edges from each block to two more ([`NONE`]
-    /// is none); itself where they change none.
+    /// A graph with the dominators that there are with edges from each block to two more
+    /// ([`NONE`] is none); itself where they change none.
     pub fn with(self: &Rc<Graph>, more: impl Fn(Node) -> [Node; 2]) -> Rc<Graph> {
         let n = self.interval.len() as u32;
         // An edge from the block that dominates another immediately, or from one that no path
