@@ -450,7 +450,8 @@ fn combination(op: Op, width: u8) -> Option<(Operation, u64)> {
 }
 
 /// M, (r = OpGroupNonUniformOp τ s o a (n), I), c, p → M[r ↦ the M(a) of the tangle that o
-/// takes, combined by Op], I, c, p once the tangle has arrived [spirv/group-arithmetic, SPIR-V §3.3.24]
+/// takes, combined by Op], I, c, p once the tangle has arrived [spirv/group-arithmetic, SPIR-V
+/// §3.3.24]
 pub fn group_arithmetic<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     joins(config, ARITHMETIC, &[2], combined)
 }
