@@ -468,7 +468,7 @@ impl Body<'_, '_> {
         let name = self.variable_from(index, i, &no)?;
         self.line(format!("if {} {{", condition.text));
         self.line(format!("    {name} = {};", yes.text));
-        self.line("}".into());
+        self.line_of(&["}"]);
         Ok(())
     }
 

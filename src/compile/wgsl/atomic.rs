@@ -247,16 +247,16 @@ impl Body<'_, '_> {
         let old = self.convert.names.local("old");
         let tried = self.convert.names.local("tried");
         self.line(format!("var {old} = atomicLoad(&{place});"));
-        self.line("loop {".into());
+        self.line_of(&["loop {"]);
         self.line(format!(
             "    let {tried} = atomicCompareExchangeWeak(&{place}, {old}, bitcast<{own}>({function}(bitcast<{other}>({old}), {})));",
             value.text
         ));
         self.line(format!("    if {tried}.exchanged {{"));
-        self.line("        break;".into());
-        self.line("    }".into());
+        self.line_of(&["        break;"]);
+        self.line_of(&["    }"]);
         self.line(format!("    {old} = {tried}.old_value;"));
-        self.line("}".into());
+        self.line_of(&["}"]);
         Ok(Old { value: Expr::name(old), signed, is_call: false })
     }
 
@@ -267,13 +267,13 @@ impl Body<'_, '_> {
         let old = self.convert.names.local("old");
         let tried = self.convert.names.local("tried");
         self.line(format!("var {old} = {};", comparator.text));
-        self.line("loop {".into());
+        self.line_of(&["loop {"]);
         self.line(format!("    let {tried} = atomicCompareExchangeWeak(&{place}, {}, {});", comparator.text, value.text));
         self.line(format!("    {old} = {tried}.old_value;"));
         self.line(format!("    if {tried}.exchanged | ({old} != {}) {{", comparator.text));
-        self.line("        break;".into());
-        self.line("    }".into());
-        self.line("}".into());
+        self.line_of(&["        break;"]);
+        self.line_of(&["    }"]);
+        self.line_of(&["}"]);
         Ok(Old { value: Expr::name(old), signed, is_call: false })
     }
 }

@@ -37,7 +37,7 @@ impl Convert<'_> {
                 value => Text::numbered(if value < 0 { "-" } else { "" }, value.unsigned_abs().into(), "i"),
             }),
             Scalar::Int { width: 32, signed: false } => Some(Text::numbered("", u64::from(bits as u32), "u")),
-            Scalar::Float { width: 32 } => float(bits as u32).map(Text::from),
+            Scalar::Float { width: 32 } => float(bits as u32),
             Scalar::Float { width: 16 } => {
                 self.half = true;
                 let value = half(bits as u16);

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::{MatrixLayout, Type};
-use smallstep_semantics::spirv::words::string_at;
+use smallstep_semantics::spirv::words::with_string_at;
 use smallstep_semantics::spirv::{Instruction, Module};
 
 use super::function::Body;
@@ -155,18 +155,19 @@ impl<'m> Convert<'m> {
         let (mut op_names, mut op_member_names) = (FxHashMap::default(), FxHashMap::default());
         for i in module.instructions() {
             let operands = i.operands(module.words());
-            let text = |at: usize| {
-                operands.get(at..).and_then(|words| string_at(words).ok()).map(|(text, _)| text).filter(|text| !text.is_empty())
+            let text = |at: usize, make: fn(&str) -> Text| {
+                let named = |text: &str| (!text.is_empty()).then(|| make(text));
+                operands.get(at..).and_then(|words| with_string_at(words, named).ok()).and_then(|(text, _)| text)
             };
             match i.op {
                 Op::Name => {
-                    if let Some(text) = text(1) {
-                        op_names.entry(operands[0]).or_insert_with(|| of_module(&text));
+                    if let Some(text) = text(1, of_module) {
+                        op_names.entry(operands[0]).or_insert(text);
                     }
                 }
                 Op::MemberName => {
-                    if let Some(text) = text(2) {
-                        op_member_names.entry((operands[0], operands[1])).or_insert(text.into());
+                    if let Some(text) = text(2, |text| text.into()) {
+                        op_member_names.entry((operands[0], operands[1])).or_insert(text);
                     }
                 }
                 Op::Function => break,
@@ -179,7 +180,7 @@ impl<'m> Convert<'m> {
             specialized: Specialized::of(words, &mut notes),
             options,
             plan: Plan(options.planted),
-            names: Names::new(),
+            names: Names::with_capacity(module.instructions().len() / 4),
             structs: String::new(),
             globals: String::new(),
             functions: String::new(),
@@ -309,12 +310,14 @@ impl<'m> Convert<'m> {
     /// By index of the function: whether those entry points reach it.
     fn reached(&self, entries: &[EntryPoint]) -> Vec<bool> {
         let functions = self.module.functions();
-        let number: FxHashMap<u32, usize> = functions.iter().zip(0..).map(|(function, at)| (function.id, at)).collect();
         let mut reached = vec![false; functions.len()];
         let mut work: Vec<u32> = entries.iter().map(|entry| entry.function).collect();
         while let Some(function) = work.pop() {
-            let Some(&at) = number.get(&function).filter(|at| !reached[**at]) else { continue };
-            reached[at] = true;
+            let Some(function) = self.module.function(function) else { continue };
+            let at = functions.partition_point(|f| f.first_block < function.first_block);
+            if std::mem::replace(&mut reached[at], true) {
+                continue;
+            }
             work.extend(&self.scan.functions[at].callees);
         }
         reached
@@ -449,11 +452,12 @@ impl<'m> Convert<'m> {
                 let Some(Type::Vector { component, count: rows }) = types.get(column) else {
                     return Err(self.refused(Why::Type, format!("%{column} is no vector")));
                 };
-                format!("mat{count}x{rows}<{}>", self.value_type(component)?).into()
+                let (columns, rows) = (Text::numbered("mat", count.into(), "x"), Text::numbered("", rows.into(), "<"));
+                Text::of(&[&columns, &rows, &self.value_type(component)?, ">"])
             }
             Some(Type::Array { element, length, .. }) => {
                 let element = smallstep_semantics::text::deep(|| self.value_type(element))?;
-                Text::of(&["array<", &element, ", ", &length.to_string(), ">"])
+                Text::of(&["array<", &element, &Text::numbered(", ", length, ">")])
             }
             Some(Type::Struct { .. }) => {
                 let laid = types.members(type_).iter().all(|m| m.offset.is_some()) && !types.contents(type_).runtime_array;
@@ -516,7 +520,7 @@ impl<'m> Convert<'m> {
         if let Some(names) = self.members.get(&type_) {
             return names.clone();
         }
-        let mut scope = Names::new();
+        let mut scope = Names::default();
         let count = self.module.types().members(type_).len() as u32;
         let names: Rc<[Text]> = (0..count)
             .map(|at| match self.op_member_names.get(&(type_, at)) {
@@ -657,7 +661,8 @@ impl<'m> Convert<'m> {
                     (true, true) => "storage, read",
                     (true, false) => "storage, read_write",
                 };
-                let line = format!("@group({set}) @binding({binding}) var<{space}> {name}: {};\n", stored.text);
+                let (group, at) = (Text::numbered("@group(", set.into(), ") @binding("), Text::numbered("", binding.into(), ") var<"));
+                let line = [&*group, &*at, space, "> ", &*name, ": ", &*stored.text, ";\n"].concat();
                 if storage && read_only {
                     self.read.push((set, binding));
                 }
@@ -675,7 +680,7 @@ impl<'m> Convert<'m> {
                     Some(constant) if variable.class == StorageClass::Private => format!(" = {}", self.constant_at_module_scope(constant)?),
                     _ => String::new(),
                 };
-                let line = format!("var<{space}> {name}: {}{initial};\n", stored.text);
+                let line = ["var<", space, "> ", &*name, ": ", &*stored.text, &*initial, ";\n"].concat();
                 (Global { name, stored }, line)
             }
             StorageClass::Input | StorageClass::Output => {
@@ -685,7 +690,7 @@ impl<'m> Convert<'m> {
                     Some(constant) => format!(" = {}", self.constant_at_module_scope(constant)?),
                     None => String::new(),
                 };
-                let line = format!("var<private> {name}: {}{initial};\n", stored.text);
+                let line = ["var<private> ", &*name, ": ", &*stored.text, &*initial, ";\n"].concat();
                 (Global { name, stored }, line)
             }
             StorageClass::UniformConstant => {

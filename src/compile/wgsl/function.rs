@@ -1,7 +1,7 @@
 //! Functions: the statements of the tree, in order, with what stands in each.
 
 use rspirv::spirv::{Op, StorageClass};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use smallstep_semantics::spirv::cfg::Node;
 use smallstep_semantics::spirv::module::{EntryPoint, Function};
 use smallstep_semantics::spirv::operation::Scalar;
@@ -41,22 +41,22 @@ struct Copy {
     value: Expr,
 }
 
-/// How values are spelled where they are used, by id.
-struct Values<'m> {
+/// Something by id, of ids that are used in a function.
+pub(super) struct ById<'m, T> {
     module: &'m Module,
     /// The index of the first instruction of the function.
     first: usize,
     /// By instruction of the function.
-    own: Vec<Option<Expr>>,
+    own: Vec<Option<T>>,
     /// Of what is made at module scope.
-    others: FxHashMap<u32, Expr>,
+    others: FxHashMap<u32, T>,
 }
 
-impl<'m> Values<'m> {
-    fn of(module: &'m Module, function: &Function) -> Values<'m> {
+impl<'m, T: Clone> ById<'m, T> {
+    fn of(module: &'m Module, function: &Function) -> ById<'m, T> {
         let first = module.definition(function.id).unwrap_or(0);
         let end = module.function_blocks(function).last().map_or(first, |block| block.end as usize);
-        Values { module, first, own: vec![None; end - first], others: FxHashMap::default() }
+        ById { module, first, own: vec![None; end - first], others: FxHashMap::default() }
     }
 
     /// The index in `own`, of what the function defines.
@@ -64,21 +64,21 @@ impl<'m> Values<'m> {
         self.module.definition(id)?.checked_sub(self.first).filter(|at| *at < self.own.len())
     }
 
-    fn get(&self, id: u32) -> Option<&Expr> {
+    pub(super) fn get(&self, id: u32) -> Option<&T> {
         match self.at(id) {
             Some(at) => self.own[at].as_ref(),
             None => self.others.get(&id),
         }
     }
 
-    fn insert(&mut self, id: u32, value: Expr) {
+    pub(super) fn insert(&mut self, id: u32, value: T) {
         match self.at(id) {
             Some(at) => self.own[at] = Some(value),
             None => _ = self.others.insert(id, value),
         }
     }
 
-    fn remove(&mut self, id: u32) -> Option<Expr> {
+    fn remove(&mut self, id: u32) -> Option<T> {
         match self.at(id) {
             Some(at) => self.own[at].take(),
             None => self.others.remove(&id),
@@ -94,10 +94,12 @@ pub(super) struct Body<'c, 'm> {
     usage: Usage,
     out: String,
     indent: usize,
-    values: Values<'m>,
+    /// How values are spelled where they are used.
+    values: ById<'m, Expr>,
     /// By block: the selector of the switch that ends it, in its clauses.
     selectors: FxHashMap<Node, Expr>,
-    pub(super) places: FxHashMap<u32, Place>,
+    /// What pointers refer to.
+    pub(super) places: ById<'m, Place>,
     /// By id: pointers that are values.
     pub(super) pointers: FxHashMap<u32, Pointer>,
     /// By parameter: the variable or the descriptor that it is.
@@ -143,9 +145,9 @@ impl<'c, 'm> Body<'c, 'm> {
             usage,
             out: String::with_capacity(BYTES_OF_INSTRUCTION * instructions),
             indent: 1,
-            values: Values::of(module, function),
+            values: ById::of(module, function),
             selectors: FxHashMap::default(),
-            places: FxHashMap::with_capacity_and_hasher(instructions / 4, FxBuildHasher),
+            places: ById::of(module, function),
             pointers: FxHashMap::default(),
             bindings,
             given: FxHashMap::default(),
@@ -177,18 +179,23 @@ impl<'c, 'm> Body<'c, 'm> {
         if let Some(entry) = entry {
             return self.convert.entry_head(name, entry);
         }
-        let mut parameters = Vec::new();
+        let mut head = ["fn ", name, "("].concat();
+        let open = head.len();
+        let mut add = |parts: &[&str]| {
+            head.push_str(if head.len() == open { "" } else { ", " });
+            parts.iter().for_each(|part| head.push_str(part));
+        };
         for (at, parameter) in module.parameters(self.function).iter().enumerate() {
             if let Some(Some(Passed::Pointer(targets))) = passed.get(at) {
                 let (names, pointer) = self.saved_names(parameter.id, targets.clone());
-                parameters.extend(names.iter().map(|name| format!("{name}: u32")));
+                names.iter().for_each(|name| add(&[name, ": u32"]));
                 self.keep_pointer(parameter.id, pointer)?;
                 continue;
             }
             if let Some(bound) = self.bindings.get(&parameter.id) {
                 if bound.element == Element::Given {
                     let name = self.convert.names.local("which");
-                    parameters.push(format!("{name}: u32"));
+                    add(&[&name, ": u32"]);
                     self.given.insert(parameter.id, Expr::name(name));
                 }
                 continue;
@@ -198,7 +205,7 @@ impl<'c, 'm> Body<'c, 'm> {
             match module.pointer_type(parameter.type_) {
                 Some((StorageClass::Function, pointee)) => {
                     let text = self.convert.value_type(pointee)?;
-                    parameters.push(format!("{local}: ptr<function, {text}>"));
+                    add(&[&local, ": ptr<function, ", &text, ">"]);
                     self.remember(parameter.id, Text::of(&["(*", &local, ")"]), pointee);
                 }
                 Some((class, _)) => {
@@ -207,7 +214,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 }
                 None => {
                     let text = self.convert.value_type(parameter.type_)?;
-                    parameters.push([&*local, ": ", &*text].concat());
+                    add(&[&local, ": ", &text]);
                     self.values.insert(parameter.id, Expr::name(local));
                 }
             }
@@ -216,14 +223,15 @@ impl<'c, 'm> Body<'c, 'm> {
             let type_ = module.variable(input).map_or(0, |variable| variable.type_);
             let (wanted, text) = (self.wanted(input), self.convert.value_type(type_)?);
             let local = self.convert.names.local(&wanted);
-            parameters.push([&*local, ": ", &*text].concat());
+            add(&[&local, ": ", &text]);
             self.remember(input, local, type_);
         }
-        let result = match module.types().get(self.function.result_type) {
-            Some(Type::Void) => String::new(),
-            _ => [" -> ", &*self.convert.value_type(self.function.result_type)?].concat(),
-        };
-        Ok(["fn ", name, "(", &*parameters.join(", "), ")", &*result].concat())
+        head.push(')');
+        if !matches!(module.types().get(self.function.result_type), Some(Type::Void)) {
+            head.push_str(" -> ");
+            head.push_str(&self.convert.value_type(self.function.result_type)?);
+        }
+        Ok(head)
     }
 
     pub(super) fn wanted(&self, id: u32) -> Text {
@@ -274,7 +282,7 @@ impl<'c, 'm> Body<'c, 'm> {
     /// Returns a value that nothing uses.
     fn return_zero(&mut self) -> Result<(), Refused> {
         if matches!(self.convert.module.types().get(self.function.result_type), Some(Type::Void)) {
-            self.line("return;".into());
+            self.line_of(&["return;"]);
             return Ok(());
         }
         if !matches!(self.convert.module.types().get(self.function.result_type), Some(Type::Void)) {
@@ -324,10 +332,10 @@ impl<'c, 'm> Body<'c, 'm> {
             self.indent += 1;
             each(self, if self.convert.plan.takes_the_first_descriptor() { 0 } else { at })?;
             self.indent -= 1;
-            self.line("}".into());
+            self.line_of(&["}"]);
         }
         self.indent -= 1;
-        self.line("}".into());
+        self.line_of(&["}"]);
         Ok(())
     }
 
@@ -345,7 +353,7 @@ impl<'c, 'm> Body<'c, 'm> {
             self.return_zero()?
         }
         self.indent -= 1;
-        self.line("}".into());
+        self.line_of(&["}"]);
         self.left = true;
         Ok(())
     }
@@ -396,7 +404,8 @@ impl<'c, 'm> Body<'c, 'm> {
             return Err(self.convert.refused(Why::Limit, format!("the text would have more than {MAX_TEXT} bytes")));
         }
         for flag in std::mem::take(&mut self.tree.lists[list as usize].flags) {
-            self.line(format!("var {} = false;", self.flags[flag as usize]));
+            let flag = self.flags[flag as usize].clone();
+            self.line_of(&["var ", &flag, " = false;"]);
         }
         for id in std::mem::take(&mut self.usage.hoisted[list as usize]) {
             if self.convert.module.type_of(id).is_some_and(|t| self.convert.module.pointer_type(t).is_some()) {
@@ -467,15 +476,15 @@ impl<'c, 'm> Body<'c, 'm> {
                 self.line_of(&["if ", &condition, " {"]);
                 self.nested(*then)?;
                 if let Some(other) = other {
-                    self.line("} else {".into());
+                    self.line_of(&["} else {"]);
                     self.nested(*other)?;
                 }
-                self.line("}".into());
+                self.line_of(&["}"]);
             }
             Item::Loop { body, continuing, exits, .. } => {
                 // Nothing returns from a continue construct: what it calls is asked for behind it.
                 let kills = !self.is_continuing(list) && continuing.is_some_and(|list| self.kills_within(list));
-                self.line("loop {".into());
+                self.line_of(&["loop {"]);
                 if kills {
                     self.indent += 1;
                     self.return_if_killed()?;
@@ -484,17 +493,17 @@ impl<'c, 'm> Body<'c, 'm> {
                 self.nested(*body)?;
                 if continuing.is_some() || !exits {
                     self.indent += 1;
-                    self.line("continuing {".into());
+                    self.line_of(&["continuing {"]);
                     if let Some(continuing) = continuing {
                         self.nested(*continuing)?;
                     }
                     if !exits {
-                        self.line("    break if false;".into());
+                        self.line_of(&["    break if false;"]);
                     }
-                    self.line("}".into());
+                    self.line_of(&["}"]);
                     self.indent -= 1;
                 }
-                self.line("}".into());
+                self.line_of(&["}"]);
                 if kills {
                     self.return_if_killed()?;
                 }
@@ -512,7 +521,7 @@ impl<'c, 'm> Body<'c, 'm> {
                     }
                     self.selectors.insert(*block, selector.clone());
                 }
-                self.line(format!("switch {} {{", selector.text));
+                self.line_of(&["switch ", &selector.text, " {"]);
                 self.indent += 1;
                 for clause in clauses {
                     let values: Result<Vec<Text>, Refused> = clause.values.iter().map(|&v| self.selector_value(*block, v)).collect();
@@ -521,14 +530,14 @@ impl<'c, 'm> Body<'c, 'm> {
                         labels.push("default".into());
                     }
                     match &labels[..] {
-                        [only] if &**only == "default" => self.line("default: {".into()),
+                        [only] if &**only == "default" => self.line_of(&["default: {"]),
                         _ => self.line(format!("case {}: {{", labels.join(", "))),
                     }
                     self.nested(clause.list)?;
-                    self.line("}".into());
+                    self.line_of(&["}"]);
                 }
                 self.indent -= 1;
-                self.line("}".into());
+                self.line_of(&["}"]);
             }
             Item::Among { block, values, negated, list } => {
                 let selector = self.selector(*block)?;
@@ -547,10 +556,10 @@ impl<'c, 'm> Body<'c, 'm> {
                 };
                 self.line(format!("if {condition} {{"));
                 self.nested(*list)?;
-                self.line("}".into());
+                self.line_of(&["}"]);
             }
-            Item::Break => self.line("break;".into()),
-            Item::Continue => self.line("continue;".into()),
+            Item::Break => self.line_of(&["break;"]),
+            Item::Continue => self.line_of(&["continue;"]),
             Item::End(node) => self.end(*node, list == 0 && last)?,
             Item::Set(flag) => {
                 let line = format!("{} = true;", self.flags[*flag as usize]);
@@ -566,7 +575,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 };
                 self.line(format!("if {condition} {{"));
                 self.nested(*list)?;
-                self.line("}".into());
+                self.line_of(&["}"]);
             }
         }
         Ok(())
@@ -678,12 +687,12 @@ impl<'c, 'm> Body<'c, 'm> {
             self.assign(copies)?;
             self.indent -= 1;
             if !others.is_empty() {
-                self.line("} else {".into());
+                self.line_of(&["} else {"]);
                 self.indent += 1;
                 self.assign(others)?;
                 self.indent -= 1;
             }
-            self.line("}".into());
+            self.line_of(&["}"]);
         }
         let text = if negated { Expr::unary("!", &condition).text } else { condition.text };
         self.line_of(&["break if ", &text, ";"]);
@@ -697,7 +706,7 @@ impl<'c, 'm> Body<'c, 'm> {
             Op::Return if self.is_entry => self.return_from_entry(last),
             Op::Return => {
                 if !last {
-                    self.line("return;".into());
+                    self.line_of(&["return;"]);
                 }
                 Ok(())
             }
@@ -707,7 +716,7 @@ impl<'c, 'm> Body<'c, 'm> {
                 Ok(())
             }
             Op::Kill | Op::TerminateInvocation => {
-                self.line("discard;".into());
+                self.line_of(&["discard;"]);
                 if self.is_entry {
                     return self.return_from_entry(false);
                 }
@@ -795,7 +804,7 @@ impl<'c, 'm> Body<'c, 'm> {
             });
         }
         let mut parts = Vec::new();
-        for part in constant.operands(module.words()).to_vec() {
+        for &part in constant.operands(module.words()) {
             parts.push(deep(|| self.constant(part, None))?);
         }
         let name = self.convert.value_type(constant.result_type)?;
@@ -919,7 +928,7 @@ impl<'c, 'm> Body<'c, 'm> {
         match i.op {
             Op::Nop => Ok(()),
             Op::DemoteToHelperInvocation => {
-                self.line("discard;".into());
+                self.line_of(&["discard;"]);
                 Ok(())
             }
             Op::MemoryBarrier => self.memory_barrier(index, i, operands),
@@ -970,7 +979,7 @@ impl<'c, 'm> Body<'c, 'm> {
                         let value = self.load(&part, i)?;
                         self.line(format!("var {name} = {};", value.text));
                         copied.push((part, name.clone()));
-                        (vec![Expr::name(format!("&{name}"))], None)
+                        (vec![Expr::name(Text::of(&["&", &name]))], None)
                     }
                     None => self.pointer_argument(id, i)?,
                 };

@@ -24,13 +24,17 @@ use super::{PointSize, Refused, Why};
 /// The most parts that the variables of an interface have together.
 const MAX_SLOTS: usize = 256;
 
+/// The most slots whose locations are compared two by two.
+const MAX_LOCATED: usize = 32;
+
 /// The most clip distances of a vertex.
 const MAX_CLIP_DISTANCES: u64 = 8;
 
 /// The attributes of a location.
 fn attributes_of(located: &Located) -> String {
-    let index = located.index.map_or(String::new(), |index| format!(" @blend_src({index})"));
-    format!("@location({}){index}{}", located.location, located.how)
+    let location = Text::numbered("@location(", located.location.into(), ")");
+    let index = located.index.map(|index| Text::numbered(" @blend_src(", index.into(), ")"));
+    [&*location, index.as_deref().unwrap_or_default(), &*located.how].concat()
 }
 
 /// One parameter, or one part of the result.
@@ -235,7 +239,13 @@ impl Convert<'_> {
     /// Finds what several variables share: WGSL has one variable at a location, and that begins at
     /// its first component.
     fn share_locations(&mut self, input: bool) -> Result<(), Refused> {
-        let ports = if input { self.ports.inputs.clone() } else { self.ports.outputs.clone() };
+        let ports = if input { &self.ports.inputs } else { &self.ports.outputs };
+        let located = || ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref());
+        let is_alone = |a: &Located| located().filter(|b| (a.location, a.index) == (b.location, b.index)).count() == 1;
+        if located().count() <= MAX_LOCATED && located().all(|l| l.components.0 == 0 && is_alone(l)) {
+            return Ok(());
+        }
+        let ports = ports.clone();
         let mut places: FxHashMap<(u32, Option<u32>), Vec<&Located>> = FxHashMap::default();
         let mut order = Vec::new();
         for located in ports.iter().flat_map(|p| &p.slots).filter_map(|s| s.located.as_ref()) {
@@ -528,7 +538,7 @@ impl Convert<'_> {
                     return Err(self.refused(Why::EntryPoint, format!("entry point {name:?} has no workgroup size")));
                 };
                 let [x, y, z] = self.workgroup_size(entry, [x, y, z])?;
-                format!("@compute @workgroup_size({x}, {y}, {z})")
+                ["@compute @workgroup_size(", &*x, ", ", &*y, ", ", &*z, ")"].concat()
             }
             ExecutionModel::Vertex => "@vertex".into(),
             ExecutionModel::Fragment => "@fragment".into(),
@@ -537,39 +547,50 @@ impl Convert<'_> {
             }
         };
         let ports = std::mem::take(&mut self.ports);
-        let mut parameters = Vec::new();
+        let mut head = [&*attributes, "\nfn ", name, "("].concat();
+        let open = head.len();
+        let mut add = |attributes: &str, name: &str, text: &str| {
+            let comma = if head.len() == open { "" } else { ", " };
+            [comma, attributes, " ", name, ": ", text].iter().for_each(|part| head.push_str(part));
+        };
         for port in &ports.inputs {
             for (slot, name) in port.slots.iter().zip(&port.names).filter(|(slot, _)| !Port::is_shared(slot, &ports.shared_inputs)) {
-                parameters.push([&*slot.attributes, " ", &**name, ": ", &*slot.text].concat());
+                add(&slot.attributes, name, &slot.text);
             }
         }
         for shared in &ports.shared_inputs {
-            parameters.push(format!("{} {}: {}", shared.attributes, shared.name, shared.text));
+            add(&shared.attributes, &shared.name, &shared.text);
         }
-        let mut parts: Vec<(String, String)> = Vec::new();
-        let mut members = super::names::Names::new();
+        head.push(')');
+        let mut parts: Vec<(&str, Text, &str)> = Vec::new();
+        let mut members = super::names::Names::default();
         for slot in ports.outputs.iter().flat_map(|p| &p.slots).filter(|slot| !Port::is_shared(slot, &ports.shared_outputs)) {
-            parts.push((slot.attributes.clone(), format!("{}: {}", members.fresh(&slot.wanted), slot.text)));
+            parts.push((&slot.attributes, members.fresh(&slot.wanted), &slot.text));
         }
         for shared in &ports.shared_outputs {
-            parts.push((shared.attributes.clone(), format!("{}: {}", members.fresh(&shared.name), shared.text)));
+            parts.push((&shared.attributes, members.fresh(&shared.name), &shared.text));
         }
         if ports.position {
-            parts.push(("@builtin(position)".into(), format!("{}: vec4<f32>", members.fresh("position"))));
+            parts.push(("@builtin(position)", members.fresh("position"), "vec4<f32>"));
         }
-        self.ports = ports;
-        let result = match &parts[..] {
-            [] => String::new(),
-            [(attributes, member)] => format!(" -> {attributes} {}", member.split_once(": ").map_or("", |(_, text)| text)),
+        let mut result = None;
+        match &parts[..] {
+            [] => {}
+            [(attributes, _, text)] => [" -> ", attributes, " ", text].iter().for_each(|part| head.push_str(part)),
             _ => {
-                let name = self.names.fresh(&format!("{name}_output"));
-                let lines: Vec<String> = parts.iter().map(|(attributes, member)| format!("    {attributes} {member},")).collect();
-                self.structs.push_str(&format!("struct {name} {{\n{}\n}}\n\n", lines.join("\n")));
-                self.ports.result = Some(name.clone());
-                format!(" -> {name}")
+                let name = self.names.fresh(&[name, "_output"].concat());
+                let mut write = |text: &str| self.structs.push_str(text);
+                ["struct ", &name, " {\n"].into_iter().for_each(&mut write);
+                for (attributes, name, text) in &parts {
+                    ["    ", attributes, " ", name, ": ", text, ",\n"].into_iter().for_each(&mut write);
+                }
+                write("}\n\n");
+                [" -> ", &name].into_iter().for_each(|part| head.push_str(part));
+                result = Some(name);
             }
-        };
-        Ok([&*attributes, "\nfn ", name, "(", &*parameters.join(", "), ")", &*result].concat())
+        }
+        self.ports = Ports { result, ..ports };
+        Ok(head)
     }
 }
 
@@ -623,23 +644,21 @@ impl Body<'_, '_> {
         for port in &ports.outputs {
             let global = self.convert.global(port.id)?;
             for slot in port.slots.iter().filter(|slot| !Port::is_shared(slot, &ports.shared_outputs)) {
-                let value = format!("{}{}", global.name, slot.path);
                 parts.push(match slot.cast {
-                    Some(_) => format!("bitcast<{}>({value})", slot.text),
-                    None => value,
+                    Some(_) => Text::of(&["bitcast<", &slot.text, ">(", &global.name, &slot.path, ")"]),
+                    None => Text::of(&[&global.name, &slot.path]),
                 });
             }
         }
         for shared in &ports.shared_outputs {
-            let value = self.shared_output(shared, &ports)?;
-            parts.push(value.to_string());
+            parts.push(self.shared_output(shared, &ports)?);
         }
         if ports.position {
             parts.push("vec4<f32>()".into());
         }
         match (&parts[..], &ports.result) {
             ([], _) if last => {}
-            ([], _) => self.line("return;".into()),
+            ([], _) => self.line_of(&["return;"]),
             (_, Some(result)) => self.line_of(&["return ", result, "(", &parts.join(", "), ");"]),
             ([only, ..], None) => self.line_of(&["return ", only, ";"]),
         }

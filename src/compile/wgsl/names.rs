@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::text::Text;
 
@@ -62,9 +62,9 @@ pub(super) struct Names {
 const MODULE: u32 = 0;
 
 impl Names {
-    /// The names of a module, none taken yet.
-    pub(super) fn new() -> Names {
-        Names::default()
+    /// None taken yet, with room for that many.
+    pub(super) fn with_capacity(count: usize) -> Names {
+        Names { taken: FxHashMap::with_capacity_and_hasher(count, FxBuildHasher), ..Names::default() }
     }
 
     /// Takes a name for a function or the module, unless it is reserved or something has it. A
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn names_are_legal_and_unique() {
-        let mut names = Names::new();
+        let mut names = Names::default();
         for (wanted, expected) in [
             ("color", "color"),
             ("color", "color_1"),

@@ -108,7 +108,7 @@ impl Kind {
 impl Body<'_, '_> {
     /// What an operand that is a pointer refers to.
     pub(super) fn place(&mut self, id: u32) -> Result<Place, Refused> {
-        if let Some(place) = self.places.get(&id) {
+        if let Some(place) = self.places.get(id) {
             return Ok(place.clone());
         }
         let id = self.bindings.get(&id).map_or(id, |bound| bound.variable);
@@ -216,7 +216,8 @@ impl Body<'_, '_> {
 
     /// The pointer of an access chain.
     pub(super) fn chain(&mut self, i: &Instruction) -> Result<Place, Refused> {
-        let operands = i.operands(self.convert.module.words()).to_vec();
+        let module = self.convert.module;
+        let operands = i.operands(module.words());
         let (mut place, used) = match self.buffer_of_array(operands[0], &operands[1..])? {
             Some(found) => found,
             None => (self.place(operands[0])?, 0),
@@ -338,7 +339,7 @@ impl Body<'_, '_> {
                 let stored = stored.clone();
                 match &stored.rep {
                     Rep::Value(_) | Rep::Words(..) => Ok(Expr::name(place.text.clone())),
-                    Rep::Atomic(_) => Ok(Expr::call("atomicLoad", &[Expr::name(format!("&{}", place.text))])),
+                    Rep::Atomic(_) => Ok(Expr::call("atomicLoad", &[Expr::name(Text::of(&["&", &place.text]))])),
                     Rep::Matrix { row_major: true, native: true, .. } => Ok(Expr::call("transpose", &[Expr::name(place.text.clone())])),
                     Rep::Matrix { type_, row_major: true, wrapped, vector, .. } => {
                         let rows = self.rows(*type_);
@@ -446,7 +447,8 @@ impl Body<'_, '_> {
 
     /// OpArrayLength: of the last member of the structure at a place.
     pub(super) fn array_length(&mut self, i: &Instruction) -> Result<Expr, Refused> {
-        let operands = i.operands(self.convert.module.words()).to_vec();
+        let module = self.convert.module;
+        let operands = i.operands(module.words());
         let place = self.place(operands[0])?;
         let member = self.part(place, i64::from(operands[1]), None, i)?;
         if let Some(choice) = member.choice.clone() {
@@ -465,7 +467,7 @@ impl Body<'_, '_> {
     fn length_at(&mut self, member: &Place, i: &Instruction) -> Result<Expr, Refused> {
         match &member.kind {
             Kind::Words(spot) => self.length_of_words(member, spot, i),
-            _ => Ok(Expr::call("arrayLength", &[Expr::name(format!("&{}", member.text))])),
+            _ => Ok(Expr::call("arrayLength", &[Expr::name(Text::of(&["&", &member.text]))])),
         }
     }
 
@@ -486,15 +488,15 @@ impl Body<'_, '_> {
             return Err(self.convert.refused_at(i, Why::Pointer, "WGSL passes no pointer to a part of a variable"));
         }
         let text = match place.text.strip_prefix("(*").and_then(|rest| rest.strip_suffix(')')) {
-            Some(parameter) => parameter.to_string(),
-            None => format!("&{}", place.text),
+            Some(parameter) => parameter.into(),
+            None => Text::of(&["&", &place.text]),
         };
         Ok((vec![Expr::name(text)], None))
     }
 
     /// The part of a local variable, or of what a parameter points to, that an argument points to.
     pub(super) fn part_of_local(&mut self, id: u32) -> Option<Place> {
-        let place = self.places.get(&id).filter(|place| !place.whole && matches!(place.kind, Kind::Value(_)))?;
+        let place = self.places.get(id).filter(|place| !place.whole && matches!(place.kind, Kind::Value(_)))?;
         let class = self.convert.module.type_of(id).and_then(|t| self.convert.module.pointer_type(t)).map(|(class, _)| class);
         (class == Some(StorageClass::Function)).then(|| place.clone())
     }
@@ -506,7 +508,8 @@ impl Body<'_, '_> {
 
     /// OpCopyMemory: a load and a store.
     pub(super) fn copy_memory(&mut self, i: &Instruction) -> Result<(), Refused> {
-        let operands = i.operands(self.convert.module.words()).to_vec();
+        let module = self.convert.module;
+        let operands = i.operands(module.words());
         let (to, from) = (self.place(operands[0])?, self.place(operands[1])?);
         let value = self.load(&from, i)?;
         let value = self.named(&value)?;

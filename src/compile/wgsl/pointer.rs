@@ -117,28 +117,29 @@ pub(super) fn number(index: &Expr) -> Option<i64> {
 }
 
 impl Convert<'_> {
-    /// The variables that pointers may point into, in the functions that are reached.
+    /// The variables at module scope that pointers may point into, in the functions that are
+    /// reached.
     pub(super) fn pointed_into(&self, pointers: Vec<u32>) -> FxHashSet<u32> {
         let module = self.module;
-        let (mut seen, mut work) = (FxHashSet::default(), pointers);
+        let (mut variables, mut work) = (FxHashSet::default(), pointers);
         let arguments = self.arguments();
+        // By instruction.
+        let mut seen = vec![false; module.instructions().len()];
         while let Some(id) = work.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            let Some(i) = module.instruction(id) else { continue };
+            let Some(at) = module.definition(id).filter(|&at| !std::mem::replace(&mut seen[at], true)) else { continue };
+            let i = &module.instructions()[at];
             let operands = i.operands(module.words());
             match i.op {
                 Op::Phi => work.extend(operands.iter().step_by(2)),
                 Op::Select => work.extend(&operands[1..]),
                 Op::FunctionParameter => work.extend(arguments.get(&id).into_iter().flatten()),
+                Op::Variable if module.variable(id).is_some_and(|v| v.function.is_none()) => _ = variables.insert(id),
                 Op::Variable => {}
                 // Whatever else makes a pointer makes it of its operands.
                 _ => work.extend(operands.iter().filter(|id| module.type_of(**id).is_some_and(|t| module.pointer_type(t).is_some()))),
             }
         }
-        seen.retain(|id| module.variable(*id).is_some());
-        seen
+        variables
     }
 }
 
@@ -197,7 +198,7 @@ impl Body<'_, '_> {
         }
         let module = self.convert.module;
         let variable = self.bindings.get(&id).map_or(id, |bound| bound.variable);
-        if module.variable(variable).is_none() && !self.places.contains_key(&variable) {
+        if module.variable(variable).is_none() && self.places.get(variable).is_none() {
             let what = module.instruction(id).map_or("nothing".into(), |i| i.name());
             return Err(self.convert.refused(Why::Pointer, format!("the pointer %{id} is made by {what}, and WGSL stores no pointers")));
         }

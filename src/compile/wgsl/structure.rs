@@ -15,15 +15,13 @@
 //! | blocks that nothing reaches | nothing |
 
 use std::cell::OnceCell;
-use std::rc::Rc;
 
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallstep_semantics::spirv::cfg::{Graph, NONE, Node, postorder};
+use smallstep_semantics::spirv::cfg::{ControlFlow, Graph, Header, NONE, Node, postorder};
 use smallstep_semantics::spirv::module::Function;
 use smallstep_semantics::spirv::{Instruction, Module};
 use smallstep_semantics::text::deep;
-use smallvec::SmallVec;
 
 use super::planted::Plan;
 use super::{Refused, Why};
@@ -109,24 +107,6 @@ pub(super) struct Clause {
     pub(super) list: ListId,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Header {
-    None,
-    Selection { merge: Node },
-    Loop { merge: Node, continues: Node },
-}
-
-impl Header {
-    /// The blocks that it names.
-    fn targets(self) -> [Node; 2] {
-        match self {
-            Header::None => [NONE; 2],
-            Header::Selection { merge } => [merge, NONE],
-            Header::Loop { merge, continues } => [merge, continues],
-        }
-    }
-}
-
 /// What is around the statement that is being made.
 #[derive(Debug)]
 enum Frame {
@@ -155,11 +135,8 @@ struct Builder<'m> {
     module: &'m Module,
     function: &'m Function,
     plan: &'m Plan,
-    headers: Vec<Header>,
-    graph: Rc<Graph>,
-    /// One with the dominators that there are with an edge from each header to its merge block
-    /// and its continue target.
-    structural: Rc<Graph>,
+    flow: &'m ControlFlow,
+    graph: &'m Graph,
     /// The blocks that another one dominates immediately, with that one first.
     dominated: Vec<(Node, Node)>,
     /// By block: its place in a reverse postorder. Few functions need it.
@@ -176,40 +153,8 @@ struct Builder<'m> {
 /// Errors: the nesting passes what WGSL guarantees, or an exit has no form.
 pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Result<Tree, Refused> {
     let blocks = module.function_blocks(function);
-    let node = |label: u32| {
-        let first = blocks.partition_point(|b| module.definition(b.label) < module.definition(label));
-        blocks.get(first).filter(|b| b.label == label).map_or(NONE, |_| first as Node)
-    };
-    let mut successors: Vec<SmallVec<[Node; 2]>> = Vec::with_capacity(blocks.len());
-    let mut headers = Vec::with_capacity(blocks.len());
-    for block in blocks {
-        let code = module.code(block);
-        let (mut to, mut header) = (SmallVec::new(), Header::None);
-        if let Some(end) = code.last() {
-            let operands = end.operands(module.words());
-            match end.op {
-                Op::Branch => to.push(node(operands[0])),
-                Op::BranchConditional => to.extend([node(operands[1]), node(operands[2])]),
-                Op::Switch => {
-                    to.push(node(operands[1]));
-                    to.extend(module.switch_cases(end).map(|(_, label)| node(label)));
-                }
-                _ => {}
-            }
-        }
-        if let [.., merge, _] = code {
-            let operands = merge.operands(module.words());
-            match merge.op {
-                Op::SelectionMerge => header = Header::Selection { merge: node(operands[0]) },
-                Op::LoopMerge => header = Header::Loop { merge: node(operands[0]), continues: node(operands[1]) },
-                _ => {}
-            }
-        }
-        successors.push(to);
-        headers.push(header);
-    }
-    let graph = Rc::new(Graph::new(successors.iter().map(|to| to.iter().copied())));
-    let structural = graph.with(|node| headers[node as usize].targets());
+    let flow = module.control_flow(function);
+    let structural = flow.structural();
     let n = blocks.len();
     let by_dominance = structural.by_dominance().into_iter().map(|block| (structural.immediate_dominator(block), block));
     let mut dominated: Vec<(Node, Node)> = by_dominance.filter(|(dominator, _)| *dominator != NONE).collect();
@@ -219,9 +164,8 @@ pub(super) fn structure(module: &Module, function: &Function, plan: &Plan) -> Re
         module,
         function,
         plan,
-        headers,
-        graph,
-        structural,
+        flow,
+        graph: flow.graph(),
         dominated,
         order: OnceCell::new(),
         tree: Tree { list_of: vec![NONE; n], ..Tree::default() },
@@ -296,7 +240,7 @@ impl Builder<'_> {
     /// control comes to the end.
     fn node(&mut self, mut x: Node, list: ListId) -> Result<bool, Refused> {
         loop {
-            if let Header::Loop { merge, continues } = self.headers[x as usize] {
+            if let Header::Loop { merge, continues } = self.flow.header(x) {
                 let (reached, landings) = self.loop_(x, merge, continues, list)?;
                 match self.behind(merge, reached, landings, list)? {
                     Flow::Goes(next) => x = next,
@@ -378,11 +322,9 @@ impl Builder<'_> {
         }
         self.push(list, Item::Block(x));
         let end = self.terminator(x);
-        let (own_merge, outside) = match self.headers[x as usize] {
-            Header::None => (NONE, [NONE; 2]),
-            Header::Selection { merge } => (merge, [merge, NONE]),
-            Header::Loop { merge, continues } => (NONE, [merge, continues]),
-        };
+        let header = self.flow.header(x);
+        let outside = header.targets();
+        let own_merge = if matches!(header, Header::Loop { .. }) { NONE } else { outside[0] };
         let is_switch = end.is(Op::Switch);
         let mut follow: Vec<Node> = Vec::new();
         let first = self.dominated.partition_point(|(dominator, _)| *dominator < x);
@@ -393,7 +335,7 @@ impl Builder<'_> {
             }
         }
         if follow.len() > 1 {
-            let order = self.order.get_or_init(|| order(&self.graph, self.headers.len()));
+            let order = self.order.get_or_init(|| order(self.graph, self.tree.list_of.len()));
             follow.sort_by_key(|&to| order.get(to as usize));
         }
         if is_switch {
@@ -676,7 +618,7 @@ impl Builder<'_> {
                     continue;
                 }
                 self.steps += targets.len() as u64;
-                let falling = targets.iter().copied().find(|&other| other != target && self.structural.dominates(other, from));
+                let falling = targets.iter().copied().find(|&other| other != target && self.flow.structural().dominates(other, from));
                 if let Some(falling) = falling {
                     next.insert(falling, target);
                     has_previous.insert(target);

@@ -288,11 +288,15 @@ impl Expr {
 }
 
 /// A 32-bit float as a literal that reads as the same bits; `None` for NaN and the infinities.
-pub(super) fn float(bits: u32) -> Option<String> {
+pub(super) fn float(bits: u32) -> Option<Text> {
     let value = f32::from_bits(bits);
+    let whole = value.abs() as u32;
+    if whole < 1 << 16 && value.abs() == whole as f32 {
+        return Some(Text::numbered(if value.is_sign_negative() { "-" } else { "" }, whole.into(), ".0f"));
+    }
     // The shortest text that is read as the greatest float is greater than it, which WGSL refuses.
     let greatest = value.abs() == f32::MAX;
-    value.is_finite().then(|| if greatest { format!("{:?}f", f64::from(value)) } else { format!("{value:?}f") })
+    value.is_finite().then(|| if greatest { format!("{:?}f", f64::from(value)) } else { format!("{value:?}f") }.into())
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use super::is_decided;
 use rustc_hash::FxHashMap;
 use smallstep_semantics::number::Lanes;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::cfg::{Graph, NONE};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::memory::Value;
 use smallstep_semantics::spirv::module::Interface;
@@ -211,20 +210,8 @@ impl Trace {
 /// By block of an entry point's function: the one that dominates it immediately.
 fn dominators(module: &Module, entry: &str) -> FxHashMap<u32, u32> {
     let Ok(entry) = module.entry_point(entry) else { return FxHashMap::default() };
-    let Some(function) = module.functions().iter().find(|f| f.id == entry.function) else { return FxHashMap::default() };
-    let blocks = &module.blocks()[function.first_block as usize..function.end_block as usize];
-    let nodes: FxHashMap<u32, u32> = blocks.iter().zip(0..).map(|(b, node)| (b.label, node)).collect();
-    let successors = blocks.iter().map(|block| {
-        let Some(end) = module.code(block).last() else { return [NONE; 2] };
-        let operands = end.operands(module.words());
-        let node = |label: u32| nodes.get(&label).copied().unwrap_or(NONE);
-        match end.op {
-            Op::Branch => [node(operands[0]), NONE],
-            Op::BranchConditional => [node(operands[1]), node(operands[2])],
-            _ => [NONE; 2],
-        }
-    });
-    let graph = Graph::new(successors);
+    let Some(function) = module.function(entry.function) else { return FxHashMap::default() };
+    let (blocks, graph) = (module.function_blocks(function), module.control_flow(function).graph());
     let dominator = |node: u32| blocks.get(graph.immediate_dominator(node) as usize).map(|b| b.label);
     blocks.iter().zip(0..).filter_map(|(block, node)| Some((block.label, dominator(node)?))).collect()
 }

@@ -3,8 +3,6 @@
 //! Dominators by Lengauer and Tarjan (1979, the simple version, O(m log n)): hostile graphs cost no
 //! more than their size says.
 
-use std::rc::Rc;
-
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -14,8 +12,82 @@ pub type Node = u32;
 /// No block.
 pub const NONE: Node = u32::MAX;
 
+/// What a block is the header of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// Nothing.
+    None,
+    /// What its OpBranchConditional chooses from.
+    Selection {
+        /// The merge block.
+        merge: Node,
+    },
+    /// What its OpSwitch chooses from.
+    Switch {
+        /// The merge block.
+        merge: Node,
+    },
+    /// A loop.
+    Loop {
+        /// The merge block.
+        merge: Node,
+        /// The continue target.
+        continues: Node,
+    },
+}
+
+impl Header {
+    /// Its merge block and its continue target, `NONE` where it has none.
+    pub fn targets(self) -> [Node; 2] {
+        match self {
+            Header::None => [NONE; 2],
+            Header::Selection { merge } | Header::Switch { merge } => [merge, NONE],
+            Header::Loop { merge, continues } => [merge, continues],
+        }
+    }
+}
+
+/// The control flow of a function: its graph, and what its merge instructions say.
+#[derive(Clone, Debug, Default)]
+pub struct ControlFlow {
+    graph: Graph,
+    /// By block; empty where no block is a header.
+    headers: Vec<Header>,
+    /// The graph with the edges of merge instructions, where it has other dominators.
+    structural: Option<Graph>,
+}
+
+impl ControlFlow {
+    /// The flow of a graph whose blocks are those headers; no block is one where there are none.
+    pub fn new(graph: Graph, headers: Vec<Header>) -> ControlFlow {
+        let structural = if headers.is_empty() { None } else { graph.with(|node| headers[node as usize].targets()) };
+        ControlFlow { graph, headers, structural }
+    }
+
+    /// The graph of its branches.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The graph of its branches, alone.
+    pub fn into_graph(self) -> Graph {
+        self.graph
+    }
+
+    /// A graph with the dominators that there are with an edge from each header to its merge block
+    /// and its continue target (SPIR-V §2.11.1: to dominate structurally).
+    pub fn structural(&self) -> &Graph {
+        self.structural.as_ref().unwrap_or(&self.graph)
+    }
+
+    /// What a block is the header of.
+    pub fn header(&self, block: Node) -> Header {
+        self.headers.get(block as usize).copied().unwrap_or(Header::None)
+    }
+}
+
 /// The graph; block 0 is the entry.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Graph {
     successors: Lists,
     predecessors: Lists,
@@ -53,7 +125,7 @@ pub fn postorder(first: u32, edges: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
 const ARRAYS: usize = 11;
 
 /// A list of blocks for each block.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Lists {
     start: Vec<u32>,
     nodes: Vec<Node>,
@@ -110,16 +182,14 @@ impl Graph {
     }
 
     /// A graph with the dominators that there are with edges from each block to two more
-    /// ([`NONE`] is none); itself where they change none.
-    pub fn with(self: &Rc<Graph>, more: impl Fn(Node) -> [Node; 2]) -> Rc<Graph> {
+    /// ([`NONE`] is none); `None` where they change none.
+    pub fn with(&self, more: impl Fn(Node) -> [Node; 2]) -> Option<Graph> {
         let n = self.interval.len() as u32;
         // An edge from the block that dominates another immediately, or from one that no path
         // reaches, changes no dominator.
         let changes = |from: Node| more(from).iter().any(|&to| to != NONE && self.immediate_dominator(to) != from);
-        if !(0..n).any(|node| self.reachable(node) && changes(node)) {
-            return self.clone();
-        }
-        Rc::new(Graph::new((0..n).map(|node| self.successors(node).iter().copied().chain(more(node)))))
+        let change = (0..n).any(|node| self.reachable(node) && changes(node));
+        change.then(|| Graph::new((0..n).map(|node| self.successors(node).iter().copied().chain(more(node)))))
     }
 
     /// The reachable blocks, each after the block that dominates it immediately.

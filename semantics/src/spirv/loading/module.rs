@@ -7,6 +7,7 @@
 //! says so by name before it runs ([`crate::spirv::subset`]).
 
 use crate::number::{Lane, Lanes};
+use crate::spirv::cfg::ControlFlow;
 use crate::spirv::error::{Check, LoadError, Place};
 use crate::spirv::grammar::Op;
 use crate::spirv::operation::{Scalar, Shape};
@@ -170,6 +171,8 @@ pub struct Module {
     /// The indices of OpExecutionMode and OpExecutionModeId.
     pub(in crate::spirv) modes: Vec<u32>,
     pub(in crate::spirv) functions: Vec<Function>,
+    /// The control flow of each function.
+    flows: Vec<ControlFlow>,
     pub(in crate::spirv) parameters: Vec<Parameter>,
     pub(in crate::spirv) blocks: Vec<Block>,
     /// Those at module scope first, in the order of their instructions.
@@ -227,6 +230,7 @@ impl Module {
             entry_points: Vec::new(),
             modes: Vec::new(),
             functions: Vec::new(),
+            flows: Vec::new(),
             parameters: Vec::new(),
             blocks: Vec::new(),
             variables: Vec::new(),
@@ -234,7 +238,7 @@ impl Module {
             unmodeled,
         };
         declare::declare(&mut module)?;
-        check::check(&module)?;
+        module.flows = check::check(&module)?;
         Ok(module)
     }
 
@@ -301,6 +305,12 @@ impl Module {
     /// The blocks of a function, in order.
     pub fn function_blocks(&self, function: &Function) -> &[Block] {
         &self.blocks[function.first_block as usize..function.end_block as usize]
+    }
+
+    /// The control flow of a function of the module, its blocks in order.
+    pub fn control_flow(&self, function: &Function) -> &ControlFlow {
+        let at = self.functions.partition_point(|f| f.first_block < function.first_block);
+        &self.flows[at]
     }
 
     /// The ids of the functions that a function calls, in the order of the calls.

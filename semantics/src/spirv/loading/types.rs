@@ -292,7 +292,8 @@ pub struct Types {
 impl Types {
     /// No type yet; every id is below `bound`.
     pub(in crate::spirv) fn new(bound: u32) -> Types {
-        Types { by_id: vec![0; bound as usize], ..Types::default() }
+        let entries = Vec::with_capacity((bound as usize / 8).clamp(16, 1024));
+        Types { by_id: vec![0; bound as usize], entries, ..Types::default() }
     }
 
     /// Members to come of a structure that is declared next; their scalars and

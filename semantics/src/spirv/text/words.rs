@@ -377,8 +377,8 @@ impl Reader<'_> {
             *definition = self.instructions.len() as u32 + 1;
         }
         if self.current.is(Op::ExtInstImport) {
-            let (name, _) = string_at(&self.words[offset + 2..self.end]).expect("the walk has checked the string");
-            self.sets.extend(grammar::set(&name).map(|set| (self.instructions.len() as u32 + 1, set)));
+            let (set, _) = with_string_at(&self.words[offset + 2..self.end], grammar::set).expect("the walk has checked the string");
+            self.sets.extend(set.map(|set| (self.instructions.len() as u32 + 1, set)));
         }
         self.instructions.push(self.current);
         Ok(())
@@ -435,7 +435,7 @@ impl Reader<'_> {
     fn literal(&mut self, kind: OperandKind, word: u32) -> Result<u32, WordsError> {
         match kind {
             OperandKind::LiteralInteger | OperandKind::LiteralFloat | OperandKind::LiteralExtInstInteger => self.at += 1,
-            OperandKind::LiteralString => match string_at(&self.words[self.at..self.end]) {
+            OperandKind::LiteralString => match with_string_at(&self.words[self.at..self.end], |_| ()) {
                 Ok((_, length)) => self.at += length,
                 Err((kind, what)) => return Err(WordsError::new(kind, self.at, what)),
             },
@@ -545,24 +545,26 @@ impl Operands for Reader<'_> {
 
 /// The string that begins at the first word, and how many words it takes.
 pub fn string_at(words: &[u32]) -> Result<(String, usize), (Malformed, &'static str)> {
-    let mut bytes: SmallVec<[u8; 64]> = SmallVec::new();
-    for (i, word) in words.iter().enumerate() {
-        let quad = word.to_le_bytes();
-        match quad.iter().position(|&b| b == 0) {
-            None => bytes.extend_from_slice(&quad),
-            Some(end) => {
-                bytes.extend_from_slice(&quad[..end]);
-                if quad[end..].iter().any(|&b| b != 0) {
-                    return Err((Malformed::StringPadding, "the bytes after a string's terminating zero are not all 0"));
-                }
-                return match std::str::from_utf8(&bytes) {
-                    Ok(text) => Ok((text.to_string(), i + 1)),
-                    Err(_) => Err((Malformed::StringEncoding, "the string is not UTF-8")),
-                };
-            }
-        }
+    with_string_at(words, str::to_string)
+}
+
+/// What is made of the string that begins at the first word, and how many words that takes.
+pub fn with_string_at<T>(words: &[u32], make: impl FnOnce(&str) -> T) -> Result<(T, usize), (Malformed, &'static str)> {
+    // A word has a zero byte where taking 1 from each byte borrows from a high bit that was not set.
+    let ends = |word: &u32| word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0;
+    let Some(last) = words.iter().position(ends) else {
+        return Err((Malformed::UnterminatedString, "the string does not end within its instruction"));
+    };
+    let mut bytes: SmallVec<[u8; 64]> = SmallVec::from_elem(0, 4 * (last + 1));
+    bytes.chunks_exact_mut(4).zip(words).for_each(|(quad, word)| quad.copy_from_slice(&word.to_le_bytes()));
+    let end = 4 * last + bytes[4 * last..].iter().position(|&byte| byte == 0).unwrap_or_default();
+    if bytes[end..].iter().any(|&byte| byte != 0) {
+        return Err((Malformed::StringPadding, "the bytes after a string's terminating zero are not all 0"));
     }
-    Err((Malformed::UnterminatedString, "the string does not end within its instruction"))
+    match str::from_utf8(&bytes[..end]) {
+        Ok(text) => Ok((make(text), last + 1)),
+        Err(_) => Err((Malformed::StringEncoding, "the string is not UTF-8")),
+    }
 }
 
 /// Appends the words of a string: its bytes, a zero, and zeros up to a whole word.

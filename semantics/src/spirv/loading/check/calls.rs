@@ -2,6 +2,7 @@
 //! fit the execution model.
 
 use rspirv::spirv::{BuiltIn, Decoration as Decorate, ExecutionModel, Scope, StorageClass};
+use smallvec::SmallVec;
 
 use super::Checked;
 use crate::outcome::Limit;
@@ -48,9 +49,9 @@ fn fail<T>(module: &Module, index: u32, check: Check, what: impl Into<String>) -
 struct Calls<'m> {
     module: &'m Module,
     /// By function: (callee, the index of the call).
-    callees: Vec<Vec<(u32, u32)>>,
+    callees: Vec<SmallVec<[(u32, u32); 4]>>,
     /// By function: (index of the variable at module scope, the index of its use).
-    uses: Vec<Vec<(u32, u32)>>,
+    uses: Vec<SmallVec<[(u32, u32); 4]>>,
     /// By function: an instruction that only a fragment invocation, and one that only a compute
     /// invocation, can execute.
     fragment_only: Vec<Option<u32>>,
@@ -62,8 +63,8 @@ impl<'m> Calls<'m> {
         let n = module.functions.len();
         let mut calls = Calls {
             module,
-            callees: vec![Vec::new(); n],
-            uses: vec![Vec::new(); n],
+            callees: vec![SmallVec::new(); n],
+            uses: vec![SmallVec::new(); n],
             fragment_only: vec![None; n],
             compute_only: vec![None; n],
         };

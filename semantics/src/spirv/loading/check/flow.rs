@@ -1,9 +1,7 @@
 //! The control-flow graph of a function: branches, merge instructions, the order of blocks, OpPhi.
 
-use std::rc::Rc;
-
 use super::{Checked, Pass};
-use crate::spirv::cfg::{self, Graph};
+use crate::spirv::cfg::{self, ControlFlow, Graph};
 use crate::spirv::error::Check;
 use crate::spirv::grammar::Op;
 use crate::spirv::words::Instruction;
@@ -49,22 +47,22 @@ impl Pass<'_> {
             ends.push(nodes.len() as u32);
         }
         let list = |node: usize| nodes[if node == 0 { 0 } else { ends[node - 1] as usize }..ends[node] as usize].iter().copied();
-        self.graph = Rc::new(Graph::new((0..blocks.len()).map(list)));
+        self.flow = ControlFlow::new(Graph::new((0..blocks.len()).map(list)), Vec::new());
         let merges = self.merges()?;
         for (node, block) in blocks.iter().enumerate() {
             let node = node as u32;
             self.index = block.start as usize - 1;
-            let dominator = self.graph.immediate_dominator(node);
+            let dominator = self.flow.graph().immediate_dominator(node);
             if dominator != cfg::NONE && dominator > node {
                 let what = format!("block %{} stands before block %{}, which dominates it", block.label, blocks[dominator as usize].label);
                 return self.fail(Check::BlockOrder, what);
             }
             self.index = block.end as usize - 1;
-            if !self.graph.reachable(node) {
+            if !self.flow.graph().reachable(node) {
                 continue;
             }
-            for &to in self.graph.successors(node) {
-                if self.graph.dominates(to, node) {
+            for &to in self.flow.graph().successors(node) {
+                if self.flow.graph().dominates(to, node) {
                     self.back_edge(node, to)?;
                 }
             }
@@ -109,7 +107,7 @@ impl Pass<'_> {
         };
         let label = self.operands(merge)[1];
         let continues = self.target(label, Check::MergeTarget)?;
-        if self.graph.dominates(continues, from) {
+        if self.flow.graph().dominates(continues, from) {
             return Ok(());
         }
         let what =
@@ -171,7 +169,7 @@ impl Pass<'_> {
             return self.fail(Check::Pointer, what);
         }
         let operands = self.operands(i);
-        let expected = self.graph.predecessors(self.block).len();
+        let expected = self.flow.graph().predecessors(self.block).len();
         if operands.len() != 2 * expected {
             let what = format!("%{} = OpPhi has {} parents; its block has {expected} predecessors", i.result, operands.len() / 2);
             return self.fail(Check::PhiParents, what);
@@ -199,6 +197,6 @@ impl Pass<'_> {
 
     /// Whether a block branches to the current one. Predecessors are in ascending order.
     fn is_predecessor(&self, parent: u32) -> bool {
-        self.graph.predecessors(self.block).binary_search(&parent).is_ok()
+        self.flow.graph().predecessors(self.block).binary_search(&parent).is_ok()
     }
 }

@@ -17,13 +17,11 @@ pub(in crate::spirv) use image::is_image;
 pub use image::{compares, is_implicit};
 pub use shared::is_atomic;
 
-use std::rc::Rc;
-
 use rspirv::spirv::{Capability, StorageClass};
 use smallvec::SmallVec;
 
 use crate::outcome::Limit;
-use crate::spirv::cfg::Graph;
+use crate::spirv::cfg::ControlFlow;
 use crate::spirv::declare;
 use crate::spirv::error::{Check, LoadError, Place};
 use crate::spirv::grammar::{self, Op};
@@ -34,23 +32,27 @@ use crate::spirv::words::Instruction;
 
 type Checked<T = ()> = Result<T, LoadError>;
 
-/// Checks the bodies of all functions, and what entry points reach.
-pub(in crate::spirv) fn check(module: &Module) -> Checked {
+/// Checks the bodies of all functions, and what entry points reach. The control flow of each
+/// function.
+pub(in crate::spirv) fn check(module: &Module) -> Checked<Vec<ControlFlow>> {
+    let mut flows = Vec::with_capacity(module.functions.len());
     let mut origins = memory::Origins::default();
     for function in &module.functions {
-        let mut pass = Pass { module, function, index: 0, graph: Rc::default(), seen: Vec::new(), block: 0, origins };
+        let mut pass = Pass { module, function, index: 0, flow: ControlFlow::default(), seen: Vec::new(), block: 0, origins };
         pass.control_flow()?;
         pass.bodies()?;
         origins = pass.origins;
+        flows.push(pass.flow);
     }
-    calls::check(module)
+    calls::check(module)?;
+    Ok(flows)
 }
 
 struct Pass<'m> {
     module: &'m Module,
     function: &'m Function,
     index: usize,
-    graph: Rc<Graph>,
+    flow: ControlFlow,
     /// Per block, who marked it last.
     seen: Vec<u32>,
     block: u32,
@@ -132,7 +134,7 @@ impl<'m> Pass<'m> {
         let block = self.module.block_of[index];
         if block != NO_BLOCK {
             let range = self.function.first_block..self.function.end_block;
-            if !range.contains(&block) || block - range.start != at && !self.graph.dominates(block - range.start, at) {
+            if !range.contains(&block) || block - range.start != at && !self.flow.graph().dominates(block - range.start, at) {
                 return self.fail(Check::Dominance, format!("the definition of %{id} does not dominate its use"));
             }
         } else if definition.is(Op::FunctionParameter) && !self.is_own_parameter(index) {

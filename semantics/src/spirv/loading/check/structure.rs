@@ -7,32 +7,10 @@
 //! innermost construct, and each branch is judged by the constructs at its two
 //! ends, in constant time.
 
-use std::rc::Rc;
-
 use super::{Checked, Pass};
-use crate::spirv::cfg::{Graph, NONE};
+use crate::spirv::cfg::{ControlFlow, Graph, Header, NONE};
 use crate::spirv::error::Check;
 use crate::spirv::grammar::Op;
-
-/// What a block is the header of; blocks by their index in the function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Header {
-    None,
-    Selection { merge: u32 },
-    Switch { merge: u32 },
-    Loop { merge: u32, continues: u32 },
-}
-
-impl Header {
-    /// Its merge block and its continue target, `NONE` where it has none.
-    fn targets(self) -> [u32; 2] {
-        match self {
-            Header::None => [NONE; 2],
-            Header::Selection { merge } | Header::Switch { merge } => [merge, NONE],
-            Header::Loop { merge, continues } => [merge, continues],
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -60,9 +38,8 @@ struct Construct {
 }
 
 /// The constructs of a function.
-struct Structure {
-    headers: Vec<Header>,
-    graph: Rc<Graph>,
+struct Structure<'f> {
+    flow: &'f ControlFlow,
     constructs: Vec<Construct>,
     /// By block: the construct that it is in when control comes to it, or `NONE`.
     around: Vec<u32>,
@@ -78,10 +55,10 @@ impl Pass<'_> {
     pub(super) fn no_structure(&mut self) -> Checked {
         for (node, block) in self.blocks().iter().enumerate() {
             self.index = block.end as usize - 1;
-            if self.graph.reachable(node as u32) && self.graph.successors(node as u32).len() > 1 {
+            if self.flow.graph().reachable(node as u32) && self.flow.graph().successors(node as u32).len() > 1 {
                 return self.unmerged(block.label);
             }
-            if self.graph.reachable(node as u32) && self.instruction().is(Op::Switch) {
+            if self.flow.graph().reachable(node as u32) && self.instruction().is(Op::Switch) {
                 return self.unmerged(block.label);
             }
         }
@@ -115,14 +92,17 @@ impl Pass<'_> {
     /// Checks the structure of a function that has merge instructions.
     pub(super) fn structure(&mut self) -> Checked {
         let n = self.blocks().len();
-        let mut headers = Vec::with_capacity(n);
-        for node in 0..n as u32 {
-            headers.push(self.header(node)?);
-        }
-        let graph = self.graph.with(|node| headers[node as usize].targets());
+        let headers = (0..n as u32).map(|node| self.header(node)).collect::<Checked<Vec<Header>>>()?;
+        let flow = ControlFlow::new(std::mem::take(&mut self.flow).into_graph(), headers);
+        self.structured(&flow)?;
+        self.flow = flow;
+        Ok(())
+    }
+
+    fn structured(&mut self, flow: &ControlFlow) -> Checked {
+        let n = self.blocks().len();
         let mut structure = Structure {
-            headers,
-            graph,
+            flow,
             constructs: Vec::new(),
             around: vec![NONE; n],
             inside: vec![NONE; n],
@@ -133,7 +113,7 @@ impl Pass<'_> {
         self.headers_dominate(&structure)?;
         let mut back_edges = vec![0u8; n];
         for node in 0..n as u32 {
-            if structure.graph.reachable(node) {
+            if structure.graph().reachable(node) {
                 self.index = self.blocks()[node as usize].end as usize - 1;
                 self.branches(&structure, node, &mut back_edges)?;
             }
@@ -145,15 +125,15 @@ impl Pass<'_> {
     /// That each header dominates its merge block and its continue
     /// target, strictly (SPIR-V §2.11.1).
     fn headers_dominate(&mut self, structure: &Structure) -> Checked {
-        for (node, &header) in structure.headers.iter().enumerate() {
-            let node = node as u32;
-            if !structure.graph.reachable(node) {
+        for node in 0..self.blocks().len() as u32 {
+            let header = structure.flow.header(node);
+            if !structure.graph().reachable(node) {
                 continue;
             }
             self.index = (self.blocks()[node as usize].end as usize).saturating_sub(2);
             let [merge, continues] = header.targets();
             for (target, what) in [(merge, "merge block"), (continues, "continue target")] {
-                if target != NONE && target != node && structure.graph.immediate_dominator(target) != node {
+                if target != NONE && target != node && structure.graph().immediate_dominator(target) != node {
                     let [header, target] = [node, target].map(|n| self.label(n));
                     let what = format!("header %{header} does not dominate its {what} %{target}");
                     return self.fail(Check::MergeDominance, what);
@@ -166,11 +146,11 @@ impl Pass<'_> {
     /// Checks where the branches of a block go.
     fn branches(&self, structure: &Structure, node: u32, back_edges: &mut [u8]) -> Checked {
         let from = structure.inside[node as usize];
-        let successors = self.graph.successors(node);
+        let successors = structure.flow.graph().successors(node);
         let mut stays = 0;
         for &to in successors {
             let around = structure.around[to as usize];
-            if matches!(structure.headers[to as usize], Header::Loop { .. }) && structure.graph.dominates(to, node) {
+            if matches!(structure.flow.header(to), Header::Loop { .. }) && structure.graph().dominates(to, node) {
                 if structure.kind(from) != Some((Kind::Continue, to)) {
                     let [node, to] = [node, to].map(|n| self.label(n));
                     let what = format!("the branch back from %{node} to %{to} does not end the loop's continue construct");
@@ -179,7 +159,7 @@ impl Pass<'_> {
                 back_edges[to as usize] = back_edges[to as usize].saturating_add(1);
             } else if structure.leaves(from, to, successors) {
             } else if around == from {
-                stays += u32::from(structure.graph.immediate_dominator(to) == node && self.graph.predecessors(to).len() == 1);
+                stays += u32::from(structure.graph().immediate_dominator(to) == node && structure.flow.graph().predecessors(to).len() == 1);
             } else if let Some((Kind::Case { .. }, header)) = structure.kind(around)
                 && structure.is_case(around, to)
                 && (node == header || matches!(structure.kind(from), Some((Kind::Case { .. }, h)) if h == header))
@@ -197,7 +177,7 @@ impl Pass<'_> {
             }
         }
         let i = self.instruction();
-        let bare = structure.headers[node as usize] == Header::None;
+        let bare = structure.flow.header(node) == Header::None;
         if bare && (i.is(Op::Switch) || stays > 1) {
             return self.unmerged(self.label(node));
         }
@@ -211,12 +191,13 @@ impl Pass<'_> {
 
     /// That one branch goes back to each loop's header.
     fn loops_close(&mut self, structure: &Structure, back_edges: &[u8]) -> Checked {
-        for (node, header) in structure.headers.iter().enumerate() {
-            if !matches!(header, Header::Loop { .. }) || !structure.graph.reachable(node as u32) || back_edges[node] == 1 {
+        for (node, &back_edges) in back_edges.iter().enumerate() {
+            let is_loop = matches!(structure.flow.header(node as u32), Header::Loop { .. });
+            if !is_loop || !structure.graph().reachable(node as u32) || back_edges == 1 {
                 continue;
             }
             self.index = self.blocks()[node].end as usize - 1;
-            let count = if back_edges[node] == 0 { "no branch goes" } else { "several branches go" };
+            let count = if back_edges == 0 { "no branch goes" } else { "several branches go" };
             return self.fail(Check::BackEdge, format!("{count} back to loop header %{}; one must", self.label(node as u32)));
         }
         Ok(())
@@ -225,13 +206,13 @@ impl Pass<'_> {
     /// Checks how the cases of each OpSwitch fall through (SPIR-V §2.11.1): each to one other at
     /// most, which is the next.
     fn cases(&mut self, structure: &Structure) -> Checked {
-        let n = structure.headers.len();
+        let n = self.blocks().len();
         // By first block of a case: the case that falls through to it, and the one that it falls
         // through to.
         let (mut from_case, mut to_case) = (vec![NONE; n], vec![NONE; n]);
         for node in 0..n as u32 {
             let Some((Kind::Case { first }, header)) = structure.kind(structure.inside[node as usize]) else { continue };
-            for &to in self.graph.successors(node) {
+            for &to in structure.flow.graph().successors(node) {
                 let other = structure.around[to as usize];
                 if !structure.is_case(other, to) || structure.kind(other).map(|(_, h)| h) != Some(header) || to == first {
                     continue;
@@ -246,8 +227,8 @@ impl Pass<'_> {
                 (to_case[first as usize], from_case[to as usize]) = (to, first);
             }
         }
-        for (node, header) in structure.headers.iter().enumerate() {
-            if !matches!(header, Header::Switch { .. }) {
+        for node in 0..n {
+            if !matches!(structure.flow.header(node as u32), Header::Switch { .. }) {
                 continue;
             }
             self.index = self.blocks()[node].end as usize - 1;
@@ -273,30 +254,33 @@ impl Pass<'_> {
     }
 }
 
-impl Structure {
+impl<'f> Structure<'f> {
+    /// Where dominance is structural.
+    fn graph(&self) -> &'f Graph {
+        self.flow.structural()
+    }
+
     /// Gives every block its construct, down the dominator tree.
     fn constructs(&mut self) {
-        for (node, &header) in self.headers.iter().enumerate() {
-            if !self.graph.reachable(node as u32) {
-                continue;
-            }
-            match header {
+        let graph = self.graph();
+        for node in (0..self.around.len() as u32).filter(|&node| graph.reachable(node)) {
+            match self.flow.header(node) {
                 Header::None => {}
-                Header::Selection { merge } | Header::Switch { merge } => self.merge_of[merge as usize] = node as u32,
+                Header::Selection { merge } | Header::Switch { merge } => self.merge_of[merge as usize] = node,
                 Header::Loop { merge, continues } => {
-                    self.merge_of[merge as usize] = node as u32;
-                    self.continue_of[continues as usize] = node as u32;
+                    self.merge_of[merge as usize] = node;
+                    self.continue_of[continues as usize] = node;
                 }
             }
         }
-        for node in self.graph.by_dominance() {
-            let dominator = self.graph.immediate_dominator(node);
+        for node in graph.by_dominance() {
+            let dominator = graph.immediate_dominator(node);
             let around = match dominator {
                 NONE => NONE,
                 dominator => self.construct_below(dominator, node),
             };
             self.around[node as usize] = around;
-            self.inside[node as usize] = match self.headers[node as usize] {
+            self.inside[node as usize] = match self.flow.header(node) {
                 Header::None => around,
                 Header::Selection { .. } => self.push(Kind::Selection, node, around),
                 Header::Switch { .. } => self.push(Kind::Switch, node, around),
@@ -310,10 +294,10 @@ impl Structure {
     fn construct_below(&mut self, dominator: u32, node: u32) -> u32 {
         let around = self.around[dominator as usize];
         let inside = self.inside[dominator as usize];
-        match self.headers[dominator as usize] {
+        match self.flow.header(dominator) {
             Header::Selection { merge } | Header::Switch { merge } | Header::Loop { merge, .. } if merge == node => around,
             Header::Loop { continues, .. } if continues == node => self.push(Kind::Continue, dominator, around),
-            Header::Switch { .. } if self.graph.predecessors(node).binary_search(&dominator).is_ok() => {
+            Header::Switch { .. } if self.graph().predecessors(node).binary_search(&dominator).is_ok() => {
                 self.push(Kind::Case { first: node }, dominator, inside)
             }
             _ => inside,
