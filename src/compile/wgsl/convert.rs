@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rspirv::spirv::{Decoration as Decorate, ExecutionModel, Op, StorageClass};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallstep_semantics::spirv::module::{EntryPoint, Function, Variable, WHOLE};
 use smallstep_semantics::spirv::operation::{Scalar, Shape};
 use smallstep_semantics::spirv::types::{MatrixLayout, Type};
@@ -186,12 +186,12 @@ impl<'m> Convert<'m> {
             functions: String::new(),
             stored_types: FxHashMap::default(),
             wrappers: FxHashMap::default(),
-            value_types: FxHashMap::default(),
+            value_types: FxHashMap::with_capacity_and_hasher(32, FxBuildHasher),
             value_structs: FxHashMap::default(),
             members: FxHashMap::default(),
             atomics: Atomics::default(),
             constants: FxHashMap::default(),
-            scalars: FxHashMap::default(),
+            scalars: FxHashMap::with_capacity_and_hasher(32, FxBuildHasher),
             variables: FxHashMap::default(),
             bound: FxHashMap::default(),
             handles_at: FxHashMap::default(),
@@ -396,11 +396,13 @@ impl<'m> Convert<'m> {
     }
 
     /// A refusal that no instruction is to blame for.
+    #[cold]
     pub(super) fn refused(&self, why: Why, what: String) -> Refused {
         Refused { why, what, instruction: None }
     }
 
     /// A refusal of an instruction.
+    #[cold]
     pub(super) fn refused_at(&self, i: &Instruction, why: Why, what: impl Into<String>) -> Refused {
         let index = self.module.instructions().partition_point(|other| other.offset < i.offset);
         let place = self.module.place(index);
@@ -486,6 +488,7 @@ impl<'m> Convert<'m> {
     }
 
     /// The refusal of numbers that WGSL has not: of another width.
+    #[cold]
     pub(super) fn no_scalar(&self, scalar: Scalar) -> Refused {
         let what = match scalar {
             Scalar::Int { width, .. } => format!("WGSL has no integers of {width} bits"),

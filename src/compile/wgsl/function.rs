@@ -46,8 +46,9 @@ pub(super) struct ById<'m, T> {
     module: &'m Module,
     /// The index of the first instruction of the function.
     first: usize,
-    /// By instruction of the function.
-    own: Vec<Option<T>>,
+    /// By instruction of the function: its number in `items` plus 1, or 0.
+    own: Vec<u32>,
+    items: Vec<T>,
     /// Of what is made at module scope.
     others: FxHashMap<u32, T>,
 }
@@ -56,7 +57,7 @@ impl<'m, T: Clone> ById<'m, T> {
     fn of(module: &'m Module, function: &Function) -> ById<'m, T> {
         let first = module.definition(function.id).unwrap_or(0);
         let end = module.function_blocks(function).last().map_or(first, |block| block.end as usize);
-        ById { module, first, own: vec![None; end - first], others: FxHashMap::default() }
+        ById { module, first, own: vec![0; end - first], items: Vec::new(), others: FxHashMap::default() }
     }
 
     /// The index in `own`, of what the function defines.
@@ -66,21 +67,25 @@ impl<'m, T: Clone> ById<'m, T> {
 
     pub(super) fn get(&self, id: u32) -> Option<&T> {
         match self.at(id) {
-            Some(at) => self.own[at].as_ref(),
+            Some(at) => self.items.get((self.own[at] as usize).wrapping_sub(1)),
             None => self.others.get(&id),
         }
     }
 
     pub(super) fn insert(&mut self, id: u32, value: T) {
         match self.at(id) {
-            Some(at) => self.own[at] = Some(value),
+            Some(at) if self.own[at] == 0 => {
+                self.items.push(value);
+                self.own[at] = self.items.len() as u32;
+            }
+            Some(at) => self.items[self.own[at] as usize - 1] = value,
             None => _ = self.others.insert(id, value),
         }
     }
 
     fn remove(&mut self, id: u32) -> Option<T> {
         match self.at(id) {
-            Some(at) => self.own[at].take(),
+            Some(at) => self.items.get((std::mem::take(&mut self.own[at]) as usize).wrapping_sub(1)).cloned(),
             None => self.others.remove(&id),
         }
     }

@@ -206,6 +206,7 @@ impl Builder<'_> {
         self.tree.lists[list as usize].items.push(item);
     }
 
+    #[cold]
     fn refused(&self, why: Why, what: String) -> Refused {
         Refused { why, what: format!("function %{}: {what}", self.function.id), instruction: None }
     }

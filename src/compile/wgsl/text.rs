@@ -24,10 +24,8 @@ pub(super) enum Text {
 impl Text {
     /// Several texts, one behind the other.
     pub(super) fn of(parts: &[&str]) -> Text {
-        let bytes: usize = parts.iter().map(|part| part.len()).sum();
-        if bytes <= SHORT {
-            let mut text = ArrayString::new();
-            parts.iter().for_each(|part| text.push_str(part));
+        let mut text = ArrayString::new();
+        if parts.iter().all(|part| text.try_push_str(part).is_ok()) {
             return Text::Short(text);
         }
         let mut draft = Draft::default();

@@ -356,19 +356,19 @@ impl Finder<'_> {
         self.known[at].list
     }
 
+    /// Whether an instruction does something that shows even where nothing uses its result.
+    fn acts(&self, at: usize) -> bool {
+        let known = &self.known[at];
+        !known.computes && known.list != NONE && known.row.effect && has_effect(self.module, self.instruction(at))
+    }
+
     fn find_live(&mut self) {
-        let mut work = Vec::new();
         // Without phis all uses stand behind what they use, and are found as they are counted.
-        let has_phis = !self.tree.edges.is_empty();
-        for at in 0..self.known.len() {
-            let known = self.known[at];
-            if !known.computes && known.list != NONE && known.row.effect && has_effect(self.module, self.instruction(at)) {
-                self.usage.live[at] = true;
-                if has_phis {
-                    work.push(at);
-                }
-            }
+        if self.tree.edges.is_empty() {
+            return;
         }
+        let mut work: Vec<usize> = (0..self.known.len()).filter(|&at| self.acts(at)).collect();
+        work.iter().for_each(|&at| self.usage.live[at] = true);
         while let Some(at) = work.pop() {
             let module = self.module;
             self.known[at].row.each_value(module, &module.instructions()[self.first + at], |id| {
@@ -408,9 +408,10 @@ impl Finder<'_> {
         }
         for at in (0..self.known.len()).rev() {
             let Known { node, list, place, row, .. } = self.known[at];
-            if !self.usage.live[at] || list == NONE {
+            if list == NONE || !self.usage.live[at] && !self.acts(at) {
                 continue;
             }
+            self.usage.live[at] = true;
             // All uses of it are found by now.
             let (i, uses) = (*self.instruction(at), self.usage.uses[at]);
             let stand = self.decide(at, &i, &uses);

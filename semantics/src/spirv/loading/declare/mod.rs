@@ -12,7 +12,7 @@ pub(in crate::spirv) use variables::{is_in_every_stage, model_of};
 use std::sync::LazyLock;
 
 use rspirv::spirv::{AddressingModel, MemoryModel};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::spirv::check::{is_atomic, is_image, is_implicit};
@@ -168,7 +168,7 @@ pub(in crate::spirv) fn declare(module: &mut Module) -> Result<(), LoadError> {
         function: None,
         block: None,
         function_type: 0,
-        unique: FxHashSet::default(),
+        unique: FxHashSet::with_capacity_and_hasher(32, FxBuildHasher),
         groups: Vec::new(),
         applied: Vec::new(),
         constant_scalars: 0,
