@@ -9,9 +9,10 @@ use common::command;
 use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::compilers::{Compiler, NotCompiled};
-use smallstep::theorem::dispatches::optimised::{Ends, Optimised, compared, optimised};
+use smallstep::theorem::dispatches::optimised::{Ends, Wrong, compared, optimised};
 use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, refines};
+use smallstep::verdict::Verdict;
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
 /// Invocation i has `a` and `b`, the elements i and i + 4 of the input, and stores to element i of
@@ -1119,9 +1120,9 @@ fn wrong_optimisers_of_generated_modules_are_caught() {
         for seed in 0..12 {
             let case = case(seed, &Limits { executed: 60, ..Limits::default() });
             match compared(&case, &rewrite(&case.words)) {
-                Optimised::Allowed => {}
-                Optimised::Wrong { .. } => wrong += 1,
-                Optimised::Undecided(_) => undecided += 1,
+                Verdict::Agree => {}
+                Verdict::Disagree(_) => wrong += 1,
+                Verdict::Undecided(_) => undecided += 1,
                 other => panic!("{other:?}"),
             }
         }
@@ -1149,22 +1150,22 @@ fn commands_that_optimise_are_run_and_bounded() {
     let made = |command: &str, seconds: u64| Compiler::new(command, Duration::from_secs(seconds)).expect("it is there");
     let copies = made(&format!("{} -O", script("copies", "cp \"$2\" \"$4\"")), 60);
     assert_eq!(copies.run(&case.words).map(|compiled| compiled.words), Ok(case.words.clone()));
-    assert_eq!(optimised(&case, &copies), Optimised::Allowed);
+    assert_eq!(optimised(&case, &copies), Verdict::Agree);
     let refuses = made(&script("refuses", "echo no such pass >&2; exit 1"), 60);
     assert_eq!(
         optimised(&case, &refuses),
-        Optimised::Wrong { what: "the compiler refuses a valid module: no such pass".into(), ends: Ends::Shown }
+        Verdict::Disagree(Wrong { what: "the compiler refuses a valid module: no such pass".into(), ends: Ends::Shown })
     );
     let hangs = made(&script("hangs", "exec sleep 600"), 1);
     assert_eq!(hangs.run(&case.words).err(), Some(NotCompiled::TimedOut("the compiler has not ended after 1 s".into())));
     let crashes = made(&script("crashes", "kill -SEGV $$"), 60);
-    assert!(matches!(optimised(&case, &crashes), Optimised::Wrong { ends: Ends::Failed, .. }));
+    assert!(matches!(optimised(&case, &crashes), Verdict::Disagree(Wrong { ends: Ends::Failed, .. })));
     let by_wgsl = || Compiler::wgsl(smallstep::compile::wgsl::Options::default(), Duration::from_secs(60));
-    assert_eq!(optimised(&case, &by_wgsl().validated_by("grep -q @compute")), Optimised::Allowed);
+    assert_eq!(optimised(&case, &by_wgsl().validated_by("grep -q @compute")), Verdict::Agree);
     let says = script("says", "echo \"error in $1\" >&2; exit 1");
     assert_eq!(
         optimised(&case, &by_wgsl().validated_by(&says)),
-        Optimised::Wrong { what: "the validator refuses a valid module: error in FILE".into(), ends: Ends::Shown }
+        Verdict::Disagree(Wrong { what: "the validator refuses a valid module: error in FILE".into(), ends: Ends::Shown })
     );
     let writes_nothing = made(&script("nothing", "exit 0"), 60);
     assert!(matches!(writes_nothing.run(&case.words), Err(NotCompiled::Invalid(_))));

@@ -12,11 +12,12 @@ use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally, module_of};
 use smallstep::theorem::dispatches::due::Due;
 use smallstep::theorem::dispatches::learn::{Learnt, learn};
-use smallstep::theorem::dispatches::optimised::{Optimised, compared};
+use smallstep::theorem::dispatches::optimised::compared;
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
-use smallstep::theorem::dispatches::quirk::{DispatchQuirk, OnDevice, Shape};
+use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Shape, on_device};
 use smallstep::theorem::dispatches::{Asked, Engines, Judged, Runner, asked, judge, same};
 use smallstep::theorem::planted::Fate;
+use smallstep::verdict::Verdict;
 use smallstep_semantics::number::sets::Rules;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, disassemble};
@@ -287,8 +288,8 @@ fn what_a_compiler_refuses_is_learnt_and_left_out() {
 #[test]
 fn an_optimised_module_that_is_not_modeled_is_unchecked() {
     let case = module_of(3, None, &Limits::default()).expect("a module").case();
-    assert_eq!(compared(&case, &unsupported()), Optimised::Unchecked("unsupported: OpExpectKHR".into()));
-    assert!(matches!(compared(&case, &[0]), Optimised::Wrong { .. }), "what is no module is wrong");
+    assert_eq!(compared(&case, &unsupported()), Verdict::Unchecked("unsupported: OpExpectKHR".into()));
+    assert!(matches!(compared(&case, &[0]), Verdict::Disagree(_)), "what is no module is wrong");
 }
 
 /// The first generated twin of which that holds.
@@ -450,18 +451,18 @@ fn what_a_device_makes_of_a_dispatch_is_told_apart() {
         let buffers = vec![Buffer { set, binding, bytes: words.map(u32::to_le_bytes).concat() }];
         DeviceOutcome::Computed(ComputeResult { words_hash: 0, buffers, images: Vec::new() })
     };
-    let wrong = |what: &str, failed| OnDevice::Wrong { what: what.into(), failed };
+    let wrong = |what: &str, failed| if failed { Verdict::Failed(what.into()) } else { Verdict::Disagree(what.to_string()) };
     for (outcome, expected) in [
-        (computed(0, 0, [1, 2]), OnDevice::Agrees),
+        (computed(0, 0, [1, 2]), Verdict::Agree),
         (computed(0, 0, [1, 3]), wrong("word 1 of the buffer at set 0, binding 0: expected 0x00000002, saw 0x00000003", false)),
         (computed(0, 1, [1, 2]), wrong("a buffer at set 0, binding 1 that was not given", false)),
         (DeviceOutcome::Refused("no such type".into()), wrong("it refuses a valid module: no such type", false)),
-        (DeviceOutcome::Unchecked("no such capability".into()), OnDevice::Unchecked("no such capability".into())),
-        (DeviceOutcome::Outage("it is gone".into()), OnDevice::Unchecked(DeviceOutcome::Outage("it is gone".into()).to_string())),
+        (DeviceOutcome::Unchecked("no such capability".into()), Verdict::Unchecked("no such capability".into())),
+        (DeviceOutcome::Outage("it is gone".into()), Verdict::Unchecked(DeviceOutcome::Outage("it is gone".into()).to_string())),
         (DeviceOutcome::Crashed { exit: Exit::Signal(11), stderr: String::new() }, wrong("crashed: signal 11 (SIGSEGV)", true)),
         (DeviceOutcome::Lost("a page fault".into()), wrong(&DeviceOutcome::Lost("a page fault".into()).to_string(), true)),
     ] {
-        assert_eq!(OnDevice::of(&due, &outcome), expected, "{outcome}");
+        assert_eq!(on_device(&due, &outcome), expected, "{outcome}");
     }
 }
 

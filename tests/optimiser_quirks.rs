@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use smallstep::theorem::compilers::Compiler;
-use smallstep::theorem::dispatches::optimised::{Ends, Optimised};
+use smallstep::theorem::dispatches::optimised::{Ends, Wrong};
 use smallstep::theorem::dispatches::optimiser_quirk::OptimiserQuirk;
+use smallstep::verdict::Verdict;
 use smallstep_spec_tests::tools;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -47,7 +48,7 @@ fn every_quirk_is_there_as_recorded_and_in_no_other_version() {
         let found = quirk.by(&optimiser);
         match quirk.is_of(&optimiser) {
             true => quirk.is_recorded(&found).unwrap_or_else(|why| panic!("{}: {why}", quirk.name)),
-            false => assert_eq!(found, Optimised::Allowed, "{}: seen with {}, and here too", quirk.name, quirk.version),
+            false => assert_eq!(found, Verdict::Agree, "{}: seen with {}, and here too", quirk.name, quirk.version),
         }
     }
 }
@@ -60,9 +61,9 @@ fn what_leaves_modules_alone_shows_no_quirk() {
     std::fs::write(&script, "case $1 in --version) echo copies v1;; *) cp \"$1\" \"$3\";; esac\n").expect("written");
     let copies = Compiler::new(&format!("sh {}", script.display()), LIMIT).expect("sh is there");
     for quirk in quirks() {
-        assert_eq!(quirk.by(&copies), Optimised::Allowed, "{}", quirk.name);
-        assert!(!quirk.is_of(&copies) && quirk.is_recorded(&Optimised::Allowed).is_err(), "{}", quirk.name);
-        let wrong = |what: &str, ends| Optimised::Wrong { what: what.into(), ends };
+        assert_eq!(quirk.by(&copies), Verdict::Agree, "{}", quirk.name);
+        assert!(!quirk.is_of(&copies) && quirk.is_recorded(&Verdict::Agree).is_err(), "{}", quirk.name);
+        let wrong = |what: &str, ends| Verdict::Disagree(Wrong { what: what.into(), ends });
         assert!(quirk.is_recorded(&wrong(&quirk.says, quirk.ends)).is_ok());
         assert!(quirk.is_recorded(&wrong("the compiler refuses a valid module", quirk.ends)).is_err());
         let others = [Ends::Shown, Ends::Undefined, Ends::Failed].into_iter().filter(|ends| *ends != quirk.ends);

@@ -14,12 +14,13 @@ use smallstep::gpu::Device;
 use smallstep::theorem::compilers::Compiler;
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
 use smallstep::theorem::dispatches::learn::{self, Learnt};
-use smallstep::theorem::dispatches::optimised::{Ends, Optimised, optimised};
-use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, carried};
+use smallstep::theorem::dispatches::optimised::{Ends, optimised};
+use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, carried};
 use smallstep::theorem::dispatches::translated;
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
 use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_ANALYSES, Spirv};
+use smallstep::verdict::Verdict;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::{Module, disassemble};
 
@@ -490,18 +491,16 @@ impl FuzzSpirv {
         };
         let judged = smallstep::theorem::dispatches::judge(&case, &plan.engines);
         let shown = match (&judged, device) {
-            (Judged::Observed(observed), Some(device)) => campaign::on_device_alone(&case, observed, device),
+            (Judged::Observed(observed), Some(device)) => Some(campaign::on_device_alone(&case, observed, device)),
             _ => None,
         };
-        let quirk = known.zip(shown.as_ref()).and_then(|(known, (what, failed))| {
-            let found = OnDevice::Wrong { what: what.clone(), failed: *failed };
-            known.name_of(&case.words, &found).map(String::from)
-        });
+        let shown = shown.filter(|shown| matches!(shown, Verdict::Disagree(_) | Verdict::Failed(_)));
+        let quirk = known.zip(shown.as_ref()).and_then(|(known, found)| known.name_of(&case.words, found).map(String::from));
         if let Some(quirk) = quirk {
             tell!("{heading}\nknown: {quirk}");
             return Some(quirk);
         }
-        let said = shown.map_or_else(|| brief(&judged), |(what, _)| what);
+        let said = shown.map_or_else(|| brief(&judged), |shown| shown.why());
         let text = format!("; Made minimal from the module of: {}\n; {said}\n{}{text}", self.replay(plan, finding), carried(&case));
         tell!("{heading}\nminimal:\n{text}");
         if let (Runner::Optimiser, Some(optimiser)) = (finding.runner, &plan.optimiser) {
@@ -524,7 +523,7 @@ fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
     if let Some(passes) = optimiser.passes(&case.words) {
         tell!("; {{random}} is {}", passes.join(" "));
     }
-    if let (Optimised::Wrong { .. }, Ok(text)) =
+    if let (Verdict::Disagree(_), Ok(text)) =
         (&became, optimiser.run(&case.words).map_or(Ok(String::new()), |compiled| disassemble(&compiled.words)))
     {
         tell!("optimised:\n{text}");
@@ -533,12 +532,12 @@ fn show_optimised(case: &ComputeCase, optimiser: &Compiler) -> bool {
         "; {}: {}",
         optimiser.name(),
         match &became {
-            Optimised::Allowed => "it shows what the module allows",
-            Optimised::Vacuous => "the module is undefined, and allows everything",
-            Optimised::Undecided(what) | Optimised::Unchecked(what) | Optimised::Refused(what) | Optimised::Wrong { what, .. } => what,
+            Verdict::Agree => "it shows what the module allows".to_string(),
+            Verdict::Vacuous(_) => "the module is undefined, and allows everything".to_string(),
+            other => other.why(),
         }
     );
-    matches!(became, Optimised::Wrong { .. })
+    matches!(became, Verdict::Disagree(_))
 }
 
 fn brief(judged: &Judged) -> String {

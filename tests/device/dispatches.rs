@@ -11,8 +11,9 @@ use smallstep::generate::spirv::remedy::Remedy;
 use smallstep::generate::spirv::{ComputeCase, Limits, shrink::size};
 use smallstep::gpu::{Device, Options, Route, worker};
 use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, module_of};
-use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice, Shape, carried};
+use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, Shape, carried};
 use smallstep::theorem::dispatches::{Asked, Engines, Judged, Runner, asked, judge};
+use smallstep::verdict::Verdict;
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::{Options as Assembly, assemble, disassemble};
 
@@ -99,14 +100,14 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
         assert_eq!(campaign::minimal(&other, &plan, Some(&mut device)), None, "{other:?}");
     }
     let shown = campaign::on_device_alone(&case, &judged(&case), &mut device);
-    assert_eq!(shown, Some((finding.what.clone(), true)));
+    assert_eq!(shown, Verdict::Failed(finding.what.clone()));
 
     // With its constants hidden the module does not crash, which is a remedy of the first quirk;
     // the second has none, and is the module itself.
     let remedy = ";@ quirk remedy: hidden-constants\n";
     let by_constants = [quirk(folder.path(), "by-constants", &case, &format!("{CRASHES}{remedy}"))];
     let itself = [quirk(folder.path(), "itself", &case, CRASHES)];
-    let found = OnDevice::Wrong { what: finding.what.clone(), failed: true };
+    let found = Verdict::Failed(finding.what.clone());
     let known = Known::on(&mut device, &by_constants);
     assert_eq!(known.gone, []);
     assert_eq!(campaign::remedied(finding, &plan, &known, &mut device).as_deref(), Some("by-constants by hidden-constants"));
@@ -144,7 +145,7 @@ fn a_quirk_that_is_not_there_explains_nothing() {
     assert!(quirks[0].is_of(&device) && !quirks[1].is_of(&device));
     let known = Known::on(&mut device, &quirks);
     assert!(known.remedies(true).is_empty());
-    let found = OnDevice::Wrong { what: "crashed: signal 6 (SIGABRT)".into(), failed: true };
+    let found = Verdict::Failed("crashed: signal 6 (SIGABRT)".into());
     assert_eq!(known.name_of(&case.words, &found), None);
     assert!(matches!(&known.gone[..], [(name, _)] if name == "gone"), "{:?}", known.gone);
 }

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use smallstep::gpu::Route;
-use smallstep::theorem::Verdict;
 use smallstep::theorem::device::UnderTest;
-use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, OnDevice};
+use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known};
 use smallstep::theorem::quirk::Quirk;
+use smallstep::verdict::Verdict;
 use smallstep_spec_tests::tools;
 
 use super::{open, options};
@@ -102,8 +102,8 @@ fn every_quirk_of_a_dispatch_is_there_as_recorded_and_nowhere_else() {
         match (quirk.is_of(&device), &found) {
             (true, _) => quirk.is_recorded(&found).unwrap_or_else(|why| panic!("{name}: {why}")),
             // Integers of other widths, say, which not every device has.
-            (false, OnDevice::Unchecked(why)) => tools::not_run(&format!("{name}: {why}")),
-            (false, _) => assert_eq!(found, OnDevice::Agrees, "{name}: seen elsewhere, and on this device too"),
+            (false, Verdict::Unchecked(why)) => tools::not_run(&format!("{name}: {why}")),
+            (false, _) => assert_eq!(found, Verdict::Agree, "{name}: seen elsewhere, and on this device too"),
         }
     }
     let known = Known::on(&mut device, &quirks);
@@ -114,8 +114,8 @@ fn every_quirk_of_a_dispatch_is_there_as_recorded_and_nowhere_else() {
         }
         let (words, found) = (quirk.prepared.module.module.words(), quirk.on(&mut device).expect("it was asked before"));
         assert_eq!(known.name_of(words, &found), Some(quirk.name.as_str()));
-        assert_eq!(known.name_of(words, &OnDevice::Agrees), None);
-        let another = OnDevice::Wrong { what: "it refuses a valid module".into(), failed: false };
+        assert_eq!(known.name_of(words, &Verdict::Agree), None);
+        let another = Verdict::Disagree("it refuses a valid module".into());
         assert_eq!(known.name_of(words, &another), None, "another disagreement of the same module");
     }
 }

@@ -8,8 +8,9 @@ use smallstep::compile::wgsl;
 use smallstep::compile::wgsl::planted::Change;
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::compilers::Compiler;
-use smallstep::theorem::dispatches::optimised::{Optimised, optimised};
+use smallstep::theorem::dispatches::optimised::{Wrong, optimised};
 use smallstep::theorem::dispatches::shaders;
+use smallstep::verdict::Verdict;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -19,8 +20,8 @@ fn tally(optimiser: &Compiler, count: u64, executed: u32) -> (u64, BTreeMap<Stri
     for seed in 1..=count {
         let case = case(seed, &Limits { executed, ..Limits::default() });
         match optimised(&case, optimiser) {
-            Optimised::Allowed => agree += 1,
-            Optimised::Undecided(_) => *others.entry("undecided".to_string()).or_default() += 1,
+            Verdict::Agree => agree += 1,
+            Verdict::Undecided(_) => *others.entry("undecided".to_string()).or_default() += 1,
             other => *others.entry(format!("seed {seed}: {other:?}")).or_default() += 1,
         }
     }
@@ -45,8 +46,8 @@ fn generated_shaders_agree_through_wgsl() {
         let (mut agree, mut wrong, mut others) = (BTreeMap::new(), Vec::new(), Vec::new());
         for seed in 1..=40 {
             match shaders::shown(seed, &compiler) {
-                (kind, Optimised::Allowed) => *agree.entry(kind).or_insert(0) += 1,
-                (_, Optimised::Wrong { what, .. }) => wrong.push(format!("seed {seed}: {what}")),
+                (kind, Verdict::Agree) => *agree.entry(kind).or_insert(0) += 1,
+                (_, Verdict::Disagree(Wrong { what, .. })) => wrong.push(format!("seed {seed}: {what}")),
                 (_, other) => others.push(format!("seed {seed}: {other:?}")),
             }
         }
@@ -79,7 +80,7 @@ fn optimised_modules_agree_through_wgsl() {
 #[test]
 fn a_loop_in_the_place_of_an_atomic_has_time_to_end() {
     let became = optimised(&case(27715, &Limits::default()), &Compiler::wgsl(wgsl::Options::default(), LIMIT));
-    assert!(matches!(&became, Optimised::Undecided(why) if why.contains("in another order")), "{became:?}");
+    assert!(matches!(&became, Verdict::Undecided(why) if why.contains("in another order")), "{became:?}");
 }
 
 /// What an optimiser writes that is no module is its mistake, and says nothing of the conversion.
@@ -91,9 +92,9 @@ fn an_optimiser_that_writes_no_module_is_no_finding_of_the_conversion() {
     let optimiser = Compiler::new(&format!("sh {}", script.display()), LIMIT).expect("a shell");
     let case = case(1, &Limits::default());
     let alone = optimised(&case, &optimiser);
-    assert!(matches!(alone, Optimised::Wrong { .. }), "{alone:?}");
+    assert!(matches!(alone, Verdict::Disagree(_)), "{alone:?}");
     match optimised(&case, &optimiser.through_wgsl(wgsl::Options::default())) {
-        Optimised::Unchecked(why) => assert!(why.starts_with("the compiler before WGSL writes no valid module: "), "{why}"),
+        Verdict::Unchecked(why) => assert!(why.starts_with("the compiler before WGSL writes no valid module: "), "{why}"),
         other => panic!("{other:?}"),
     }
 }

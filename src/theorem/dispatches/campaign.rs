@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use smallstep_semantics::spirv::environment::Observation;
 
 use super::in_order::in_order;
-use super::optimised::{Ends, Optimised, optimised};
-use super::quirk::{Known, OnDevice};
+use super::optimised::{Ends, Wrong, optimised};
+use super::quirk::{self, Known};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
+use crate::verdict::Verdict;
 
 /// How many modules are judged before the device gets them.
 const CHUNK: usize = 256;
@@ -125,7 +126,7 @@ struct Done {
     case: ComputeCase,
     judged: Judged,
     twins: Vec<(Defect, Judged)>,
-    optimised: Vec<(Option<Defect>, Optimised)>,
+    optimised: Vec<(Option<Defect>, Verdict<Wrong>)>,
 }
 
 /// The module of a seed, or its twin.
@@ -231,17 +232,17 @@ fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d 
     observed
 }
 
-fn count_optimised(tally: &mut Tally, seed: u64, optimised: &[(Option<Defect>, Optimised)]) {
+fn count_optimised(tally: &mut Tally, seed: u64, optimised: &[(Option<Defect>, Verdict<Wrong>)]) {
     for (defect, became) in optimised {
         match became {
-            Optimised::Allowed => tally.optimised += 1,
-            Optimised::Vacuous => tally.optimised_vacuous += 1,
-            Optimised::Refused(why) => *tally.optimised_refused.entry(why.clone()).or_default() += 1,
-            Optimised::Undecided(why) | Optimised::Unchecked(why) => *tally.optimised_undecided.entry(why.clone()).or_default() += 1,
-            Optimised::Wrong { what, ends } => {
+            Verdict::Agree => tally.optimised += 1,
+            Verdict::Vacuous(_) => tally.optimised_vacuous += 1,
+            Verdict::Refused(why) => *tally.optimised_refused.entry(why.clone()).or_default() += 1,
+            Verdict::Disagree(Wrong { what, ends }) => {
                 let (what, failed) = (what.clone(), *ends == Ends::Failed);
                 tally.findings.push(Finding { seed, defect: *defect, runner: Runner::Optimiser, what, failed });
             }
+            other => *tally.optimised_undecided.entry(other.why()).or_default() += 1,
         }
     }
 }
@@ -265,21 +266,20 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
             tally.outage.get_or_insert(why);
             continue;
         }
-        match OnDevice::of(due, &finished.outcome) {
-            OnDevice::Agrees => tally.device_agrees += 1,
-            OnDevice::Unchecked(why) => *tally.device_unchecked.entry(why).or_default() += 1,
-            OnDevice::Wrong { what, failed } => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed }),
+        match quirk::on_device(due, &finished.outcome) {
+            Verdict::Agree => tally.device_agrees += 1,
+            Verdict::Disagree(what) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed: false }),
+            Verdict::Failed(what) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Device, what, failed: true }),
+            other => *tally.device_unchecked.entry(other.why()).or_default() += 1,
         }
     }
 }
 
-/// What is wrong with what a device shows of one dispatch, and whether it failed; `None` if nothing
-/// is, or nothing is known.
-pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Option<(String, bool)> {
-    let Asked { dispatch, due } = asked(case, observed, device.route()).ok()?;
-    match OnDevice::of(&due, &device.run(dispatch).outcome) {
-        OnDevice::Wrong { what, failed } => Some((what, failed)),
-        OnDevice::Agrees | OnDevice::Unchecked(_) => None,
+/// What a device makes of one dispatch.
+pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Verdict<String> {
+    match asked(case, observed, device.route()) {
+        Ok(Asked { dispatch, due }) => quirk::on_device(&due, &device.run(dispatch).outcome),
+        Err(what) => Verdict::Unchecked(what),
     }
 }
 
@@ -291,7 +291,7 @@ pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut 
         let case = remedy.applied(&module)?.case();
         let Judged::Observed(observed) = judge(&case, &plan.engines) else { return None };
         let Asked { dispatch, due } = asked(&case, &observed, device.route()).ok()?;
-        (OnDevice::of(&due, &device.run(dispatch).outcome) == OnDevice::Agrees).then_some(name)
+        (quirk::on_device(&due, &device.run(dispatch).outcome) == Verdict::Agree).then_some(name)
     })
 }
 
@@ -303,14 +303,19 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
         let case = module.case();
         if finding.runner == Runner::Optimiser {
             let Some(optimiser) = &plan.optimiser else { return false };
-            return matches!(optimised(&case, optimiser), Optimised::Wrong { what, ends }
+            return matches!(optimised(&case, optimiser), Verdict::Disagree(Wrong { what, ends })
                 if (ends == Ends::Failed) == finding.failed && without_numbers(&what) == without_numbers(&finding.what));
         }
         match (judge(&case, &plan.engines), finding.runner) {
             (Judged::Wrong(runner, what), wanted) => runner == wanted && without_numbers(&what) == without_numbers(&finding.what),
             (Judged::Observed(observed), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
                 let shown = on_device_alone(&case, &observed, device);
-                matches!(shown, Some((what, failed)) if failed == finding.failed && without_numbers(&what) == without_numbers(&finding.what))
+                match &shown {
+                    Verdict::Disagree(what) | Verdict::Failed(what) => {
+                        matches!(shown, Verdict::Failed(_)) == finding.failed && without_numbers(what) == without_numbers(&finding.what)
+                    }
+                    _ => false,
+                }
             }),
             _ => false,
         }

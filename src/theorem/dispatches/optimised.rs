@@ -1,6 +1,8 @@
 //! Generated modules through a [`Compiler`]. What comes out must refine what went in
 //! ([`crate::theorem::refine`]), on the one input that a generated dispatch or draw has.
 
+use std::fmt;
+
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::{LoadError, Module};
 
@@ -13,32 +15,26 @@ use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::observe::{How, judge};
 use crate::theorem::refine::{Input, Judged, Settings, Side, TooLarge, Unchecked};
 use crate::theorem::without_numbers;
+use crate::verdict::Verdict;
 
 /// The most instructions of a generated module, all of which end.
 const FUEL: u64 = 1 << 30;
 /// The same of what may have loops without an end.
 const FUEL_OF_PROGRAMS: u64 = 1 << 21;
 
-/// What became of one dispatch.
+/// What is wrong with what a compiler makes of a module, or that it makes nothing of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Optimised {
-    /// The compiled module shows what the module allows.
-    Allowed,
-    /// The module is undefined, and so allows everything.
-    Vacuous,
-    /// Devices may differ, or some orders of invocations were left out.
-    Undecided(String),
-    /// It was not compared: why.
-    Unchecked(String),
-    /// The compiler refuses it, which is no mistake: why, without numbers.
-    Refused(String),
-    /// The compiler is wrong, or failed: a sentence.
-    Wrong {
-        /// How.
-        what: String,
-        /// What kind of wrong it is.
-        ends: Ends,
-    },
+pub struct Wrong {
+    /// A sentence.
+    pub what: String,
+    /// What kind of wrong it is.
+    pub ends: Ends,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
 }
 
 /// How a compiler is wrong.
@@ -55,31 +51,31 @@ pub enum Ends {
 
 /// Optimises a generated module and compares what both show. Modules that no loader has to accept
 /// are not compared.
-pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Optimised {
+pub fn optimised(case: &ComputeCase, compiler: &Compiler) -> Verdict<Wrong> {
     if matches!(case.twin, Some(Twin { kind: Kind::Refused, .. }) | Some(Twin { valid: false, .. })) {
-        return Optimised::Vacuous;
+        return Verdict::Vacuous("no loader has to accept the module".into());
     }
     let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
     by(compiler, &case.words, |before, after| refined(before, after, &case.entry, &input, FUEL))
 }
 
 /// What the compiler makes of a module, judged by what it must refine, and itself.
-fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) -> Optimised) -> Optimised {
+fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) -> Verdict<Wrong>) -> Verdict<Wrong> {
     match compiler.run(words) {
         Ok(compiled) => judged(&compiled.before, &compiled.named),
         Err(NotCompiled::Refused(what)) if compiler.may_refuse() => {
-            Optimised::Refused(without_numbers(what.lines().next().unwrap_or_default()))
+            Verdict::Refused(without_numbers(what.lines().next().unwrap_or_default()))
         }
-        Err(NotCompiled::Refused(what)) => Optimised::Wrong { what, ends: Ends::Shown },
+        Err(NotCompiled::Refused(what)) => Verdict::Disagree(Wrong { what, ends: Ends::Shown }),
         Err(NotCompiled::Invalid(what) | NotCompiled::Crashed(what) | NotCompiled::TimedOut(what)) => {
-            Optimised::Wrong { what, ends: Ends::Failed }
+            Verdict::Disagree(Wrong { what, ends: Ends::Failed })
         }
-        Err(NotCompiled::NotRun(what)) => Optimised::Unchecked(what),
+        Err(NotCompiled::NotRun(what)) => Verdict::Unchecked(what),
     }
 }
 
 /// Optimises the module of a dispatch and compares what both show.
-pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Optimised {
+pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Verdict<Wrong> {
     let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
     let (buffers, push_constants) = (prepared.buffers().to_vec(), prepared.push_constants().to_vec());
     let input = Input { groups: prepared.groups, buffers, push_constants, ..Input::default() };
@@ -88,12 +84,12 @@ pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Optimised
 
 /// Optimises the modules of a dispatch or of a draw, and compares what both show. WGSL has no
 /// combined image samplers: where there are some, their halves are bound apart before.
-pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Optimised {
+pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong> {
     match dispatch {
         Dispatch::Compute(dispatch) => {
             let split = match split_samplers::adapt(dispatch) {
                 Ok(split) => split,
-                Err(why) => return Optimised::Unchecked(why.0),
+                Err(why) => return Verdict::Unchecked(why.0),
             };
             let bound = split.bound();
             let input = Input {
@@ -108,13 +104,13 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Optimised {
         }
         Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
             Ok(split) => optimised_draw(&split, compiler),
-            Err(why) => Optimised::Unchecked(why.0),
+            Err(why) => Verdict::Unchecked(why.0),
         },
-        Dispatch::Fragment(_) => Optimised::Unchecked("a fragment stage without a vertex stage".into()),
+        Dispatch::Fragment(_) => Verdict::Unchecked("a fragment stage without a vertex stage".into()),
     }
 }
 
-fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Optimised {
+fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Verdict<Wrong> {
     let stage = |stage: &Stage, words: &[u32]| Stage { words: words.into(), entry: stage.entry.clone() };
     let draw = |vertex: &[u32], fragment: &[u32]| DrawDispatch {
         vertex: stage(&dispatch.vertex, vertex),
@@ -129,7 +125,7 @@ fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Optimised {
 }
 
 /// Compares what a draw by other stages shows with what it allows.
-fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Optimised {
+fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Verdict<Wrong> {
     let stages = |name: &str, dispatch| Stages::new(dispatch).map_err(|e| not_loaded(name, e));
     match (stages("a module", before), stages("a compiled module", after)) {
         (Ok(stages), Ok(optimised)) => judged(draws::judge((&stages, before), (&optimised, after), FUEL_OF_PROGRAMS)),
@@ -138,15 +134,15 @@ fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Optimised {
 }
 
 /// A module that is refused.
-fn not_loaded(name: &str, error: LoadError) -> Optimised {
+fn not_loaded(name: &str, error: LoadError) -> Verdict<Wrong> {
     match error {
-        LoadError::Unsupported { what, .. } => Optimised::Unchecked(format!("unsupported: {what}")),
-        other => Optimised::Wrong { what: format!("{name} is refused: {other}"), ends: Ends::Shown },
+        LoadError::Unsupported { what, .. } => Verdict::Unchecked(format!("unsupported: {what}")),
+        other => Verdict::Disagree(Wrong { what: format!("{name} is refused: {other}"), ends: Ends::Shown }),
     }
 }
 
 /// Compares what other words show with what a generated module allows, on its own input.
-pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
+pub fn compared(case: &ComputeCase, words: &[u32]) -> Verdict<Wrong> {
     let input = Input { groups: case.groups, buffers: super::contents(case), ..Input::default() };
     refined(&case.words, words, &case.entry, &input, FUEL)
 }
@@ -154,12 +150,12 @@ pub fn compared(case: &ComputeCase, words: &[u32]) -> Optimised {
 /// How far a campaign tries executions that are no interleavings: as far as small modules need.
 const FEW: Budget = Budget { executions: 64, steps: 256 };
 
-fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64) -> Optimised {
-    let wrong = |what: String| Optimised::Wrong { what, ends: Ends::Shown };
+fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64) -> Verdict<Wrong> {
+    let wrong = |what: String| Verdict::Disagree(Wrong { what, ends: Ends::Shown });
     let side = |name: &str, words: &[u32]| {
         let module = Module::load(words).map_err(|e| not_loaded(name, e))?;
         let module = ComputeModule::new(module, Some(entry)).map_err(|what| wrong(format!("{name} has another entry point: {what}")))?;
-        Ok::<Side, Optimised>(Side::new(name, module, None))
+        Ok::<Side, Verdict<Wrong>>(Side::new(name, module, None))
     };
     let (before, after) = match (side("the module", before), side("the compiled module", after)) {
         (Ok(before), Ok(after)) => (before, after),
@@ -180,13 +176,13 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
 }
 
 /// What a comparison came to.
-fn judged(became: Judged) -> Optimised {
+fn judged(became: Judged) -> Verdict<Wrong> {
     match became {
-        Judged::Agree { .. } => Optimised::Allowed,
-        Judged::Vacuous(_) => Optimised::Vacuous,
-        Judged::Undecided(why) => Optimised::Undecided(why),
-        Judged::Unchecked(Unchecked::Unsupported(what)) => Optimised::Unchecked(format!("unsupported: {what}")),
-        Judged::Unchecked(Unchecked::Limit(what)) => Optimised::Unchecked(what),
+        Judged::Agree { .. } => Verdict::Agree,
+        Judged::Vacuous(why) => Verdict::Vacuous(why),
+        Judged::Undecided(why) => Verdict::Undecided(why),
+        Judged::Unchecked(Unchecked::Unsupported(what)) => Verdict::Unchecked(format!("unsupported: {what}")),
+        Judged::Unchecked(Unchecked::Limit(what)) => Verdict::Unchecked(what),
         Judged::Disagree(difference) => {
             let (what, ends) = match difference.how {
                 How::Undefined(undefined) => {
@@ -208,7 +204,7 @@ fn judged(became: Judged) -> Optimised {
                     (what, Ends::Shown)
                 }
             };
-            Optimised::Wrong { what, ends }
+            Verdict::Disagree(Wrong { what, ends })
         }
     }
 }

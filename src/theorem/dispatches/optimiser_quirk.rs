@@ -8,12 +8,13 @@
 
 use std::path::Path;
 
-use super::optimised::{Ends, Optimised, optimised_dispatch};
+use super::optimised::{Ends, Wrong, optimised_dispatch};
 use super::quirk::prepare;
 use crate::compute::Prepared;
 use crate::theorem::compilers::Compiler;
 use crate::theorem::quirk::{Keys, files_of, names, stem, text_of};
 use crate::theorem::without_numbers;
+use crate::verdict::Verdict;
 
 /// A known bug of an optimiser.
 pub struct OptimiserQuirk {
@@ -73,7 +74,7 @@ impl OptimiserQuirk {
     }
 
     /// What the optimiser makes of it.
-    pub fn by(&self, optimiser: &Compiler) -> Optimised {
+    pub fn by(&self, optimiser: &Compiler) -> Verdict<Wrong> {
         optimised_dispatch(&self.prepared, optimiser)
     }
 
@@ -81,13 +82,17 @@ impl OptimiserQuirk {
     ///
     /// # Errors
     /// What it is instead: a sentence.
-    pub fn is_recorded(&self, found: &Optimised) -> Result<(), String> {
+    pub fn is_recorded(&self, found: &Verdict<Wrong>) -> Result<(), String> {
         match found {
-            Optimised::Wrong { what, ends } if *ends == self.ends && without_numbers(what).contains(&without_numbers(&self.says)) => Ok(()),
-            Optimised::Wrong { what, .. } => Err(format!("another disagreement than recorded: {what}")),
-            Optimised::Allowed => Err("this version no longer shows it: remove the quirk".into()),
-            Optimised::Vacuous => Err("the module is undefined, so that every compiled module is right".into()),
-            Optimised::Undecided(why) | Optimised::Unchecked(why) | Optimised::Refused(why) => Err(format!("it is unchecked: {why}")),
+            Verdict::Disagree(Wrong { what, ends })
+                if *ends == self.ends && without_numbers(what).contains(&without_numbers(&self.says)) =>
+            {
+                Ok(())
+            }
+            Verdict::Disagree(Wrong { what, .. }) => Err(format!("another disagreement than recorded: {what}")),
+            Verdict::Agree => Err("this version no longer shows it: remove the quirk".into()),
+            Verdict::Vacuous(_) => Err("the module is undefined, so that every compiled module is right".into()),
+            other => Err(format!("it is {}: {}", other.name(), other.why())),
         }
     }
 }

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::program::{Language, Program};
+use crate::verdict::Verdict;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grammar::Op;
@@ -65,40 +66,23 @@ impl Shape {
     }
 }
 
-/// What a device makes of a dispatch that both interpreters agree on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OnDevice {
-    /// What it must.
-    Agrees,
-    /// Something is wrong: what, and whether it crashed, hung or was lost.
-    Wrong {
-        /// One sentence.
-        what: String,
-        /// Whether nothing was shown at all.
-        failed: bool,
-    },
-    /// It was not asked, and why.
-    Unchecked(String),
+/// Judges what became of a dispatch on a device against what the interpreters observe: it
+/// disagrees, or fails where nothing was shown at all.
+pub fn on_device(due: &Due, outcome: &DeviceOutcome) -> Verdict<String> {
+    match outcome {
+        DeviceOutcome::Computed(result) => shown(due, result),
+        DeviceOutcome::Refused(why) => Verdict::Disagree(format!("it refuses a valid module: {why}")),
+        DeviceOutcome::Unchecked(why) => Verdict::Unchecked(why.clone()),
+        DeviceOutcome::Outage(_) => Verdict::Unchecked(outcome.to_string()),
+        other => Verdict::Failed(other.to_string()),
+    }
 }
 
-impl OnDevice {
-    /// Judges what became of a dispatch on a device against what the interpreters observe.
-    pub fn of(due: &Due, outcome: &DeviceOutcome) -> OnDevice {
-        match outcome {
-            DeviceOutcome::Computed(result) => OnDevice::shown(due, result),
-            DeviceOutcome::Refused(why) => OnDevice::Wrong { what: format!("it refuses a valid module: {why}"), failed: false },
-            DeviceOutcome::Unchecked(why) => OnDevice::Unchecked(why.clone()),
-            DeviceOutcome::Outage(_) => OnDevice::Unchecked(outcome.to_string()),
-            other => OnDevice::Wrong { what: other.to_string(), failed: true },
-        }
-    }
-
-    fn shown(due: &Due, result: &ComputeResult) -> OnDevice {
-        match due.admits(result) {
-            Ok(Admitted { undecided: 0, .. }) => OnDevice::Agrees,
-            Ok(Admitted { undecided, .. }) => OnDevice::Unchecked(format!("{undecided} bytes are not decided")),
-            Err(what) => OnDevice::Wrong { what, failed: false },
-        }
+fn shown(due: &Due, result: &ComputeResult) -> Verdict<String> {
+    match due.admits(result) {
+        Ok(Admitted { undecided: 0, .. }) => Verdict::Agree,
+        Ok(Admitted { undecided, .. }) => Verdict::Unchecked(format!("{undecided} bytes are not decided")),
+        Err(what) => Verdict::Disagree(what),
     }
 }
 
@@ -173,14 +157,14 @@ impl DispatchQuirk {
     ///
     /// # Errors
     /// As of [`DispatchQuirk::expected`].
-    pub fn on(&self, device: &mut Device) -> Result<OnDevice, String> {
+    pub fn on(&self, device: &mut Device) -> Result<Verdict<String>, String> {
         let expected = Due::exactly(self.expected()?);
         Ok(match self.prepared.run_on(device) {
             Ok(found) => {
                 let buffers = found.buffers.into_iter().map(|b| Buffer { set: b.set, binding: b.binding, bytes: b.bytes });
-                OnDevice::shown(&expected, &ComputeResult { words_hash: 0, buffers: buffers.collect(), images: Vec::new() })
+                shown(&expected, &ComputeResult { words_hash: 0, buffers: buffers.collect(), images: Vec::new() })
             }
-            Err(outcome) => OnDevice::of(&expected, &outcome),
+            Err(outcome) => on_device(&expected, &outcome),
         })
     }
 
@@ -188,16 +172,15 @@ impl DispatchQuirk {
     ///
     /// # Errors
     /// What it is instead: a sentence.
-    pub fn is_recorded(&self, found: &OnDevice) -> Result<(), String> {
+    pub fn is_recorded(&self, found: &Verdict<String>) -> Result<(), String> {
         match found {
-            OnDevice::Agrees => Err("this driver no longer shows it: remove the quirk".into()),
-            OnDevice::Unchecked(why) => Err(format!("it is unchecked: {why}")),
-            OnDevice::Wrong { what, failed }
-                if *failed != self.fails || !without_numbers(what).contains(&without_numbers(&self.seen.says)) =>
-            {
-                Err(format!("another disagreement than recorded: {what}"))
+            Verdict::Agree => Err("this driver no longer shows it: remove the quirk".into()),
+            Verdict::Disagree(what) | Verdict::Failed(what) => {
+                let fails = matches!(found, Verdict::Failed(_));
+                let is = fails == self.fails && without_numbers(what).contains(&without_numbers(&self.seen.says));
+                if is { Ok(()) } else { Err(format!("another disagreement than recorded: {what}")) }
             }
-            OnDevice::Wrong { .. } => Ok(()),
+            other => Err(format!("it is {}: {}", other.name(), other.why())),
         }
     }
 }
@@ -257,7 +240,7 @@ impl<'q> Known<'q> {
 
     /// The quirk that a minimal module is: one of the same instructions in the same order, that
     /// ends in the same way.
-    pub fn name_of(&self, words: &[u32], found: &OnDevice) -> Option<&'q str> {
+    pub fn name_of(&self, words: &[u32], found: &Verdict<String>) -> Option<&'q str> {
         let shape = Shape::of(words);
         self.shown.iter().find(|quirk| quirk.shape == shape && quirk.is_recorded(found).is_ok()).map(|quirk| quirk.name.as_str())
     }
@@ -296,12 +279,12 @@ mod tests {
         };
         let quirk = read(&format!("{keys};@ quirk ends: shown\n")).expect("reads");
         assert!(quirk.seen.is_of("x", "y", Route::Passthrough) && !quirk.seen.is_of("x", "y", Route::Naga));
-        let wrong = |what: &str, failed| OnDevice::Wrong { what: what.into(), failed };
+        let wrong = |what: &str, failed| if failed { Verdict::Failed(what.into()) } else { Verdict::Disagree(what.to_string()) };
         assert!(quirk.expected().is_ok());
         assert!(quirk.is_recorded(&wrong("word 17 of the buffer", false)).is_ok(), "numbers do not count");
         assert!(quirk.is_recorded(&wrong("word 0 of the buffer", true)).is_err());
         assert!(quirk.is_recorded(&wrong("refused", false)).is_err());
-        assert!(quirk.is_recorded(&OnDevice::Agrees).is_err() && quirk.is_recorded(&OnDevice::Unchecked("x".into())).is_err());
+        assert!(quirk.is_recorded(&Verdict::Agree).is_err() && quirk.is_recorded(&Verdict::Unchecked("x".into())).is_err());
         for (header, said) in [
             (keys.to_string(), "a quirk needs \"ends\""),
             (format!("{keys};@ quirk ends: badly\n"), "ends is \"badly\""),

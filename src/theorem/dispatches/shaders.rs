@@ -7,10 +7,11 @@ use std::process::{Command, Stdio};
 use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::words_of_bytes;
 
-use super::optimised::{Ends, Optimised};
+use super::optimised::{Ends, Wrong};
 use crate::generate::glsl::{Stage, shader};
-use crate::theorem::compilers::{Compiler, Judgement, Verdict, judge};
+use crate::theorem::compilers::{self, Compiler, Judgement, judge};
 use crate::theorem::refine::Settings;
+use crate::verdict::Verdict;
 
 /// How many inputs each shader has.
 const INPUTS: u64 = 4;
@@ -20,7 +21,7 @@ const FUEL: u64 = 1 << 20;
 const GLSLANG: &str = "glslangValidator";
 
 /// What becomes of the shader of a seed, and what kind it is.
-pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Optimised) {
+pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Verdict<Wrong>) {
     let (stage, text) = shader(seed);
     let kind = match stage {
         Stage::Compute => "compute shaders",
@@ -31,7 +32,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Optimised) {
     let environment = if seed.is_multiple_of(3) { "vulkan1.1" } else { "vulkan1.0" };
     let words = match compiled(stage, environment, &text) {
         Ok(words) => words,
-        Err(why) => return (kind, Optimised::Unchecked(why)),
+        Err(why) => return (kind, Verdict::Unchecked(why)),
     };
     let settings = Settings {
         inputs: INPUTS,
@@ -44,13 +45,15 @@ pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Optimised) {
     };
     let Judgement { verdict, cause, .. } = judge("the shader", &words, None, compiler, &settings);
     let became = match verdict {
-        Verdict::Agrees => Optimised::Allowed,
-        Verdict::Vacuous => Optimised::Vacuous,
-        Verdict::Undecided => Optimised::Undecided(cause),
-        Verdict::Unchecked => Optimised::Unchecked(cause),
-        Verdict::Refuses if compiler.may_refuse() => Optimised::Refused(cause),
-        Verdict::Refuses | Verdict::Miscompiles => Optimised::Wrong { what: cause, ends: Ends::Shown },
-        Verdict::Invalid | Verdict::Crashes | Verdict::TimesOut => Optimised::Wrong { what: cause, ends: Ends::Failed },
+        compilers::Verdict::Agrees => Verdict::Agree,
+        compilers::Verdict::Vacuous => Verdict::Vacuous(cause),
+        compilers::Verdict::Undecided => Verdict::Undecided(cause),
+        compilers::Verdict::Unchecked => Verdict::Unchecked(cause),
+        compilers::Verdict::Refuses if compiler.may_refuse() => Verdict::Refused(cause),
+        compilers::Verdict::Refuses | compilers::Verdict::Miscompiles => Verdict::Disagree(Wrong { what: cause, ends: Ends::Shown }),
+        compilers::Verdict::Invalid | compilers::Verdict::Crashes | compilers::Verdict::TimesOut => {
+            Verdict::Disagree(Wrong { what: cause, ends: Ends::Failed })
+        }
     };
     (kind, became)
 }

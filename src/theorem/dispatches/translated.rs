@@ -11,7 +11,7 @@ use smallstep_semantics::spirv::disassemble;
 
 use super::fragments;
 use super::in_order::in_order;
-use super::optimised::{Ends, Optimised, optimised_any};
+use super::optimised::{Ends, Wrong, optimised_any};
 use super::shaders;
 use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
@@ -21,6 +21,7 @@ use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Programs, translated};
+use crate::verdict::Verdict;
 
 /// The most programs that are tried to make one finding smaller.
 const QUESTIONS: u32 = 1_000;
@@ -142,14 +143,14 @@ impl Tally {
                 continue;
             };
             match became {
-                Optimised::Allowed => counts.agree += 1,
-                Optimised::Vacuous => counts.vacuous += 1,
-                Optimised::Refused(why) => *counts.refused.entry(why).or_default() += 1,
-                Optimised::Undecided(why) | Optimised::Unchecked(why) => *counts.undecided.entry(why).or_default() += 1,
-                Optimised::Wrong { what, ends } => {
+                Verdict::Agree => counts.agree += 1,
+                Verdict::Vacuous(_) => counts.vacuous += 1,
+                Verdict::Refused(why) => *counts.refused.entry(why).or_default() += 1,
+                Verdict::Disagree(Wrong { what, ends }) => {
                     counts.wrong += 1;
                     first.get_or_insert((what, ends));
                 }
+                other => *counts.undecided.entry(other.why()).or_default() += 1,
             }
         }
         let finding = first.map(|(what, ends)| Finding { source: done.source, seed: done.seed, what, ends });
@@ -162,7 +163,7 @@ struct Done {
     source: Source,
     seed: u64,
     /// What each dispatch and draw came to; none is left out.
-    became: Vec<(&'static str, Option<Optimised>)>,
+    became: Vec<(&'static str, Option<Verdict<Wrong>>)>,
 }
 
 fn kind(dispatch: &Dispatch) -> &'static str {
@@ -175,7 +176,7 @@ fn kind(dispatch: &Dispatch) -> &'static str {
 }
 
 /// What is not left out.
-fn shown((kind, became): (&'static str, Optimised)) -> (&'static str, Option<Optimised>) {
+fn shown((kind, became): (&'static str, Verdict<Wrong>)) -> (&'static str, Option<Verdict<Wrong>>) {
     (kind, Some(became))
 }
 
@@ -210,7 +211,7 @@ impl Plan {
         Done { source: Source::Wsl(programs), seed, became }
     }
 
-    fn fragments(&self, case: &ComputeCase) -> Vec<(&'static str, Option<Optimised>)> {
+    fn fragments(&self, case: &ComputeCase) -> Vec<(&'static str, Option<Verdict<Wrong>>)> {
         let draw = fragments::drawn(case).map(Dispatch::from);
         draw.iter().map(|draw| shown(("fragment stages", optimised_any(draw, &self.optimiser)))).collect()
     }
@@ -233,8 +234,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
 }
 
 /// What is wrong, of each dispatch and draw one sentence.
-fn wrong(became: Vec<(&'static str, Option<Optimised>)>) -> Vec<(String, Ends)> {
-    let wrong = |(_, became)| if let Some(Optimised::Wrong { what, ends }) = became { Some((what, ends)) } else { None };
+fn wrong(became: Vec<(&'static str, Option<Verdict<Wrong>>)>) -> Vec<(String, Ends)> {
+    let wrong = |(_, became)| if let Some(Verdict::Disagree(Wrong { what, ends })) = became { Some((what, ends)) } else { None };
     became.into_iter().filter_map(wrong).collect()
 }
 
