@@ -166,7 +166,7 @@ impl Fuzz {
     ) -> exit::Ended {
         let groups = groups(&tally.findings);
         let workers = super::device::workers(device.as_ref().map_or(0, |device| device.workers()));
-        let explained = self.explain(plan, &groups, device, quirks);
+        let explained = self.explain(plan, tally, &groups, device, quirks);
         let missed = tally.missed_floors(name.is_some());
         let failed = outage.is_some() || tally.findings.iter().any(|f| f.verdict == "failed");
         let disagreements = tally.findings.iter().filter(|f| f.verdict == "disagree").count() as u64;
@@ -227,12 +227,19 @@ impl Fuzz {
     fn explain(
         &self,
         plan: &Plan,
+        tally: &campaign::Tally,
         groups: &BTreeMap<&str, Vec<&Finding>>,
         device: Option<&mut Device>,
         quirks: Option<&[Quirk]>,
     ) -> Option<Explained> {
         let bound = self.campaign.shrink.unwrap_or(if quirks.is_some() { SHRINK_KNOWN } else { SHRINK });
         let all: usize = groups.values().map(Vec::len).sum();
+        if all > 0 && bound > 0 && !self.json {
+            let counts = |counts: &campaign::Counts| counts_text(counts, None);
+            let on_device = device.as_ref().map_or(String::new(), |_| format!("; on the device: {}", counts(&tally.device)));
+            let number = all.min(bound);
+            tell!("semantics: {}{on_device}. Next, {number} of {all} findings are made minimal", counts(&tally.semantics));
+        }
         let mut device = device.map(UnderTest::from);
         let mut known = match (quirks, &mut device) {
             (Some(quirks), Some(device)) if all > 0 => Some(Known::on(device, quirks, &plan.settings)),

@@ -35,6 +35,8 @@ pub struct Minimal {
 const TRIES: u32 = 2_000;
 /// The most that are tried where each is blamed too.
 const BLAMED_TRIES: u32 = 500;
+/// The most that are tried where a device fails: each may take as long as a program may.
+const FAILED_TRIES: u32 = 32;
 /// How many times a culprit is looked for in what is left of a culprit.
 const MAX_CULPRITS: u32 = 4;
 /// The most components and ways of one program that are followed.
@@ -175,13 +177,14 @@ fn culprit(minimal: &Minimal, settings: &Settings, mut device: Option<&mut Under
 /// The smallest program found that has the fault, as `tree` has.
 fn shrink(tree: &Tree, settings: &Settings, mut device: Option<&mut UnderTest<'_>>, fault: &Fault) -> Minimal {
     let mut by_way = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, false).is_some();
-    let small = shrink::minimal(tree, &mut by_way, TRIES);
+    let tries = if *fault == Fault::Failed { FAILED_TRIES } else { TRIES };
+    let small = shrink::minimal(tree, &mut by_way, tries);
     let found = shows(&small, settings, device.as_deref_mut(), fault, true);
     let (tree, verdict) = match found {
         Some(verdict) => (small, verdict),
         None => {
             let mut by_both = |tree: &Tree| shows(tree, settings, device.as_deref_mut(), fault, true).is_some();
-            let small = shrink::minimal(tree, &mut by_both, BLAMED_TRIES);
+            let small = shrink::minimal(tree, &mut by_both, tries.min(BLAMED_TRIES));
             let found = shows(&small, settings, device.as_deref_mut(), fault, true);
             // A device that changes its mind shows it no more: what it says now is the verdict.
             let verdict = found.unwrap_or_else(|| see(&small, settings, device).verdict());

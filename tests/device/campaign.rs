@@ -72,6 +72,18 @@ fn costs_one_program((code, summary, text): (i32, Value, String), expected: &str
     assert_eq!(code, 4);
 }
 
+/// To make findings minimal takes long where a program hangs a device: the counts come before.
+#[test]
+fn counts_are_told_before_findings_are_made_minimal() {
+    let Some((fault, args)) = fuzz("crash-run", &[5]) else { return };
+    let args = args.into_iter().filter(|arg| arg != "--json");
+    let output = Command::new(env!("CARGO_BIN_EXE_smallstep")).args(args).env(worker::TEST_FAULT, fault).output().expect("starts");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"));
+    assert!(at("Next, 1 of 1 findings are made minimal") < at("failed under"), "{text}");
+    assert!(at("; on the device: ") < at("1 failed"), "{text}");
+}
+
 #[test]
 fn a_campaign_is_judged_under_the_profile_that_is_asked_for() {
     let Some(device) = open(None, options()) else { return };
