@@ -188,6 +188,25 @@ fn without_numbers(text: &str) -> String {
     text
 }
 
+/// The cause that a message tells, for counts: without numbers, and without the instructions that it
+/// names, as `%7 = OpIAdd`.
+fn cause(text: &str) -> String {
+    let text = without_numbers(text);
+    let mut words: Vec<&str> = Vec::new();
+    for word in text.split(' ') {
+        let is_opcode = word.strip_prefix("Op").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+        if !is_opcode {
+            words.push(word);
+            continue;
+        }
+        if let [.., "%#", "="] = words[..] {
+            words.truncate(words.len() - 2);
+        }
+        words.push("an instruction");
+    }
+    words.join(" ")
+}
+
 fn how_lanes_differ(expected: u32, found: u32) -> &'static str {
     let (e, f) = (f32::from_bits(expected), f32::from_bits(found));
     if f.is_nan() {
@@ -312,4 +331,16 @@ pub fn theorem_name(theorem: Theorem) -> &'static str {
 /// ```
 pub fn check(name: &str, source: &str) -> check::Checked {
     check::Checker::of_interpreters().check(name, source)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn causes_name_neither_numbers_nor_instructions() {
+        let told = "a device may let %70 = OpAtomicXor and OpAtomicStore take effect in another order; more than 256 are not tried";
+        let cause = "a device may let an instruction and an instruction take effect in another order; more than # are not tried";
+        assert_eq!(super::cause(told), cause);
+        assert_eq!(super::cause("%104, of a combined sampler, is used by FunctionCall"), "%#, of a combined sampler, is used by FunctionCall");
+        assert_eq!(super::cause("unsupported: Open"), "unsupported: Open");
+    }
 }

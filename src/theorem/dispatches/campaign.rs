@@ -14,7 +14,7 @@ use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::compilers::Compiler;
-use crate::theorem::without_numbers;
+use crate::theorem::{cause, without_numbers};
 use crate::verdict::Verdict;
 
 /// How many modules are judged before the device gets them.
@@ -242,7 +242,7 @@ fn count_optimised(tally: &mut Tally, seed: u64, optimised: &[(Option<Defect>, V
                 let (what, failed) = (what.clone(), *ends == Ends::Failed);
                 tally.findings.push(Finding { seed, defect: *defect, runner: Runner::Optimiser, what, failed });
             }
-            other => *tally.optimised_undecided.entry(other.why()).or_default() += 1,
+            other => *tally.optimised_undecided.entry(cause(&other.why())).or_default() += 1,
         }
     }
 }

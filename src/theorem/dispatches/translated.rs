@@ -19,7 +19,7 @@ use crate::generate::glsl;
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
-use crate::theorem::without_numbers;
+use crate::theorem::{cause, without_numbers};
 use crate::theorem::wsl::{Programs, translated};
 use crate::verdict::Verdict;
 
@@ -150,7 +150,7 @@ impl Tally {
                     counts.wrong += 1;
                     first.get_or_insert((what, ends));
                 }
-                other => *counts.undecided.entry(other.why()).or_default() += 1,
+                other => *counts.undecided.entry(cause(&other.why())).or_default() += 1,
             }
         }
         let finding = first.map(|(what, ends)| Finding { source: done.source, seed: done.seed, what, ends });
