@@ -335,6 +335,39 @@ fn images_are_given_and_shown() {
     assert_eq!(run(DOUBLE, &["--texture", "0.1=R8_UNORM 2x2 1 2 3 4", "--texture", to]).code, 6, "another type of numbers");
 }
 
+/// A report names the calls that the invocation is in, the innermost first, with their lines, and
+/// not those that have returned.
+#[test]
+fn reports_list_the_calls() {
+    let wgsl = "@group(0) @binding(0) var<storage, read_write> count: array<u32, 4>;\n\
+                fn inner(i: u32) {\n    count[0] = i;\n}\n\
+                fn outer(i: u32) {\n    if i > 1u {\n        inner(i);\n    }\n}\n\
+                @compute @workgroup_size(4)\n\
+                fn main(@builtin(local_invocation_index) i: u32) {\n    outer(i / 8u);\n    outer(i);\n}\n";
+    for engine in ["machine", "reference"] {
+        let args = ["run", "-", "--language", "wgsl", "--engine", engine, "--set", "0.0=u32:0*4"];
+        let shown = smallstep(&args, wgsl);
+        assert_eq!(shown.code, 5, "{engine}: {}{}", shown.out, shown.err);
+        let at = |part: &str| shown.err.find(part).unwrap_or_else(|| panic!("{engine}: no {part:?} in {}", shown.err));
+        let order = [
+            "  in %inner, block %",
+            "3 │ count[0] = i;",
+            "\n  called in %outer, block %",
+            "7 │ inner(i);",
+            "\n  called in %main, block %",
+            "13 │ outer(i);",
+        ];
+        assert!(order.map(at).is_sorted(), "{engine}: {}", shown.err);
+        assert_eq!(shown.err.matches("called in").count(), 2, "{engine}: {}", shown.err);
+        assert!(!shown.err.contains("i / 8u"), "{engine}: that call has returned: {}", shown.err);
+        let summary = smallstep(&[&args[..], &["--json"]].concat(), wgsl).lines().pop().expect("a summary");
+        let lines = summary["undefined"][0]["calls"].as_array().map(|calls| calls.iter().map(|call| call["source"][1].clone()).collect());
+        assert_eq!(lines, Some(vec![json!(7), json!(13)]), "{engine}: {summary}");
+    }
+    let shown = smallstep(&[&["run", "examples/spirv/race.spvasm"], EIGHT].concat(), "");
+    assert!(!shown.err.contains("called in"), "it is in no call: {}", shown.err);
+}
+
 /// A report shows the lines of both accesses of a race, with marks, names the buffer, and says what
 /// helps: of assembly, of WGSL, which naga keeps in OpSource, and of debug information.
 #[test]

@@ -271,6 +271,22 @@ pub struct Site {
     pub step: Option<u64>,
     /// Of a data race, the earlier of the two accesses in this run.
     pub earlier: Option<Box<Site>>,
+    /// The calls that the invocation is in, the innermost first. Empty of the earlier access of a
+    /// race.
+    pub calls: Vec<Call>,
+}
+
+/// A call that an invocation is in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The index of the OpFunctionCall in the module.
+    pub instruction: u32,
+    /// The id of the function that calls.
+    pub function: u32,
+    /// The label of its block.
+    pub block: u32,
+    /// What OpLine says: file, line and column.
+    pub line: Option<(String, u32, u32)>,
 }
 
 impl std::fmt::Display for Site {

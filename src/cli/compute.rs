@@ -19,7 +19,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
 use smallstep_semantics::spirv::{Buffer, grid, subset};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
-use smallstep_semantics::undefined::{Site, Undefined};
+use smallstep_semantics::undefined::{Call, Site, Undefined};
 
 use super::memory::Memory;
 use super::{exit, input};
@@ -522,6 +522,13 @@ pub(super) fn undefined_json(undefined: &Undefined, assembly: Option<&AssemblyLi
         }
         if let Some(earlier) = &site.earlier {
             object.insert("races_with".into(), place(earlier));
+        }
+        if !site.calls.is_empty() {
+            let called = |call: &Call| {
+                let assembly_line = assembly.and_then(|lines| lines.of(call.instruction));
+                json!({"function": call.function, "block": call.block, "source": call.line, "assembly_line": assembly_line})
+            };
+            object.insert("calls".into(), json!(site.calls.iter().map(called).collect::<Vec<_>>()));
         }
     }
     object

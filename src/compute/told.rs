@@ -66,6 +66,13 @@ pub fn undefined(module: &Module, undefined: &Undefined, assembly: Option<&Assem
         None => text += &format!("\n  {}", undefined.at),
         Some(site) => {
             text += &format!("\n  {}", place(module, site, assembly, "\n  "));
+            for call in site.calls.iter().take(MAX_CALLS) {
+                text += &format!("\n  called in {}, block {}", id(module, call.function), id(module, call.block));
+                text += &lines(module, call.instruction, call.line.as_ref(), assembly, "\n    ");
+            }
+            if let Some(more) = site.calls.len().checked_sub(MAX_CALLS).filter(|more| *more > 0) {
+                text += &format!("\n  and within {more} more calls");
+            }
             if let Some(earlier) = &site.earlier {
                 text += &format!("\n  with the access {}", place(module, earlier, assembly, "\n    "));
             }
@@ -95,21 +102,37 @@ fn place(module: &Module, site: &Site, assembly: Option<&AssemblyLines>, newline
     if let Some(step) = site.step {
         text += &format!(", step {step}");
     }
-    if let Some((file, line, column)) = &site.line {
+    text + &lines(module, site.instruction, site.line.as_ref(), assembly, newline)
+}
+
+/// The line of the source and that of the assembly of an instruction, where they are known, each
+/// after `newline`.
+fn lines(
+    module: &Module,
+    instruction: u32,
+    source_line: Option<&(String, u32, u32)>,
+    assembly: Option<&AssemblyLines>,
+    newline: &str,
+) -> String {
+    let mut text = String::new();
+    if let Some((file, line, column)) = source_line {
         text += &format!("{newline}source {file}:{line}:{column}");
         let source = module.source_text(file);
         let shown = source.as_ref().and_then(|source| source.lines().nth((*line as usize).checked_sub(1)?));
         text += &shown.map(|shown| excerpt(*line, shown, *column, newline)).unwrap_or_default();
     }
     if let Some(lines) = assembly
-        && let Some(place) = lines.place(site.instruction)
+        && let Some(place) = lines.place(instruction)
     {
         text += &format!("{newline}at {place}");
-        let shown = lines.text(site.instruction).zip(lines.of(site.instruction));
+        let shown = lines.text(instruction).zip(lines.of(instruction));
         text += &shown.map(|(shown, line)| excerpt(line, shown, 0, newline)).unwrap_or_default();
     }
     text
 }
+
+/// The most calls that a report lists.
+const MAX_CALLS: usize = 16;
 
 /// The longest excerpt of a line, in characters.
 const EXCERPT: usize = 120;

@@ -340,7 +340,10 @@ mod tests {
         let told = "a device may let %70 = OpAtomicXor and OpAtomicStore take effect in another order; more than 256 are not tried";
         let cause = "a device may let an instruction and an instruction take effect in another order; more than # are not tried";
         assert_eq!(super::cause(told), cause);
-        assert_eq!(super::cause("%104, of a combined sampler, is used by FunctionCall"), "%#, of a combined sampler, is used by FunctionCall");
+        assert_eq!(
+            super::cause("%104, of a combined sampler, is used by FunctionCall"),
+            "%#, of a combined sampler, is used by FunctionCall"
+        );
         assert_eq!(super::cause("unsupported: Open"), "unsupported: Open");
     }
 }

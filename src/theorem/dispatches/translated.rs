@@ -19,8 +19,8 @@ use crate::generate::glsl;
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
-use crate::theorem::{cause, without_numbers};
 use crate::theorem::wsl::{Programs, translated};
+use crate::theorem::{cause, without_numbers};
 use crate::verdict::Verdict;
 
 /// The most programs that are tried to make one finding smaller.

@@ -433,7 +433,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
         let global = self.work.global(self.topology.agent(number));
         let invocation = self.invocations.get(&number);
         let instruction = invocation.map_or(0, |i| i.config.index());
-        Site { step: invocation.map(|i| i.step), ..report::site(self.module, instruction, number, global) }
+        let calls = report::calls(self.module, invocation.map_or(Vec::new(), |i| i.config.calls()));
+        Site { step: invocation.map(|i| i.step), calls, ..report::site(self.module, instruction, number, global) }
     }
 
     /// Undefined behaviour was met. Of each kind, one at each instruction is noted.

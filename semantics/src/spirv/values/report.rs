@@ -10,7 +10,7 @@ use crate::spirv::module::Module;
 use crate::spirv::object::Fault;
 use crate::spirv::value::Origin;
 use crate::spirv::words::Instruction;
-use crate::undefined::{Site, Ub};
+use crate::undefined::{Call, Site, Ub};
 
 /// OpUnreachable is executed.
 pub(in crate::spirv) const UNREACHABLE: &str = "OpUnreachable was reached";
@@ -109,7 +109,26 @@ pub(in crate::spirv) fn data_race(module: &Module, race: &Race, object: &str) ->
 pub(in crate::spirv) fn site(module: &Module, instruction: u32, invocation: u32, global: [u32; 3]) -> Site {
     let place = module.place(instruction as usize);
     let line = module.source_line(instruction as usize);
-    Site { instruction, function: place.function, block: place.block, line, invocation, global, step: None, earlier: None }
+    Site {
+        instruction,
+        function: place.function,
+        block: place.block,
+        line,
+        invocation,
+        global,
+        step: None,
+        earlier: None,
+        calls: Vec::new(),
+    }
+}
+
+/// The calls of those instructions.
+pub(in crate::spirv) fn calls(module: &Module, instructions: Vec<u32>) -> Vec<Call> {
+    let call = |instruction: u32| {
+        let place = module.place(instruction as usize);
+        Call { instruction, function: place.function, block: place.block, line: module.source_line(instruction as usize) }
+    };
+    instructions.into_iter().map(call).collect()
 }
 
 /// A barrier that some wait at, and that another never reaches, each by its GlobalInvocationId; and

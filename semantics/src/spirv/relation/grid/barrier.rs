@@ -72,7 +72,8 @@ pub(super) fn divergent_barrier<'m, W: Work<'m>>(
     let global = |number: u32| grid.work.global(grid.topology.agent(number));
     // It has arrived: what is next is after the barrier.
     let step = grid.invocations.get(&waiting).map(|i| i.step.saturating_sub(1));
-    let site = Site { step, ..report::site(grid.module, barrier, waiting, global(waiting)) };
+    let calls = report::calls(grid.module, grid.invocations.get(&waiting).map_or(Vec::new(), |i| i.config.calls()));
+    let site = Site { step, calls, ..report::site(grid.module, barrier, waiting, global(waiting)) };
     grid.show(Rule::SpirvDivergentBarrier, barrier, waiting, step.unwrap_or(0), sink);
     let what = report::divergent_barrier(grid.module, barrier, global(waiting), global(other), elsewhere);
     grid.note(Undefined { ub: Ub::DivergentBarrier, what, at: grid.work.at(&site), site: Some(Box::new(site)) });

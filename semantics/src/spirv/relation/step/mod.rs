@@ -604,6 +604,13 @@ impl<'m> Config<'m> {
         parts
     }
 
+    /// The indices of the calls that the invocation is in, the innermost first.
+    pub(in crate::spirv) fn calls(&self) -> Vec<u32> {
+        let frames = std::iter::successors(self.calls.as_deref(), |frame| frame.outer.as_deref());
+        let call = |frame: &Frame<'_>| Some(self.module.block(frame.c)?.end - frame.code.len() as u32 - 1);
+        frames.filter_map(call).collect()
+    }
+
     /// The instruction that is next, as the last part of a dynamic instance's name.
     pub(in crate::spirv) fn here(&self) -> Part {
         self.at(self.c, self.code)

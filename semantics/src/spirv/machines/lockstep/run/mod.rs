@@ -57,15 +57,18 @@ pub(in crate::spirv) struct Met {
     pub(super) step: Option<u64>,
     /// Of a data race, the instruction of the access that this one races with, and its invocation.
     pub(super) earlier: Option<(u32, u32)>,
+    /// The indices of the calls that it is in, the innermost first.
+    pub(super) calls: Vec<u32>,
 }
 
 impl Met {
     /// Which, in words, and where in the module; given the GlobalInvocationId of an invocation.
     pub(in crate::spirv) fn placed(self, module: &Module, global: impl Fn(u32) -> [u32; 3]) -> (Ub, String, Box<Site>) {
-        let Met { ub, what, instruction, invocation, step, earlier } = self;
+        let Met { ub, what, instruction, invocation, step, earlier, calls } = self;
         let place = |instruction, by| report::site(module, instruction, by, global(by));
         let earlier = earlier.map(|(instruction, by)| Box::new(place(instruction, by)));
-        (ub, what, Box::new(Site { step, earlier, ..place(instruction, invocation) }))
+        let calls = report::calls(module, calls);
+        (ub, what, Box::new(Site { step, earlier, calls, ..place(instruction, invocation) }))
     }
 }
 
@@ -328,9 +331,11 @@ impl Program {
         };
         let global = |local: usize| self.global(shared.dispatch, workgroup * each + local as u32);
         let what = report::divergent_barrier(&self.module, instruction, global(waiting), global(other), &waits[other]);
-        let step = warps.get(waiting / LANES).and_then(|warp| warp.step_of_arrival(waiting % LANES));
+        let warp = warps.get(waiting / LANES);
+        let step = warp.and_then(|warp| warp.step_of_arrival(waiting % LANES));
+        let calls = warp.map_or(Vec::new(), |warp| warp.calls(self, instruction, waiting % LANES));
         let invocation = workgroup * each + waiting as u32;
-        Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None }))
+        Broken::Undefined(Box::new(Met { ub: Ub::DivergentBarrier, what, instruction, invocation, step, earlier: None, calls }))
     }
 
     /// GlobalInvocationId.

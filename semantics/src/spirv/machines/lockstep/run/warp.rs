@@ -558,7 +558,32 @@ impl Warp {
         // of them is for an OpPhi.
         let left = shared.program.blocks.get(self.block as usize).map_or(0, |block| u64::from(block.at + 1 - instruction.min(block.at)));
         let step = self.rules.as_ref().map(|rules| rules[lane as usize].saturating_sub(left));
-        Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None }))
+        let calls = self.calls(shared.program, instruction, lane as usize);
+        Broken::Undefined(Box::new(Met { ub, what, instruction, invocation: self.number + lane, step, earlier: None, calls }))
+    }
+
+    /// The indices of the calls that a lane is in at an instruction, the innermost first.
+    #[cold]
+    pub(super) fn calls(&self, program: &Program, instruction: u32, lane: usize) -> Vec<u32> {
+        let function_at = |instruction: u32| program.module.place(instruction as usize).function;
+        let links: FxHashMap<u32, u32> = program
+            .blocks
+            .iter()
+            .filter_map(|block| match &block.ends {
+                End::Call { edge, link, .. } => Some((function_at(program.blocks[edge.target as usize].at), *link)),
+                _ => None,
+            })
+            .collect();
+        let (mut calls, mut at) = (Vec::new(), instruction);
+        // No function calls itself, so this ends.
+        while let Some(&link) = links.get(&function_at(at)).filter(|_| calls.len() <= links.len()) {
+            // The part of a block behind a call follows the part that the call ends.
+            let then = self.columns[link as usize][lane] as usize;
+            let Some(call) = then.checked_sub(1).and_then(|before| program.blocks.get(before)) else { break };
+            calls.push(call.at);
+            at = call.at;
+        }
+        calls
     }
 
     /// How many rules the relation would have applied to a lane before it waited,
