@@ -293,6 +293,9 @@ fn a_trace_shows_the_steps_that_are_asked_for() {
 
     let shown = smallstep(&["trace", "-", "--set", "0.2=u32:9,1,2,4,0", "--invocation", "3,0,0"], DIVIDE.trim_start());
     assert_eq!((shown.code, shown.out.lines().count()), (5, 7), "six steps and how it ended: {}", shown.out);
+    let with_place = |line: &str| line.contains("OpUDiv in %") && line.contains(", div.comp:12:3");
+    assert!(shown.out.lines().any(with_place), "{}", shown.out);
+    assert!(shown.out.lines().next().is_some_and(|line| !line.contains("div.comp")), "no line is said of it: {}", shown.out);
     assert!(shown.err.starts_with("undefined[spirv/division-by-zero]"), "{}", shown.err);
 }
 

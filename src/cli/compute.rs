@@ -572,7 +572,7 @@ impl Tracing<'_> {
                 "{}",
                 json!({"schema": 1, "kind": "step", "invocation": global, "workgroup": event.invocation.workgroup, "local": event.invocation.local,
                     "step": event.step, "rule": event.rule.name(), "opcode": value, "result": event.instruction.result,
-                    "function": event.at.function, "block": event.at.block, "line": line})
+                    "function": event.at.function, "block": event.at.block, "source": event.source_line(module), "line": line})
             );
         };
         let schedule = self.args.schedule.clone().unwrap_or_default();
@@ -605,7 +605,7 @@ pub(super) fn trace_screen(name: &str, screen: &Screen, pixel: (u32, u32), fuel:
                 "{}",
                 json!({"schema": 1, "kind": "step", "pixel": [pixel.0, pixel.1], "step": event.step, "rule": event.rule.name(),
                     "opcode": event.instruction.name(), "result": event.instruction.result, "function": event.at.function,
-                    "block": event.at.block, "line": line})
+                    "block": event.at.block, "source": event.source_line(module), "line": line})
             ),
         }
     };

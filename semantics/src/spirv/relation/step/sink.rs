@@ -63,8 +63,13 @@ impl<F: FnMut(&Event<'_, '_>)> Sink for F {
 const SHOWN: usize = 16;
 
 impl Event<'_, '_> {
-    /// The event in one line, without its end: invocation, step, rule,
-    /// instruction, and what changes.
+    /// The source line of the instruction: file, line and column.
+    pub fn source_line(&self, module: &Module) -> Option<(String, u32, u32)> {
+        module.source_line(module.instructions().partition_point(|i| i.offset < self.instruction.offset))
+    }
+
+    /// The event in one line, without its end: invocation, step, rule, instruction, its source line
+    /// where that is known, and what changes.
     pub fn line(&self, module: &Module) -> String {
         let InvocationId { workgroup, local } = self.invocation;
         let mut line = format!("{workgroup}.{local} {} [{}] ", self.step, self.rule);
@@ -72,6 +77,9 @@ impl Event<'_, '_> {
             let _ = write!(line, "%{} = ", self.instruction.result);
         }
         let _ = write!(line, "{} in %{}, block %{}", self.instruction.name(), self.at.function, self.at.block);
+        if let Some((file, number, column)) = self.source_line(module) {
+            let _ = write!(line, ", {file}:{number}:{column}");
+        }
         if let Some(value) = self.value {
             let _ = write!(line, ": {}", value_text(module, module.shape(self.instruction.result).scalar, value));
         }
