@@ -8,15 +8,21 @@ use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::draw::{self, Component, DrawObservation, Picture};
 use smallstep_semantics::spirv::environment::Draw;
-use smallstep_semantics::spirv::lockstep::{Code, End, FragmentProgram, Op, Parts};
+use smallstep_semantics::spirv::lockstep::{Code, End, FragmentProgram, Op, Parts, VertexProgram};
 use smallstep_semantics::undefined::Ub;
+use std::sync::Arc;
 
 use crate::*;
 
-/// The draw with its fragment stage on the machine. What is not compiled is refused too.
+/// The draw with its stages on the machine. What is not compiled of the fragment stage is refused
+/// too.
 pub fn run(scene: &Scene, draw: &Draw<'_>) -> Outcome<Picture> {
+    let vertices = VertexProgram::of(&Arc::new(scene.vertex.clone()), "vs").ok();
     match FragmentProgram::compile(&scene.fragment, "fs") {
-        Ok(program) => draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"),
+        Ok(program) => {
+            let picture = draw::picture_by((&scene.vertex, vertices.as_ref()), &program, draw, &scene.rules);
+            picture.expect("the entry points are there")
+        }
         Err(error) => Outcome::Unsupported(error.to_string()),
     }
 }
@@ -139,6 +145,39 @@ fn planted_bugs_are_caught() {
         };
         assert_eq!(difference(&relation, &show(&program)), None, "{name}");
         assert!(difference(&relation, &show(&program.planted(bug))).is_some(), "{name} is not caught");
+    }
+}
+
+/// What the vertex stage gives the fragment stage, which shows it, and a bug in the machine's
+/// vertices that the comparison must find by it.
+const BUGS_OF_VERTICES: &[(&str, &str, Bug)] = &[
+    ("%r = OpFMul %v4 %p %p", "a sum for a product", |parts| codes(parts, Op::MulFloat, |code| code.op = Op::AddFloat)),
+    ("%r = OpVectorShuffle %v4 %p %p 0 1 2 2", "components of inputs and outputs in another order", |parts| {
+        parts.interface.iter_mut().filter(|held| held.cells.len() == 4).for_each(|held| held.cells.swap(2, 3));
+    }),
+    (
+        "%n = OpLoad %uint %vi %f = OpConvertUToF %float %n %r = OpCompositeConstruct %v4 %f %f %f %f",
+        "the bits of the vertex's number for the number",
+        |parts| codes(parts, Op::FloatOfUnsigned, |code| code.op = Op::Copy),
+    ),
+];
+
+/// Every scene runs its vertices on the machine too; here that is seen.
+#[test]
+fn planted_bugs_in_vertices_are_caught() {
+    for &(body, name, bug) in BUGS_OF_VERTICES {
+        let shader = vertex("", "", "", &format!("{body} OpStore %v %r"));
+        let scene = Scene::new(shader, fragment("", "", "", "%c = OpLoad %v4 %in OpStore %out %c"), &ALL);
+        let fragments = FragmentProgram::compile(&scene.fragment, "fs").expect("it compiles");
+        let vertices = VertexProgram::of(&Arc::new(scene.vertex.clone()), "vs").expect("it compiles");
+        let relation = scene.run();
+        assert_eq!(relation.name(), "observed", "{name}");
+        let show = |vertices: &VertexProgram| {
+            let picture = scene.with(|draw| draw::picture_by((&scene.vertex, Some(vertices)), &fragments, draw, &scene.rules));
+            picture.expect("the entry points are there")
+        };
+        assert_eq!(difference(&relation, &show(&vertices)), None, "{name}");
+        assert!(difference(&relation, &show(&vertices.planted(bug))).is_some(), "{name} is not caught");
     }
 }
 

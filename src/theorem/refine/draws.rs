@@ -19,7 +19,7 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
 use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
-use smallstep_semantics::spirv::lockstep::FragmentProgram;
+use smallstep_semantics::spirv::lockstep::{FragmentProgram, VertexProgram};
 use smallstep_semantics::spirv::{LoadError, Module, Relation};
 use std::sync::Arc;
 
@@ -31,8 +31,10 @@ use crate::dispatch::DrawDispatch;
 
 /// The stages of a draw, ready to run.
 pub struct Stages {
-    pub(in crate::theorem) vertex: Module,
+    pub(in crate::theorem) vertex: Arc<Module>,
     pub(in crate::theorem) fragment: Arc<Module>,
+    /// The vertex stage on the machine, if it compiles it.
+    shader: Option<VertexProgram>,
     /// The fragment stage on the machine, if it compiles it.
     pub(in crate::theorem) program: Option<FragmentProgram>,
     /// What accesses out of bounds do.
@@ -45,14 +47,11 @@ impl Stages {
     /// # Errors
     /// A module is refused.
     pub fn new(dispatch: &DrawDispatch) -> Result<Stages, LoadError> {
-        let vertex = Module::load(&dispatch.vertex.words)?;
+        let vertex = Arc::new(Module::load(&dispatch.vertex.words)?);
         let fragment = Arc::new(Module::load(&dispatch.fragment.words)?);
-        let program = match FragmentProgram::of(&fragment, &dispatch.fragment.entry) {
-            Ok(program) => Some(program),
-            Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => None,
-            Err(error) => return Err(error),
-        };
-        Ok(Stages { vertex, fragment, program, robustness: Robustness::None })
+        let shader = compiled(VertexProgram::of(&vertex, &dispatch.vertex.entry))?;
+        let program = compiled(FragmentProgram::of(&fragment, &dispatch.fragment.entry))?;
+        Ok(Stages { vertex, shader, fragment, program, robustness: Robustness::None })
     }
 
     /// What is drawn of a draw with these stages, within so many instructions: by the machine, or
@@ -65,7 +64,7 @@ impl Stages {
         let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
         lent.resources.robustness = self.robustness;
         if let Some(program) = &self.program {
-            match draw::picture(&self.vertex, program, &lent, &raster::Rules::default())? {
+            match draw::picture_by((&self.vertex, self.shader.as_ref()), program, &lent, &raster::Rules::default())? {
                 // What the machine does not draw, the relation may.
                 Outcome::Unsupported(_) => {}
                 outcome => return Ok(outcome),
@@ -91,6 +90,15 @@ impl Stages {
         let (relation, rules, schedule) = (Relation::default(), raster::Rules::default(), Schedule::default());
         let by = By { relation: &relation, rules: &rules, schedule: &schedule, sets: Some(Rules::default()), machine: None };
         draw::run_with(&self.vertex, &self.fragment, &lent, &by, &mut ())
+    }
+}
+
+/// A stage on the machine; none that it does not compile.
+fn compiled<P>(program: Result<P, LoadError>) -> Result<Option<P>, LoadError> {
+    match program {
+        Ok(program) => Ok(Some(program)),
+        Err(LoadError::Unsupported { .. } | LoadError::Limit(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -21,8 +21,7 @@
 //! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
 //! all that is written is in doubt.
 //!
-//! [`picture`] runs the fragment stage on the lockstep machine instead, and
-//! shows definite values only.
+//! [`picture`] runs the stages on the lockstep machine instead, and shows definite values only.
 //!
 //! Absent on purpose: depths and stencils of several samples, several layers, user clip distances,
 //! geometry and tessellation. A vertex is shaded once for each instance, though a device may shade
@@ -47,6 +46,7 @@ use crate::spirv::environment::{Dispatch, Draw, Observation, ObservedBuffer, Obs
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::{self, Prepared, Refused, unsupported};
 use crate::spirv::grid::{Doubtful, DoubtfulTexels, Grid};
+use crate::spirv::lockstep::VertexProgram;
 use crate::spirv::memory::Pointer;
 use crate::spirv::module::{EntryPoint, Module, Variable};
 use crate::spirv::shared::{ObjectId, Shared};
@@ -58,7 +58,7 @@ use crate::undefined::Unspecified;
 use fragment::Explorer;
 use interface::Effects;
 
-pub use picture::{Picture, picture};
+pub use picture::{Picture, picture, picture_by};
 pub use targets::{Component, DefiniteTarget, MadeBy, ObservedTarget};
 
 /// What is observed of a draw.
@@ -193,7 +193,7 @@ fn stages(
     }
     let &By { relation, rules, schedule, sets, .. } = by;
     let Before { fragments, variables, vertices, instructions } =
-        match before((vertex, fragment), entries, draw, relation, rules, schedule, sink)? {
+        match before((vertex, fragment), entries, draw, (relation, None), rules, schedule, sink)? {
             Outcome::Observed(before) => before,
             ended => return Ok(ended.map(|_| DrawObservation::default())),
         };
@@ -291,12 +291,14 @@ fn dispatch<'d>(draw: &Draw<'d>, entry: &'d str) -> Dispatch<'d> {
     Dispatch { entry, groups: [1; 3], resources: draw.resources, limits: draw.limits }
 }
 
-/// Both stages checked, and the vertex stage run.
+/// Both stages checked, and the vertex stage run: by the relation, or on the machine if that is
+/// given, nothing is undefined and no order of vertices counts. The machine tells nothing of what
+/// devices may do differently.
 fn before<'a>(
     (vertex, fragment): (&'a Module, &'a Module),
     (vertex_entry, fragment_entry): (&EntryPoint, &EntryPoint),
     draw: &'a Draw<'a>,
-    relation: &'a Relation,
+    (relation, machine): (&'a Relation, Option<&VertexProgram>),
     rules: &'a raster::Rules,
     schedule: &Schedule,
     sink: &mut dyn Sink,
@@ -311,17 +313,29 @@ fn before<'a>(
     let effects = interface::effects(vertex, vertex_entry)?;
     let before = vertex::Interface::new(vertex, &used_before, draw)?;
     let after = fragment::Interface::new(fragment, fragment_entry, &variables, draw, &before)?;
-    let vertices = vertex::Vertices::new(vertex, draw, before)?;
+    let mut vertices = vertex::Vertices::new(vertex, draw, before)?;
     let topology = Topology::new(vertices.invocations(), 1, 1)?;
     let stage = prepare::stage(vertex, vertex_entry, &used_before, &dispatch(draw, draw.vertex), topology)?;
     // Both stages are checked before either runs.
     let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
     unordered((&stage, effects.writes), (&next, interface::effects(fragment, fragment_entry)?.writes))?;
+    let profile = draw.resources.profile(vertex, draw.vertex);
+    let machine = machine.filter(|program| !effects.updates && program.lanes().is_of(vertex_entry.function));
+    let dispatch = dispatch(draw, draw.vertex);
+    if let Some(observed) = machine.and_then(|program| vertices.shaded_by(vertex::Machine { program, dispatch: &dispatch })) {
+        let fragments = fragment::Fragments::new(fragment, draw, rules, after, (vertices, profile));
+        let instructions = observed.instructions;
+        let written = match effects.writes {
+            true => Written::of(observed, Vec::new(), Vec::new(), effects),
+            false => Written::default(),
+        };
+        return Ok(Outcome::Observed(Before { fragments, variables, vertices: written, instructions }));
+    }
     let mut grid = Grid::of(vertex, relation, stage, vertices, topology, draw.limits.of_relation()).until(draw.limits.time);
     grid.go(schedule, sink);
     let instructions = grid.instructions();
     let (vertices, report) = grid.end();
-    let vertices = (vertices, draw.resources.profile(vertex, draw.vertex));
+    let vertices = (vertices, profile);
     Ok(report.outcome.map(|observed| {
         let fragments = fragment::Fragments::new(fragment, draw, rules, after, vertices);
         let written = match effects.writes {

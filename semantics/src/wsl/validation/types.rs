@@ -3,6 +3,7 @@
 
 use crate::wsl::syntax::AddressSpace;
 use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// The number of a type in [`Types`]. The built-in scalars, vectors, matrices, atomics and the
 /// sampler have fixed numbers.
@@ -195,8 +196,17 @@ pub struct Types {
     index: FxHashMap<Type, TypeId>,
 }
 
+/// The types that every program has.
+static BUILT_INS: LazyLock<Types> = LazyLock::new(Types::built_ins);
+
 impl Default for Types {
     fn default() -> Types {
+        BUILT_INS.clone()
+    }
+}
+
+impl Types {
+    fn built_ins() -> Types {
         let mut types = Types { enum_bases: Vec::new(), list: Vec::with_capacity(64), index: FxHashMap::default() };
         types.intern(Type::Void);
         for scalar in Scalar::ALL {

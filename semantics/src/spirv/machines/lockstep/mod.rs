@@ -1,4 +1,4 @@
-//! The fast machine for compute and for fragment stages: 64 invocations side by side in columns,
+//! The fast machine for compute, and for the stages of draws: 64 invocations side by side in columns,
 //! with masks.
 //!
 //! It shares no rule with the relation that it stands beside: only the loaded module and the scalar
@@ -22,7 +22,7 @@ use crate::spirv::module::Module;
 pub(in crate::spirv) use compile::compiles;
 pub use program::{
     Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site, Slot,
-    Slots, Space,
+    Slots, Space, VertexProgram,
 };
 pub(in crate::spirv) use run::{Broken, Quads, Tag, WAYS};
 
@@ -79,5 +79,28 @@ impl FragmentProgram {
     /// Whether it was compiled from the entry point of that function.
     pub(in crate::spirv) fn is_of(&self, function: u32) -> bool {
         self.function == function
+    }
+}
+
+impl VertexProgram {
+    /// Compiles a vertex entry point of a loaded module, which is shared with the program.
+    ///
+    /// # Errors
+    /// No such entry point, or what the machine does not compile.
+    pub fn of(module: &Arc<Module>, entry: &str) -> Result<VertexProgram, LoadError> {
+        let function = module.entry_point(entry)?.function;
+        let program = compile::compile(module, entry, ExecutionModel::Vertex)?;
+        Ok(VertexProgram(FragmentProgram { program, function }))
+    }
+
+    /// The program with a bug planted in its parts, as [`Program::planted`].
+    #[must_use]
+    pub fn planted(self, bug: impl FnOnce(Parts<'_>)) -> VertexProgram {
+        VertexProgram(self.0.planted(bug))
+    }
+
+    /// What runs its lanes, which are vertices rather than fragments of quads.
+    pub(in crate::spirv) fn lanes(&self) -> &FragmentProgram {
+        &self.0
     }
 }

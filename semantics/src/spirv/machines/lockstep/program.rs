@@ -437,7 +437,8 @@ pub struct InterfaceVariable {
     pub cells: Vec<Cell>,
 }
 
-/// A compiled entry point: of compute, or within a [`FragmentProgram`] of a fragment stage.
+/// A compiled entry point: of compute, or within a [`FragmentProgram`] or [`VertexProgram`] of a
+/// stage of a draw.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The module, for reports.
@@ -515,6 +516,10 @@ pub struct FragmentProgram {
     /// The entry point's function.
     pub(super) function: u32,
 }
+
+/// A compiled vertex entry point: 64 vertices run side by side, each a lane.
+#[derive(Clone, Debug)]
+pub struct VertexProgram(pub(super) FragmentProgram);
 
 impl Code {
     /// Makes it a code that does nothing.

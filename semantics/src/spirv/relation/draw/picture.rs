@@ -1,6 +1,7 @@
-//! A draw with its fragment stage on the lockstep machine. Vertices, rasterisation and attachments
-//! are the relation's own; only the invocations of quads are run by columns, 16 quads at a time,
-//! and reach the attachments in their order.
+//! A draw with its fragment stage on the lockstep machine, and its vertex stage too where nothing of
+//! it is undefined and no order of vertices counts. Rasterisation and attachments are the
+//! relation's own; only invocations are run by columns, 64 vertices or 16 quads at a time. Quads
+//! reach the attachments in their order.
 
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
@@ -13,7 +14,7 @@ use crate::spirv::environment::{Draw, Observation, ObservedBuffer, ObservedImage
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::Refused;
 use crate::spirv::grid::work::Work;
-use crate::spirv::lockstep::{Broken, FragmentProgram, Quads};
+use crate::spirv::lockstep::{Broken, FragmentProgram, Quads, VertexProgram};
 use crate::spirv::module::{EntryPoint, Module, Variable};
 use crate::spirv::step::Relation;
 use crate::spirv::value::{Origin, Scalars};
@@ -43,8 +44,21 @@ pub struct Picture {
 /// or outputs that are missing, and a program of another entry point than the draw's are
 /// `Outcome::Unsupported`, before anything runs.
 pub fn picture(vertex: &Module, fragment: &FragmentProgram, draw: &Draw<'_>, rules: &raster::Rules) -> Result<Outcome<Picture>, LoadError> {
+    picture_by((vertex, None), fragment, draw, rules)
+}
+
+/// The same with the vertex stage on the lockstep machine too, where that does it. What is shown is
+/// the same, and so is what is undefined: the relation tells that.
+///
+/// Errors as [`picture`].
+pub fn picture_by(
+    (vertex, shader): (&Module, Option<&VertexProgram>),
+    fragment: &FragmentProgram,
+    draw: &Draw<'_>,
+    rules: &raster::Rules,
+) -> Result<Outcome<Picture>, LoadError> {
     let entries = (vertex.entry_point(draw.vertex)?, fragment.module().entry_point(draw.fragment)?);
-    let run = |exact| drawn(vertex, fragment, entries, draw, rules, exact).unwrap_or_else(|refused| refused.into());
+    let run = |exact| drawn((vertex, shader), fragment, entries, draw, rules, exact).unwrap_or_else(|refused| refused.into());
     // What a report says beside the instruction is not kept while nothing is wrong: where something
     // is, the draw is run once more.
     Ok(match run(false) {
@@ -54,7 +68,7 @@ pub fn picture(vertex: &Module, fragment: &FragmentProgram, draw: &Draw<'_>, rul
 }
 
 fn drawn(
-    vertex: &Module,
+    (vertex, shader): (&Module, Option<&VertexProgram>),
     fragment: &FragmentProgram,
     entries: (&EntryPoint, &EntryPoint),
     draw: &Draw<'_>,
@@ -69,7 +83,7 @@ fn drawn(
         return Ok(refused.map(|_| Picture::default()));
     }
     let relation = Relation::default();
-    let before = before((vertex, fragment.module()), entries, draw, &relation, rules, &Schedule::default(), &mut ())?;
+    let before = before((vertex, fragment.module()), entries, draw, (&relation, shader), rules, &Schedule::default(), &mut ())?;
     let (mut fragments, written, instructions) = match before {
         Outcome::Observed(before) => (before.fragments.without_doubt(), before.vertices, before.instructions),
         ended => return Ok(ended.map(|_| Picture::default())),

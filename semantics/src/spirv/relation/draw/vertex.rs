@@ -11,17 +11,18 @@ use crate::number::integer::{mask, signed};
 use crate::number::{Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::Topology;
-use crate::spirv::environment::{Attribute, Draw, Observation, Rate, Robustness};
+use crate::spirv::environment::{Attribute, Dispatch, Draw, Observation, Rate, Robustness};
 use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::grid::work::{Finished, Work};
+use crate::spirv::lockstep::{Quads, VertexProgram};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable};
 use crate::spirv::report;
 use crate::spirv::shared::Shared;
 use crate::spirv::step::Config;
 use crate::spirv::types::Type;
-use crate::spirv::value::{Scalar, Scalars};
-use crate::undefined::{Site, Ub, Undefined};
+use crate::spirv::value::{Origin, Scalar, Scalars};
+use crate::undefined::{Site, Ub, Undefined, Unspecified};
 
 /// Where a scalar of an input comes from.
 #[derive(Clone, Copy, Debug)]
@@ -233,12 +234,79 @@ impl<'m, 'd> Vertices<'m, 'd> {
     }
 }
 
+/// What a draw runs a vertex stage by.
+#[derive(Clone, Copy)]
+pub(super) struct Machine<'p, 'd> {
+    pub(super) program: &'p VertexProgram,
+    pub(super) dispatch: &'p Dispatch<'d>,
+}
+
+impl Vertices<'_, '_> {
+    /// What the invocation of a vertex is given for an input.
+    fn given(&self, at: [u32; 2], sources: &[Source]) -> Result<Scalars, (u32, u32)> {
+        sources.iter().map(|&source| self.input(at, source)).collect()
+    }
+
+    /// Shades every vertex on the lockstep machine: what is observed of that. None if the machine
+    /// does not do it, or where something is undefined: the relation tells what.
+    pub(super) fn shaded_by(&mut self, Machine { program, dispatch }: Machine<'_, '_>) -> Option<Observation> {
+        let (program, all) = (program.lanes(), self.invocations());
+        if program.refused(dispatch).is_some() {
+            return None;
+        }
+        let side_by_side = 4 * Quads::SIDE_BY_SIDE;
+        let mut lanes = program.quads(dispatch, false, all.div_ceil(4));
+        for first in (0..all).step_by(side_by_side as usize) {
+            lanes.begin(first / 4);
+            let count = (all - first).min(side_by_side);
+            for lane in 0..count {
+                let at = self.shaded[(first + lane) as usize];
+                for (variable, sources) in &self.interface.inputs {
+                    lanes.give(lane as usize, variable.id, &self.given(at, sources).ok()?);
+                }
+            }
+            lanes.run_lanes(count, dispatch.limits.instructions).ok()?;
+            for lane in 0..count {
+                self.leave(first + lane, |variable| {
+                    let (kind, invocation) = (Unspecified::UnwrittenOutput, first + lane);
+                    let unwritten = Origin { kind, instruction: variable.instruction, invocation };
+                    lanes.left(lane as usize, variable.id, unwritten).collect()
+                });
+            }
+        }
+        let observed = Observation { instructions: lanes.executed(), ..lanes.observation() };
+        let bytes = observed.buffers.iter().all(|b| b.undefined.is_empty()) && observed.images.iter().all(|i| i.undefined.is_empty());
+        let is_defined = bytes && self.left.iter().all(|scalar| scalar.undefined.is_none());
+        is_defined.then_some(observed)
+    }
+
+    /// Keeps what the invocation of a shaded vertex leaves in each output.
+    fn leave(&mut self, vertex: u32, mut output: impl FnMut(&Variable) -> Scalars) {
+        let mut held: Option<(u32, Scalars)> = None;
+        let mut scalar = |variable: &Variable, index: usize| {
+            if held.as_ref().is_none_or(|(id, _)| *id != variable.id) {
+                held = Some((variable.id, output(variable)));
+            }
+            held.as_ref().and_then(|(_, scalars)| scalars.get(index).copied())
+        };
+        let width = 5 + self.interface.outputs.len();
+        let row = &mut self.left[vertex as usize * width..][..width];
+        let position = self.interface.position.into_iter().flat_map(|(variable, index)| (0..4).map(move |c| (variable, index + c)));
+        let all = position.chain(self.interface.outputs.iter().map(|output| (output.variable, output.index))).chain(self.interface.size);
+        for (to, (variable, index)) in row.iter_mut().zip(all) {
+            if let Some(scalar) = scalar(variable, index) {
+                *to = scalar;
+            }
+        }
+    }
+}
+
 impl<'m> Work<'m> for Vertices<'m, '_> {
     fn begin(&mut self, workgroup: u32, _: &mut Shared, _: &mut u64) -> Result<Begin, Outcome<Observation>> {
         let Some(&at) = self.shaded.get(workgroup as usize) else { return Ok(Begin::NoMore) };
         let mut begun = Vec::with_capacity(self.interface.inputs.len());
         for (variable, sources) in &self.interface.inputs {
-            match sources.iter().map(|&source| self.input(at, source)).collect::<Result<Scalars, _>>() {
+            match self.given(at, sources) {
                 Ok(scalars) => begun.push((*variable, scalars)),
                 Err((location, item)) => {
                     let what = format!("item {item} of the vertex attribute at location {location} is beyond the end of its buffer");
@@ -272,22 +340,8 @@ impl<'m> Work<'m> for Vertices<'m, '_> {
     }
 
     fn end(&mut self, workgroup: u32, members: Vec<Finished<'m>>) {
-        let Some(Finished { config, .. }) = members.first() else { return };
-        let mut held: Option<(u32, Scalars)> = None;
-        let mut scalar = |variable: &Variable, index: usize| {
-            if held.as_ref().is_none_or(|(id, _)| *id != variable.id) {
-                held = Some((variable.id, super::outputs(config, variable, workgroup)));
-            }
-            held.as_ref().and_then(|(_, scalars)| scalars.get(index).copied())
-        };
-        let width = 5 + self.interface.outputs.len();
-        let row = &mut self.left[workgroup as usize * width..][..width];
-        let position = self.interface.position.into_iter().flat_map(|(variable, index)| (0..4).map(move |c| (variable, index + c)));
-        let all = position.chain(self.interface.outputs.iter().map(|output| (output.variable, output.index))).chain(self.interface.size);
-        for (to, (variable, index)) in row.iter_mut().zip(all) {
-            if let Some(scalar) = scalar(variable, index) {
-                *to = scalar;
-            }
+        if let Some(Finished { config, .. }) = members.first() {
+            self.leave(workgroup, |variable| super::outputs(config, variable, workgroup));
         }
     }
 }

@@ -135,6 +135,8 @@ pub struct Opens {
     full: bool,
     /// How many terms were looked at to find out what others may be.
     work: std::cell::Cell<u64>,
+    /// What terms may be by what is decided now, and how much work that was to find out.
+    found: std::cell::RefCell<FxHashMap<OpenId, (Possible, u64)>>,
 }
 
 impl Opens {
@@ -163,6 +165,7 @@ impl Opens {
             met: false,
             full: false,
             work: std::cell::Cell::new(0),
+            found: std::cell::RefCell::default(),
         }
     }
 
@@ -302,6 +305,7 @@ impl Opens {
         let taken = if count <= 1 { 0 } else { self.ways.next(self.thread, count as u32) as usize };
         let Some(&bits) = left.get(taken) else {
             self.excluded.entry(id).or_default().extend(left);
+            self.found.get_mut().clear();
             return None;
         };
         self.tell(id, bits);
@@ -314,6 +318,7 @@ impl Opens {
     }
 
     fn settle(&mut self, id: OpenId, bits: u32) {
+        self.found.get_mut().clear();
         if self.decided.insert(id, bits).is_none() {
             self.decisions.push(id);
         }

@@ -72,6 +72,8 @@ const MAX_TRIED: usize = 4096;
 const MAX_RELATED: usize = 256;
 /// The most terms that are followed to their leaves.
 const MAX_FOLLOWED: usize = 512;
+/// The most terms of which is kept what they may be.
+const MAX_FOUND: usize = 4096;
 /// The most decisions, the last ones, that are held against an assignment.
 const MAX_DECISIONS: usize = 64;
 /// The most combinations of operands that are tried.
@@ -84,11 +86,23 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
         Word::Bits(bits) => Possible::Values(vec![bits]),
         Word::Address(_) => Possible::Any,
         Word::Open(id) => {
+            if let Some((possible, work)) = opens.found.borrow().get(&id) {
+                // Found anew it would be as much work, and programs end by how much there was.
+                opens.worked(*work as usize);
+                return possible.clone();
+            }
+            let before = opens.work.get();
             let found = by_leaves(opens, id).map_or_else(|| by_parts(opens, Word::Open(id)), Possible::Values);
-            match opens.left_of(id, found) {
+            let possible = match opens.left_of(id, found) {
                 Possible::Values(values) => Possible::Values(values.into_iter().filter(|&v| !opens.excludes(id, v)).collect()),
                 other => other,
+            };
+            let mut all = opens.found.borrow_mut();
+            if all.len() >= MAX_FOUND {
+                all.clear();
             }
+            all.insert(id, (possible.clone(), opens.work.get() - before));
+            possible
         }
     }
 }

@@ -170,7 +170,9 @@ impl Compiler<'_> {
             Core::ArrayLength => self.array_length(i),
             Core::CopyObject if !self.homes.get(&operands[0]).is_some_and(|home| matches!(home, Home::Slots(_))) => {
                 let home = self.homes.get(&operands[0]).cloned();
-                self.homes.extend(home.map(|home| (i.result, home)));
+                if let Some(home) = home {
+                    self.homes.insert(i.result, home);
+                }
                 Ok(())
             }
             Core::CopyObject | Core::CopyLogical => {

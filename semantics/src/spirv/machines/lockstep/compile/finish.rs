@@ -244,21 +244,29 @@ impl Compiler<'_> {
     /// Marks the codes whose result is used outside of the innermost loop that computes it.
     fn mask(&mut self) {
         let loops = &self.loops;
+        if loops.of.is_empty() {
+            return;
+        }
         let innermost = |label: u32| loops.of.get(&label).and_then(|l| l.last()).copied();
-        let mut defined_in: FxHashMap<Register, u32> = FxHashMap::default();
+        // Columns first, then sets.
+        let columns = self.program.columns as usize;
+        let all = columns + self.program.sets as usize;
+        let place = |(is_set, register): Register| if is_set { columns + register as usize } else { register as usize };
+        let mut defined_in: Vec<Option<u32>> = vec![None; all];
         let (mut defines, mut uses) = (Vec::new(), Vec::new());
         for part in &self.parts {
             let Some(header) = innermost(part.label) else { continue };
             for code in &self.program.codes[part.first..part.end] {
                 defines.clear();
                 registers_of(&self.program, code, &mut defines, &mut uses);
-                defined_in.extend(defines.iter().map(|&r| (r, header)));
+                defines.iter().for_each(|&r| defined_in[place(r)] = Some(header));
             }
         }
-        let mut kept: FxHashSet<Register> = FxHashSet::default();
-        let used = |register: Register, label: u32, kept: &mut FxHashSet<Register>| {
-            if defined_in.get(&register).is_some_and(|&header| !loops.contains(header, label)) {
-                kept.insert(register);
+        let mut kept = vec![false; all];
+        let used = |register: Register, label: u32, kept: &mut Vec<bool>| {
+            let at = place(register);
+            if !kept[at] && defined_in[at].is_some_and(|header| !loops.contains(header, label)) {
+                kept[at] = true;
             }
         };
         for part in &self.parts {
@@ -289,7 +297,7 @@ impl Compiler<'_> {
         for (number, code) in self.program.codes.iter().enumerate() {
             defines.clear();
             registers_of(&self.program, code, &mut defines, &mut uses);
-            if defines.iter().any(|r| kept.contains(r)) {
+            if defines.iter().any(|&r| kept[place(r)]) {
                 masked.push(number);
             }
         }

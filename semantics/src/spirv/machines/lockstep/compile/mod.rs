@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
@@ -49,6 +49,37 @@ pub(super) enum Home {
         image: u32,
         sampler: u32,
     },
+}
+
+/// What ids stand for.
+pub(super) struct Homes {
+    /// By id: the place in `all`, from 1; 0 of an id that stands for nothing.
+    at: Vec<u32>,
+    all: Vec<Home>,
+}
+
+impl Homes {
+    /// Of the ids of a module, which stand for nothing yet.
+    fn new(module: &Module) -> Homes {
+        let last = module.instructions().iter().map(|i| i.result).max().unwrap_or(0);
+        Homes { at: vec![0; last as usize + 1], all: Vec::with_capacity(module.instructions().len()) }
+    }
+
+    pub(super) fn get(&self, id: &u32) -> Option<&Home> {
+        let at = *self.at.get(*id as usize)?;
+        self.all.get(at.checked_sub(1)? as usize)
+    }
+
+    /// Of an id that is a result.
+    pub(super) fn insert(&mut self, id: u32, home: Home) {
+        let at = &mut self.at[id as usize];
+        if *at > 0 {
+            self.all[*at as usize - 1] = home;
+        } else {
+            self.all.push(home);
+            *at = self.all.len() as u32;
+        }
+    }
 }
 
 /// Where what a pointer points to is kept.
@@ -113,7 +144,7 @@ pub(super) struct Frame {
 pub(super) struct Compiler<'m> {
     pub(super) module: &'m Module,
     pub(super) program: Program,
-    pub(super) homes: FxHashMap<u32, Home>,
+    pub(super) homes: Homes,
     pub(super) frames: FxHashMap<u32, Frame>,
     pub(super) parts: Vec<Part>,
     /// The slots of register variables, and which ids are bound to them within the block.
@@ -129,13 +160,14 @@ pub(super) struct Compiler<'m> {
     words: FxHashMap<u32, u64>,
     pub(super) at: usize,
     pub(super) function: u32,
-    /// Whether it is a fragment stage.
-    pub(super) is_fragment: bool,
+    /// Whether it is a stage of a draw, which gives it its inputs.
+    pub(super) is_stage: bool,
 }
 
 pub(super) type Compiled<T = ()> = Result<T, LoadError>;
 
-/// Compiles an entry point of a loaded module, which must be of that model: compute or fragment.
+/// Compiles an entry point of a loaded module, which must be of that model: compute, vertex or
+/// fragment.
 pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) -> Compiled<Program> {
     let module: &Module = shared;
     let entry = module.entry_point(entry)?;
@@ -147,8 +179,8 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         };
         return Err(LoadError::Unsupported { what, at });
     }
-    let is_fragment = model == ExecutionModel::Fragment;
-    let size = if is_fragment { Some([4, 1, 1]) } else { module.modes(entry).workgroup_size };
+    let is_stage = model != ExecutionModel::GLCompute;
+    let size = if is_stage { Some([4, 1, 1]) } else { module.modes(entry).workgroup_size };
     let Some(size) = size else {
         return Err(LoadError::Unsupported { what: "a compute entry point without a workgroup size".into(), at });
     };
@@ -188,7 +220,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
             synchronises: false,
             calculator: Calculator::default(),
         },
-        homes: FxHashMap::with_capacity_and_hasher(module.instructions().len(), FxBuildHasher),
+        homes: Homes::new(module),
         frames: FxHashMap::default(),
         parts: Vec::new(),
         variable_slots: FxHashSet::default(),
@@ -200,7 +232,7 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         words: FxHashMap::default(),
         at: 0,
         function: 0,
-        is_fragment,
+        is_stage,
     };
     compiler.constants_of_module()?;
     compiler.globals(entry, &functions)?;
@@ -210,11 +242,10 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         compiler.begin(&function)?;
         compiler.bodies(&function)?;
     }
-    if is_fragment && compiler.program.synchronises {
-        return Err(LoadError::Unsupported {
-            what: "an atomic or fence that orders memory in a fragment stage of the lockstep machine".into(),
-            at,
-        });
+    if is_stage && compiler.program.synchronises {
+        let stage = if model == ExecutionModel::Vertex { "vertex" } else { "fragment" };
+        let what = format!("an atomic or fence that orders memory in a {stage} stage of the lockstep machine");
+        return Err(LoadError::Unsupported { what, at });
     }
     compiler.finish(&functions)
 }

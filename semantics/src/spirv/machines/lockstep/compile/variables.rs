@@ -92,7 +92,7 @@ impl Compiler<'_> {
         let module = self.module;
         let (mut fixed, mut read_only) = (0, false);
         let storage = match variable.class {
-            StorageClass::Input | StorageClass::Output if self.is_fragment => {
+            StorageClass::Input | StorageClass::Output if self.is_stage => {
                 read_only = variable.class == StorageClass::Input;
                 let storage = self.kept_by_lane(variable, is_addressed, !read_only, &mut fixed)?;
                 self.interface(variable, &storage, fixed)?;
@@ -178,7 +178,7 @@ impl Compiler<'_> {
         Ok(Storage::Registers(Rc::from(slots.as_slice())))
     }
 
-    /// An input or output of a fragment stage: where the draw finds its scalars.
+    /// An input or output of a stage of a draw: where the draw finds its scalars.
     fn interface(&mut self, variable: &Variable, storage: &Storage, fixed: u64) -> Compiled {
         let mut cells = Vec::new();
         if let Storage::Registers(slots) = storage {

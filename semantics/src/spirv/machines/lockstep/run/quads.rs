@@ -187,13 +187,21 @@ impl Quads<'_> {
     /// # Errors
     /// How the draw ends here; of undefined behaviour, where: the rest is for the draw to say.
     pub(in crate::spirv) fn run(&mut self, quads: u32, fuel: u64) -> Result<(), Broken> {
-        self.shared.fuel = fuel;
-        self.warp.narrow(self.shared.program, 4 * quads);
-        let ended = self.run_waiting();
+        let ended = self.run_lanes(4 * quads, fuel);
         if let Some(detector) = &mut self.group.detector {
             (self.group.number..self.group.number + quads).for_each(|quad| detector.retire(quad));
         }
         ended
+    }
+
+    /// Runs so many lanes, which need not be those of whole quads, likewise.
+    ///
+    /// # Errors
+    /// As [`Quads::run`].
+    pub(in crate::spirv) fn run_lanes(&mut self, lanes: u32, fuel: u64) -> Result<(), Broken> {
+        self.shared.fuel = fuel;
+        self.warp.narrow(self.shared.program, lanes);
+        self.run_waiting()
     }
 
     /// Runs the lanes that wait.
