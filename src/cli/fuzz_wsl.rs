@@ -46,7 +46,8 @@ pub(crate) struct FuzzWsl {
     #[arg(long, value_name = "LANGUAGE", value_parser = ["spirv"])]
     through: Option<String>,
     /// With --through: only programs of this kind, which may be given several times: dispatches,
-    /// entry-points, functions, racing, draws, stages.
+    /// entry-points, functions, racing, draws, stages; all but draws also with short- in front, as
+    /// short-functions, for programs of about 30 statements.
     #[arg(long, value_name = "KIND", value_parser = kind, requires = "through")]
     of: Vec<Programs>,
     /// With --of: judge only the program that the generator of this kind makes from this seed, and

@@ -128,7 +128,7 @@ fn a_planted_race_is_reported() {
 fn a_race_of_a_small_dispatch_is_reported_by_every_order() {
     let (mut raced, mut open) = (0, 0);
     for seed in 0..dispatches() {
-        let generated = dispatch::of(seed, Shape { small: true, race: true, open: false });
+        let generated = dispatch::of(seed, Shape { small: true, race: true, ..Shape::default() });
         // Two threads that are a group each, and share no array but what all groups share, have
         // none to race on.
         if generated.race.is_none() {

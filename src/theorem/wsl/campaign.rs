@@ -152,7 +152,7 @@ impl Plan<'_> {
     /// When the relation runs program `index`.
     fn samples(&self, index: u64) -> Asks {
         match self.kind(index) {
-            Programs::Racy => Asks::EveryWay,
+            programs if programs.race() => Asks::EveryWay,
             _ if self.references > 0 && index.is_multiple_of(self.references) => Asks::Always,
             _ => Asks::Open,
         }
@@ -178,6 +178,22 @@ impl Plan<'_> {
         }
         let again: Subjects = &mut |each| subjects_of(programs, (&program, text), seed, made, each);
         verdict.worse(self.of_device(&returned, &name, device.route(), again).verdict())
+    }
+
+    /// What a device shows wrongly of what is run of a text, as programs of a kind and seed are run,
+    /// whatever buffers of dispatches hold.
+    pub(super) fn wrong(&self, programs: Programs, seed: u64, text: &str, device: &mut Device) -> Vec<Verdict> {
+        let Some(program) = validate(text).program else { return Vec::new() };
+        let (name, route) = (device.adapter().name.clone(), device.route());
+        let (mut wrong, options) = (Vec::new(), self.options());
+        subjects_of(programs, (&program, text), seed, None, &mut |_, _, case| {
+            let Ok(case) = case else { return };
+            let (Verdict::Agree | Verdict::Undecided(_), _, Some(ran)) = case.judged(&options, Asks::EveryWay) else { return };
+            let outcome = device.run(ran.dispatch()).outcome;
+            let verdict = case.on_device(&outcome, &options, &name, route).0;
+            wrong.extend(Some(verdict).filter(|verdict| matches!(verdict, Verdict::Disagree(_) | Verdict::Failed(_))));
+        });
+        wrong
     }
 
     /// Judges the program of a seed alone, with the relation: between the interpreters, and on the
@@ -398,7 +414,7 @@ pub fn check_program(program: &Program, text: &str, seed: u64, options: &Options
 pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally) {
     let mut one = OfOne::default();
     let judged = subjects(programs, seed, &mut |_, _, subject| {
-        judge_one(&subject, options, if programs == Programs::Racy { Asks::EveryWay } else { Asks::Open }, &mut one);
+        judge_one(&subject, options, if programs.race() { Asks::EveryWay } else { Asks::Open }, &mut one);
     });
     match judged {
         Ok(_) => {

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::subject::Subject;
 use super::{disagree, unchecked};
-use crate::generate::wsl::typed::{Purpose, Restriction, executed};
+use crate::generate::wsl::typed::{Executed, Purpose, Restriction, executed, short};
 use crate::generate::wsl::{arguments, bound, dispatch, draws as pipelines};
 use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::image::Compare;
@@ -42,12 +42,33 @@ pub enum Programs {
     /// The fragment entry points of typed programs, over the screen and behind each vertex entry
     /// point that fits.
     Stages,
+    /// As the kind without "short", of about 30 statements.
+    ShortDispatches,
+    /// Likewise.
+    ShortEntryPoints,
+    /// Likewise.
+    ShortFunctions,
+    /// Likewise.
+    ShortRacy,
+    /// Likewise.
+    ShortStages,
 }
 
 impl Programs {
     /// Every kind.
-    pub const ALL: &[Programs] =
-        &[Programs::Dispatches, Programs::EntryPoints, Programs::Functions, Programs::Racy, Programs::Draws, Programs::Stages];
+    pub const ALL: &[Programs] = &[
+        Programs::Dispatches,
+        Programs::EntryPoints,
+        Programs::Functions,
+        Programs::Racy,
+        Programs::Draws,
+        Programs::Stages,
+        Programs::ShortDispatches,
+        Programs::ShortEntryPoints,
+        Programs::ShortFunctions,
+        Programs::ShortRacy,
+        Programs::ShortStages,
+    ];
 
     /// The word that reports use.
     pub fn name(self) -> &'static str {
@@ -58,6 +79,28 @@ impl Programs {
             Programs::Racy => "racing",
             Programs::Draws => "draws",
             Programs::Stages => "stages",
+            Programs::ShortDispatches => "short-dispatches",
+            Programs::ShortEntryPoints => "short-entry-points",
+            Programs::ShortFunctions => "short-functions",
+            Programs::ShortRacy => "short-racing",
+            Programs::ShortStages => "short-stages",
+        }
+    }
+
+    /// Whether a race is planted in each.
+    pub fn race(self) -> bool {
+        self.run_as() == Programs::Racy
+    }
+
+    /// The kind without "short", which is run alike.
+    pub(super) fn run_as(self) -> Programs {
+        match self {
+            Programs::ShortDispatches => Programs::Dispatches,
+            Programs::ShortEntryPoints => Programs::EntryPoints,
+            Programs::ShortFunctions => Programs::Functions,
+            Programs::ShortRacy => Programs::Racy,
+            Programs::ShortStages => Programs::Stages,
+            other => other,
         }
     }
 }
@@ -83,17 +126,19 @@ pub(super) struct Generated {
 /// The program of a seed.
 pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
     let made = |made: dispatch::Dispatch| Generated { text: made.text.clone(), made: Some(made), restricted: Vec::new() };
-    let typed = |purpose| {
-        let program = executed(seed, purpose);
-        Generated { text: program.text, made: None, restricted: program.restricted }
-    };
+    let typed = |program: Executed| Generated { text: program.text, made: None, restricted: program.restricted };
     match programs {
         Programs::Dispatches => made(dispatch::dispatch(seed)),
         Programs::Racy => made(dispatch::racy(seed)),
         Programs::Draws => Generated { text: pipelines::program(seed), made: None, restricted: Vec::new() },
-        Programs::EntryPoints => typed(Purpose::Compute),
-        Programs::Functions => typed(Purpose::Functions),
-        Programs::Stages => typed(Purpose::Draws),
+        Programs::EntryPoints => typed(executed(seed, Purpose::Compute)),
+        Programs::Functions => typed(executed(seed, Purpose::Functions)),
+        Programs::Stages => typed(executed(seed, Purpose::Draws)),
+        Programs::ShortDispatches => made(dispatch::short(seed)),
+        Programs::ShortRacy => made(dispatch::short_racy(seed)),
+        Programs::ShortEntryPoints => typed(short(seed, Purpose::Compute)),
+        Programs::ShortFunctions => typed(short(seed, Purpose::Functions)),
+        Programs::ShortStages => typed(short(seed, Purpose::Draws)),
     }
 }
 
@@ -115,8 +160,7 @@ pub(super) fn subjects(programs: Programs, seed: u64, each: Each) -> Result<Vec<
 /// # Errors
 /// Why nothing does.
 fn shows(programs: Programs, program: &Program) -> Result<(), &'static str> {
-    match programs {
-        Programs::Dispatches | Programs::Racy | Programs::Draws => Ok(()),
+    match programs.run_as() {
         Programs::Stages => match program.entry_points.iter().any(|e| e.stage == Stage::Fragment) {
             true => Ok(()),
             false => Err("no fragment entry point"),
@@ -142,6 +186,7 @@ fn shows(programs: Programs, program: &Program) -> Result<(), &'static str> {
             };
             if program.env.functions.iter().any(&mut shows) { Ok(()) } else { Err("no function of values that returns one") }
         }
+        _ => Ok(()),
     }
 }
 
@@ -154,7 +199,7 @@ fn threads(entry: &EntryPoint) -> Option<u32> {
 /// The subjects of a valid program of that kind and seed. `made`: what gives a dispatch its
 /// buffers.
 pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str), seed: u64, made: Option<&dispatch::Dispatch>, each: Each) {
-    match (programs, made) {
+    match (programs.run_as(), made) {
         (Programs::Dispatches | Programs::Racy, Some(made)) => {
             let Some(entry) = program.entry_points.first() else { return };
             match made.bind(program, entry) {

@@ -184,7 +184,7 @@ impl Tally {
         for place in ["", "on the device, "] {
             let (mut excluded, mut all) = (0, 0);
             for (programs, counts, _) in judged.iter().filter(|(.., of)| *of == place) {
-                let planted = if **programs == Programs::Racy { counts.of("undefined") } else { 0 };
+                let planted = if programs.race() { counts.of("undefined") } else { 0 };
                 let out = ["vacuous", "undecided", "unchecked", "refused", "undefined"].map(|verdict| counts.of(verdict));
                 excluded += out.iter().sum::<u64>() - planted;
                 all += counts.all();

@@ -61,11 +61,13 @@ impl Dispatch {
 }
 
 /// How large dispatches are made, and of what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Whether it is for schedules one by one: at most three threads, and few
     /// accesses of shared memory.
     pub small: bool,
+    /// Whether the program has about 30 statements, rather than some hundred.
+    pub short: bool,
     /// Whether a race is planted.
     pub race: bool,
     /// Whether operations are unspecified now and then, of one thread's own values.
@@ -74,18 +76,28 @@ pub struct Shape {
 
 /// A dispatch of up to some dozen threads. In one of four, operations are unspecified.
 pub fn dispatch(seed: u64) -> Dispatch {
-    of(seed, Shape { small: false, race: false, open: seed % 4 == 3 })
+    of(seed, Shape { open: seed % 4 == 3, ..Shape::default() })
+}
+
+/// The same with about 30 statements.
+pub fn short(seed: u64) -> Dispatch {
+    of(seed, Shape { short: true, open: seed % 4 == 3, ..Shape::default() })
 }
 
 /// A dispatch of two or three threads with few accesses of shared memory, so that every order of
 /// them can be tried.
 pub fn small(seed: u64) -> Dispatch {
-    of(seed, Shape { small: true, race: false, open: false })
+    of(seed, Shape { small: true, ..Shape::default() })
 }
 
 /// A dispatch in which accesses race, at a place that every thread reaches.
 pub fn racy(seed: u64) -> Dispatch {
-    of(seed, Shape { small: false, race: true, open: false })
+    of(seed, Shape { race: true, ..Shape::default() })
+}
+
+/// The same with about 30 statements.
+pub fn short_racy(seed: u64) -> Dispatch {
+    of(seed, Shape { short: true, race: true, ..Shape::default() })
 }
 
 /// A dispatch of a shape.
@@ -310,7 +322,8 @@ impl Generator {
         }
         self.size = self.of(&[[4, 1, 1], [2, 2, 1], [8, 1, 1], [3, 1, 1], [5, 1, 1], [2, 1, 3], [1, 2, 2], [4, 1, 1], [16, 1, 1]]);
         self.groups = self.of(&[[1, 1, 1], [2, 1, 1], [3, 1, 1], [1, 2, 1], [2, 1, 2]]);
-        (self.left, self.accesses) = (24 + self.below(24) as isize, isize::MAX);
+        let left = if self.shape.short { 2 + self.below(4) } else { 24 + self.below(24) };
+        (self.left, self.accesses) = (left as isize, isize::MAX);
     }
 
     fn use_of_array(&mut self) -> Use {

@@ -14,21 +14,23 @@ const BARRIERS: [(&str, bool, bool); 4] = [
 impl Generator {
     pub(super) fn program(&mut self) {
         self.line("struct Cell { uint count; float2 at; }");
-        if !self.shape.small {
+        if !(self.shape.small || self.shape.short) {
             for _ in 0..self.below(3) {
                 self.function();
             }
         }
         self.line("void sync() { AllMemoryBarrierWithGroupSync(); }");
-        self.line("// Each thread gives a value, and gets the sum of all.");
-        self.block("uint all(threadgroup uint[] part, uint lane, uint value)", |g| {
-            g.line("part[lane] = value;");
-            g.line("GroupMemoryBarrierWithGroupSync();");
-            g.line("uint sum = 0u;");
-            g.line("for (uint i = 0u; i < part.length; i++) sum += part[i];");
-            g.line("GroupMemoryBarrierWithGroupSync();");
-            g.line("return sum;");
-        });
+        if !self.shape.short {
+            self.line("// Each thread gives a value, and gets the sum of all.");
+            self.block("uint all(threadgroup uint[] part, uint lane, uint value)", |g| {
+                g.line("part[lane] = value;");
+                g.line("GroupMemoryBarrierWithGroupSync();");
+                g.line("uint sum = 0u;");
+                g.line("for (uint i = 0u; i < part.length; i++) sum += part[i];");
+                g.line("GroupMemoryBarrierWithGroupSync();");
+                g.line("return sum;");
+            });
+        }
         let [x, y, z] = self.size;
         self.line(&format!("[numthreads({x}, {y}, {z})]"));
         let mut parameters = vec![
@@ -94,7 +96,7 @@ impl Generator {
             self.locals.push(Local { name: name.into(), kind, writable: true });
         }
         self.sharing = true;
-        let rounds = if self.shape.small { 2 } else { 3 + self.below(3) };
+        let rounds = if self.shape.small || self.shape.short { 2 } else { 3 + self.below(3) };
         let planted = if self.shape.race { self.below(rounds) } else { rounds };
         for round in 0..rounds {
             self.epoch();
@@ -110,7 +112,7 @@ impl Generator {
 
     /// What a thread does until the next barrier.
     fn epoch(&mut self) {
-        let most = if self.shape.small { 2 } else { 4 };
+        let most = if self.shape.small || self.shape.short { 2 } else { 4 };
         self.statements(most, 2);
     }
 
@@ -188,7 +190,7 @@ impl Generator {
             }
             None => "1u".into(),
         };
-        if threads.is_power_of_two() && self.one_in(2) {
+        if threads.is_power_of_two() && (self.shape.short || self.one_in(2)) {
             let s = self.fresh("s");
             self.line(&format!("{name}[lane] = {value};"));
             self.block(&format!("for (uint {s} = {}u; {s} > 0u; {s} /= 2u)", threads / 2), |g| {
@@ -197,6 +199,9 @@ impl Generator {
             });
             self.meet("GroupMemoryBarrierWithGroupSync", true, false);
             return;
+        }
+        if self.shape.short {
+            return self.meet("GroupMemoryBarrierWithGroupSync", true, false);
         }
         let sum = self.fresh("v");
         self.line(&format!("uint {sum} = all(@{name}, lane, {value});"));

@@ -6,6 +6,8 @@ use smallstep_semantics::wsl::types::{EnumId, Scalar, StructId, TextureKind, Typ
 
 /// How many choices a function's body has.
 const FUEL: isize = 90;
+/// Likewise of a short program's.
+const SHORT_FUEL: isize = 32;
 
 impl Generator {
     pub(super) fn declarations(&mut self) {
@@ -21,7 +23,7 @@ impl Generator {
         // What a call means depends on every function of its name, so all are there before the
         // first body.
         let first = self.functions.len();
-        for _ in 0..1 + self.below(5) {
+        for _ in 0..self.signatures() {
             self.signature();
         }
         let last = self.functions.len();
@@ -47,6 +49,15 @@ impl Generator {
             self.decls.swap(i, j);
         }
         self.broken_declaration();
+    }
+
+    /// How many functions there are to call.
+    fn signatures(&mut self) -> usize {
+        match self.purpose {
+            Purpose::Compute | Purpose::Draws if self.short => self.below(2),
+            Purpose::Functions if self.short => 1 + self.below(2),
+            _ => 1 + self.below(5),
+        }
     }
 
     /// Perhaps an operator or accessors.
@@ -272,12 +283,12 @@ impl Generator {
     }
 
     pub(super) fn function_body(&mut self, variables: Vec<Variable>, result: TypeId, flavour: Flavour) -> String {
-        self.fuel = FUEL;
+        self.fuel = if self.short { SHORT_FUEL } else { FUEL };
         self.flavour = flavour;
         self.result = result;
         self.limit = usize::MAX;
         self.frames = vec![Frame { variables, pending: None }];
-        let size = 1 + self.below(6);
+        let size = 1 + self.below(if self.short { 5 } else { 6 });
         let text = self.body(size);
         self.frames.clear();
         text

@@ -28,7 +28,7 @@ mod text;
 mod variables;
 
 pub use faults::Fault;
-pub use restricted::{Executed, Purpose, Restriction, VERSION, executed};
+pub use restricted::{Executed, Purpose, Restriction, VERSION, executed, short};
 
 use smallstep_semantics::random::Random;
 use smallstep_semantics::rule::Rule;
@@ -200,6 +200,8 @@ struct Generator {
     fault: Option<Fault>,
     broken: Option<Rule>,
     purpose: Purpose,
+    /// Whether the program has about 30 statements.
+    short: bool,
     /// Whether several threads run, so that what one does can race.
     several: bool,
     /// The element of a buffer that each thread of the entry point has alone, and its type.
@@ -230,6 +232,7 @@ impl Generator {
             fault,
             broken: None,
             purpose,
+            short: false,
             several: false,
             own_element: None,
             stored: false,

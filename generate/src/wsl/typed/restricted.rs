@@ -82,7 +82,17 @@ pub struct Executed {
 
 /// The program of a seed for a purpose.
 pub fn executed(seed: u64, purpose: Purpose) -> Executed {
+    made(seed, purpose, false)
+}
+
+/// The same of about 30 statements.
+pub fn short(seed: u64, purpose: Purpose) -> Executed {
+    made(seed, purpose, true)
+}
+
+fn made(seed: u64, purpose: Purpose, short: bool) -> Executed {
     let mut g = Generator::new(seed, None, purpose);
+    g.short = short;
     match purpose {
         Purpose::Compute if g.one_in(2) => _ = g.restricted.insert(Restriction::Alone),
         Purpose::Compute | Purpose::Draws => {
@@ -204,6 +214,7 @@ impl Generator {
         match self.purpose {
             Purpose::Validation => self.below(3),
             Purpose::Functions => 0,
+            Purpose::Compute | Purpose::Draws if self.short => 1,
             Purpose::Compute | Purpose::Draws => 1 + self.below(2),
         }
     }
