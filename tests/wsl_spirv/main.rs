@@ -6,6 +6,7 @@ mod cases;
 mod generated;
 mod library;
 mod planted;
+mod refused;
 mod stages;
 mod texture_cases;
 mod textures;

@@ -36,7 +36,7 @@ impl Compiler<'_> {
         };
         match self.operation(meaning, of, to, 1, args)? {
             Some(id) => Ok(id),
-            None => self.refuse(format!("{meaning:?} of {}", of.name())),
+            None => self.unforeseen(format!("{meaning:?} of {}", of.name())),
         }
     }
 
@@ -60,7 +60,7 @@ impl Compiler<'_> {
         }
         match sum {
             Some(sum) => Ok(sum),
-            None => self.refuse("a product of nothing"),
+            None => self.unforeseen("a product of nothing"),
         }
     }
 
@@ -85,7 +85,7 @@ impl Compiler<'_> {
                 Some(sum) => self.op(Meaning::Add, &[sum, term])?,
             });
         }
-        sum.map_or_else(|| self.refuse("the determinant of nothing"), Ok)
+        sum.map_or_else(|| self.unforeseen("the determinant of nothing"), Ok)
     }
 
     /// What one of these functions gives; none of others.
@@ -108,7 +108,7 @@ impl Compiler<'_> {
     fn algebra_of(&mut self, meaning: Meaning, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         use Meaning as M;
         let shapes: Option<Vec<Shape>> = types.iter().map(|t| self.shape(*t)).collect();
-        let (Some(shapes), Some(result)) = (shapes, self.shape(ty)) else { return self.refuse(format!("{meaning:?}")) };
+        let (Some(shapes), Some(result)) = (shapes, self.shape(ty)) else { return self.unforeseen(format!("{meaning:?}")) };
         let args: Vec<Vec<Id>> = ids.iter().zip(&shapes).map(|(&id, &shape)| self.elements(shape, id)).collect();
         let of = shapes[0].scalar;
         let elements: Vec<Id> = match (meaning, &args[..]) {
@@ -205,7 +205,7 @@ impl Compiler<'_> {
                 (0..rows).flat_map(|r| (0..columns).map(move |c| c * rows + r)).map(|at| m[at]).collect()
             }
             (M::Determinant, [m]) => vec![self.determinant(m, shapes[0].columns.into())?],
-            _ => return self.refuse(format!("{meaning:?}")),
+            _ => return self.unforeseen(format!("{meaning:?}")),
         };
         self.built_of(result, &elements, ty)
     }

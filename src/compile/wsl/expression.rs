@@ -60,9 +60,9 @@ impl Compiler<'_> {
     pub(super) fn id(&mut self, id: ExprId) -> Done<Id> {
         match self.value(id)? {
             Value::Id(id) => Ok(id),
-            Value::Void => self.refuse("an expression without value here"),
-            Value::Pointer(_) | Value::Reference(..) | Value::Address(_) => self.refuse("a pointer or array reference here"),
-            Value::Texture(_) | Value::Sampler(_) | Value::Record(_) => self.refuse("a texture or sampler here"),
+            Value::Void => self.unforeseen("an expression without value here"),
+            Value::Pointer(_) | Value::Reference(..) | Value::Address(_) => self.unforeseen("a pointer or array reference here"),
+            Value::Texture(_) | Value::Sampler(_) | Value::Record(_) => self.unforeseen("a texture or sampler here"),
         }
     }
 
@@ -116,7 +116,7 @@ impl Compiler<'_> {
             {
                 match self.value(*e)? {
                     Value::Record(mut fields) if (*field as usize) < fields.len() => Ok(fields.swap_remove(*field as usize)),
-                    _ => self.refuse("a field of this"),
+                    _ => self.unforeseen("a field of this"),
                 }
             }
             Form::Dot(e, _, Access::Getter(Callee::Declared(f))) => {
@@ -154,7 +154,7 @@ impl Compiler<'_> {
             }
             Form::ReferenceLength(e) => match self.value(*e)? {
                 Value::Reference(place, extent) => self.length(&place, extent).map(Value::Id),
-                _ => self.refuse("the length of this"),
+                _ => self.unforeseen("the length of this"),
             },
             Form::Step(_, fix, e, operator, _) => self.step(*fix, *e, *operator, ty).map(Value::Id),
             Form::CompoundAssign(operator, e1, e2) => {
@@ -181,13 +181,13 @@ impl Compiler<'_> {
                         let types: Vec<TypeId> = arguments.iter().map(|e| program.expr(*e).ty.right()).collect();
                         self.call_of_library(f, &values, &types, ty)
                     }
-                    Callee::Generated(_) => self.refuse("a call of a generated function by its name"),
+                    Callee::Generated(_) => self.unforeseen("a call of a generated function by its name"),
                 }
             }
             Form::Variable(_) | Form::Dereference(_) | Form::Element(..) | Form::Coerce(Coercion::LeftToAbstract, _) => {
-                self.refuse("this expression as a right-value")
+                self.unforeseen("this expression as a right-value")
             }
-            Form::Dot(..) | Form::Index(..) => self.refuse("this access as a right-value"),
+            Form::Dot(..) | Form::Index(..) => self.unforeseen("this access as a right-value"),
         }
     }
 
@@ -225,7 +225,7 @@ impl Compiler<'_> {
             return Ok(value);
         }
         if self.is_known(ty) {
-            return self.refuse("a pointer or array reference that is loaded");
+            return self.unforeseen("a pointer or array reference that is loaded");
         }
         let place = self.place(e)?;
         let value = self.load(&place)?;
@@ -275,7 +275,7 @@ impl Compiler<'_> {
             match value {
                 Value::Void => {}
                 Value::Id(id) => sides.extend([id, self.e.body.block]),
-                _ => return self.refuse("a choice between pointers or array references"),
+                _ => return self.unforeseen("a choice between pointers or array references"),
             }
             self.e.branch(merge);
         }
@@ -314,7 +314,7 @@ impl Compiler<'_> {
                 let part = Part { whole, whole_ty, setter: *setter, getter: *getter, index, ty };
                 Ok(Target::Part(Box::new(part)))
             }
-            _ => self.refuse("this expression as something to assign to"),
+            _ => self.unforeseen("this expression as something to assign to"),
         }
     }
 
@@ -330,7 +330,7 @@ impl Compiler<'_> {
                 let whole = self.read(&part.whole)?;
                 self.get(part.getter, whole, part.whole_ty, part.index, part.ty)
             }
-            Target::Gone => self.refuse("this left-value"),
+            Target::Gone => self.unforeseen("this left-value"),
         })
     }
 
@@ -343,7 +343,7 @@ impl Compiler<'_> {
                 let whole = self.set(part, whole, value)?;
                 self.assign(&part.whole, whole)
             }
-            Target::Gone => self.refuse("this left-value"),
+            Target::Gone => self.unforeseen("this left-value"),
         })
     }
 
@@ -379,7 +379,7 @@ impl Compiler<'_> {
                 let value = self.call_of_library(f, &values, &types, ty)?;
                 self.only_id(value)
             }
-            _ => self.refuse("this getter"),
+            _ => self.unforeseen("this getter"),
         }
     }
 
@@ -416,7 +416,7 @@ impl Compiler<'_> {
                 let value = self.call_of_library(f, &values, &types, part.whole_ty)?;
                 self.only_id(value)
             }
-            _ => self.refuse("this setter"),
+            _ => self.unforeseen("this setter"),
         }
     }
 
@@ -430,7 +430,7 @@ impl Compiler<'_> {
     fn only_id(&self, value: Value) -> Done<Id> {
         match value {
             Value::Id(id) => Ok(id),
-            _ => self.refuse("this accessor"),
+            _ => self.unforeseen("this accessor"),
         }
     }
 
@@ -453,7 +453,7 @@ impl Compiler<'_> {
         let value = match operator {
             Callee::Declared(f) => self.call(f, values)?,
             Callee::Library(f) => self.call_of_library(f, &values, &types, ty)?,
-            Callee::Generated(_) => return self.refuse("this operator"),
+            Callee::Generated(_) => return self.unforeseen("this operator"),
         };
         self.only_id(value)
     }

@@ -11,7 +11,7 @@
 
 use super::emit::{Body, Id, Operands};
 use super::place::{Bound, Extent, Place, Root, Step, Value};
-use super::{Around, Compiler, Done, Returns};
+use super::{Around, Compiler, Construct, Done, Returns};
 use rspirv::spirv::{FunctionControl, Op, StorageClass};
 use rustc_hash::FxHashMap;
 use smallstep_semantics::rule::Rule;
@@ -115,7 +115,8 @@ impl Compiler<'_> {
             Some(&id) => id,
             None => {
                 if self.clones.ids.len() >= MAX_CLONES {
-                    return self.refuse(format!("a program of more than {MAX_CLONES} functions, each for other objects"));
+                    return self
+                        .refuse(Construct::Functions, format!("a program of more than {MAX_CLONES} functions, each for other objects"));
                 }
                 let id = self.e.fresh();
                 self.clones.ids.insert(key.clone(), id);
@@ -138,7 +139,7 @@ impl Compiler<'_> {
     fn pass(&mut self, argument: Value, ty: TypeId, passed: &mut Passed) -> Done<Passing> {
         let program = self.program;
         let (place, extent) = match argument {
-            Value::Void => return self.refuse("an argument without value"),
+            Value::Void => return self.unforeseen("an argument without value"),
             Value::Id(id) => {
                 let root = self.local(ty)?;
                 self.store(Rule::CodegenCall, &Place::whole(root), id)?;
@@ -149,7 +150,10 @@ impl Compiler<'_> {
             Value::Texture(k) => return Ok(Passing::Texture(k)),
             Value::Sampler(k) => return Ok(Passing::Sampler(k)),
             Value::Record(values) => {
-                let Type::Struct(s) = program.env.types.get(ty) else { return self.refuse("this structure as an argument") };
+                let Type::Struct(s) = program.env.types.get(ty) else {
+                    let what = "a pointer to a structure with a texture or sampler, as an argument,";
+                    return self.refuse(Construct::Reference, what);
+                };
                 let mut fields = Vec::with_capacity(values.len());
                 for (value, field) in values.into_iter().zip(&program.env.structure(s).fields) {
                     fields.push(deep(|| self.pass(value, field.ty, passed))?);
@@ -191,7 +195,7 @@ impl Compiler<'_> {
         for (argument, &store) in arguments.into_iter().zip(&body.parameters) {
             match argument {
                 Value::Id(id) => {
-                    let Bound::Variable(root) = self.bound(store)? else { return self.refuse("this parameter") };
+                    let Bound::Variable(root) = self.bound(store)? else { return self.unforeseen("this parameter") };
                     self.store(Rule::CodegenCall, &Place::whole(root), id)?;
                 }
                 known => {
@@ -208,7 +212,7 @@ impl Compiler<'_> {
         self.span = span;
         match std::mem::replace(&mut self.returns, returns) {
             Returns::Gives(Some(value)) => Ok(value),
-            _ => self.refuse("a function that returns a pointer, array reference or texture, and not at its end"),
+            _ => self.unforeseen("a function that returns a pointer, array reference or texture, and not at its end"),
         }
     }
 
@@ -304,7 +308,7 @@ impl Compiler<'_> {
     fn taken_as(&self, passing: &Passing, ty: TypeId, parameters: &mut Parameters) -> Done<Bound> {
         Ok(match passing {
             Passing::Stored => {
-                let Some(id) = parameters.values.next() else { return self.refuse("this parameter") };
+                let Some(id) = parameters.values.next() else { return self.unforeseen("this parameter") };
                 Bound::Variable(Root { id, class: StorageClass::Function, ty, buffer: false })
             }
             Passing::Way(way) => {
@@ -312,13 +316,13 @@ impl Compiler<'_> {
                     Object::Global(root) => Some(root),
                     Object::Passed(at, _) => parameters.objects.get(at as usize).copied(),
                 };
-                let Some(root) = root else { return self.refuse("this parameter") };
+                let Some(root) = root else { return self.unforeseen("this parameter") };
                 let mut steps = SmallVec::new();
                 for step in &way.steps {
                     steps.push(match (*step, step.is_none().then(|| parameters.indices.next()).flatten()) {
                         (Some(field), _) => Step::Field(field),
                         (None, Some(index)) => Step::Index(index),
-                        (None, None) => return self.refuse("this parameter"),
+                        (None, None) => return self.unforeseen("this parameter"),
                     });
                 }
                 let place = Place { root, steps, ty: way.ty };
@@ -329,12 +333,12 @@ impl Compiler<'_> {
             }
             Passing::Address(passing) => match deep(|| self.taken_as(passing, ty, parameters))? {
                 Bound::Known(value) => Bound::Known(Value::Address(Box::new(value))),
-                Bound::Variable(_) | Bound::Record(_) => return self.refuse("the address of this as an argument"),
+                Bound::Variable(_) | Bound::Record(_) => return self.unforeseen("the address of this as an argument"),
             },
             Passing::Texture(k) => Bound::Known(Value::Texture(*k)),
             Passing::Sampler(k) => Bound::Known(Value::Sampler(*k)),
             Passing::Record(passing) => {
-                let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("this parameter") };
+                let Type::Struct(s) = self.program.env.types.get(ty) else { return self.unforeseen("this parameter") };
                 let mut fields = Vec::with_capacity(passing.len());
                 for (passing, field) in passing.iter().zip(&self.program.env.structure(s).fields) {
                     fields.push(deep(|| self.taken_as(passing, field.ty, parameters))?);

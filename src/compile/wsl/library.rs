@@ -42,7 +42,7 @@ impl Compiler<'_> {
             Name::Cast => "a cast".into(),
             Name::Getter | Name::Setter => "an accessor".into(),
         };
-        self.refuse(format!("the function {name} ({:?})", f.meaning()))
+        self.unforeseen(format!("the function {name} ({:?})", f.meaning()))
     }
 
     /// A function of values alone.
@@ -165,7 +165,7 @@ impl Compiler<'_> {
     }
 
     fn swizzle(&mut self, letters: &[u8], a: Id, of: TypeId) -> Done<Id> {
-        let Some(shape) = self.shape(of) else { return self.refuse("letters of this type") };
+        let Some(shape) = self.shape(of) else { return self.unforeseen("letters of this type") };
         let (ty, saved) = (self.vector(shape.scalar, letters.len() as u8), self.e.enter(Rule::CodegenSwizzle));
         let id = match letters {
             &[letter] => self.e.op(Op::CompositeExtract, ty, &[a, letter.into()]),
@@ -180,7 +180,7 @@ impl Compiler<'_> {
     }
 
     fn set_swizzle(&mut self, letters: &[u8], whole: Id, value: Id, of: TypeId) -> Done<Id> {
-        let Some(shape) = self.shape(of) else { return self.refuse("letters of this type") };
+        let Some(shape) = self.shape(of) else { return self.unforeseen("letters of this type") };
         let (ty, saved) = (self.vector(shape.scalar, shape.rows), self.e.enter(Rule::CodegenSwizzleSet));
         let id = match letters {
             &[letter] => self.e.op(Op::CompositeInsert, ty, &[value, whole, letter.into()]),
@@ -199,7 +199,7 @@ impl Compiler<'_> {
 
     /// An element of a vector, or a column of a matrix; out of bounds the last or the first.
     fn index(&mut self, a: Id, of: TypeId, index: Id, ty: TypeId) -> Done<Id> {
-        let Some(shape) = self.shape(of) else { return self.refuse("an index into this type") };
+        let Some(shape) = self.shape(of) else { return self.unforeseen("an index into this type") };
         let to = self.ty(ty)?;
         if shape.columns == 1 {
             let last = self.uint_constant(u32::from(shape.rows) - 1);
@@ -233,7 +233,7 @@ impl Compiler<'_> {
     /// The vector or matrix with another element or column; out of bounds the last element, or
     /// none.
     fn set_index(&mut self, a: Id, of: TypeId, index: Id, value: Id) -> Done<Id> {
-        let Some(shape) = self.shape(of) else { return self.refuse("an index into this type") };
+        let Some(shape) = self.shape(of) else { return self.unforeseen("an index into this type") };
         let to = self.ty(of)?;
         if shape.columns == 1 {
             let last = self.uint_constant(u32::from(shape.rows) - 1);
@@ -265,7 +265,7 @@ impl Compiler<'_> {
                 Scalar::Bool => part,
                 of => match self.operation(Meaning::Convert, of, Scalar::Bool, shape.rows, &[part])? {
                     Some(id) => id,
-                    None => return self.refuse("all or any of this"),
+                    None => return self.unforeseen("all or any of this"),
                 },
             };
             let saved = self.e.enter(Rule::CodegenAllAny);
@@ -281,7 +281,7 @@ impl Compiler<'_> {
         }
         match joined {
             Some(id) => Ok(id),
-            None => self.refuse("all or any of nothing"),
+            None => self.unforeseen("all or any of nothing"),
         }
     }
 

@@ -200,14 +200,83 @@ pub struct Module {
     pub witness: Vec<Witness>,
 }
 
-/// What is not translated yet, and where: a sentence.
+/// What is refused of programs that validation accepts. docs/wsl.md lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Construct {
+    /// `discard` in a function that is translated by itself, into a compute stage.
+    Discard,
+    /// Likewise a derivative.
+    Derivative,
+    /// A texture or sampler as an argument of a function that is translated by itself.
+    Opaque,
+    /// An array reference to what is no object of SPIR-V, or a pointer to it as an argument.
+    Reference,
+    /// A texture that is written, of a format that no storage image has.
+    Format,
+    /// Stages of a draw that do not fit together.
+    Stages,
+    /// A draw of which one stage stores in what the other one uses.
+    Unordered,
+    /// Too many scalars in a row of a table.
+    Scalars,
+    /// Too many functions.
+    Functions,
+    /// Too many words.
+    Words,
+}
+
+impl Construct {
+    /// Every one, in the order of the list.
+    pub const ALL: &[Construct] = &[
+        Construct::Discard,
+        Construct::Derivative,
+        Construct::Opaque,
+        Construct::Reference,
+        Construct::Format,
+        Construct::Stages,
+        Construct::Unordered,
+        Construct::Scalars,
+        Construct::Functions,
+        Construct::Words,
+    ];
+
+    /// What the list has of it, and why it is refused.
+    pub fn listed(self) -> (&'static str, &'static str) {
+        match self {
+            Construct::Discard => ("`discard` in a function that is translated by itself", "the module is a compute stage"),
+            Construct::Derivative => ("a derivative in a function that is translated by itself", "the module is a compute stage"),
+            Construct::Opaque => {
+                ("a texture or sampler as an argument of a function that is translated by itself", "a table of arguments holds numbers")
+            }
+            Construct::Reference => (
+                "`@x` of a pointer, texture or sampler, and `&x` of a structure with a texture or sampler as an argument",
+                "pointers, textures and samplers are no objects in memory",
+            ),
+            Construct::Format => ("a texture that is written, bound to an image of a format that no storage image has", "Vulkan"),
+            Construct::Stages => {
+                ("an entry point as another stage of a draw, or an attribute that the stages have different types of", "no draw has it")
+            }
+            Construct::Unordered => {
+                ("a draw of which one stage stores in a buffer or texture that the other one uses", "Vulkan does not order the stages")
+            }
+            Construct::Scalars => ("arguments or results of more than 4,096 scalars of a function that is translated by itself", "size"),
+            Construct::Functions => ("a program of more than 4,096 functions, each for other objects", "size"),
+            Construct::Words => ("a program of more than 4,194,304 words of SPIR-V", "size"),
+        }
+    }
+}
+
+/// What is not translated, and where: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The construct.
+    /// The construct, in words.
     pub what: String,
     /// Where it stands.
     pub span: Span,
+    /// Which of the constructs that are refused it is. None is a bug: no program that validation
+    /// accepts has it.
+    pub construct: Option<Construct>,
 }
 
 impl std::fmt::Display for Refusal {
@@ -354,12 +423,17 @@ impl<'a> Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn refuse<T>(&self, what: impl Into<String>) -> Done<T> {
-        Err(Refusal { what: what.into(), span: self.span })
+    fn refuse<T>(&self, construct: Construct, what: impl Into<String>) -> Done<T> {
+        Err(Refusal { what: what.into(), span: self.span, construct: Some(construct) })
+    }
+
+    /// What no program has that validation accepts.
+    fn unforeseen<T>(&self, what: impl Into<String>) -> Done<T> {
+        Err(Refusal { what: what.into(), span: self.span, construct: None })
     }
 
     fn too_large<T>(&self) -> Done<T> {
-        self.refuse(format!("a program of more than {MAX_WORDS} words of SPIR-V"))
+        self.refuse(Construct::Words, format!("a program of more than {MAX_WORDS} words of SPIR-V"))
     }
 
     /// That there is room for more code.

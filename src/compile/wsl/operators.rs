@@ -11,7 +11,7 @@
 //! - a float that is out of range is not converted.
 
 use super::emit::Id;
-use super::{Compiler, Done};
+use super::{Compiler, Construct, Done};
 use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::library::Meaning;
@@ -162,7 +162,7 @@ impl Compiler<'_> {
         use Scalar::{Float, Int, Uint};
         if let Some(&(_, _, rule, op)) = CELLS.iter().find(|c| (c.0, c.1) == (meaning, of)) {
             if rule == Rule::CodegenDerivative && !self.stage.is_fragment {
-                return self.refuse("a derivative in a function that is not called by a fragment stage");
+                return self.refuse(Construct::Derivative, "a derivative in a function that is not called by a fragment stage");
             }
             return Ok(Some(self.plain(rule, op, to, n, args)));
         }

@@ -6,7 +6,7 @@
 //! the way are values.
 
 use super::emit::{Id, Operands};
-use super::{Compiler, Done};
+use super::{Compiler, Construct, Done};
 use rspirv::spirv::{GlslStd450Op as Glsl, Op, StorageClass};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
@@ -145,7 +145,7 @@ impl Compiler<'_> {
         }
         let of = *self.program.store(store);
         if self.is_known(of.ty) {
-            return self.refuse("a pointer that is not initialised");
+            return self.unforeseen("a pointer that is not initialised");
         }
         let escapes = self.escaping.iter().any(|f| self.program.body(*f).stores.contains(&store.0));
         let bound = match of.space {
@@ -261,16 +261,18 @@ impl Compiler<'_> {
         let program = self.program;
         let expr = program.expr(id);
         self.span = expr.span;
-        let ValueType::Left(ty, _) = expr.ty else { return self.refuse("this expression as a left-value") };
+        let ValueType::Left(ty, _) = expr.ty else { return self.unforeseen("this expression as a left-value") };
         match &expr.form {
             Form::Parens(e) => self.place(*e),
             Form::Variable(store) => match self.bound(*store)? {
                 Bound::Variable(root) => Ok(Place::whole(root)),
-                Bound::Known(_) | Bound::Record(_) => self.refuse("the address of what is no variable"),
+                Bound::Known(_) | Bound::Record(_) => {
+                    self.refuse(Construct::Reference, "an array reference to a pointer, texture or sampler, or to a structure with one,")
+                }
             },
             Form::Dereference(e) => match self.value(*e)? {
                 Value::Pointer(place) => Ok(place),
-                _ => self.refuse("this pointer"),
+                _ => self.unforeseen("this pointer"),
             },
             Form::Element(e1, e2) => {
                 let reference = self.value(*e1)?;
@@ -282,7 +284,7 @@ impl Compiler<'_> {
                 if self.is_known(program.expr(*e).ty.right()) {
                     return match self.part(id)? {
                         Some(Bound::Variable(root)) => Ok(Place::whole(root)),
-                        _ => self.refuse("the address of this field"),
+                        _ => self.unforeseen("the address of this field"),
                     };
                 }
                 let whole = self.place(*e)?;
@@ -295,7 +297,7 @@ impl Compiler<'_> {
                 self.span = expr.span;
                 self.taken(*callee, whole, Some(index), ty)
             }
-            _ => self.refuse("this expression as a left-value"),
+            _ => self.unforeseen("this expression as a left-value"),
         }
     }
 
@@ -306,9 +308,9 @@ impl Compiler<'_> {
             (Callee::Generated(Generated::ElementAddress(..)), Some(index)) => self.element(whole, index, ty),
             (Callee::Declared(f), index) => match self.taken_by(f, whole, index)? {
                 Value::Pointer(place) => Ok(place),
-                _ => self.refuse("this address-taker"),
+                _ => self.unforeseen("this address-taker"),
             },
-            _ => self.refuse("this address-taker"),
+            _ => self.unforeseen("this address-taker"),
         }
     }
 
@@ -319,7 +321,7 @@ impl Compiler<'_> {
 
     /// An element of an array; out of bounds the last one.
     pub(super) fn element(&mut self, whole: Place, index: Id, ty: TypeId) -> Done<Place> {
-        let Type::Array(_, n) = self.program.env.types.get(whole.ty) else { return self.refuse("elements of this") };
+        let Type::Array(_, n) = self.program.env.types.get(whole.ty) else { return self.unforeseen("elements of this") };
         let bound = self.uint_constant(n.saturating_sub(1));
         let index = self.clamped(Rule::CodegenIndexClamp, index, bound);
         Ok(whole.step(Step::Index(index), ty))
@@ -337,7 +339,7 @@ impl Compiler<'_> {
     }
 
     pub(super) fn element_of_reference(&mut self, reference: Value, index: Id, ty: TypeId) -> Done<Place> {
-        let Value::Reference(place, extent) = reference else { return self.refuse("this array reference") };
+        let Value::Reference(place, extent) = reference else { return self.unforeseen("this array reference") };
         match extent {
             Extent::Single => Ok(place),
             Extent::Array(_) => self.element(place, index, ty),
@@ -386,9 +388,9 @@ impl Compiler<'_> {
                         StorageClass::StorageBuffer => self.members(ty, true).iter().position(|&(k, _)| k == field),
                         _ => Some(field as usize),
                     };
-                    let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("a field of this") };
+                    let Type::Struct(s) = self.program.env.types.get(ty) else { return self.unforeseen("a field of this") };
                     let of = self.program.env.structure(s).fields.get(field as usize).map(|f| f.ty);
-                    let (Some(member), Some(of)) = (member, of) else { return self.refuse("a field of this") };
+                    let (Some(member), Some(of)) = (member, of) else { return self.unforeseen("a field of this") };
                     ty = of;
                     self.uint_constant(member as u32)
                 }
@@ -557,7 +559,7 @@ impl Compiler<'_> {
                 }
                 Ok(self.e.op(Op::CompositeConstruct, to, &parts))
             }
-            _ => self.refuse("a value of this type in a buffer"),
+            _ => self.unforeseen("a value of this type in a buffer"),
         }
     }
 

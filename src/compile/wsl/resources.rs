@@ -4,7 +4,7 @@
 use super::emit::Id;
 use super::place::{Bound, Extent, Place, Root, Step, Value};
 use super::stage::register_text;
-use super::{Binding, BindingKind, Compiler, Done};
+use super::{Binding, BindingKind, Compiler, Construct, Done};
 use crate::dispatch::BufferKind;
 use rspirv::spirv::{Decoration, MemorySemantics, Op, Scope, StorageClass};
 use smallstep_semantics::rule::Rule;
@@ -36,7 +36,7 @@ impl Compiler<'_> {
             return Ok(Bound::Record(fields));
         }
         let Some((item, (Semantic::Register(register, space), _))) = items.next().and_then(|item| Some((item, item.semantic?))) else {
-            return self.refuse("a resource without a register");
+            return self.unforeseen("a resource without a register");
         };
         self.span = item.span;
         let (register, space) = (program.env.names.name(register), space.map(|s| program.env.names.name(s)));
@@ -47,7 +47,7 @@ impl Compiler<'_> {
             Type::ArrayReference(..) => self.buffer(item, text, set)?,
             Type::Texture(..) => Value::Texture(self.opaque(text, name, set, ty)),
             Type::Sampler => Value::Sampler(self.opaque(text, name, set, ty)),
-            _ => return self.refuse(format!("a {} as a resource", program.env.type_name(ty))),
+            _ => return self.unforeseen(format!("a {} as a resource", program.env.type_name(ty))),
         }))
     }
 
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         let program = self.program;
         let Type::ArrayReference(address_space, element) = program.env.types.get(item.ty) else {
             let name = program.env.type_name(item.ty);
-            return self.refuse(format!("a {name} as a resource"));
+            return self.unforeseen(format!("a {name} as a resource"));
         };
         let name = item.name.map_or("", |n| program.env.names.name(n));
         let root = |id| Root { id, class: StorageClass::StorageBuffer, ty: element, buffer: true };
@@ -187,7 +187,7 @@ impl Compiler<'_> {
             }
             match u32::try_from(n).ok().filter(|n| *n <= MAX_SCALARS) {
                 Some(n) => Ok(n),
-                None => c.refuse(format!("arguments or results of more than {MAX_SCALARS} scalars")),
+                None => c.refuse(Construct::Scalars, format!("arguments or results of more than {MAX_SCALARS} scalars")),
             }
         };
         let taken = counts(self, &mut function.parameters.iter().map(|p| p.ty))?;
@@ -283,7 +283,7 @@ impl Compiler<'_> {
                 Some(shape) => u64::from(shape.columns) * u64::from(shape.rows),
                 None => {
                     let name = program.env.type_name(ty);
-                    return self.refuse(format!("a {name} as an argument of the program"));
+                    return self.refuse(Construct::Opaque, format!("a {name} as an argument of the program"));
                 }
             },
         })

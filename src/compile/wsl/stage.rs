@@ -14,7 +14,7 @@
 use super::emit::{Id, Operands};
 use super::place::{Bound, Place};
 use super::types::Shape;
-use super::{Binding, Compiler, Done, Module, Options, Refusal};
+use super::{Binding, Compiler, Construct, Done, Module, Options, Refusal};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, GlslStd450Op as Glsl, Op, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::rule::Rule;
@@ -170,7 +170,7 @@ pub fn translate_draw(
     let span_of = |entry: &EntryPoint| program.env.function(entry.function).span;
     let wrong = |entry: &EntryPoint, wanted: &str| {
         let what = format!("a {} entry point as the {wanted} stage of a draw", entry.stage.keyword());
-        Refusal { what, span: span_of(entry) }
+        Refusal { what, span: span_of(entry), construct: Some(Construct::Stages) }
     };
     if fragment.stage != Stage::Fragment {
         return Err(wrong(fragment, "fragment"));
@@ -192,7 +192,7 @@ pub fn translate_draw(
         if let Some(taken) = taken.filter(|v| v.ty != item.ty) {
             let [out, into] = [item.ty, taken.ty].map(|ty| program.env.type_name(ty));
             let what = format!("attribute({}) that the vertex stage gives as {out} and the fragment stage takes as {into}", taken.number);
-            return Err(Refusal { what, span: item.span });
+            return Err(Refusal { what, span: item.span, construct: Some(Construct::Stages) });
         }
     }
     let mut first = Compiler::new(program, span_of(vertex), options);
@@ -219,7 +219,7 @@ pub fn translate_draw(
     if let Some(binding) = shared.and_then(|at| bindings.iter().find(|b| (b.set, b.binding) == *at)) {
         let what =
             format!("a draw of which one stage stores in {} and the other one uses it, which Vulkan does not order,", binding.register);
-        return Err(Refusal { what, span: span_of(vertex) });
+        return Err(Refusal { what, span: span_of(vertex), construct: Some(Construct::Unordered) });
     }
     Ok(DrawModules { vertex: first, fragment: second, bindings })
 }
@@ -235,7 +235,7 @@ fn handing_on(program: &Program, fragment: &EntryPoint, taken: &[StageVariable],
     let (main, void) = (c.e.fresh(), c.void());
     c.emitted(main, void, &[], "main", |c| {
         for variable in taken {
-            let Some(shape) = c.shape(variable.ty) else { return c.refuse("this stage variable") };
+            let Some(shape) = c.shape(variable.ty) else { return c.unforeseen("this stage variable") };
             let of = c.column_type(shape);
             for column in 0..variable.columns {
                 let [from, to] = [(StorageClass::Input, false), (StorageClass::Output, true)]
@@ -276,7 +276,7 @@ impl Compiler<'_> {
                     continue;
                 }
                 let value = c.built(parameter.ty, &mut items)?;
-                let Bound::Variable(root) = c.bound(store)? else { return c.refuse("this parameter") };
+                let Bound::Variable(root) = c.bound(store)? else { return c.unforeseen("this parameter") };
                 c.store(Rule::CodegenLocalInitial, &Place::whole(root), value)?;
             }
             c.statement(body.block)
@@ -374,7 +374,7 @@ impl Compiler<'_> {
             }
             _ => {
                 let name = program.env.type_name(ty);
-                self.refuse(format!("a {name} that the entry point is given"))
+                self.unforeseen(format!("a {name} that the entry point is given"))
             }
         }
     }
@@ -384,7 +384,7 @@ impl Compiler<'_> {
         let program = self.program;
         let place = program.entry_points.iter().find_map(|entry| entry.inputs.iter().position(|input| std::ptr::eq(input, item)));
         let (Some(number), Some(Shape { scalar, columns: 1, rows: 1 })) = (place, self.shape(ty)) else {
-            return self.refuse("this specialization constant");
+            return self.unforeseen("this specialization constant");
         };
         let (of, saved) = (self.scalar(scalar), self.e.enter(Rule::CodegenSpecialization));
         let id = match scalar {
@@ -411,7 +411,7 @@ impl Compiler<'_> {
             S::InstanceId => (BuiltIn::InstanceIndex, Scalar::Uint, 1),
             S::IsFrontFace => (BuiltIn::FrontFacing, Scalar::Bool, 1),
             S::SampleIndex => (BuiltIn::SampleId, Scalar::Uint, 1),
-            other => return self.refuse(format!("the semantic {} as an argument", other.keyword())),
+            other => return self.unforeseen(format!("the semantic {} as an argument", other.keyword())),
         };
         let of = self.vector(scalar, n);
         let id = self.built_in(Rule::CodegenBuiltIn, StorageClass::Input, built_in, of, semantic.keyword());
@@ -450,7 +450,7 @@ impl Compiler<'_> {
         if let Some(&id) = self.stage.columns.get(&(class, location)) {
             return Ok(id);
         }
-        let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
+        let Some(shape) = self.shape(variable.ty) else { return self.unforeseen("this stage variable") };
         let of = self.column_type(shape);
         let (pointer, saved) = (self.pointer(class, of), self.e.enter(Rule::CodegenLocation));
         let id = self.e.declare_new(Op::Variable, Some(pointer), &[class as u32]);
@@ -484,7 +484,7 @@ impl Compiler<'_> {
 
     /// What a stage takes as attribute(n).
     fn attribute(&mut self, variable: &StageVariable) -> Done<Id> {
-        let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
+        let Some(shape) = self.shape(variable.ty) else { return self.unforeseen("this stage variable") };
         let (of, whole) = (self.column_type(shape), self.ty(variable.ty)?);
         let saved = self.e.rule;
         let mut columns = Operands::new();
@@ -549,13 +549,13 @@ impl Compiler<'_> {
                 let first = self.e.op(Op::AccessChain, pointer, &[id, zero]);
                 self.e.effect(Op::Store, &[first, value]);
             }
-            _ => return self.refuse("this result of an entry point"),
+            _ => return self.unforeseen("this result of an entry point"),
         }
         Ok(())
     }
 
     fn give_variable(&mut self, variable: &StageVariable, value: Id) -> Done {
-        let Some(shape) = self.shape(variable.ty) else { return self.refuse("this stage variable") };
+        let Some(shape) = self.shape(variable.ty) else { return self.unforeseen("this stage variable") };
         for column in 0..variable.columns {
             let interpolated = self.is_interpolated(StorageClass::Output);
             let id = self.column_variable(StorageClass::Output, variable, column, interpolated)?;

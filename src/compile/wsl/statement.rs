@@ -3,7 +3,7 @@
 
 use super::emit::{Id, Operands};
 use super::place::{Bound, Place, Value};
-use super::{Compiler, Done, Returns};
+use super::{Compiler, Construct, Done, Returns};
 use rspirv::spirv::Op;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::text::deep;
@@ -61,7 +61,9 @@ impl Compiler<'_> {
             StmtForm::Continue => self.jump(Rule::CodegenJump, self.around.continues),
             StmtForm::Fallthrough => self.fallthrough(),
             // The module that calls a function over a table is a compute stage.
-            StmtForm::Discard if !self.stage.is_fragment => self.refuse("discard in a function that is not called by a fragment stage"),
+            StmtForm::Discard if !self.stage.is_fragment => {
+                self.refuse(Construct::Discard, "discard in a function that is not called by a fragment stage")
+            }
             StmtForm::Discard => {
                 let saved = self.e.enter(Rule::CodegenDiscard);
                 self.e.end(Op::Kill, &[]);
@@ -77,7 +79,7 @@ impl Compiler<'_> {
     fn declaration(&mut self, id: StoreId, initializer: Option<ExprId>) -> Done {
         let store = *self.program.store(id);
         if self.is_known(store.ty) {
-            let Some(e) = initializer else { return self.refuse("a pointer that is not initialised") };
+            let Some(e) = initializer else { return self.unforeseen("a pointer that is not initialised") };
             let value = self.value(e)?;
             self.stores.insert(id, Bound::Known(value));
             return Ok(());
@@ -86,7 +88,7 @@ impl Compiler<'_> {
             Some(e) => Some(self.id(e)?),
             None => None,
         };
-        let Bound::Variable(root) = self.bound(id)? else { return self.refuse("this declaration") };
+        let Bound::Variable(root) = self.bound(id)? else { return self.unforeseen("this declaration") };
         let (rule, value) = match value {
             Some(value) => (Rule::CodegenLocalInitial, value),
             // The group begins with the default values.
@@ -97,7 +99,7 @@ impl Compiler<'_> {
     }
 
     fn jump(&mut self, rule: Rule, to: Option<u32>) -> Done {
-        let Some(label) = to else { return self.refuse("this terminator") };
+        let Some(label) = to else { return self.unforeseen("this terminator") };
         let saved = self.e.enter(rule);
         self.e.branch(label);
         self.e.rule = saved;
@@ -106,7 +108,7 @@ impl Compiler<'_> {
 
     /// To the next case, or to the end of this one, after the number of the next is stored.
     fn fallthrough(&mut self) -> Done {
-        let Some(falls) = self.around.fallthrough else { return self.refuse("this terminator") };
+        let Some(falls) = self.around.fallthrough else { return self.unforeseen("this terminator") };
         if let Some((next, number)) = falls.next {
             self.store(Rule::CodegenFallthrough, &Place::whole(next), number)?;
         }
@@ -120,7 +122,7 @@ impl Compiler<'_> {
         };
         if let Returns::Gives(_) = self.returns {
             if self.around.depth > 0 {
-                return self.refuse("a pointer, array reference or texture that is returned inside a branch or loop");
+                return self.unforeseen("a pointer, array reference or texture that is returned inside a branch or loop");
             }
             self.returns = Returns::Gives(Some(value));
             return Ok(());
@@ -130,7 +132,7 @@ impl Compiler<'_> {
             Value::Void => self.e.end(Op::Return, &[]),
             Value::Id(id) => self.e.end(Op::ReturnValue, &[id]),
             Value::Pointer(_) | Value::Reference(..) | Value::Address(_) | Value::Texture(_) | Value::Sampler(_) | Value::Record(_) => {
-                return self.refuse("a pointer or array reference that is returned here");
+                return self.unforeseen("a pointer or array reference that is returned here");
             }
         }
         self.e.rule = saved;
@@ -215,7 +217,7 @@ impl Compiler<'_> {
             return Ok(());
         }
         if !matches!(self.program.env.types.get(ty), Type::Scalar(_) | Type::Enum(_)) {
-            return self.refuse("a switch on this type");
+            return self.unforeseen("a switch on this type");
         }
         // Only the end of a case itself may branch to the next case.
         if cases.iter().any(|case| self.falls_inside(case.body, false)) {

@@ -11,7 +11,7 @@
 
 use super::emit::{Id, Operands};
 use super::place::{Place, Value};
-use super::{Binding, BindingKind, Compiler, Done, SamplerUse};
+use super::{Binding, BindingKind, Compiler, Construct, Done, SamplerUse};
 use rspirv::spirv::{Capability, Decoration, Dim, GlslStd450Op as Glsl, ImageFormat, ImageOperands, Op, StorageClass};
 use rustc_hash::FxHashMap;
 use smallstep_semantics::image::{Format, Numeric, Shape};
@@ -166,7 +166,7 @@ impl Compiler<'_> {
 
     /// The variable of a texture or sampler for that use, and what it holds.
     fn opaque_variable(&mut self, number: usize, of: Use) -> Done<(Id, Id)> {
-        let Some(given) = self.textures.given.get(number).cloned() else { return self.refuse("this texture or sampler") };
+        let Some(given) = self.textures.given.get(number).cloned() else { return self.unforeseen("this texture or sampler") };
         let (ty, kind) = match (of, self.program.env.types.get(given.ty)) {
             (Use::Sampler(of), Type::Sampler) => {
                 let saved = self.e.enter(Rule::CodegenSamplerBinding);
@@ -175,7 +175,7 @@ impl Compiler<'_> {
                 (ty, BindingKind::Sampler(of))
             }
             (Use::Texture | Use::Depths, Type::Texture(kind, element)) => self.image_type(&given, kind, element, of == Use::Depths)?,
-            _ => return self.refuse("this texture or sampler"),
+            _ => return self.unforeseen("this texture or sampler"),
         };
         if let Some(&id) = self.textures.variables.get(&(number, of)) {
             return Ok((id, ty));
@@ -196,7 +196,7 @@ impl Compiler<'_> {
     }
 
     fn image_type(&mut self, given: &Opaque, kind: TextureKind, element: TypeId, depths: bool) -> Done<(Id, BindingKind)> {
-        let Some(elements) = self.shape(element) else { return self.refuse("a texture of these elements") };
+        let Some(elements) = self.shape(element) else { return self.unforeseen("a texture of these elements") };
         let (shape, component) = (image_shape(kind), self.scalar(elements.scalar));
         let dim = match shape {
             Shape::D3 => Dim::Dim3D,
@@ -214,7 +214,7 @@ impl Compiler<'_> {
         let bound = self.formats.iter().find(|(register, _)| *register == given.register);
         let format = bound.map_or(wide_format(elements.scalar, elements.rows), |(_, format)| *format);
         let Some(image_format) = storage_format(format) else {
-            return self.refuse(format!("a texture of the format {}, which no storage image has,", format.name()));
+            return self.refuse(Construct::Format, format!("a texture of the format {}, which no storage image has,", format.name()));
         };
         if !is_common(image_format) {
             self.textures.need(Capability::StorageImageExtendedFormats);
@@ -250,7 +250,7 @@ impl Compiler<'_> {
                 Ok(Value::Void)
             }
             _ => {
-                let Some(Value::Sampler(sampler)) = values.get(1) else { return self.refuse("this sampler") };
+                let Some(Value::Sampler(sampler)) = values.get(1) else { return self.unforeseen("this sampler") };
                 let ids = self.ids_of(&values[2..])?;
                 if sampling::is_gather(meaning) {
                     return self.gather(texture, *sampler, meaning, (&ids, &types[2..]), ty).map(Value::Id);
@@ -261,9 +261,9 @@ impl Compiler<'_> {
     }
 
     fn texture_of(&self, values: &[Value], types: &[TypeId]) -> Done<Texture> {
-        let (Some(Value::Texture(number)), Some(ty)) = (values.first(), types.first()) else { return self.refuse("this texture") };
-        let Type::Texture(kind, element) = self.program.env.types.get(*ty) else { return self.refuse("this texture") };
-        let Some(elements) = self.shape(element) else { return self.refuse("a texture of these elements") };
+        let (Some(Value::Texture(number)), Some(ty)) = (values.first(), types.first()) else { return self.unforeseen("this texture") };
+        let Type::Texture(kind, element) = self.program.env.types.get(*ty) else { return self.unforeseen("this texture") };
+        let Some(elements) = self.shape(element) else { return self.unforeseen("a texture of these elements") };
         let is_row = matches!(shape(kind), Shape::D1 | Shape::D1Array);
         let (scalar, components) = (elements.scalar, elements.rows);
         Ok(Texture { number: *number, kind, scalar, components, shape: image_shape(kind), is_row })
@@ -272,7 +272,7 @@ impl Compiler<'_> {
     fn ids_of(&self, values: &[Value]) -> Done<Vec<Id>> {
         let id = |value: &Value| match value {
             Value::Id(id) => Ok(*id),
-            _ => self.refuse("this argument of a texture's function"),
+            _ => self.unforeseen("this argument of a texture's function"),
         };
         values.iter().map(id).collect()
     }
@@ -288,7 +288,7 @@ impl Compiler<'_> {
 
     /// The elements of a scalar or vector.
     fn scalars_of(&mut self, id: Id, ty: TypeId) -> Done<Vec<Id>> {
-        let Some(shape) = self.shape(ty) else { return self.refuse("this argument of a texture's function") };
+        let Some(shape) = self.shape(ty) else { return self.unforeseen("this argument of a texture's function") };
         if shape.rows == 1 {
             return Ok(vec![id]);
         }
@@ -352,7 +352,7 @@ impl Compiler<'_> {
         let rule = if compares { Rule::CodegenSampleCompare } else { Rule::CodegenSample };
         let saved = self.e.enter(rule);
         let mut rest = ids.iter().copied().zip(types.iter().copied());
-        let Some((location, location_ty)) = rest.next() else { return self.refuse("a sample without a location") };
+        let Some((location, location_ty)) = rest.next() else { return self.unforeseen("a sample without a location") };
         let elements = self.scalars_of(location, location_ty)?;
         const HALF: u32 = 0x3f00_0000;
         let coordinates = self.place_in_image(texture, Scalar::Float, elements, HALF);
@@ -375,7 +375,7 @@ impl Compiler<'_> {
             Meaning::SampleGrad => {
                 mask |= ImageOperands::GRAD;
                 for _ in 0..2 {
-                    let Some((id, of)) = rest.next() else { return self.refuse("a sample without derivatives") };
+                    let Some((id, of)) = rest.next() else { return self.unforeseen("a sample without derivatives") };
                     let elements = self.scalars_of(id, of)?;
                     operands.push(self.place_in_image(texture, Scalar::Float, elements, 0));
                 }
@@ -460,10 +460,10 @@ impl Compiler<'_> {
                 }
             });
         }
-        let Some(selector) = selector else { return self.refuse("an offset of no axes") };
+        let Some(selector) = selector else { return self.unforeseen("an offset of no axes") };
         let merge = self.e.fresh();
         let cases: Vec<(u32, Id)> = (0..OFFSETS.pow(offset.len() as u32)).map(|k| (k, self.e.fresh())).collect();
-        let Some(&(_, default)) = cases.first() else { return self.refuse("an offset of no axes") };
+        let Some(&(_, default)) = cases.first() else { return self.unforeseen("an offset of no axes") };
         let mut operands = Operands::from_slice(&[selector, default]);
         operands.extend(cases.iter().flat_map(|&(k, label)| [k, label]));
         self.e.effect(Op::SelectionMerge, &[merge, 0]);
@@ -524,7 +524,7 @@ impl Compiler<'_> {
         let rule = if compares { Rule::CodegenGatherCompare } else { Rule::CodegenGather };
         let saved = self.e.enter(rule);
         let mut rest = ids.iter().copied().zip(types.iter().copied());
-        let Some((coordinates, _)) = rest.next() else { return self.refuse("a gather without a location") };
+        let Some((coordinates, _)) = rest.next() else { return self.unforeseen("a gather without a location") };
         let component = match meaning {
             Meaning::GatherGreen => 1,
             Meaning::GatherBlue => 2,
@@ -558,7 +558,7 @@ impl Compiler<'_> {
 
     /// Coordinates as uints, moved by an offset.
     fn integers(&mut self, id: Id, ty: TypeId, offset: Option<(Id, TypeId)>) -> Done<Vec<Id>> {
-        let Some(shape) = self.shape(ty) else { return self.refuse("these coordinates") };
+        let Some(shape) = self.shape(ty) else { return self.unforeseen("these coordinates") };
         let mut elements = self.scalars_of(id, ty)?;
         if let Some((offset, offset_ty)) = offset {
             let int = self.scalar(Scalar::Int);
@@ -597,11 +597,11 @@ impl Compiler<'_> {
     /// `Load` of a texture with levels: the coordinates have the level last.
     fn fetch(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
-        let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.refuse("a load without coordinates") };
+        let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.unforeseen("a load without coordinates") };
         let saved = self.e.enter(Rule::CodegenTexelClamp);
         let offset = ids.get(1).copied().zip(types.get(1).copied());
         let mut coordinates = self.integers(at, at_ty, offset)?;
-        let Some(level) = coordinates.pop() else { return self.refuse("a load without coordinates") };
+        let Some(level) = coordinates.pop() else { return self.unforeseen("a load without coordinates") };
         self.textures.need(Capability::ImageQuery);
         let (uint, one) = (self.uint(), self.uint_constant(1));
         let levels = self.e.op(Op::ImageQueryLevels, uint, &[image]);
@@ -619,7 +619,7 @@ impl Compiler<'_> {
     /// `Load` of a texture that is written.
     fn read_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId], ty: TypeId) -> Done<Id> {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
-        let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.refuse("a load without coordinates") };
+        let (&[at, ..], &[at_ty, ..]) = (ids, types) else { return self.unforeseen("a load without coordinates") };
         let saved = self.e.enter(Rule::CodegenTexelClamp);
         let coordinates = self.integers(at, at_ty, None)?;
         let size = self.image_size(texture, image, None);
@@ -634,7 +634,7 @@ impl Compiler<'_> {
     /// `Store`: the value, then the coordinates. Where there is no texel nothing is stored.
     fn write_texel(&mut self, texture: Texture, ids: &[Id], types: &[TypeId]) -> Done {
         let image = self.loaded_opaque(texture.number, Use::Texture)?;
-        let (&[value, at], &[value_ty, at_ty]) = (ids, types) else { return self.refuse("a store without coordinates") };
+        let (&[value, at], &[value_ty, at_ty]) = (ids, types) else { return self.unforeseen("a store without coordinates") };
         let saved = self.e.enter(Rule::CodegenTexelStore);
         let mut coordinates = self.integers(at, at_ty, None)?;
         if texture.is_row {
@@ -650,7 +650,7 @@ impl Compiler<'_> {
                 Some(before) => self.e.op(Op::LogicalAnd, truth, &[before, is_within]),
             });
         }
-        let Some(is_there) = is_there else { return self.refuse("a store without coordinates") };
+        let Some(is_there) = is_there else { return self.unforeseen("a store without coordinates") };
         let mut components = self.scalars_of(value, value_ty)?;
         self.stored_components(texture, &mut components)?;
         self.e.enter(Rule::CodegenTexelStore);
@@ -733,7 +733,7 @@ impl Compiler<'_> {
             numbers.remove(1);
         }
         for (number, pointer) in numbers.into_iter().zip(&values[usize::from(named.is_some())..]) {
-            let Value::Pointer(place) = pointer else { return self.refuse("this argument of GetDimensions") };
+            let Value::Pointer(place) = pointer else { return self.unforeseen("this argument of GetDimensions") };
             let place: Place = place.clone();
             self.e.enter(Rule::CodegenDimensions);
             let value = match self.shape(place.ty).map(|shape| shape.scalar) {

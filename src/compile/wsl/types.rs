@@ -127,9 +127,9 @@ impl Compiler<'_> {
             Type::Struct(_) => self.structure(ty, laid_out)?,
             Type::Sampler | Type::Texture(..) => {
                 let name = self.program.env.type_name(ty);
-                return self.refuse(format!("a {name}"));
+                return self.unforeseen(format!("a {name}"));
             }
-            Type::Pointer(..) | Type::ArrayReference(..) => return self.refuse("a pointer or array reference inside another value"),
+            Type::Pointer(..) | Type::ArrayReference(..) => return self.unforeseen("a pointer or array reference inside another value"),
         };
         self.types.insert((ty, laid_out), id);
         Ok(id)
@@ -168,7 +168,7 @@ impl Compiler<'_> {
     }
 
     fn structure(&mut self, ty: TypeId, laid_out: bool) -> Done<Id> {
-        let Type::Struct(s) = self.program.env.types.get(ty) else { return self.refuse("this structure") };
+        let Type::Struct(s) = self.program.env.types.get(ty) else { return self.unforeseen("this structure") };
         let program = self.program;
         let fields = self.members(ty, laid_out);
         let mut members = Vec::with_capacity(fields.len());
@@ -187,7 +187,7 @@ impl Compiler<'_> {
             let offsets = self.layouts.offsets(&program.env, s).map(<[u64]>::to_vec).unwrap_or_default();
             for (member, &(field, ty)) in (0..).zip(&fields) {
                 let offset = offsets.get(field as usize).copied().and_then(|offset| u32::try_from(offset).ok());
-                let Some(offset) = offset else { return self.refuse("a structure of this size in a buffer") };
+                let Some(offset) = offset else { return self.unforeseen("a structure of this size in a buffer") };
                 self.e.decorate_member(id, member, Decoration::Offset, &[offset]);
                 self.matrix_layout(id, member, ty);
             }
@@ -218,7 +218,7 @@ impl Compiler<'_> {
         }
         match self.layouts.stride(&self.program.env, ty).and_then(|s| u32::try_from(s).ok()).filter(|s| *s > 0) {
             Some(stride) => Ok(stride),
-            None => self.refuse("an element of this size"),
+            None => self.unforeseen("an element of this size"),
         }
     }
 

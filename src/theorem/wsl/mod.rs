@@ -81,8 +81,12 @@ fn unchecked(why: String) -> Verdict {
     Verdict::Limit(why)
 }
 
-/// What the compiler refuses, by construct: whatever its elements are.
+/// What the compiler refuses, by construct: whatever its elements are. What is not among the
+/// constructs that it refuses, it was to translate.
 fn refused(refusal: Refusal) -> Verdict {
+    if refusal.construct.is_none() {
+        return disagree(Engine::Typing, Engine::Translation, refusal.to_string());
+    }
     Verdict::Refused(match (refusal.what.find('<'), refusal.what.rfind('>')) {
         (Some(from), Some(to)) if from < to => format!("{}{}", &refusal.what[..from], &refusal.what[to + 1..]),
         _ => refusal.what,
