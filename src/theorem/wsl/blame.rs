@@ -6,14 +6,18 @@
 //! gives an expression on one side is the n-th on the other. The first value that is another one,
 //! in the order of the SPIR-V relation, is to blame: what it was made of was right.
 //!
-//! Values of which WSL leaves something open are passed over.
+//! Values of which WSL leaves something open are passed over. The vertices of a draw are threads
+//! too, and so are the fragments of its quads, helpers among them: both engines shade the same
+//! vertices and quads in the same order.
 //!
 //! A device shows no intermediates. The pass [`compile::probe`](crate::compile::probe) makes a
 //! module in which every invocation also shows one of its values, so that a value of all threads
 //! costs one dispatch. They are asked for in the order of the SPIR-V relation. The first that no
-//! device may have is to blame.
+//! device may have is to blame. Where there are atomic accesses, only values are asked for that are
+//! the same in several orders of the threads. Draws are not searched on devices.
 
 use super::compare::{is_allowed, result_leaves};
+use super::draw;
 use super::source::FUEL;
 use super::subject::{Given, Subject};
 use crate::compile::probe::{self as pass, Probe, Shown};
@@ -28,10 +32,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::{Expected, sets};
 use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::raster;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{self, Limits, Observation, ObservedBuffer, Resources};
 use smallstep_semantics::spirv::{self, Event, Relation, grid, is_atomic};
 use smallstep_semantics::text::Span;
+use smallstep_semantics::wsl::choice::Strategy;
+use smallstep_semantics::wsl::draw::{Draw, Settings};
+use smallstep_semantics::wsl::execution::{Step, Thread};
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::{Possible, Word};
@@ -41,6 +49,8 @@ use smallstep_semantics::wsl::typing::program::{Access, ExprId, Form, Program};
 
 /// The most values of either side that are kept.
 const MAX_VALUES: usize = 1 << 18;
+/// In how many other orders of the threads values must be the same that a device is asked for.
+const OTHER_ORDERS: u64 = 4;
 /// The most dispatches of one search.
 const MAX_DISPATCHES: u32 = 256;
 /// Where there are too many executions to ask for each, so many of the first of each instruction
@@ -69,9 +79,9 @@ struct Computed<'w> {
 }
 
 impl Computed<'_> {
-    fn blame(&self, subject: &Subject, (expected, found): (String, String), dispatches: u32) -> Blame {
+    fn blame(&self, text: &str, (expected, found): (String, String), dispatches: u32) -> Blame {
         Blame {
-            expression: expression(subject.text(), self.witness.span),
+            expression: expression(text, self.witness.span),
             span: self.witness.span,
             id: self.witness.id,
             rule: self.witness.rule,
@@ -85,40 +95,61 @@ impl Computed<'_> {
     }
 }
 
-/// The values of expressions that the SPIR-V relation computes, in its order, up to where it ends,
-/// and what it shows then.
-fn computed<'w>(given: &'w Given, module: &spirv::Module, threads: u32) -> (Vec<Computed<'w>>, Option<Observation>) {
-    let mut by_id: FxHashMap<u32, (&Witness, TypeId)> = FxHashMap::default();
-    for one in &given.module().witness {
-        if let Some(ty) = one.ty {
-            // Of expressions with one id, the innermost stands first and says most.
-            by_id.entry(one.id).or_insert((one, ty));
+/// The values of expressions that the SPIR-V relation computes of a module, in its order.
+struct Recorder<'w> {
+    module: &'w spirv::Module,
+    by_id: FxHashMap<u32, (&'w Witness, TypeId)>,
+    counts: FxHashMap<(u32, Span, TypeId), usize>,
+    executions: FxHashMap<(u32, u32), u32>,
+    computed: Vec<Computed<'w>>,
+}
+
+impl<'w> Recorder<'w> {
+    fn new(module: &'w spirv::Module, witnesses: &'w [Witness]) -> Recorder<'w> {
+        let mut by_id: FxHashMap<u32, (&Witness, TypeId)> = FxHashMap::default();
+        for one in witnesses {
+            if let Some(ty) = one.ty {
+                // Of expressions with one id, the innermost stands first and says most.
+                by_id.entry(one.id).or_insert((one, ty));
+            }
         }
+        Recorder { module, by_id, counts: FxHashMap::default(), executions: FxHashMap::default(), computed: Vec::new() }
     }
-    let mut counts: FxHashMap<(u32, Span, TypeId), usize> = FxHashMap::default();
-    let mut executions: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    let mut computed: Vec<Computed> = Vec::new();
-    let mut sink = |event: &Event<'_, '_>| {
+
+    /// Whether an event is of its module.
+    fn is_of(&self, event: &Event<'_, '_>) -> bool {
+        self.module.instructions().as_ptr_range().contains(&std::ptr::from_ref(event.instruction))
+    }
+
+    /// A step of a thread.
+    fn note(&mut self, event: &Event<'_, '_>, thread: u32) {
         let id = event.instruction.result;
-        let (Some(&(witness, ty)), Some(spirv::memory::Value::Scalars(scalars))) = (by_id.get(&id), event.value) else { return };
-        if computed.len() >= MAX_VALUES {
+        let (Some(&(witness, ty)), Some(spirv::memory::Value::Scalars(scalars))) = (self.by_id.get(&id), event.value) else { return };
+        if self.computed.len() >= MAX_VALUES {
             return;
         }
-        let thread = event.invocation.workgroup * threads + event.invocation.local;
-        let (count, execution) = (counts.entry((thread, witness.span, ty)).or_default(), executions.entry((thread, id)).or_default());
+        let count = self.counts.entry((thread, witness.span, ty)).or_default();
+        let execution = self.executions.entry((thread, id)).or_default();
         let (occurrence, executed) = (*count, *execution);
         *count += 1;
         *execution += 1;
         let bits = scalars.iter().map(|scalar| scalar.lane().bits).collect();
-        let instruction = instruction_text(module, event.instruction);
-        computed.push(Computed { witness, ty, thread, occurrence, executed, step: event.step, bits, instruction });
-    };
-    let ended = grid::run(module, &given.environment(FUEL.2), &Schedule::default(), &Relation::default(), &mut sink);
+        let instruction = instruction_text(self.module, event.instruction);
+        self.computed.push(Computed { witness, ty, thread, occurrence, executed, step: event.step, bits, instruction });
+    }
+}
+
+/// The values of a dispatch, up to where it ends, in an order of its threads, and what it shows
+/// then.
+fn computed<'w>(given: &'w Given, module: &'w spirv::Module, threads: u32, order: &Schedule) -> (Vec<Computed<'w>>, Option<Observation>) {
+    let mut recorder = Recorder::new(module, &given.module().witness);
+    let mut sink = |event: &Event<'_, '_>| recorder.note(event, event.invocation.workgroup * threads + event.invocation.local);
+    let ended = grid::run(module, &given.environment(FUEL.2), order, &Relation::default(), &mut sink);
     let shown = match ended {
         Ok(Outcome::Observed(shown)) => Some(shown),
         _ => None,
     };
-    (computed, shown)
+    (recorder.computed, shown)
 }
 
 /// The first expression that the SPIR-V relation gives another value than WSL's relation; none if
@@ -128,12 +159,47 @@ pub(super) fn in_semantics(subject: &Subject, given: &Given, options: &Options) 
     if words_hash(&witnessed.module().words) != words_hash(&given.module().words) {
         return None;
     }
-    let expected = expected(subject);
+    let expected = expected(subject.program(), &mut |on| subject.trace(on));
     let module = spirv::Module::load(&witnessed.module().words).ok()?;
+    let computed = computed(&witnessed, &module, subject.threads_per_group(), &Schedule::InOrder).0;
+    first_wrong(subject.program(), subject.text(), &expected, &computed)
+}
+
+/// The same of a draw: of a vertex, or else of a fragment.
+pub(super) fn in_draw(draw: &Draw, given: &draw::Given, options: &Options) -> Option<Blame> {
+    let witnessed = draw::given(draw, &Options { witness: true, ..*options }).ok()?;
+    let dispatch = witnessed.dispatch();
+    if dispatch.words_hash() != given.dispatch().words_hash() {
+        return None;
+    }
+    let settings = Settings { strategy: Strategy::Carry, fuel: FUEL.1, ways: 1, races: false, ..Settings::default() };
+    // It may end early; what was told before is right.
+    let expected = expected(draw.program, &mut |on| _ = draw.trace(&settings, on));
+    let [vertex, fragment] = [&dispatch.vertex, &dispatch.fragment].map(|stage| spirv::Module::load(&stage.words).ok());
+    let (vertex, fragment, first) = (vertex?, fragment?, draw.vertex_threads());
+    let [mut vertices, mut fragments] =
+        [(&vertex, 0), (&fragment, 1)].map(|(module, stage)| Recorder::new(module, &witnessed.modules[stage].witness));
+    let mut sink = |event: &Event<'_, '_>| {
+        let spirv::environment::InvocationId { workgroup, local } = event.invocation;
+        match vertices.is_of(event) {
+            true => vertices.note(event, workgroup),
+            false => fragments.note(event, first + 4 * workgroup + local),
+        }
+    };
+    let contents = dispatch.contents();
+    let lent = contents.lend(dispatch, Limits::of_fuel(FUEL.2));
+    let (rules, order) = (raster::Rules::default(), Schedule::InOrder);
+    spirv::draw::run_by(&vertex, &fragment, &lent, &Relation::default(), &rules, &order, &mut sink).ok()?;
+    let of = |computed: &[Computed]| first_wrong(draw.program, draw.text, &expected, computed);
+    of(&vertices.computed).or_else(|| of(&fragments.computed))
+}
+
+/// The first value that is not the one expected.
+fn first_wrong(program: &Program, text: &str, expected: &Values, computed: &[Computed]) -> Option<Blame> {
     let mut layouts = Layouts::default();
-    computed(&witnessed, &module, subject.threads_per_group()).0.iter().find_map(|c| {
+    computed.iter().find_map(|c| {
         let words = expected.get(&(c.thread, c.witness.span, c.ty))?.get(c.occurrence)?;
-        let leaves = result_leaves(subject.program(), &mut layouts, c.ty)?;
+        let leaves = result_leaves(program, &mut layouts, c.ty)?;
         let scalars = leaves.iter().map(|&(at, of)| match words.get(at) {
             Some(&Word::Bits(bits)) => Some((bits, of)),
             _ => None,
@@ -142,8 +208,26 @@ pub(super) fn in_semantics(subject: &Subject, given: &Given, options: &Options) 
         let differs = scalars.len() == c.bits.len()
             && scalars.iter().zip(&c.bits).any(|(&(bits, of), &found)| !is_allowed(&Possible::Values(vec![bits]), of, found));
         let found = c.bits.iter().zip(&scalars).map(|(&bits, &(_, of))| (bits, of));
-        differs.then(|| c.blame(subject, (value_text(scalars.iter().copied()), value_text(found)), 0))
+        differs.then(|| c.blame(text, (value_text(scalars.iter().copied()), value_text(found)), 0))
     })
+}
+
+/// The executions of instructions, by id and number, that give some thread another value in other
+/// orders of the threads.
+fn ordered(given: &Given, module: &spirv::Module, threads: u32, computed: &[Computed]) -> FxHashSet<(u32, u32)> {
+    let values = |computed: &[Computed]| -> FxHashMap<(u32, u32, u32), Vec<u32>> {
+        computed.iter().map(|c| ((c.thread, c.witness.id, c.executed), c.bits.clone())).collect()
+    };
+    let (in_order, mut ordered) = (values(computed), FxHashSet::default());
+    for seed in 0..OTHER_ORDERS {
+        let other = values(&self::computed(given, module, threads, &Schedule::Random { seed }).0);
+        let differ = |of: &FxHashMap<_, Vec<u32>>, than: &FxHashMap<_, Vec<u32>>, all: &mut FxHashSet<(u32, u32)>| {
+            all.extend(of.iter().filter(|(key, bits)| than.get(*key) != Some(*bits)).map(|(&(_, id, executed), _)| (id, executed)));
+        };
+        differ(&in_order, &other, &mut ordered);
+        differ(&other, &in_order, &mut ordered);
+    }
+    ordered
 }
 
 /// What runs compute dispatches: a device, or what a test has in its place.
@@ -158,13 +242,14 @@ pub(super) fn on_device(subject: &Subject, options: &Options, route: Route, run:
     let witnessed = subject.given(&Options { witness: true, ..*options });
     let given = witnessed.map_err(|verdict| unknown(verdict.why(), 0))?;
     let module = spirv::Module::load(&given.module().words).map_err(|e| unknown(e.to_string(), 0))?;
-    if module.instructions().iter().any(|i| is_atomic(i.op)) {
-        return Err(unknown("the order of its atomic accesses is the device's to choose".into(), 0));
-    }
-    let (computed, original) = computed(&given, &module, subject.threads_per_group());
+    let threads = subject.threads_per_group();
+    let (computed, original) = computed(&given, &module, threads, &Schedule::InOrder);
     let original = original.ok_or_else(|| unknown("the module does not end by the SPIR-V relation".into(), 0))?;
+    // The order of atomic accesses is the device's to choose.
+    let has_atomics = module.instructions().iter().any(|i| is_atomic(i.op));
+    let ordered = if has_atomics { ordered(&given, &module, threads, &computed) } else { FxHashSet::default() };
     // Of each execution of an instruction, the value of the thread that comes first.
-    let mut asked: FxHashSet<(u32, u32)> = FxHashSet::default();
+    let mut asked = ordered.clone();
     let mut questions: Vec<&Computed> = computed.iter().filter(|c| asked.insert((c.witness.id, c.executed))).collect();
     if questions.len() > MAX_DISPATCHES as usize {
         questions.retain(|c| c.executed < FEW);
@@ -178,11 +263,17 @@ pub(super) fn on_device(subject: &Subject, options: &Options, route: Route, run:
             dispatches += 1;
             let probe = Ask { subject, given: &given, module: &module, original: &original, question, column };
             if let Some(wrong) = probe.ask(route, run).map_err(|why| unknown(why, dispatches))? {
-                return Ok(question.blame(subject, wrong, dispatches));
+                return Ok(question.blame(subject.text(), wrong, dispatches));
             }
         }
     }
-    Err(Unblamed::Vanishes { dispatches })
+    match ordered.is_empty() {
+        true => Err(Unblamed::Vanishes { dispatches }),
+        false => {
+            let why = "what is left depends on the order of its atomic accesses, which is the device's to choose";
+            Err(unknown(why.into(), dispatches))
+        }
+    }
 }
 
 /// One value that a device is asked for.
@@ -226,7 +317,7 @@ impl Ask<'_> {
         // Of each instruction of the original, the probe adds at most its own dozen.
         let limits = Limits::of_fuel(16 * FUEL.2);
         let target = environment::Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits };
-        let ran = grid::run(&adapted, &target, &Schedule::default(), &Relation::default(), &mut ());
+        let ran = grid::run(&adapted, &target, &Schedule::InOrder, &Relation::default(), &mut ());
         let Outcome::Observed(observation) = ran.map_err(|e| e.to_string())? else {
             return Err("the adapted module does not end by the interpreter".into());
         };
@@ -264,11 +355,10 @@ impl Ask<'_> {
 /// that a rule makes for them stand for the target. What they become is no value of the target and
 /// left out, but that the operator's of `++e` and `e1 += e2` is theirs. What becomes one of its own
 /// parts (`||`, `?:`) has no value by itself.
-fn expected(subject: &Subject) -> Values {
-    let (program, mut kept) = (subject.program(), 0);
-    let targets = targets(program);
+fn expected(program: &Program, trace: &mut dyn FnMut(&mut dyn FnMut(&Thread, &Step))) -> Values {
+    let (targets, mut kept) = (targets(program), 0);
     let mut values: Values = FxHashMap::default();
-    subject.trace(&mut |thread, step| {
+    trace(&mut |thread, step| {
         let (Some((e, value)), true) = (&step.value, kept < MAX_VALUES) else { return };
         let of = match targets.get(e) {
             None => *e,
@@ -364,7 +454,7 @@ mod tests {
                     let (verdict, _, Some(given)) = subject.judged(&options, Asks::Open) else { return };
                     if verdict == Verdict::Agree {
                         agreed += 1;
-                        compared += expected(&subject).len();
+                        compared += expected(subject.program(), &mut |on| subject.trace(on)).len();
                         let blame = in_semantics(&subject, &given, &options);
                         assert!(
                             blame.is_none(),
@@ -377,6 +467,62 @@ mod tests {
             }
         }
         assert!(agreed >= 60 && compared >= 1000, "{agreed} programs agree, with {compared} expressions");
+    }
+
+    /// Likewise in draws, of which vertices and fragments are compared.
+    #[test]
+    fn nothing_is_blamed_where_the_engines_agree_on_draws() {
+        let options = Options::default();
+        let mut agreed = 0;
+        for (programs, seeds) in [(Programs::Draws, 0..16), (Programs::ShortStages, 0..24)] {
+            for seed in seeds {
+                let _ = subjects(programs, seed, &mut |_, text, case| {
+                    let Ok(Case::Drawn(draw)) = case else { return };
+                    let (verdict, _, Some(given)) = draw::judged(draw, &options, Asks::Open) else { return };
+                    if verdict == Verdict::Agree {
+                        agreed += 1;
+                        let blame = in_draw(draw, &given, &options);
+                        assert!(
+                            blame.is_none(),
+                            "{} {seed}: {}\n{text}",
+                            programs.name(),
+                            blame.map(|b| b.to_string()).unwrap_or_default()
+                        );
+                    }
+                });
+            }
+        }
+        assert!(agreed >= 30, "{agreed} draws agree");
+    }
+
+    /// A planted mistake in an operation is blamed on an expression that its rule made, in a vertex
+    /// or in a fragment.
+    #[test]
+    fn a_planted_mistake_in_a_draw_is_blamed_on_an_expression_of_its_rule() {
+        let names = ["+ of floats subtracts", "* of floats adds"];
+        for bug in BUGS.iter().filter(|bug| names.contains(&bug.name)) {
+            let options = Options { planted: Some(bug), ..Options::default() };
+            let (mut found, mut by_rule, mut of_vertices) = (0, 0, 0);
+            for seed in 0..100 {
+                let _ = subjects(Programs::Draws, seed, &mut |_, text, case| {
+                    let Ok(Case::Drawn(draw)) = case else { return };
+                    let (Verdict::Disagree(difference), ..) = draw::judged(draw, &options, Asks::Open) else { return };
+                    if difference.between.1 == Engine::SpirvMachine && difference.what.contains("the source allows") {
+                        found += 1;
+                        if let Some(blame) = difference.blame {
+                            assert!(text.contains(blame.expression.split_whitespace().next().unwrap_or("")), "{blame}");
+                            by_rule += u32::from(blame.rule == bug.rule);
+                            of_vertices += u32::from((blame.span.start as usize) < text.find("fragment ").unwrap_or(0));
+                        }
+                    }
+                });
+                if found >= 12 {
+                    break;
+                }
+            }
+            assert!(found >= 3 && by_rule * 10 >= found * 7, "{}: {by_rule} of {found} are blamed on {}", bug.name, bug.rule);
+            assert!(0 < of_vertices && of_vertices < found, "{}: {of_vertices} of {found} in vertices", bug.name);
+        }
     }
 
     /// A planted mistake in an operation is blamed on an expression that its rule made.
@@ -446,6 +592,37 @@ mod tests {
         }
         let Err(Unblamed::Vanishes { dispatches }) = blamed(None) else { panic!("a device that is right is blamed") };
         assert!(dispatches > 10, "{dispatches}");
+    }
+
+    /// A device is searched where there are atomic accesses too, but not for what they read.
+    #[test]
+    fn what_no_order_of_atomic_accesses_changes_is_searched_on_devices() {
+        let text = "[numthreads(4, 1, 1)]
+            compute void main(device float[] b : register(u0), device atomic_uint[] n : register(u1), uint3 id : SV_DispatchThreadID) {
+                uint old;
+                InterlockedAdd(&n[0], 1u, &old);
+                float x = b[id.x];
+                float y = x + x;
+                b[id.x] = y * float(old - old + 1u);
+                b[id.x + 4u] = float(old) - 0.5;
+            }";
+        let program = validate(text).program.expect("valid");
+        let entry = &program.entry_points[0];
+        let mut resources = Resource::of(&program, entry).expect("resources");
+        for (resource, words) in resources.iter_mut().zip([vec![0x3f80_0000; 8], vec![0]]) {
+            let Held::Buffer(buffer) = &mut resource.held else { panic!("a buffer") };
+            buffer.words = words;
+        }
+        let dispatch = Dispatch { program: &program, text, entry, groups: [1; 3], resources };
+        let (subject, options) = (Subject::Dispatch(&dispatch), Options::default());
+        let blamed = |planted: Planted| {
+            on_device(&subject, &options, Route::Passthrough, &mut |dispatch: ComputeDispatch| simulated(&dispatch, Some(planted)))
+        };
+        let blame = blamed(|op, _, lanes| flipped(op == Op::Add, lanes)).expect("a culprit");
+        assert_eq!((blame.expression.as_str(), blame.instruction.as_str()), ("x + x", "OpFAdd"), "{blame}");
+        // What is wrong depends on the number that a thread draws.
+        let Err(Unblamed::Unknown { why, .. }) = blamed(|op, _, lanes| flipped(op == Op::Sub, lanes)) else { panic!("it is blamed") };
+        assert!(why.contains("depends on the order"), "{why}");
     }
 
     fn flipped(hit: bool, mut lanes: Lanes) -> Lanes {

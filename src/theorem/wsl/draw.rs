@@ -8,6 +8,7 @@
 //! passes near a pixel's centre, or a depth test may end otherwise.
 
 use super::beside::draw_differs;
+use super::blame;
 use super::bound::{Bound, formats};
 use super::compare::{Compared, Wrong, compare, is_allowed};
 use super::source::{Asks, FUEL, MUCH, WAYS, asked, shows_nothing};
@@ -48,6 +49,11 @@ pub(super) struct Given {
 }
 
 impl Given {
+    /// The draw for an interpreter.
+    pub(super) fn dispatch(&self) -> &DrawDispatch {
+        &self.dispatch
+    }
+
     /// The draw as a device takes it, and where its bindings are there.
     ///
     /// # Errors
@@ -87,7 +93,10 @@ struct Judge<'j> {
 pub(super) fn judged(draw: &Draw, options: &Options, relation: Asks) -> (Verdict, Compared, Option<Given>) {
     match given(draw, options) {
         Ok(given) => {
-            let (verdict, compared) = judged_of(draw, &given, options, relation);
+            let (mut verdict, compared) = judged_of(draw, &given, options, relation);
+            if let Verdict::Disagree(difference) = &mut verdict {
+                difference.blame = blame::in_draw(draw, &given, options);
+            }
             (verdict, compared, Some(given))
         }
         Err(verdict) => (verdict, Compared::default(), None),
@@ -138,7 +147,7 @@ pub(super) fn translated(draw: &Draw, options: &Options) -> Result<DrawDispatch,
 }
 
 /// The translation and what it is given, unless that is refused or cannot be.
-fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
+pub(super) fn given(draw: &Draw, options: &Options) -> Result<Given, Verdict> {
     let formats = formats(&draw.resources);
     let options = Options { formats: &formats, ..*options };
     let modules = translate_draw(draw.program, draw.vertex(), draw.fragment, &options).map_err(refused)?;

@@ -39,7 +39,7 @@ use super::entry::{EntryPoint, Item};
 use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::{Planted, Shared, Thread};
-use super::group::{Resource, Schedule, Wrong, push};
+use super::group::{OnStep, Resource, Schedule, Wrong, push};
 use super::memory::{Memory, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
 use super::race::{self, Race};
@@ -58,7 +58,7 @@ use fragment::Fragments;
 use interface::Interface;
 use rustc_hash::FxHashSet;
 use target::{Attachments, Presence, Texels};
-use threads::{Common, Group, World, limit};
+use threads::{Common, Group, Listener, World, limit};
 
 /// The most vertices of a draw, and the most fragments' threads that run side by side.
 pub const MAX_THREADS: u64 = 1 << 16;
@@ -363,6 +363,26 @@ impl<'p> Draw<'p> {
         self.try_run(settings).unwrap_or_else(|ending| ending)
     }
 
+    /// Runs the first way, in the order of the schedule. `on` is told of each step: vertices come
+    /// first, then the threads of quads, four with following numbers each. Loads see the last
+    /// store: a race is noted once it has happened.
+    ///
+    /// # Errors
+    /// How the draw ends where it does not end as it should; `on` was told of the steps before.
+    pub fn trace(&self, settings: &Settings, on: OnStep) -> Result<(), Ending> {
+        let Stages { vertex, fragment, interface } = self.stages(settings, Shared::new)?;
+        let (mut fuel, known) = (settings.fuel, Known::default());
+        self.pass((vertex.as_ref(), &fragment), &interface, settings, (Ways::default(), &mut fuel), (&known, Some(on))).map(|_| ())
+    }
+
+    /// How many threads shade vertices: the first fragment's thread has this number.
+    pub fn vertex_threads(&self) -> u32 {
+        match &self.vertices {
+            Vertices::Shaded { count, instances, .. } => count.saturating_mul(*instances),
+            Vertices::Screen(_) => fragment::over_screen().len() as u32,
+        }
+    }
+
     /// Both stages, if they fit together, with what their threads share.
     fn stages(&self, settings: &Settings, lay_out: LayOut<'p>) -> Result<Stages<'p>, Ending> {
         let shared = |entry: &EntryPoint| {
@@ -425,7 +445,7 @@ impl<'p> Draw<'p> {
     ) -> Result<Way<'a>, Ending> {
         let mut known = Known::default();
         for _ in 0..MAX_PASSES {
-            let (way, found) = self.pass(shared, interface, settings, (ways.again(), fuel), &known)?;
+            let (way, found) = self.pass(shared, interface, settings, (ways.again(), fuel), (&known, None))?;
             let more = known.iter_mut().zip(&found).fold(false, |more, (known, found)| known.merge(found) || more);
             if !more {
                 return Ok(way);
@@ -440,13 +460,14 @@ impl<'p> Draw<'p> {
         interface: &Interface<'p>,
         settings: &'a Settings,
         (ways, fuel): (Ways, &mut u64),
-        known: &Known,
+        (known, on): (&Known, Option<OnStep<'a>>),
     ) -> Result<(Way<'a>, Known), Ending> {
         let mut memory = Memory::default();
         let mut opens = Opens::new(settings.strategy, ways);
         opens.precision = settings.precision;
         push(&self.resources, &mut memory, &mut opens);
         let mut world = World::new(Common::new(self.text, settings, opens, *fuel), memory);
+        world.on = Listener(on);
         let (mut races, mut found) = (Vec::new(), Known::default());
         // No two threads of a draw are ordered: each is a group of its own.
         let apart = Topology::new(u32::MAX - 1, 1, 1).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;

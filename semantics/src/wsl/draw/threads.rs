@@ -11,6 +11,7 @@ use crate::text::{Span, line_column};
 use crate::wsl::entry::EntryPoint;
 use crate::wsl::execution::term::Value;
 use crate::wsl::execution::{InDraw, Instance, Shared, Stop, Thread, call_of, step};
+use crate::wsl::group::OnStep;
 use crate::wsl::memory::{Memory, Object, ObjectId, Words};
 use crate::wsl::open::Opens;
 use crate::wsl::syntax::AddressSpace;
@@ -137,6 +138,16 @@ pub(super) trait Engine<'a> {
     fn run(&mut self, shared: &Shared, entry: &EntryPoint, groups: Vec<Starts>) -> Result<Left, Ending>;
 }
 
+/// Who is told of steps, if anyone.
+#[derive(Default)]
+pub(super) struct Listener<'a>(pub(super) Option<OnStep<'a>>);
+
+impl std::fmt::Debug for Listener<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Listener").field(&self.0.is_some()).finish()
+    }
+}
+
 /// The threads of a draw by the relation.
 #[derive(Debug)]
 pub struct World<'a> {
@@ -145,6 +156,7 @@ pub struct World<'a> {
     /// Memory.
     pub memory: Memory,
     pub(super) steps: u64,
+    pub(super) on: Listener<'a>,
     /// The group that threads are in: without variables, for the threads of a
     /// draw have none together.
     group: ObjectId,
@@ -188,7 +200,7 @@ impl<'a> World<'a> {
     pub(super) fn new(common: Common<'a>, mut memory: Memory) -> World<'a> {
         let name = "no threadgroup variables".into();
         let group = memory.push(Object { space: AddressSpace::Threadgroup, name, words: Vec::new() });
-        World { common, memory, steps: 0, group }
+        World { common, memory, steps: 0, on: Listener::default(), group }
     }
 
     /// A step of a thread that runs.
@@ -213,10 +225,16 @@ impl<'a> World<'a> {
                 if let Some(watch) = self.common.settings.watch {
                     watch(shared, &self.memory, thread);
                 }
+                if let Some(on) = &mut self.on.0 {
+                    on(thread, &step);
+                }
             }
             Err((Stop::Quad(operand), instance)) => *state = State::AtQuad(instance, operand),
             Err((Stop::Discarded(step), _)) => {
                 self.common.fired.insert(step.rule);
+                if let Some(on) = &mut self.on.0 {
+                    on(thread, &step);
+                }
                 *state = State::Discarded;
             }
             Err((Stop::Stuck(why, span), _)) => return other(Outcome::Stuck(Stuck { why, at: self.common.place(span) })),
