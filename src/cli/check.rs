@@ -11,6 +11,7 @@ use serde_json::json;
 use smallstep::compile::lambda_v::Constants;
 use smallstep::gpu::{self, Route};
 use smallstep::program::{Language, Program};
+use smallstep::theorem;
 use smallstep::theorem::case::Settings;
 use smallstep::theorem::check::{Checked, Checker, Devices, Leg, Options, collect};
 use smallstep::theorem::compilers::{self, Compiler};
@@ -23,7 +24,7 @@ use smallstep_semantics::lambda_v::parse::CODES;
 use smallstep_semantics::lambda_v::step::Theorem;
 use smallstep_semantics::rule::Rule;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -71,11 +72,12 @@ pub(crate) struct Check {
     /// failed, of scripts also undefined and unsupported, or an error's code as 'invalid[lv/t-if]'.
     #[arg(long, value_parser = expected)]
     expect: Option<String>,
-    /// A folder of known disagreements with devices (spec-tests/quirks). A disagreement is known
-    /// if, made minimal, it is one of them that the device still shows; then it does not make the
+    /// A folder of known disagreements with devices: of λV programs (spec-tests/quirks) or of WSL
+    /// programs (spec-tests/quirks-wsl). May be given several times. A disagreement is known if,
+    /// made minimal, it is one of them that the device still shows; then it does not make the
     /// exit code 1. See `smallstep fuzz --help`.
     #[arg(long, value_name = "DIR")]
-    known: Option<PathBuf>,
+    known: Vec<PathBuf>,
     /// One JSON object a line on standard output.
     #[arg(long)]
     pub(crate) json: bool,
@@ -226,10 +228,20 @@ impl Check {
             fuel: self.fuel.unwrap_or(200_000),
             ..Settings::default()
         };
-        let known = match self.known.as_deref().map(Quirk::read_folder).transpose() {
-            Ok(known) => known.unwrap_or_default(),
-            Err(e) => return input::fail(exit::INVALID, &e),
-        };
+        let (mut known, mut of_wsl) = (Vec::new(), Vec::new());
+        for folder in &self.known {
+            // A folder holds quirks of one language, or of both.
+            let has_wsl = holds(folder, "wsl");
+            let read = if has_wsl { theorem::wsl::Quirk::read_folder(folder).map(|quirks| of_wsl.extend(quirks)) } else { Ok(()) };
+            let read = match read {
+                Ok(()) if !has_wsl || holds(folder, "lv") => Quirk::read_folder(folder).map(|quirks| known.extend(quirks)),
+                other => other,
+            };
+            if let Err(e) = read {
+                return input::fail(exit::INVALID, &e);
+            }
+        }
+        let mut of_wsl = wsl::Quirks::new(of_wsl);
         let devices = devices(&self.device);
         let asked_for = devices.asked_for();
         let options = Options {
@@ -297,20 +309,23 @@ impl Check {
                     continue;
                 }
                 if let Some(text) = written_in(Language::Wsl) {
-                    let checked = wsl::check(&name, text, &self.uniformity, &compilers, checker.devices_by_profile());
-                    for (device, counts) in checked.by_device() {
+                    let checked = wsl::check(&name, text, &self.uniformity, &compilers, (checker.devices_by_profile(), &mut of_wsl));
+                    for (device, counts, known) in checked.by_device() {
                         if let Some((_, all)) = legs.iter_mut().find(|(name, _)| *name == device) {
                             let worst =
                                 ["disagree", "failed", "undecided", "unchecked", "agree"].into_iter().find(|word| counts.of(word) > 0);
-                            all.count(worst.unwrap_or("vacuous"), counts.lanes, None);
+                            all.count(worst.unwrap_or("vacuous"), counts.lanes, known);
                         }
                     }
                     for (counts, more) in by_compiler.iter_mut().zip(checked.by_compiler()) {
                         more.into_iter().for_each(|(verdict, n)| *counts.entry(verdict).or_default() += n);
                     }
-                    all.count(checked.word(), Lanes::default(), None);
-                    validation.count(checked.word(), Lanes::default(), None);
-                    let matches = |e: &String| *e == checked.word() || checked.codes().any(|code| *e == format!("invalid[{code}]"));
+                    let known = checked.known();
+                    all.count(checked.word(), Lanes::default(), known.clone());
+                    validation.count(checked.word(), Lanes::default(), known);
+                    let found = checked.found();
+                    let matches =
+                        |e: &String| *e == checked.word() || *e == found || checked.codes().any(|code| *e == format!("invalid[{code}]"));
                     unexpected += u64::from(self.expect.as_ref().is_some_and(|e| !matches(e)));
                     code = exit::worse(code, checked.code(asked_for));
                     if self.json {
@@ -401,6 +416,12 @@ impl Check {
         }
         Ok(code)
     }
+}
+
+/// Whether a folder holds a file with that ending.
+fn holds(folder: &Path, ending: &str) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|e| e == ending))
 }
 
 /// Where what a script came to goes, until some thread has taken it, and where it is taken from.

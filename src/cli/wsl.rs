@@ -9,7 +9,7 @@ use smallstep::generate::wsl::beside::{self, Bounds, Fuel, Ran};
 use smallstep::gpu::Device;
 use smallstep::theorem::campaign::Counts;
 use smallstep::theorem::compilers::{self, Compiler, Verdict};
-use smallstep::theorem::wsl::{self as theorem, Tally, Target};
+use smallstep::theorem::wsl::{self as theorem, Known, Minimal, Quirk, Tally, Target};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::error::Error;
@@ -17,7 +17,59 @@ use smallstep_semantics::wsl::recheck::recheck;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::typing::show::{Node, Show};
 use smallstep_semantics::wsl::validate::validate;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What became of a valid program on a device.
+pub(super) struct OnDevice {
+    name: String,
+    tally: Box<Tally>,
+    /// If disagreements may be known: the ways in which the device is wrong, each by a minimal
+    /// program and the quirk that it is.
+    faults: Vec<(Minimal, Option<String>)>,
+}
+
+impl OnDevice {
+    /// The quirks that its disagreements come from, if it has any and they are all known.
+    fn known(&self) -> Option<String> {
+        let names = self.faults.iter().map(|(_, name)| name.as_deref()).collect::<Option<BTreeSet<&str>>>()?;
+        let all = self.tally.all_device();
+        let is_known = all.of("disagree") > 0 && all.of("failed") == 0 && !names.is_empty();
+        is_known.then(|| names.into_iter().collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Known disagreements of devices, looked at where a device disagrees.
+pub(super) struct Quirks {
+    recorded: Vec<Quirk>,
+    /// By device, once it was asked.
+    shown: BTreeMap<String, Known>,
+}
+
+impl Quirks {
+    pub(super) fn new(recorded: Vec<Quirk>) -> Quirks {
+        Quirks { recorded, shown: BTreeMap::new() }
+    }
+
+    /// The ways in which a device is wrong about a program; none where nothing is to be known.
+    fn explain(&mut self, text: &str, profile: Profile, device: &mut Device) -> Vec<(Minimal, Option<String>)> {
+        if self.recorded.is_empty() {
+            return Vec::new();
+        }
+        let name = name_of(device);
+        if !self.shown.contains_key(&name) {
+            let known = Known::on(device, &self.recorded);
+            for (quirk, why) in &known.gone {
+                tell!("{quirk} explains nothing: {why}");
+            }
+            self.shown.insert(name.clone(), known);
+        }
+        self.shown.get(&name).map_or_else(Vec::new, |known| known.explain(text, 0, profile, device))
+    }
+}
+
+fn name_of(device: &Device) -> String {
+    format!("{} ({})", device.adapter().name, device.route())
+}
 
 /// What became of a program.
 pub(super) enum Checked {
@@ -29,7 +81,7 @@ pub(super) enum Checked {
         ran: Box<Ran>,
         translated: Box<Tally>,
         via: Vec<(String, Box<Tally>)>,
-        devices: Vec<(String, Box<Tally>)>,
+        devices: Vec<OnDevice>,
     },
     /// It is not, or it could not be read.
     Invalid { errors: Vec<Error>, text: String },
@@ -73,7 +125,7 @@ pub(super) fn check<'d>(
     text: &str,
     judged: &Strictness,
     compilers: &[Compiler],
-    devices: impl Iterator<Item = (&'d mut Device, Profile)>,
+    (devices, quirks): (impl Iterator<Item = (&'d mut Device, Profile)>, &mut Quirks),
 ) -> Checked {
     match read(name, text, Some(judged)) {
         Err(invalid) => invalid,
@@ -101,8 +153,10 @@ pub(super) fn check<'d>(
                             .collect(),
                         devices: devices
                             .map(|(device, profile)| {
-                                let name = format!("{} ({})", device.adapter().name, device.route());
-                                (name, Box::new(through_spirv(&program, text, profile, Some(Target::Device(device)))))
+                                let tally = Box::new(through_spirv(&program, text, profile, Some(Target::Device(device))));
+                                let is_wrong = tally.all_device().of("disagree") > 0;
+                                let faults = if is_wrong { quirks.explain(text, profile, device) } else { Vec::new() };
+                                OnDevice { name: name_of(device), tally, faults }
                             })
                             .collect(),
                     }
@@ -139,7 +193,7 @@ impl Checked {
     pub(super) fn word(&self) -> &'static str {
         match self {
             Checked::Valid { .. } if self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong())) => "disagree",
-            Checked::Valid { .. } if self.by_device().any(|(_, counts)| counts.of("disagree") > 0) => "disagree",
+            Checked::Valid { .. } if self.by_device().any(|(_, counts, _)| counts.of("disagree") > 0) => "disagree",
             Checked::Valid { .. } => "valid",
             Checked::Invalid { .. } => "invalid",
             Checked::Refuted(_) => "disagree",
@@ -155,13 +209,32 @@ impl Checked {
         via.iter().map(|(_, tally)| compilers::of_tally(tally))
     }
 
-    /// What became of it on each device, by the device's name.
-    pub(super) fn by_device(&self) -> impl Iterator<Item = (&str, Counts)> {
-        let devices: &[(String, Box<Tally>)] = match self {
+    fn devices(&self) -> &[OnDevice] {
+        match self {
             Checked::Valid { devices, .. } => devices,
             Checked::Invalid { .. } | Checked::Refuted(_) => &[],
-        };
-        devices.iter().map(|(name, tally)| (name.as_str(), tally.all_device()))
+        }
+    }
+
+    /// What became of it on each device, by the device's name, with the quirks that its
+    /// disagreements come from if they are all known.
+    pub(super) fn by_device(&self) -> impl Iterator<Item = (&str, Counts, Option<String>)> {
+        self.devices().iter().map(|on| (on.name.as_str(), on.tally.all_device(), on.known()))
+    }
+
+    /// The quirks that its disagreements come from, if it has any and they are all known.
+    pub(super) fn known(&self) -> Option<String> {
+        let wrong = self.by_compiler().any(|counts| counts.keys().any(|verdict| verdict.is_wrong()));
+        let disagreeing = self.by_device().filter(|(_, counts, _)| counts.of("disagree") > 0);
+        let names = disagreeing.map(|(.., known)| known).collect::<Option<Vec<String>>>()?;
+        let is_known = !wrong && !names.is_empty();
+        let names: BTreeSet<&str> = names.iter().flat_map(|names| names.split(", ")).collect();
+        is_known.then(|| names.into_iter().collect::<Vec<_>>().join(", "))
+    }
+
+    /// What it came to, with what is known of it.
+    pub(super) fn found(&self) -> String {
+        self.known().map_or_else(|| self.word().to_string(), |names| format!("disagree (known: {names})"))
     }
 
     /// The rules that are broken.
@@ -179,8 +252,8 @@ impl Checked {
             Checked::Valid { .. } => {
                 let verdicts = self.by_compiler().flat_map(BTreeMap::into_keys).filter(|verdict| *verdict != Verdict::Vacuous);
                 let by_compiler = verdicts.map(super::compilers::code).fold(exit::DONE, exit::worse);
-                let on_devices = self.by_device().map(|(_, counts)| match () {
-                    () if counts.of("disagree") > 0 => exit::DISAGREE,
+                let on_devices = self.by_device().map(|(_, counts, known)| match () {
+                    () if counts.of("disagree") > 0 && known.is_none() => exit::DISAGREE,
                     () if counts.of("failed") > 0 => exit::FAILED,
                     () if asked_for && counts.of("undecided") + counts.of("unchecked") > 0 => exit::UNCHECKED,
                     () => exit::DONE,
@@ -205,7 +278,7 @@ impl Checked {
                 let through = in_words(&translated.all());
                 say!(
                     "{:<10} {name}: {functions} functions ({entries}), derivations of {nodes} nodes re-checked; {executed}; through SPIR-V: {through}",
-                    self.word()
+                    self.found()
                 );
                 for (why, n) in &translated.refused {
                     say!("  refused: {n} for {why}, which is not translated to SPIR-V yet");
@@ -213,9 +286,13 @@ impl Checked {
                 for (why, n) in &translated.unchecked {
                     say!("  unchecked through SPIR-V: {n}, {why}");
                 }
-                for (device, tally) in devices {
+                for OnDevice { name: device, tally, faults } in devices {
                     say!("  {device}: {}", in_words(&tally.all_device()));
                     tally.findings.iter().filter(|finding| finding.device).for_each(|finding| say!("    {}", finding.what));
+                    for (minimal, name) in faults {
+                        let known = name.as_ref().map_or_else(|| "not known".into(), |name| format!("known: {name}"));
+                        say!("    {known}, minimal: {}", minimal.text.trim_end());
+                    }
                     tally
                         .unchecked
                         .iter()
@@ -238,13 +315,15 @@ impl Checked {
     }
 
     pub(super) fn json(&self, name: &str) -> serde_json::Value {
-        let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word()});
+        let mut object = json!({"schema": 1, "kind": "program", "file": name, "verdict": self.word(), "known": self.known()});
         match self {
             Checked::Valid { functions, entry_points, nodes, ran, translated, via, devices } => {
-                let of_device = |(device, tally): &(String, Box<Tally>)| {
+                let of_device = |on: &OnDevice| {
+                    let (device, tally) = (&on.name, &on.tally);
+                    let faults: Vec<_> = on.faults.iter().map(|(minimal, name)| json!({"known": name, "minimal": minimal.text})).collect();
                     let findings: Vec<&String> = tally.findings.iter().filter(|f| f.device).map(|finding| &finding.what).collect();
                     let all = tally.all_device();
-                    json!({"device": device, "verdicts": named(&all).collect::<BTreeMap<_, _>>(), "lanes": all.to_json()["lanes"], "findings": findings})
+                    json!({"device": device, "verdicts": named(&all).collect::<BTreeMap<_, _>>(), "lanes": all.to_json()["lanes"], "findings": findings, "known": on.known(), "faults": faults})
                 };
                 object["devices"] = devices.iter().map(of_device).collect();
                 let counts = self.by_compiler().map(|counts| counts.into_iter().map(|(v, n)| (v.name(), n)).collect::<BTreeMap<_, _>>());

@@ -10,12 +10,13 @@
 
 use super::campaign::Plan;
 use super::programs::{Programs, generated};
-use super::reduce::{Minimal, fault};
+use super::reduce::{Minimal, fault, faults_of};
 use crate::gpu::Device;
 use crate::theorem::Verdict;
 use crate::theorem::campaign::Extent;
 use crate::theorem::device::profile_of;
 use crate::theorem::quirk::{Keys, Seen, files_of, stem, text_of};
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::wsl::lex::lex;
 use std::path::{Path, PathBuf};
 
@@ -75,9 +76,7 @@ impl Quirk {
 
     /// The verdict on its program now, on a device or between the interpreters.
     pub fn judged(&self, device: Option<&mut Device>) -> Verdict {
-        let profile = profile_of(self.seen.route);
-        let extent = Extent { seed: 0, count: None, time: None, shard: (0, 1), threads: 1 };
-        let plan = Plan { extent, mix: &[], references: 1, profile, planted: None, via: None };
+        let plan = alone(profile_of(self.seen.route));
         let (programs, seed) = self.from;
         let made = generated(programs, seed).made;
         plan.verdict(programs, seed, &self.text, made.as_ref(), device)
@@ -93,6 +92,12 @@ impl Quirk {
             other => Err(format!("\"{}\" is recorded, and the verdict is {}: {}", self.seen.says, other.name(), other.why())),
         }
     }
+}
+
+/// By what a program is judged alone.
+fn alone(profile: Profile) -> Plan<'static> {
+    let extent = Extent { seed: 0, count: None, time: None, shard: (0, 1), threads: 1 };
+    Plan { extent, mix: &[], references: 1, profile, planted: None, via: None }
 }
 
 /// The quirks that a device shows.
@@ -117,6 +122,20 @@ impl Known {
             }
         }
         known
+    }
+
+    /// In how many ways a device is wrong about a program, as
+    /// [`check_program`](super::check_program) runs one of that number: for each a minimal program,
+    /// and the quirk that it is, if it is one. Modules declare the float controls of the profile.
+    pub fn explain(&self, text: &str, seed: u64, profile: Profile, device: &mut Device) -> Vec<(Minimal, Option<String>)> {
+        let plan = alone(profile);
+        let kinds = [Programs::EntryPoints, Programs::Stages, Programs::Functions];
+        let faults: Vec<Minimal> = kinds.into_iter().flat_map(|programs| faults_of(&plan, (programs, seed), text, device)).collect();
+        let named = |minimal: Minimal| {
+            let name = self.name_of(&minimal).filter(|_| matches!(minimal.verdict, Verdict::Disagree(_))).map(String::from);
+            (minimal, name)
+        };
+        faults.into_iter().map(named).collect()
     }
 
     /// The quirk that a minimal program is, if it is one.

@@ -35,17 +35,35 @@ pub fn minimal(plan: &Plan, (programs, seed): (Programs, u64), mut device: Optio
     let mut judged = |text: &str| plan.verdict(programs, seed, text, made.as_ref(), device.as_deref_mut());
     let first = judged(&text);
     let wanted = fault(&first)?;
-    let mut best = Minimal { text: text.clone(), verdict: first };
+    let shows = |verdict: &Verdict| fault(verdict).as_deref() == Some(&wanted);
+    Some(smaller(Minimal { text, verdict: first }, &mut |text| Some(judged(text)).filter(shows)))
+}
+
+/// A program made smaller while a verdict says that it shows the same.
+fn smaller(first: Minimal, shows: &mut dyn FnMut(&str) -> Option<Verdict>) -> Minimal {
+    let (text, mut best) = (first.text.clone(), first);
     let mut fails = |text: &str| {
-        let verdict = judged(text);
-        let shows = fault(&verdict).as_deref() == Some(&wanted);
-        if shows {
-            best = Minimal { text: text.into(), verdict };
-        }
-        shows
+        let verdict = shows(text);
+        let fails = verdict.is_some();
+        best = verdict.map_or_else(|| best.clone(), |verdict| Minimal { text: text.into(), verdict });
+        fails
     };
     shrink::minimal(&text, &mut fails, QUESTIONS);
-    Some(best)
+    best
+}
+
+/// In how many ways a device is wrong about what is run of a text, as programs of a kind and seed
+/// are run: for each a minimal program.
+pub(super) fn faults_of(plan: &Plan, (programs, seed): (Programs, u64), text: &str, device: &mut Device) -> Vec<Minimal> {
+    let mut found: Vec<(String, Minimal)> = Vec::new();
+    for verdict in plan.wrong(programs, seed, text, device) {
+        let Some(wanted) = fault(&verdict).filter(|wanted| found.iter().all(|(known, _)| known != wanted)) else { continue };
+        let shows = |verdict: &Verdict| fault(verdict).as_deref() == Some(&wanted);
+        let first = Minimal { text: text.into(), verdict };
+        let minimal = smaller(first, &mut |text| plan.wrong(programs, seed, text, device).into_iter().find(shows));
+        found.push((wanted, minimal));
+    }
+    found.into_iter().map(|(_, minimal)| minimal).collect()
 }
 
 /// Searches a device for the first expression that it computes differently, if that is what the
