@@ -131,6 +131,21 @@ fn a_layout_that_uniform_buffers_lack_is_words() {
     assert!(wgsl.contains("var<uniform> u: array<vec4<u32>, "), "{wgsl}");
 }
 
+/// WGSL has no structure without members, so it is left out of buffers, and a buffer with nothing
+/// else is no variable; a runtime array of them keeps its length as words.
+#[test]
+fn structures_without_members_take_no_bytes() {
+    let words = assembled(include_str!("modules/nothing.spvasm"));
+    let (wgsl, back) = there_and_back(&words, &Options::default());
+    let summary = compared(&words, &back, 24);
+    assert!(summary.verdict().name() == "agree" && summary.agree == 24, "{summary:?}\n{wgsl}");
+    assert!(wgsl.contains("@size(16) field2: S") && wgsl.contains("array<u32>;") && !wgsl.contains("@binding(3)"), "{wgsl}");
+    let planted = there_and_back(&words, &Options { planted: Some(Change::Nothing), ..Options::default() }).1;
+    assert_ne!(planted, back);
+    let refused = std::panic::catch_unwind(|| compared(&words, &planted, 24).verdict().name());
+    assert!(!matches!(refused, Ok("agree")), "{refused:?}");
+}
+
 /// What `modules/variable_pointers.spvasm` does, without pointers.
 const VARIABLE_POINTERS: &str = "
     struct A { words: array<u32, 16> }

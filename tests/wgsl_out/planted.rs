@@ -10,7 +10,8 @@ use smallstep::theorem::dispatches::optimised::optimised;
 use smallstep::verdict::Verdict;
 
 /// What tests of its own catch, in `breadth`.
-const ELSEWHERE: &[Change] = &[Change::Descriptors, Change::Killed, Change::Components, Change::Targets, Change::Indices, Change::Elements];
+const ELSEWHERE: &[Change] =
+    &[Change::Descriptors, Change::Killed, Change::Components, Change::Targets, Change::Indices, Change::Elements, Change::Nothing];
 
 /// The most modules that are tried for one mistake.
 const TRIES: u64 = 100;

@@ -100,6 +100,25 @@ fn what_an_operation_leaves_undefined_becomes_undefined() {
     assert!(module.instruction(34).is_some_and(|i| i.is(Op::Undef)));
 }
 
+/// A structure without members stays one among the scalars beside it.
+#[test]
+fn structures_without_members_are_frozen() {
+    let text = TEXT.replacen(
+        "%1 = OpFunction",
+        "%70 = OpTypeStruct\n%71 = OpTypeStruct %70 %6 %70 %6\n%72 = OpConstantNull %70\n%73 = OpConstantComposite %71 %72 %16 %72 %17
+%74 = OpSpecConstantOp %71 CompositeInsert %30 %73 3\n%75 = OpSpecConstantOp %70 CompositeExtract %74 2
+%76 = OpSpecConstantOp %71 CompositeInsert %75 %74 0\n%1 = OpFunction",
+        1,
+    );
+    let words = assemble(&text, Options { version: Some((1, 3)) }).expect("it assembles");
+    let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!([74, 75, 76].map(|id| flat(&module, id)), [vec![Some(1), Some(6)], vec![], vec![Some(1), Some(6)]]);
+    assert!(module.instruction(75).is_some_and(|i| i.is(Op::ConstantNull)), "nothing of it is undefined");
+    if tools::is_there("spirv-val") {
+        assert_eq!(super::validates(module.words()), Ok(()));
+    }
+}
+
 #[test]
 fn frozen_words_hold_no_specialization_and_are_valid() {
     let frozen = specialize(&words(), &[Specialization { id: 3, bits: 9 }]).expect("they freeze");

@@ -75,6 +75,32 @@ fn a_block_of_built_ins_and_a_block_of_locations() {
     assert_eq!([0, 1, 2, 3].map(|c| exactly(&observation, 0, 0, c)), [2.0, 0.0, 0.5, 0.25]);
 }
 
+/// A structure without members takes no location, alone or in an array, and moves nothing.
+#[test]
+fn structures_without_members_pass_between_stages() {
+    let block = "%none = OpTypeStruct %nones = OpTypeArray %none %c2 %usr = OpTypeStruct %nones %v2 %none %v2";
+    let decorations = |user: &str| format!("OpDecorate %usr Block OpDecorate {user} Location 1");
+    let made = "%pout_usr = OpTypePointer Output %usr %user = OpVariable %pout_usr Output";
+    let body = "%fst = OpCompositeConstruct %v2 %half %quarter %snd = OpCompositeConstruct %v2 %quarter %f2 %e = OpCompositeConstruct %none
+        %es = OpCompositeConstruct %nones %e %e %x = OpCompositeConstruct %usr %es %fst %e %snd OpStore %user %x";
+    let read = "%pin_usr = OpTypePointer Input %usr %got = OpVariable %pin_usr Input";
+    let reads = "%x = OpLoad %usr %got %a = OpCompositeExtract %v2 %x 1 %b = OpCompositeExtract %v2 %x 3
+        %o = OpVectorShuffle %v4 %a %b 0 1 2 3 OpStore %out %o";
+    let before = vertex("%user", &decorations("%user"), &format!("{block} {made}"), body);
+    let inputs = format!("{} OpDecorate %got Flat", decorations("%got"));
+    let scene = Scene::new(before, fragment("%got", &inputs, &format!("{block} {read}"), reads), &ALL);
+    let observation = scene.observed();
+    assert_eq!([0, 1, 2, 3].map(|c| exactly(&observation, 0, 0, c)), [0.5, 0.25, 0.25, 2.0]);
+    // Locations of their own would be what the next stage does not read.
+    let apart = "OpDecorate %one Location 1 OpDecorate %two Location 2 OpDecorate %one Flat OpDecorate %two Flat";
+    let variables = "%one = OpVariable %pin_v2 Input %two = OpVariable %pin_v2 Input";
+    let reads = "%x = OpLoad %v2 %one %y = OpLoad %v2 %two %o = OpVectorShuffle %v4 %x %y 0 1 2 3 OpStore %out %o";
+    let before = vertex("%user", &decorations("%user"), &format!("{block} {made}"), body);
+    let scene = Scene::new(before, fragment("%one %two", apart, variables, reads), &ALL);
+    let observation = scene.observed();
+    assert_eq!([0, 1, 2, 3].map(|c| exactly(&observation, 0, 0, c)), [0.5, 0.25, 0.25, 2.0]);
+}
+
 #[test]
 fn attributes_are_converted() {
     let with = |format: Format, bytes: Vec<u8>| {

@@ -530,6 +530,9 @@ impl Body<'_, '_> {
             return Ok(Expr::name(text));
         }
         let types = self.convert.module.types();
+        if types.is_nothing(to) {
+            return self.convert.zero(to, None);
+        }
         let Some(count) = types.parts(to).filter(|_| types.scalars(to) <= MAX_PARTS) else {
             return Err(self.convert.refused_at(i, Why::Limit, "the value has too many parts to be copied one by one"));
         };

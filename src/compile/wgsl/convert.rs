@@ -658,6 +658,11 @@ impl<'m> Convert<'m> {
                     self.variables.insert((id, element), other.clone());
                     return Ok(other);
                 }
+                if matches!(stored.rep, Rep::Nothing(_)) {
+                    let nothing = Global { name: Text::default(), stored };
+                    self.variables.insert((id, element), nothing.clone());
+                    return Ok(nothing);
+                }
                 let name = self.names.fresh(&wanted);
                 let space = match (storage, read_only) {
                     (false, _) => "uniform",

@@ -493,6 +493,7 @@ impl Convert<'_> {
         }
         let types = self.module.types();
         match types.get(type_) {
+            _ if types.is_nothing(type_) => {}
             Some(Type::Matrix { column: part, .. } | Type::Array { element: part, .. }) => {
                 for index in 0..types.parts(type_).unwrap_or(0).min(MAX_SLOTS as u64 + 1) {
                     deep(|| self.located(part, at, format!("{path}[{index}]"), wanted, slots))?;

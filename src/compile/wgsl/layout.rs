@@ -12,6 +12,7 @@
 //! | a vector at an offset that is not aligned for it | an array of its components |
 //! | a structure with such members, or with members out of order | a structure of its own |
 //! | what atomics change | `atomic` |
+//! | a structure without members, or an array of them, in a buffer | nothing |
 
 use std::rc::Rc;
 
@@ -74,6 +75,8 @@ pub(super) enum Rep {
     Struct { type_: u32, members: Vec<(Text, Rc<Stored>)> },
     /// A buffer of the type, as words.
     Words(u32, Words),
+    /// Not at all: values of the type have no scalars, and WGSL has no type of no bytes.
+    Nothing(u32),
 }
 
 /// What is stored: its type in WGSL and the layout of that.
@@ -85,6 +88,13 @@ pub(super) struct Stored {
     pub(super) size: u64,
     /// Whether the uniform address space may hold it.
     pub(super) uniform: bool,
+}
+
+impl Stored {
+    /// What has no scalars, of that type: no member of WGSL's structure.
+    pub(super) fn nothing(type_: u32) -> Stored {
+        Stored { rep: Rep::Nothing(type_), text: Text::default(), align: 1, size: 0, uniform: true }
+    }
 }
 
 /// What asks for a stored type: the type, the layout of matrices, the node of atomics, and the
@@ -154,6 +164,9 @@ impl Convert<'_> {
     fn lay_out(&mut self, (type_, matrix, node, limit): Key) -> Result<Stored, Refused> {
         let types = self.module.types();
         let Some(ty) = types.get(type_) else { return Err(self.refused(Why::Type, format!("%{type_} is no type"))) };
+        if types.is_nothing(type_) && !self.plan.keeps_nothing() {
+            return Ok(Stored::nothing(type_));
+        }
         match ty {
             Type::Int { .. } | Type::Float { .. } => {
                 let text = self.value_type(type_)?;
@@ -186,6 +199,10 @@ impl Convert<'_> {
             Type::Array { element, stride, .. } | Type::RuntimeArray { element, stride } => {
                 let length = types.parts(type_);
                 let stride = u64::from(stride);
+                if types.is_nothing(element) {
+                    let what = format!("%{type_} is a runtime array of structures without members, which WGSL has not");
+                    return Err(self.refused(Why::Layout, what));
+                }
                 let (element, wrapped) = self.spaced(element, matrix, self.atomics.part(node, 0), limit, stride)?;
                 let inner = if wrapped { self.wrapper(&element, stride) } else { element.text.clone() };
                 let uniform = element.uniform && stride % 16 == 0 && length.is_some();
@@ -290,6 +307,12 @@ impl Convert<'_> {
         let mut uniform = true;
         let mut lines: Vec<(Option<u64>, String)> = Vec::new();
         let mut stored_members: Vec<Option<(Text, Rc<Stored>)>> = vec![None; members.len()];
+        let is_nothing = |type_: u32| self.module.types().is_nothing(type_) && !self.plan.keeps_nothing();
+        for (at, member) in members.iter().enumerate().filter(|(_, member)| is_nothing(member.type_)) {
+            stored_members[at] = Some((names[at].clone(), Rc::new(Stored::nothing(member.type_))));
+            plain = false;
+        }
+        order.retain(|&at| stored_members[at].is_none());
         for (place, &at) in order.iter().enumerate() {
             let member = &members[at];
             let Some(offset) = member.offset.map(u64::from) else {

@@ -89,7 +89,7 @@ impl Stored {
     /// The type that is stored.
     fn type_(&self) -> u32 {
         match self.rep {
-            Rep::Value(t) | Rep::Atomic(t) | Rep::Scalars(t) | Rep::Words(t, _) => t,
+            Rep::Value(t) | Rep::Atomic(t) | Rep::Scalars(t) | Rep::Words(t, _) | Rep::Nothing(t) => t,
             Rep::Matrix { type_, .. } | Rep::Array { type_, .. } | Rep::Struct { type_, .. } => type_,
         }
     }
@@ -287,6 +287,11 @@ impl Body<'_, '_> {
                 let (name, stored) = members.get(number as usize).ok_or_else(|| no_part(self))?;
                 (Text::of(&[&place.text, ".", name]), Kind::of(stored))
             }
+            (_, Some(Rep::Nothing(_))) => {
+                let member = index.constant.then(|| types.part(type_, number.max(0) as u64)).flatten();
+                let part = member.map(|(part, _)| part).or(element).ok_or_else(|| no_part(self))?;
+                (place.text.clone(), Kind::Stored(Rc::new(Stored::nothing(part))))
+            }
             (_, Some(Rep::Array { element, wrapped, .. })) => (subscript(&place.text, *wrapped), Kind::of(element)),
             (_, Some(Rep::Scalars(_))) => (subscript(&place.text, false), Kind::Value(element.ok_or_else(|| no_part(self))?)),
             (_, Some(Rep::Matrix { row_major: false, vector, wrapped, .. })) => (subscript(&place.text, *wrapped), Kind::of(vector)),
@@ -339,6 +344,7 @@ impl Body<'_, '_> {
                 let stored = stored.clone();
                 match &stored.rep {
                     Rep::Value(_) | Rep::Words(..) => Ok(Expr::name(place.text.clone())),
+                    Rep::Nothing(type_) => self.convert.zero(*type_, None),
                     Rep::Atomic(_) => Ok(Expr::call("atomicLoad", &[Expr::name(Text::of(&["&", &place.text]))])),
                     Rep::Matrix { row_major: true, native: true, .. } => Ok(Expr::call("transpose", &[Expr::name(place.text.clone())])),
                     Rep::Matrix { type_, row_major: true, wrapped, vector, .. } => {
@@ -410,6 +416,8 @@ impl Body<'_, '_> {
                 let stored = stored.clone();
                 match &stored.rep {
                     Rep::Value(_) | Rep::Words(..) => self.line_of(&[&place.text, " = ", &value.text, ";"]),
+                    // What makes the value may do more than that.
+                    Rep::Nothing(_) => drop(self.named(value)?),
                     Rep::Atomic(_) => self.line(format!("atomicStore(&{}, {});", place.text, value.argument())),
                     Rep::Matrix { row_major: true, native: true, .. } => {
                         self.line(format!("{} = transpose({});", place.text, value.argument()))

@@ -54,6 +54,8 @@ pub enum Change {
     Elements,
     /// Storage buffers that are written are declared `read`.
     Read,
+    /// A structure without members takes the bytes of one in a buffer.
+    Nothing,
 }
 
 /// A mistake.
@@ -133,6 +135,7 @@ pub const BUGS: &[Planted] = &[
     bug("a saved pointer keeps the indices that it had", Change::Indices),
     bug("elements that are counted from a pointer are not", Change::Elements),
     bug("storage buffers that are written are declared `read`", Change::Read),
+    bug("a structure without members takes bytes", Change::Nothing),
 ];
 
 /// Mistakes that only images, stages and draws show.
@@ -280,6 +283,11 @@ impl Plan {
     /// Whether no storage buffer is taken as written.
     pub(super) fn takes_all_as_read(&self) -> bool {
         self.0 == Some(Change::Read)
+    }
+
+    /// Whether structures without members take bytes in buffers.
+    pub(super) fn keeps_nothing(&self) -> bool {
+        self.0 == Some(Change::Nothing)
     }
 
     /// Whether memory barriers are left out.

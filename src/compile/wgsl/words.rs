@@ -170,6 +170,9 @@ impl Body<'_, '_> {
             let word = scalars.next().unwrap_or_else(|| Expr::literal("0u"));
             return Ok(if &*text == "u32" { word } else { Expr::call(&format!("bitcast<{text}>"), &[word]) });
         }
+        if types.is_nothing(type_) {
+            return self.convert.zero(type_, None);
+        }
         let mut parts = Vec::new();
         for at in 0..types.parts(type_).unwrap_or(0) {
             let Some((part, _)) = types.part(type_, at) else { continue };
@@ -201,6 +204,9 @@ impl Body<'_, '_> {
             let word = Expr::name(value.text.clone());
             let is_word = matches!(self.convert.module.shape(type_).scalar, Scalar::Int { signed: false, .. });
             scalars.push(if is_word { word } else { Expr::call("bitcast<u32>", &[word]) });
+            return Ok(());
+        }
+        if types.is_nothing(type_) {
             return Ok(());
         }
         for at in 0..types.parts(type_).unwrap_or(0) {

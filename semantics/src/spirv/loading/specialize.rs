@@ -458,6 +458,12 @@ impl Freezer<'_> {
     fn emit(&mut self, i: &Instruction, type_: u32, id: Option<u32>, scalars: &mut &[Option<u64>]) -> Result<u32, LoadError> {
         let count = self.types.scalars(type_) as usize;
         let (own, rest) = scalars.split_at(count.min(scalars.len()));
+        if self.types.is_nothing(type_) {
+            let id = id.map_or_else(|| self.fresh(), Ok)?;
+            self.push(Op::ConstantNull, [type_, id].into_iter());
+            self.constants.insert(id, (type_, Frozen::Null));
+            return Ok(id);
+        }
         if own.iter().all(Option::is_none) {
             let id = id.map_or_else(|| self.fresh(), Ok)?;
             self.push(Op::Undef, [type_, id].into_iter());

@@ -425,10 +425,26 @@ impl Types {
     }
 
     /// How many flat scalars a value has: void and functions 0, a pointer and a descriptor 1, a
-    /// runtime array 0. Saturates.
+    /// runtime array and a structure without members 0. Saturates.
     #[inline]
     pub fn scalars(&self, id: u32) -> u64 {
         self.entry(id).map_or(0, |e| e.scalars)
+    }
+
+    /// Whether values have a number of scalars that the type alone says: all but void, functions
+    /// and what contains a runtime array. A structure without members has such values, of no
+    /// scalars.
+    #[inline]
+    pub fn has_size(&self, id: u32) -> bool {
+        let sized = |e: &Entry| !matches!(e.type_, Type::Void | Type::Function { .. }) && !e.contents.runtime_array;
+        self.entry(id).is_some_and(sized)
+    }
+
+    /// Whether values have a size and no scalars: structures without members, arrays of them, and
+    /// structures of both. Such an array may have more elements than a walk should visit.
+    #[inline]
+    pub fn is_nothing(&self, id: u32) -> bool {
+        self.scalars(id) == 0 && self.has_size(id)
     }
 
     /// The innermost element type of an array of arrays, or of a runtime array of them; the type

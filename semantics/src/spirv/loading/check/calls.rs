@@ -279,6 +279,7 @@ impl<'m> Calls<'m> {
     fn location_count(&self, type_: u32) -> u64 {
         let types = &self.module.types;
         match types.get(type_) {
+            _ if types.is_nothing(type_) => 0,
             Some(Type::Matrix { column, count }) => self.location_count(column) * u64::from(count),
             Some(Type::Array { element, length, .. }) => self.location_count(element).saturating_mul(length),
             Some(Type::Struct { .. }) => {
@@ -303,7 +304,7 @@ impl<'m> Calls<'m> {
                     Some(t) if t.is_scalar() => scalar,
                     _ => 4,
                 };
-                for c in component..(component.saturating_add(components)).min(4) {
+                for c in (component..(component.saturating_add(components)).min(4)).filter(|_| count > 0) {
                     taken.push((c, index, u64::from(location), u64::from(location) + count, variable.id));
                 }
                 u64::from(location) + count

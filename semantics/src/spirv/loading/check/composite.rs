@@ -161,7 +161,7 @@ impl Pass<'_> {
             return Ok(());
         }
         let contents = self.module.types.contents(i.result_type);
-        if contents.pointer || contents.opaque || self.module.types.scalars(i.result_type) == 0 {
+        if contents.pointer || contents.opaque || !self.module.types.has_size(i.result_type) {
             let what = format!("%{} = OpSelect is {}; it may not be a pointer, an image or void", i.result, self.text(i.result_type));
             return self.fail(Check::Pointer, what);
         }

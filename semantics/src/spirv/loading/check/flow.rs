@@ -164,7 +164,7 @@ impl Pass<'_> {
         let types = &self.module.types;
         let contents = types.contents(i.result_type);
         let variable_pointer = self.module.unmodeled && self.module.pointer_type(i.result_type).is_some();
-        if !variable_pointer && (contents.pointer || contents.opaque || types.scalars(i.result_type) == 0) {
+        if !variable_pointer && (contents.pointer || contents.opaque || !types.has_size(i.result_type)) {
             let what = format!("%{} = OpPhi is {}; it may not be a pointer, an image or void", i.result, self.text(i.result_type));
             return self.fail(Check::Pointer, what);
         }

@@ -115,7 +115,7 @@ impl Pass<'_> {
     /// That a type can be loaded, stored or copied as a whole.
     fn whole(&self, i: &Instruction, type_: u32) -> Checked {
         let types = &self.module.types;
-        if types.contents(type_).runtime_array || types.scalars(type_) == 0 {
+        if !types.has_size(type_) {
             let what = format!("{} moves {}, which has no size", i.name(), self.text(type_));
             return self.fail(Check::Type, what);
         }

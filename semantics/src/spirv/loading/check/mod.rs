@@ -254,7 +254,7 @@ impl<'m> Pass<'m> {
 
     fn undefined(&self, i: &Instruction) -> Checked {
         let contents = self.module.types.contents(i.result_type);
-        if self.module.types.scalars(i.result_type) == 0 || contents.opaque || contents.pointer || contents.runtime_array {
+        if !self.module.types.has_size(i.result_type) || contents.opaque || contents.pointer {
             return self.unsupported(format!("OpUndef of {}", self.text(i.result_type)));
         }
         Ok(())

@@ -38,7 +38,7 @@ impl Declare<'_> {
     pub(super) fn undefined(&mut self, i: &Instruction) -> Checked {
         let type_index = self.earlier_type(i.result_type)?;
         let contents = self.module.types.contents(i.result_type);
-        if self.module.types.scalars(i.result_type) == 0 || contents.opaque || contents.pointer {
+        if !self.module.types.has_size(i.result_type) || contents.opaque || contents.pointer {
             return self.unsupported(format!("OpUndef of {}", self.module.types.text(i.result_type)));
         }
         self.module.shapes[self.index] = self.module.shapes[type_index];

@@ -96,7 +96,7 @@ impl Declare<'_> {
                         let what = format!("member {member} of %{} is {}; it must have a size", i.result, type_.name());
                         return self.fail(Check::TypeDeclaration, what);
                     }
-                    if self.module.types.scalars(id) == 0 && !runtime {
+                    if self.module.types.scalars(id) == 0 && !runtime && !self.module.types.has_size(id) {
                         return self.unsupported(format!("a structure without fixed members within another type (%{id})"));
                     }
                     let decoration = |d| self.module.decoration(i.result, member as u32, d);
@@ -220,7 +220,7 @@ impl Declare<'_> {
             return self.fail(Check::TypeDeclaration, format!("an array's elements are {}; they must have a size", element.name()));
         }
         // Buffers of no fixed size may be an array of descriptors, which nothing runs.
-        if self.module.types.scalars(id) == 0 && !self.module.unmodeled {
+        if self.module.types.scalars(id) == 0 && !self.module.types.has_size(id) && !self.module.unmodeled {
             return self.unsupported(format!("a structure without fixed members within another type (%{id})"));
         }
         Ok(())

@@ -104,6 +104,7 @@ impl Walk<'_> {
     fn type_(&mut self, id: u32) -> Result<(), Refused> {
         let types = self.module.types();
         match types.get(id) {
+            _ if types.is_nothing(id) => Ok(()),
             Some(Type::Matrix { column: element, count }) => (0..count).try_for_each(|_| self.type_(element)),
             Some(Type::Array { element, .. }) => (0..types.parts(id).unwrap_or(0)).try_for_each(|_| self.type_(element)),
             Some(Type::Struct { .. }) => self.structure(id),
