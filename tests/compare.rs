@@ -6,6 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::command;
+use common::frame::{ENDLESS, EXCHANGE, GUARDED, HOISTED, LOOP, TICKET, float_frame, shown, text, two};
 use smallstep::compute::ComputeModule;
 use smallstep::generate::spirv::{Limits, case};
 use smallstep::theorem::compilers::{Compiler, NotCompiled};
@@ -14,90 +15,6 @@ use smallstep::theorem::refine::observe::How;
 use smallstep::theorem::refine::{Engine, Settings, Side, Summary, Unchecked, refines};
 use smallstep::verdict::Verdict;
 use smallstep_semantics::spirv::{Module, Options, assemble};
-
-/// Invocation i has `a` and `b`, the elements i and i + 4 of the input, and stores to element i of
-/// the output.
-const FRAME: &str = r#"
-OpCapability Shader
-CAPABILITIES
-OpExtension "SPV_KHR_storage_buffer_storage_class"
-EXTENSIONS
-%glsl = OpExtInstImport "GLSL.std.450"
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %gid
-OpExecutionMode %main LocalSize 4 1 1
-MODES
-OpDecorate %gid BuiltIn GlobalInvocationId
-OpDecorate %array ArrayStride 4
-OpMemberDecorate %block 0 Offset 0
-OpDecorate %block Block
-OpDecorate %in DescriptorSet 0
-OpDecorate %in Binding 0
-OpDecorate %out DescriptorSet 0
-OpDecorate %out Binding 1
-DECORATIONS
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%bool = OpTypeBool
-%u = OpTypeInt 32 0
-%f = OpTypeFloat 32
-%signed = OpTypeInt 32 1
-%v2 = OpTypeVector %u 2
-%v3 = OpTypeVector %u 3
-%v4 = OpTypeVector %u 4
-%true = OpConstantTrue %bool
-%u0 = OpConstant %u 0
-%u1 = OpConstant %u 1
-%u2 = OpConstant %u 2
-%u3 = OpConstant %u 3
-%u4 = OpConstant %u 4
-%u7 = OpConstant %u 7
-%u31 = OpConstant %u 31
-%u258 = OpConstant %u 258
-%u260 = OpConstant %u 260
-%u264 = OpConstant %u 264
-%four = OpTypeArray %u %u4
-%p_four = OpTypePointer Workgroup %four
-%p_shared = OpTypePointer Workgroup %u
-%array = OpTypeRuntimeArray %u
-%block = OpTypeStruct %array
-%p_block = OpTypePointer StorageBuffer %block
-%pu = OpTypePointer StorageBuffer %u
-%p_gid = OpTypePointer Input %v3
-%in = OpVariable %p_block StorageBuffer
-%out = OpVariable %p_block StorageBuffer
-%gid = OpVariable %p_gid Input
-%shared = OpVariable %p_four Workgroup
-%main = OpFunction %void None %function
-%entry = OpLabel
-%id = OpLoad %v3 %gid
-%i = OpCompositeExtract %u %id 0
-%i4 = OpIAdd %u %i %u4
-%pa = OpAccessChain %pu %in %u0 %i
-%pb = OpAccessChain %pu %in %u0 %i4
-%po = OpAccessChain %pu %out %u0 %i
-%a = OpLoad %u %pa
-%b = OpLoad %u %pb
-%fa = OpBitcast %f %a
-%fb = OpBitcast %f %b
-BODY
-OpReturn
-OpFunctionEnd
-"#;
-
-/// Lines that begin with `@` are decorations.
-fn text(body: &str, strict: bool) -> String {
-    let (decorations, code): (Vec<&str>, Vec<&str>) = body.lines().partition(|line| line.trim_start().starts_with('@'));
-    let decorations: Vec<&str> = decorations.iter().map(|line| line.trim_start().trim_start_matches('@')).collect();
-    let when = |text: &'static str| if strict { text } else { "" };
-    FRAME
-        .trim_start()
-        .replace("CAPABILITIES", when("OpCapability RoundingModeRTE\nOpCapability SignedZeroInfNanPreserve"))
-        .replace("EXTENSIONS", when("OpExtension \"SPV_KHR_float_controls\""))
-        .replace("MODES", when("OpExecutionMode %main RoundingModeRTE 32\nOpExecutionMode %main SignedZeroInfNanPreserve 32"))
-        .replace("DECORATIONS", &decorations.join("\n"))
-        .replace("BODY", &code.join("\n"))
-}
 
 fn side(name: &str, text: &str) -> Side {
     let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{name}: {}:{}: {}", e.line, e.column, e.what));
@@ -122,49 +39,6 @@ fn verdict(before: &str, after: &str, strict: bool) -> String {
     }
 }
 
-const GUARDED: &str = "%c = OpINotEqual %bool %b %u0
-    OpSelectionMerge %end None
-    OpBranchConditional %c %then %end
-    %then = OpLabel
-    %q = OpUDiv %u %a %b
-    OpBranch %end
-    %end = OpLabel
-    %r = OpPhi %u %q %then %u0 %entry
-    OpStore %po %r";
-const HOISTED: &str = "%c = OpINotEqual %bool %b %u0
-    %q = OpUDiv %u %a %b
-    %r = OpSelect %u %c %q %u0
-    OpStore %po %r";
-const EXCHANGE: &str = "%own = OpAccessChain %p_shared %shared %i
-    OpStore %own %a
-    OpControlBarrier %u2 %u2 %u264
-    %j = OpBitwiseXor %u %i %u1
-    %other = OpAccessChain %p_shared %shared %j
-    %x = OpLoad %u %other
-    OpStore %po %x";
-const LOOP: &str = "OpBranch %head
-    %head = OpLabel
-    %k = OpPhi %u %u0 %entry %k2 %next
-    %s = OpPhi %u %u0 %entry %s2 %next
-    %more = OpULessThan %bool %k %u4
-    OpLoopMerge %done %next None
-    OpBranchConditional %more %next %done
-    %next = OpLabel
-    %pk = OpAccessChain %pu %in %u0 %k
-    %x = OpLoad %u %pk
-    %s2 = OpIAdd %u %s %x
-    %k2 = OpIAdd %u %k %u1
-    OpBranch %head
-    %done = OpLabel
-    OpStore %po %s";
-const ENDLESS: &str = "OpStore %po %a
-    OpBranch %head
-    %head = OpLabel
-    OpLoopMerge %done %next None
-    OpBranchConditional %true %next %done
-    %next = OpLabel
-    OpBranch %head
-    %done = OpLabel";
 const SHUFFLED: &str = "%v = OpCompositeConstruct %v2 %a %b
     %w = OpVectorShuffle %v2 %v %v 0 1
     %x = OpCompositeExtract %u %w 0
@@ -180,19 +54,6 @@ const BRANCHED_ON_UNDEF: &str = "%c = OpUndef %bool
 const SELECTED_BY_UNDEF: &str = "%c = OpUndef %bool
     %r = OpSelect %u %c %a %b
     OpStore %po %r";
-/// Each invocation takes a ticket from a Workgroup counter, which invocation 0
-/// clears before a barrier.
-const TICKET: &str = "%pc = OpAccessChain %p_shared %shared %u0
-    %first = OpIEqual %bool %i %u0
-    OpSelectionMerge %cleared None
-    OpBranchConditional %first %clear %cleared
-    %clear = OpLabel
-    OpAtomicStore %pc %u2 %u0 %u0
-    OpBranch %cleared
-    %cleared = OpLabel
-    OpControlBarrier %u2 %u2 %u264
-    %t = OpAtomicIAdd %u %pc %u2 %u0 %u1
-    OpStore %po %t";
 
 /// Rewrites that optimisers make rightly or wrongly: name, BEFORE, AFTER, and what a comparison
 /// must say.
@@ -338,42 +199,6 @@ fn a_schedule_that_cannot_be_is_caught() {
     assert_ne!(summary.verdict().name(), "disagree");
 }
 
-/// Workgroup variables `%px` and `%py` are cleared before a barrier; then invocation 0 does one
-/// thing, and invocation 1 another.
-fn two(zeroth: &str, first: &str) -> String {
-    format!(
-        "%px = OpAccessChain %p_shared %shared %u0
-        %py = OpAccessChain %p_shared %shared %u1
-        %is0 = OpIEqual %bool %i %u0
-        %is1 = OpIEqual %bool %i %u1
-        OpSelectionMerge %cleared None
-        OpBranchConditional %is0 %clear %cleared
-        %clear = OpLabel
-        OpAtomicStore %px %u2 %u0 %u0
-        OpAtomicStore %py %u2 %u0 %u0
-        OpBranch %cleared
-        %cleared = OpLabel
-        OpControlBarrier %u2 %u2 %u264
-        OpSelectionMerge %after0 None
-        OpBranchConditional %is0 %do0 %after0
-        %do0 = OpLabel
-        {zeroth}
-        OpBranch %after0
-        %after0 = OpLabel
-        OpSelectionMerge %after1 None
-        OpBranchConditional %is1 %do1 %after1
-        %do1 = OpLabel
-        {first}
-        OpBranch %after1
-        %after1 = OpLabel"
-    )
-}
-
-/// Stores both numbers, each below 4, as one.
-fn shown(a: &str, b: &str) -> String {
-    format!("%{a}{b}4 = OpIMul %u %{a} %u4\n%{a}{b} = OpIAdd %u %{a}{b}4 %{b}\nOpStore %po %{a}{b}")
-}
-
 /// The memory model lets relaxed atomics at different locations take effect in another order, and
 /// nothing else: not at one location, and not across what orders them.
 #[test]
@@ -474,56 +299,6 @@ fn relaxed_atomics_at_two_locations_may_be_reordered_and_no_others() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Each stores element 1 of a buffer of two floats of some width; nothing else runs.
-fn float_frame(width: u32, strict: bool, body: &str) -> String {
-    let when = |text: String| if strict { text } else { String::new() };
-    let bytes = width / 8;
-    let capabilities = when("OpCapability RoundingModeRTE\nOpCapability SignedZeroInfNanPreserve\n".into());
-    let extension = when("OpExtension \"SPV_KHR_float_controls\"\n".into());
-    let modes: String = [16, 32, 64]
-        .map(|width| {
-            when(format!("OpExecutionMode %main RoundingModeRTE {width}\nOpExecutionMode %main SignedZeroInfNanPreserve {width}\n"))
-        })
-        .concat();
-    let int = if width == 32 { "".into() } else { format!("%bits = OpTypeInt {width} 0\n") };
-    let bits = if width == 32 { "u" } else { "bits" };
-    format!(
-        r#"OpCapability Shader
-OpCapability Int16
-OpCapability Int64
-OpCapability Float16
-OpCapability Float64
-OpCapability StorageBuffer16BitAccess
-{capabilities}OpExtension "SPV_KHR_storage_buffer_storage_class"
-OpExtension "SPV_KHR_16bit_storage"
-{extension}OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main"
-OpExecutionMode %main LocalSize 1 1 1
-{modes}OpMemberDecorate %block 0 Offset 0
-OpMemberDecorate %block 1 Offset {bytes}
-OpDecorate %block Block
-OpDecorate %out DescriptorSet 0
-OpDecorate %out Binding 0
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%u = OpTypeInt 32 0
-{int}%f = OpTypeFloat {width}
-%u1 = OpConstant %u 1
-%block = OpTypeStruct %f %f
-%p_block = OpTypePointer StorageBuffer %block
-%pf = OpTypePointer StorageBuffer %f
-%out = OpVariable %p_block StorageBuffer
-CONSTANTS%main = OpFunction %void None %function
-%entry = OpLabel
-%po = OpAccessChain %pf %out %u1
-{body}
-OpReturn
-OpFunctionEnd
-"#
-    )
-    .replace("CONSTANTS", &if body.contains("%given") { format!("%given = OpConstant %{bits} NUMBER\n") } else { String::new() })
 }
 
 /// A float is another value if its bits differ, but for which NaN it is, and for the sign of a zero

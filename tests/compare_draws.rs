@@ -1,6 +1,9 @@
 //! Refinement of modules with images, and of stages that are drawn: what is allowed, and what is
 //! not.
 
+mod common;
+
+use common::frame::{DRAWN_TYPES, flat_fragment, fragment, sampled, storage};
 use smallstep::compute::ComputeModule;
 use smallstep::theorem::refine::{Engine, Settings, Side, StageModule, Summary, refines, refines_draws};
 use smallstep_semantics::spirv::{Module, Options, assemble};
@@ -28,24 +31,6 @@ fn said(summary: &Summary) -> String {
         Some(found) => format!("{}: {}", found.2.difference.how.kind(), found.2.what),
         None => summary.verdict().name().into(),
     }
-}
-
-const TYPES: &str = "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n%float = OpTypeFloat 32\n%uint = OpTypeInt 32 0\n\
-    %v2 = OpTypeVector %float 2\n%v4 = OpTypeVector %float 4\n%f0 = OpConstant %float 0\n%f1 = OpConstant %float 1\n\
-    %half = OpConstant %float 0.5\n%f3 = OpConstant %float 3\n%third = OpConstant %float 0.333333343\n%above = OpConstant %float 0.70710683\n%c0 = OpConstant %uint 0\n\
-    %c1 = OpConstant %uint 1\n%white = OpConstantComposite %v4 %f1 %f1 %f1 %f1\n%grey = OpConstantComposite %v4 %half %half %half %half\n\
-    %in4 = OpTypePointer Input %v4\n%out4 = OpTypePointer Output %v4\n%out1 = OpTypePointer Output %float\n";
-
-/// A fragment stage with the input %c at location 0 and FragCoord %at, whose body ends by itself.
-fn fragment(body: &str) -> String {
-    format!(
-        "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n\
-         OpEntryPoint Fragment %main \"main\" %in %coord %out %depth\nOpExecutionMode %main OriginUpperLeft\n\
-         OpExecutionMode %main DepthReplacing\nOpDecorate %in Location 0\nOpDecorate %coord BuiltIn FragCoord\nOpDecorate %out Location 0\n\
-         OpDecorate %depth BuiltIn FragDepth\n{TYPES}%in = OpVariable %in4 Input\n%coord = OpVariable %in4 Input\n\
-         %out = OpVariable %out4 Output\n%depth = OpVariable %out1 Output\n%main = OpFunction %void None %fn\n%l = OpLabel\n\
-         %c = OpLoad %v4 %in\n%at = OpLoad %v4 %coord\n%x = OpCompositeExtract %float %at 0\nOpStore %depth %half\n{body}\nOpReturn\nOpFunctionEnd\n"
-    )
 }
 
 const SCALED: &str = "%cx = OpCompositeExtract %float %c 0\n%t = OpFMul %float %cx %f3\n%r = OpFMul %float %t %third\n\
@@ -82,23 +67,17 @@ fn fragment_stages_show_only_what_is_allowed() {
 fn a_float_of_the_set_that_devices_may_show_is_allowed() {
     let root = "%r = OpExtInst %float %glsl Sqrt %half\n%o = OpCompositeConstruct %v4 %r %r %r %f1\nOpStore %out %o";
     let stored = |name: &str| format!("%o = OpCompositeConstruct %v4 {name} {name} {name} %f1\nOpStore %out %o");
-    // Stages that write a depth do not run over sets.
-    let flat = |body: &str| {
-        let text = fragment(body).replace(" %depth\n", "\n").replace("OpExecutionMode %main DepthReplacing\n", "");
-        let gone = ["OpDecorate %depth BuiltIn FragDepth\n", "%depth = OpVariable %out1 Output\n", "OpStore %depth %half\n"];
-        gone.iter().fold(text, |text, line| text.replace(line, ""))
-    };
     // One unit in the last place above the nearest float.
-    let summary = drawn(&flat(root), &flat(&stored("%above")));
+    let summary = drawn(&flat_fragment(root), &flat_fragment(&stored("%above")));
     assert_eq!((said(&summary).as_str(), summary.agree), ("agree", 16));
-    assert!(said(&drawn(&flat(root), &flat(&stored("%third")))).starts_with("another value"));
+    assert!(said(&drawn(&flat_fragment(root), &flat_fragment(&stored("%third")))).starts_with("another value"));
 }
 
 /// A vertex stage whose position is the attribute, with z, and that hands on another.
 fn vertex(position: &str, passed: &str) -> String {
     format!(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %main \"main\" %p %a %position %v\n\
-         OpDecorate %p Location 0\nOpDecorate %a Location 1\nOpDecorate %position BuiltIn Position\nOpDecorate %v Location 0\n{TYPES}\
+         OpDecorate %p Location 0\nOpDecorate %a Location 1\nOpDecorate %position BuiltIn Position\nOpDecorate %v Location 0\n{DRAWN_TYPES}\
          %p = OpVariable %in4 Input\n%a = OpVariable %in4 Input\n%position = OpVariable %out4 Output\n%v = OpVariable %out4 Output\n\
          %main = OpFunction %void None %fn\n%l = OpLabel\n%at = OpLoad %v4 %p\n%b = OpLoad %v4 %a\n{position}\n{passed}\nOpReturn\nOpFunctionEnd\n"
     )
@@ -115,33 +94,12 @@ fn vertex_stages_show_positions_and_what_they_hand_on() {
     assert_eq!(said_of_none.as_deref(), Some("no vertex or fragment entry point is called \"other\""));
 }
 
-const SAMPLED: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %in %out\n\
-    OpExecutionMode %main OriginUpperLeft\nOpDecorate %in Location 0\nOpDecorate %out Location 0\nOpDecorate %t DescriptorSet 0\n\
-    OpDecorate %t Binding 0\nOpDecorate %s DescriptorSet 0\nOpDecorate %s Binding 1\nTYPES%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n\
-    %sampler = OpTypeSampler\n%sampled = OpTypeSampledImage %image\n%pi = OpTypePointer UniformConstant %image\n\
-    %ps = OpTypePointer UniformConstant %sampler\n%t = OpVariable %pi UniformConstant\n%s = OpVariable %ps UniformConstant\n\
-    %in = OpVariable %in4 Input\n%out = OpVariable %out4 Output\n%main = OpFunction %void None %fn\n%l = OpLabel\n%c = OpLoad %v4 %in\n\
-    %i = OpLoad %image %t\n%k = OpLoad %sampler %s\n%both = OpSampledImage %sampled %i %k\n%uv = OpVectorShuffle %v2 %c %c 0 1\n\
-    %r = OpImageSampleExplicitLod %v4 %both %uv Lod %f0\nOpStore %out %r\nOpReturn\nOpFunctionEnd\n";
-
 #[test]
 fn images_are_sampled_and_compared() {
-    let text = SAMPLED.replace("TYPES", TYPES);
+    let text = sampled();
     assert_eq!(said(&drawn(&text, &text)), "agree");
     let other = text.replace("%c %c 0 1\n", "%c %c 1 0\n");
     assert!(said(&drawn(&text, &other)).starts_with("another value"));
-}
-
-/// A module that reads a texel of a storage image, and writes another.
-fn storage(body: &str) -> String {
-    format!(
-        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n\
-         OpDecorate %a DescriptorSet 0\nOpDecorate %a Binding 0\nOpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 1\n{TYPES}\
-         %image = OpTypeImage %float 2D 0 0 0 2 Rgba32f\n%pi = OpTypePointer UniformConstant %image\n%a = OpVariable %pi UniformConstant\n\
-         %b = OpVariable %pi UniformConstant\n%u2 = OpTypeVector %uint 2\n%at = OpConstantComposite %u2 %c0 %c0\n\
-         %main = OpFunction %void None %fn\n%l = OpLabel\n%i = OpLoad %image %a\n%o = OpLoad %image %b\n%r = OpImageRead %v4 %i %at\n{body}\n\
-         OpReturn\nOpFunctionEnd\n"
-    )
 }
 
 #[test]

@@ -1,66 +1,15 @@
 //! Refinement of floats of which devices may show several: sets that have nothing in common
 //! disagree, and sets that overlap do not. And the numbers that modules name are among the inputs.
 
+mod common;
+
+use common::frame::float_text;
 use smallstep::compute::ComputeModule;
 use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
-/// Invocation i computes `%r`, a float, of `%a` and `%b`, the elements i and i + 4 of the input,
-/// and stores it to element i of the output.
-const FRAME: &str = r#"
-OpCapability Shader
-%glsl = OpExtInstImport "GLSL.std.450"
-OpMemoryModel Logical GLSL450
-OpEntryPoint GLCompute %main "main" %gid
-OpExecutionMode %main LocalSize 4 1 1
-OpDecorate %gid BuiltIn GlobalInvocationId
-OpDecorate %array ArrayStride 4
-OpMemberDecorate %block 0 Offset 0
-OpDecorate %block BufferBlock
-OpDecorate %in DescriptorSet 0
-OpDecorate %in Binding 0
-OpDecorate %out DescriptorSet 0
-OpDecorate %out Binding 1
-%void = OpTypeVoid
-%function = OpTypeFunction %void
-%bool = OpTypeBool
-%u = OpTypeInt 32 0
-%f = OpTypeFloat 32
-%f2 = OpTypeVector %f 2
-%v3 = OpTypeVector %u 3
-%u0 = OpConstant %u 0
-%u4 = OpConstant %u 4
-%magic = OpConstant %u 305419896
-%half = OpConstant %f 0.5
-%third = OpConstant %f 0.333333343
-%two = OpConstant %f 2
-%three = OpConstant %f 3
-%array = OpTypeRuntimeArray %f
-%block = OpTypeStruct %array
-%p_block = OpTypePointer Uniform %block
-%pf = OpTypePointer Uniform %f
-%p_gid = OpTypePointer Input %v3
-%in = OpVariable %p_block Uniform
-%out = OpVariable %p_block Uniform
-%gid = OpVariable %p_gid Input
-%main = OpFunction %void None %function
-%entry = OpLabel
-%id = OpLoad %v3 %gid
-%i = OpCompositeExtract %u %id 0
-%i4 = OpIAdd %u %i %u4
-%pa = OpAccessChain %pf %in %u0 %i
-%pb = OpAccessChain %pf %in %u0 %i4
-%po = OpAccessChain %pf %out %u0 %i
-%a = OpLoad %f %pa
-%b = OpLoad %f %pb
-BODY
-OpStore %po %r
-OpReturn
-OpFunctionEnd
-"#;
-
 fn side(name: &str, body: &str) -> Side {
-    let text = FRAME.trim_start().replace("BODY", body);
+    let text = float_text(body);
     let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{name}: {}:{}: {}", e.line, e.column, e.what));
     let module = Module::load(&words).unwrap_or_else(|e| panic!("{name}: {e}"));
     Side::new(name, ComputeModule::new(module, None).expect("one entry point"), None)

@@ -5,6 +5,7 @@
 
 pub mod command;
 pub mod device;
+pub mod frame;
 
 /// Types, pointers and constants of stages of a draw, by the names that all tests give them.
 pub const STAGE_TYPES: &str = include_str!("modules/stage-types.spvasm");

@@ -9,7 +9,7 @@ use super::compiler::{Compiled, Compiler};
 use crate::compile::split_samplers;
 use crate::dispatch::ComputeDispatch;
 use crate::theorem::campaign::Finding;
-use crate::theorem::refine::{self, Disagreement, Input, Runnable, Settings, Summary, entries};
+use crate::theorem::refine::{self, Disagreement, Input, Planted, Runnable, Settings, Summary, entries};
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::Tally;
 use crate::verdict::Verdict as Compared;
@@ -235,13 +235,14 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
     }
     let all = match entry {
         Some(entry) => vec![Some(entry.to_string())],
+        None if settings.does(Planted::FirstEntry) => entries(&before).into_iter().take(1).collect(),
         None => entries(&before),
     };
     let mut judgement = Judgement::of(Verdict::Vacuous, "the module has no entry point");
     for (at, entry) in all.into_iter().enumerate() {
         let one = one_entry(name, &words, &named, entry.as_deref(), settings);
         // The cause is that of the verdict.
-        if at == 0 || judgement.verdict.weightier(one.verdict) != judgement.verdict {
+        if at == 0 || judgement.verdict.weightier(one.verdict) != judgement.verdict || settings.does(Planted::LastEntry) {
             (judgement.verdict, judgement.cause) = (one.verdict, one.cause);
         }
         judgement.inputs += one.inputs;

@@ -128,7 +128,9 @@ fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Verdict<Wrong
 fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Verdict<Wrong> {
     let stages = |name: &str, dispatch| Stages::new(dispatch).map_err(|e| not_loaded(name, e));
     match (stages("a module", before), stages("a compiled module", after)) {
-        (Ok(stages), Ok(optimised)) => judged(draws::judge((&stages, before), (&optimised, after), FUEL_OF_PROGRAMS)),
+        (Ok(stages), Ok(optimised)) => {
+            judged(draws::judge((&stages, before), (&optimised, after), &Settings { fuel: FUEL_OF_PROGRAMS, ..Settings::default() }))
+        }
         (Err(error), _) | (_, Err(error)) => error,
     }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use super::observe::{self, Difference, How, Judged, Texels};
 use super::texels::{self, Differing};
-use super::{ALLOWANCE, Input, SLOWER, Unchecked};
+use super::{ALLOWANCE, Input, Planted, SLOWER, Settings, Unchecked};
 use crate::compute::given::Place;
 use crate::dispatch::DrawDispatch;
 
@@ -114,8 +114,10 @@ fn observation(picture: &Picture) -> Observation {
     Observation { buffers: picture.buffers.clone(), images: picture.images.clone(), instructions: picture.instructions }
 }
 
-/// Judges one draw: AFTER is the same draw by other stages.
-pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, &DrawDispatch), fuel: u64) -> Judged {
+/// Judges one draw: AFTER is the same draw by other stages. Of the settings, how many instructions
+/// BEFORE may take counts.
+pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, &DrawDispatch), settings: &Settings) -> Judged {
+    let fuel = settings.fuel;
     let of_before = match before.definite(draw, fuel) {
         Ok(outcome) => outcome,
         Err(error) => return refused(error),
@@ -151,10 +153,11 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     let bound = draw.bound();
     let input = Input { buffers: bound.buffer_contents(), images: bound.image_contents(), ..Input::default() };
     let (shown_before, shown_after) = (observation(b), observation(a));
-    let bytes = observe::differing(&shown_before, &shown_after, &input);
-    let of_images = texels::differing(&shown_before, &shown_after, &input.images);
-    let of_targets = differing_targets(b, a);
-    let depths = differing_depths(b, a, draw.size());
+    let bytes = observe::differing(&shown_before, &shown_after, &input, settings);
+    let of_images = texels::differing(&shown_before, &shown_after, &input.images, settings);
+    let targets = if settings.does(Planted::Targets) { b.targets.get(..1).unwrap_or_default() } else { &b.targets };
+    let of_targets = differing_targets(targets, a);
+    let depths = if settings.does(Planted::Depths) { Vec::new() } else { differing_depths(b, a, draw.size()) };
     if bytes.is_empty() && of_images.is_empty() && of_targets.is_empty() && depths.is_empty() {
         return Judged::Agree { all: true };
     }
@@ -173,6 +176,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     for texel in of_targets.into_iter().chain(depths) {
         match allows(&allowed, &texel) {
             Some(true) => {}
+            Some(false) if settings.does(Planted::TargetSets) => {}
             Some(false) => wrong.push(texel),
             None => undecided = true,
         }
@@ -225,9 +229,9 @@ fn allows(allowed: &DrawObservation, texel: &Differing) -> Option<bool> {
     }
 }
 
-fn differing_targets(before: &Picture, after: &Picture) -> Vec<Differing> {
+fn differing_targets(before: &[DefiniteTarget], after: &Picture) -> Vec<Differing> {
     let mut found = Vec::new();
-    for b in &before.targets {
+    for b in before {
         let Some(a) = after.targets.iter().find(|a| a.location == b.location) else { continue };
         let (format, [width, _]) = (b.image.format(), b.image.size(0).unwrap_or([1, 1]));
         let texels = |target: &DefiniteTarget| target.image.bytes(0).unwrap_or_default().to_vec();

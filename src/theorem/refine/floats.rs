@@ -20,7 +20,7 @@ use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grid::{self, Acceptance};
 
 use super::observe::{Byte, bytes_at};
-use super::{Input, Settings, Side};
+use super::{Input, Planted, Settings, Side};
 use crate::compute::given::Place;
 
 /// A word that is wrong whatever devices do.
@@ -75,7 +75,13 @@ pub(super) fn outside(
             continue;
         }
         last = Some((place, offset));
-        let Some(set) = allowed.word(place, offset).filter(Set::is_bounded) else { continue };
+        let Some(set) = allowed
+            .word(place, offset)
+            .filter(Set::is_bounded)
+            .filter(|_| !settings.does(Planted::Sets) && !settings.does(Planted::Floats))
+        else {
+            continue;
+        };
         let bytes = bytes_at(after, input, place);
         let Some(word) = bytes.get(offset as usize..offset as usize + 4) else { continue };
         let known: Option<Vec<u8>> = word.iter().copied().collect();
@@ -83,7 +89,7 @@ pub(super) fn outside(
             let float = f32::from_bits(u32::from_le_bytes(word));
             if float.is_nan() { set.has_nan() } else { set.contains(float.into()) }
         });
-        if !admitted {
+        if !admitted || settings.does(Planted::Points) {
             found.push(Outside { place, byte, undefined: known.is_none(), allowed: set });
         }
     }

@@ -21,7 +21,7 @@ use super::interface::{Mismatch, QUAD, least};
 use super::numbers::Numbers;
 use super::pictures::Handle;
 use super::stages::{Scene, StageModule};
-use super::{Settings, Side};
+use super::{Planted, Settings, Side};
 use crate::compile::wgsl;
 use crate::compute::Uses;
 use crate::compute::given::{Place, written};
@@ -187,11 +187,15 @@ impl<'m> Shape<'m> {
     /// The draft of that number of an input. Later drafts are tamer.
     pub fn draw(&self, settings: &Settings, index: u64, draft: u32) -> Input {
         let mut random = Random::new(settings.seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(draft) << 56);
-        let level = ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2);
+        let level = match settings.does(Planted::Tame) {
+            true => 0,
+            false => ((index % u64::from(WILD + 1)) as u32).saturating_sub(draft / 2),
+        };
         // Lengths give way before values, and then grow.
         let (tight, room) = (if draft == 0 { random.below(level + 1) } else { 0 }, draft / 2);
         let groups = match &self.scene {
             Some(_) => [1; 3],
+            None if settings.does(Planted::OneWorkgroup) => [1; 3],
             // Two workgroups may race whatever the values are: every other draft has one.
             None => settings.groups.unwrap_or_else(|| {
                 let drawn = self.groups(&mut random);

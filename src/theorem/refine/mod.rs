@@ -45,6 +45,7 @@ pub mod interface;
 mod numbers;
 pub mod observe;
 pub mod pictures;
+mod planted;
 pub mod runnable;
 pub mod shrink;
 mod side;
@@ -66,6 +67,7 @@ pub use interface::Mismatch;
 pub use numbers::Numbers;
 use observe::Difference;
 pub use observe::Judged;
+pub use planted::Planted;
 pub use runnable::{Runnable, entries};
 pub use side::Side;
 pub use stages::StageModule;
@@ -117,6 +119,15 @@ pub struct Settings {
     pub pinned: Vec<(Place, Vec<u8>)>,
     /// The push constants, if they do not vary.
     pub push: Option<Vec<u8>>,
+    /// What the comparison does wrong, to see that it is caught.
+    pub planted: Option<Planted>,
+}
+
+impl Settings {
+    /// Whether that mistake is planted.
+    pub(in crate::theorem) fn does(&self, mistake: Planted) -> bool {
+        self.planted == Some(mistake)
+    }
 }
 
 impl Default for Settings {
@@ -135,6 +146,7 @@ impl Default for Settings {
             groups: None,
             pinned: Vec::new(),
             push: None,
+            planted: None,
         }
     }
 }
@@ -226,10 +238,16 @@ impl Summary {
 ///
 /// Errors: the interfaces do not match, or what is pinned does not fit: a sentence.
 pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl FnMut(&Summary)) -> Result<Summary, Mismatch> {
-    interface::check(before, after)?;
+    let (before, after) = if settings.does(Planted::Swapped) { (after, before) } else { (before, after) };
+    if !settings.does(Planted::Interface) {
+        interface::check(before, after)?;
+    }
     let moved = interface::moved_push_constants(&[before.module.uses()], &after.module.uses());
     let mut shape = Shape::of(before, settings)?;
     (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module.module, &after.module.module]));
+    if settings.does(Planted::Unnamed) {
+        shape.numbers = Numbers::default();
+    }
     let judge = |input: &Input, too_large: &TooLarge| observe::judge(before, after, input, settings, too_large);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     let mut progress = progress;
@@ -285,7 +303,7 @@ pub fn refines_draws(
     };
     let (of_before, of_after) = (stages(before)?, stages(after)?);
     let judge = |input: &Input, _: &TooLarge| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
-        (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings.fuel),
+        (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings),
         (Err(what), _) | (_, Err(what)) => Judged::Unchecked(Unchecked::Unsupported(what)),
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
@@ -308,10 +326,14 @@ fn over_inputs(
     progress: &mut dyn FnMut(&Summary),
 ) {
     for index in indexes {
+        if index % 2 == 1 && settings.does(Planted::OddInputs) {
+            (summary.inputs, summary.agree) = (summary.inputs + 1, summary.agree + 1);
+            continue;
+        }
         let mut judged = Judged::Vacuous(String::new());
         let mut input = None;
         let mut first = None;
-        for draft in 0..input::DRAFTS {
+        for draft in 0..if settings.does(Planted::OneDraft) { 1 } else { input::DRAFTS } {
             let drawn = shape.draw(settings, index, draft);
             judged = judge(&drawn, too_large);
             input = Some(drawn);
@@ -322,7 +344,13 @@ fn over_inputs(
             summary.redrawn += u64::from(draft + 1 < input::DRAFTS);
         }
         summary.inputs += 1;
-        match judged {
+        let forgiven = match &judged {
+            Judged::Vacuous(_) => settings.does(Planted::VacuousAgrees),
+            Judged::Undecided(_) => settings.does(Planted::UndecidedAgrees),
+            Judged::Unchecked(_) => settings.does(Planted::UncheckedAgrees),
+            _ => false,
+        };
+        match if forgiven { Judged::Agree { all: true } } else { judged } {
             Judged::Agree { all } => {
                 summary.agree += 1;
                 summary.sampled += u64::from(!all);

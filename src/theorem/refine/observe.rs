@@ -13,7 +13,7 @@ use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
 use super::weak::{self, Tried};
-use super::{ALLOWANCE, Engine, Input, SLOWER, Settings, Side, TooLarge, Unchecked, floats, texels};
+use super::{ALLOWANCE, Engine, Input, Planted, SLOWER, Settings, Side, TooLarge, Unchecked, floats, texels};
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -161,21 +161,37 @@ fn bytes_of(buffer: &ObservedBuffer) -> Vec<Byte> {
 }
 
 /// The bytes in which AFTER shows what BEFORE does not: place, byte, both.
-pub(super) fn differing(before: &Observation, after: &Observation, input: &Input) -> Vec<(Place, u64, Byte, Byte)> {
+pub(super) fn differing(before: &Observation, after: &Observation, input: &Input, settings: &Settings) -> Vec<(Place, u64, Byte, Byte)> {
     let mut found = Vec::new();
-    for buffer in &before.buffers {
+    let buffers = if settings.does(Planted::FirstBuffer) { before.buffers.get(..1).unwrap_or_default() } else { &before.buffers };
+    for buffer in buffers {
         let place = Place { set: buffer.set, binding: buffer.binding };
-        let shown = bytes_at(after, input, place);
+        let mut shown = bytes_at(after, input, place);
         if after.buffers.iter().any(|other| other == buffer) {
             continue;
         }
+        if settings.does(Planted::Untouched) && !after.buffers.iter().any(|b| (b.set, b.binding) == (place.set, place.binding)) {
+            continue;
+        }
+        if settings.does(Planted::LastByte) {
+            shown.pop();
+        }
         for (at, (b, a)) in bytes_of(buffer).into_iter().zip(shown).enumerate() {
-            if b.is_some() && b != a {
+            if differs(b, a, settings) {
                 found.push((place, at as u64, b, a));
             }
         }
     }
     found
+}
+
+/// Whether AFTER's byte is not one that BEFORE's allows: any value allows every one.
+fn differs(before: Byte, after: Byte, settings: &Settings) -> bool {
+    match (before, after) {
+        (None, after) => after.is_some() && settings.does(Planted::AnyOfBefore),
+        (Some(_), None) => !settings.does(Planted::AnyOfAfter),
+        (Some(before), Some(after)) => before != after,
+    }
 }
 
 /// Why a run has no observation to compare; `None` for undefined behaviour and what else has no
@@ -220,7 +236,10 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
         true => each.saturating_mul(after.module.invocations(input.groups)).min(RETRIES),
         false => 0,
     };
-    let fuel = each.saturating_mul(SLOWER).saturating_add(ALLOWANCE + retries);
+    let fuel = match settings.does(Planted::Fuel) {
+        true => each,
+        false => each.saturating_mul(SLOWER).saturating_add(ALLOWANCE + retries),
+    };
     let shown = |side: &Side, (outcome, tried)| Shown {
         outcomes: vec![(outcome, default.clone())],
         tried: vec![tried],
@@ -234,7 +253,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
     let mut of_after = shown(after, ran);
     let independent = of_after.complete || of_after.tried[0].is_independent(after, input, settings, fuel);
     of_after.complete |= independent;
-    if !independent {
+    if !independent && !settings.does(Planted::OneOrder) {
         more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
     }
     let mut undecided = None;
@@ -243,10 +262,10 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
         if let Some(what) = unchecked(outcome) {
             return Judged::Unchecked(what);
         }
-        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
             continue;
         }
-        if !of_before.complete {
+        if !of_before.complete && !settings.does(Planted::OneOrderBefore) {
             more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
         }
         if let Some((ended, _)) = of_before.outcomes.iter().find(|(outcome, _)| outcome.observed().is_none()) {
@@ -255,7 +274,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
                 None => Judged::Vacuous(ending(ended)),
             };
         }
-        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
             continue;
         }
         let sides = Sides { before, after, input, settings, fuel };
@@ -264,7 +283,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
                 None => return Judged::Disagree(Box::new(difference)),
                 Some(Ok(shown)) => match weak::ended(shown) {
                     Some(why) => return Judged::Vacuous(why),
-                    None if shown.iter().any(|(allowed, _)| allows(allowed, outcome, input)) => {}
+                    None if shown.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) => {}
                     None => return Judged::Disagree(Box::new(difference)),
                 },
                 Some(Err(why)) => undecided = Some(why.to_string()),
@@ -275,14 +294,15 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
     // What AFTER shows by interleavings is allowed; what it shows beyond them must be, too.
     if undecided.is_none()
         && !independent
+        && !settings.does(Planted::Executions)
         && let Some(why) = weak::reordered(after, input, settings, fuel, &of_after.tried)
     {
-        if !of_before.complete {
+        if !of_before.complete && !settings.does(Planted::OneOrderBefore) {
             more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
         }
         let of_after = weak::executions(after, input, settings, fuel, too_large);
         for (outcome, reads) in &of_after.shown {
-            if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+            if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
                 continue;
             }
             let beyond = match weak.of_before(&of_before) {
@@ -296,7 +316,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
             if let Some(why) = weak::ended(beyond) {
                 return Judged::Vacuous(why);
             }
-            if beyond.iter().any(|(allowed, _)| allows(allowed, outcome, input)) {
+            if beyond.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
                 continue;
             }
             let sides = Sides { before, after, input, settings, fuel };
@@ -335,6 +355,9 @@ impl Weak<'_> {
     /// All that it shows, or why that is not known; nothing if it shows nothing more.
     fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[grid::Shown], &str>> {
         let Weak { before, input, settings, too_large, .. } = *self;
+        if settings.does(Planted::ExecutionsBefore) {
+            return None;
+        }
         let found = self.found.get_or_insert_with(|| {
             let why = weak::reordered(before, input, settings, settings.fuel, &of_before.tried)?;
             let executions = weak::executions(before, input, settings, settings.fuel, too_large);
@@ -377,6 +400,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
             shown.outcomes.push((outcome, schedule));
         }
     }
+    shown.complete |= settings.does(Planted::SomeOrders);
 }
 
 /// Whether two outcomes show the same, however many instructions they took.
@@ -387,11 +411,13 @@ fn same(a: &Outcome<Observation>, b: &Outcome<Observation>) -> bool {
     }
 }
 
-fn allows(before: &Outcome<Observation>, after: &Outcome<Observation>, input: &Input) -> bool {
+fn allows(before: &Outcome<Observation>, after: &Outcome<Observation>, input: &Input, settings: &Settings) -> bool {
     match (before, after) {
         (Outcome::Observed(before), Outcome::Observed(after)) => {
-            differing(before, after, input).is_empty() && texels::differing(before, after, &input.images).is_empty()
+            differing(before, after, input, settings).is_empty() && texels::differing(before, after, &input.images, settings).is_empty()
         }
+        (Outcome::Observed(_), Outcome::Undefined(_)) => settings.does(Planted::UndefinedAfter),
+        (Outcome::Observed(_), Outcome::OutOfFuel | Outcome::Stuck(_)) => settings.does(Planted::EndsAfter),
         _ => false,
     }
 }
@@ -441,9 +467,9 @@ impl Sides<'_> {
         for (before, schedule) in &of_before.outcomes {
             let Outcome::Observed(before) = before else { continue };
             let trace = traced(self.before, self.input, self.settings, self.settings.fuel, schedule);
-            let differing = differing(before, after, self.input);
+            let differing = differing(before, after, self.input, self.settings);
             let decided: Vec<_> = differing.iter().filter(|(place, at, _, a)| self.is_wrong(&trace, *place, *at, *a, after)).collect();
-            let mut of_images = texels::differing(before, after, &self.input.images);
+            let mut of_images = texels::differing(before, after, &self.input.images, self.settings);
             if !of_images.is_empty() {
                 let report = self.before.report(self.input, self.settings, self.settings.fuel, schedule, &mut ());
                 of_images.retain(|texel| texel.is_wrong(&report.doubtful_texels));
@@ -484,10 +510,13 @@ impl Sides<'_> {
         let Some(writer) = trace.writer(place, at) else { return true };
         let profile = trace.profile;
         if !writer.trust.is_decided(profile) {
-            return false;
+            return self.settings.does(Planted::Doubt);
         }
         if !writer.is_float {
             return true;
+        }
+        if self.settings.does(Planted::Floats) {
+            return false;
         }
         let (start, width) = (writer.start, writer.width);
         let bytes = bytes_at(shown, self.input, place);
@@ -503,7 +532,7 @@ impl Sides<'_> {
         };
         let is_nan = magnitude(writer.bits) > infinity;
         let zero_of_any_sign = !(profile.is_strict() && writer.trust.zero_sign) && magnitude(writer.bits) == 0 && magnitude(bits) == 0;
-        !is_nan && !zero_of_any_sign
+        (!is_nan || self.settings.does(Planted::Nans)) && (!zero_of_any_sign || self.settings.does(Planted::ZeroSigns))
     }
 }
 

@@ -6,6 +6,7 @@ use smallstep_semantics::spirv::environment::{BoundImage, Observation, ObservedI
 use smallstep_semantics::spirv::grid::DoubtfulTexels;
 
 use super::observe::{How, Texels};
+use super::{Planted, Settings};
 use crate::compute::given::Place;
 
 /// A component of a texel in which AFTER shows what BEFORE does not.
@@ -72,9 +73,10 @@ pub(super) fn code(format: Format, component: usize, texel: &[u8]) -> u64 {
 
 /// The components of texels of storage images in which AFTER shows what BEFORE does not. An image
 /// that AFTER does not name holds what was given.
-pub(super) fn differing(before: &Observation, after: &Observation, given: &[BoundImage]) -> Vec<Differing> {
+pub(super) fn differing(before: &Observation, after: &Observation, given: &[BoundImage], settings: &Settings) -> Vec<Differing> {
     let mut found = Vec::new();
-    for (image, b) in before.images.iter().enumerate() {
+    let images = if settings.does(Planted::Images) { &[] } else { &before.images[..] };
+    for (image, b) in images.iter().enumerate() {
         let place = Place { set: b.set, binding: b.binding };
         let a = after.images.iter().find(|a| (a.set, a.binding) == (b.set, b.binding));
         let untouched = given.iter().find(|i| (i.set, i.binding) == (b.set, b.binding)).map(|i| &i.image);
@@ -83,7 +85,8 @@ pub(super) fn differing(before: &Observation, after: &Observation, given: &[Boun
             image.undefined.iter().any(|u| u.component == component && (u.start..u.end).contains(&texel))
         };
         for (texel, bytes) in (0u64..).zip(b.bytes.chunks_exact(size)) {
-            for component in 0..b.format.channels().len() as u8 {
+            let components = b.format.channels().len() - usize::from(settings.does(Planted::LastComponent));
+            for component in 0..components as u8 {
                 if is_any(b, component, texel) {
                     continue;
                 }
@@ -123,9 +126,10 @@ mod tests {
 
     #[test]
     fn components_differ_one_by_one() {
+        let settings = Settings::default();
         let (before, after) = (observed(&[1, 2, 3, 4]), observed(&[1, 2, 3, 5]));
-        assert!(differing(&before, &before, &[]).is_empty());
-        let found = differing(&before, &after, &[]);
+        assert!(differing(&before, &before, &[], &settings).is_empty());
+        let found = differing(&before, &after, &[], &settings);
         let [one] = &found[..] else { panic!("{found:?}") };
         assert_eq!((one.at, one.component, one.before, one.after), ([1, 0, 0], 1, 4, Some(5)));
         assert!(one.is_wrong(&[]));
@@ -139,8 +143,8 @@ mod tests {
         let mut image = Image::new(Format::Rg8Uint, 2, 1, 1).expect("a size");
         image.fill(0, &[1, 2, 3, 4]).expect("as many bytes");
         let given = [BoundImage { set: 0, binding: 2, image }];
-        let none = Observation::default();
-        assert!(differing(&observed(&[1, 2, 3, 4]), &none, &given).is_empty());
-        assert_eq!(differing(&observed(&[9, 2, 3, 4]), &none, &given).len(), 1);
+        let (none, settings) = (Observation::default(), Settings::default());
+        assert!(differing(&observed(&[1, 2, 3, 4]), &none, &given, &settings).is_empty());
+        assert_eq!(differing(&observed(&[9, 2, 3, 4]), &none, &given, &settings).len(), 1);
     }
 }
