@@ -73,6 +73,26 @@ fn floats_within_their_set_do_not_disagree() {
     }
 }
 
+/// A device may flush a subnormal number, so a zero of either sign stands for it, and nothing else.
+#[test]
+fn subnormal_numbers_may_be_zero() {
+    // The least normal number by its bits, and a half of it.
+    let least = "%b4 = OpIMul %u %u4 %u4\n%b8 = OpIMul %u %b4 %b4\n%b16 = OpIMul %u %b8 %b8\n%b20 = OpIMul %u %b16 %b4\n\
+        %b22 = OpIMul %u %b20 %u4\n%b23 = OpIAdd %u %b22 %b22\n%least = OpBitcast %f %b23\n";
+    let before = format!("{least}%r = OpFMul %f %least %half");
+    for (what, after, expected) in [
+        ("the same", before.clone(), "agree"),
+        ("zero", "%r = OpFSub %f %half %half".into(), "agree"),
+        ("minus zero", "%z = OpFSub %f %half %half\n%r = OpFNegate %f %z".into(), "agree"),
+        ("a half of it", format!("{least}%q = OpFMul %f %least %half\n%r = OpFMul %f %q %half"), "disagree"),
+        ("its negative", format!("{least}%q = OpFMul %f %least %half\n%r = OpFNegate %f %q"), "disagree"),
+        ("the normal number", format!("{least}%r = OpCopyObject %f %least"), "disagree"),
+    ] {
+        let summary = compared(&before, &after);
+        assert_eq!(summary.verdict().name(), expected, "{what}: {:?}", summary.undecided);
+    }
+}
+
 /// An undefined float is not in a bounded set.
 #[test]
 fn an_undefined_float_is_in_no_bounded_set() {

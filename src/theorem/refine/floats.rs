@@ -4,10 +4,12 @@
 //! | of BEFORE's word | AFTER's word is |
 //! |---|---|
 //! | the set is bounded | wrong outside of it, and where it is undefined |
+//! | the set is a subnormal number, and zero for it | right inside of it |
 //! | the set is bounded | undecided inside of it |
 //! | nothing is known | undecided |
 //!
-//! A set may be wider than what the specification allows: hence undecided inside of it.
+//! A set may be wider than what the specification allows: hence undecided inside of it. But a
+//! device may keep a subnormal number, or flush it.
 //!
 //! AFTER's float is one that a conforming device may show of AFTER: each operation of it is rounded
 //! correctly. So one outside of BEFORE's set is no refinement, whatever else AFTER may show.
@@ -34,6 +36,14 @@ pub(super) struct Outside {
     pub(super) allowed: Set,
 }
 
+/// What sets say of words that differ.
+pub(super) struct Judged {
+    /// The words in which AFTER shows what no device may show of BEFORE.
+    pub(super) outside: Vec<Outside>,
+    /// Whether BEFORE allows all of the words.
+    pub(super) all_allowed: bool,
+}
+
 /// What BEFORE allows.
 struct Allowed {
     observation: Observation,
@@ -57,17 +67,17 @@ impl Allowed {
     }
 }
 
-/// The words among bytes that differ, by place and offset, in which AFTER shows what no device may
-/// show of BEFORE.
-pub(super) fn outside(
+/// What sets say of the words among bytes that differ, by place and offset.
+pub(super) fn judged(
     before: &Side,
     after: &Observation,
     input: &Input,
     settings: &Settings,
     differing: &[(Place, u64, Byte, Byte)],
-) -> Vec<Outside> {
-    let Some(allowed) = Allowed::of(before, input, settings) else { return Vec::new() };
-    let mut found: Vec<Outside> = Vec::new();
+) -> Judged {
+    let mut found = Judged { outside: Vec::new(), all_allowed: false };
+    let Some(allowed) = Allowed::of(before, input, settings) else { return found };
+    found.all_allowed = true;
     let mut last = None;
     for &(place, byte, ..) in differing {
         let offset = byte & !3;
@@ -75,23 +85,29 @@ pub(super) fn outside(
             continue;
         }
         last = Some((place, offset));
-        let Some(set) = allowed
-            .word(place, offset)
-            .filter(Set::is_bounded)
-            .filter(|_| !settings.does(Planted::Sets) && !settings.does(Planted::Floats))
-        else {
+        let set = allowed.word(place, offset).filter(Set::is_bounded);
+        let known = set.filter(|_| !settings.does(Planted::Sets) && !settings.does(Planted::Floats));
+        let bytes = bytes_at(after, input, place);
+        let (Some(set), Some(word)) = (known, bytes.get(offset as usize..offset as usize + 4)) else {
+            found.all_allowed = false;
             continue;
         };
-        let bytes = bytes_at(after, input, place);
-        let Some(word) = bytes.get(offset as usize..offset as usize + 4) else { continue };
         let known: Option<Vec<u8>> = word.iter().copied().collect();
         let admitted = known.as_deref().and_then(|word| word.try_into().ok()).is_some_and(|word| {
             let float = f32::from_bits(u32::from_le_bytes(word));
             if float.is_nan() { set.has_nan() } else { set.contains(float.into()) }
         });
+        found.all_allowed &= admitted && (is_exact(&set) || settings.does(Planted::Inside));
         if !admitted || settings.does(Planted::Points) {
-            found.push(Outside { place, byte, undefined: known.is_none(), allowed: set });
+            found.outside.push(Outside { place, byte, undefined: known.is_none(), allowed: set });
         }
     }
     found
+}
+
+/// Whether a set is what devices may show, and no wider: a subnormal number, or zero instead.
+fn is_exact(set: &Set) -> bool {
+    let kept = |x: f64| x == 0.0 || x.abs() < f64::from(f32::MIN_POSITIVE);
+    let numbers = set.spans().iter().filter(|span| span.low != 0.0).count();
+    numbers <= 1 && set.spans().iter().all(|span| span.low == span.high && kept(span.low))
 }

@@ -11,6 +11,9 @@
 //! | a byte that is one value | this value |
 //! | a byte that conforming devices may differ in | this value; another is *undecided* |
 //! | a float that conforming devices may differ in | the same; one outside of its set is wrong |
+//! | a NaN that is certain | any NaN |
+//! | a zero whose sign is not kept | a zero |
+//! | a subnormal number that may be flushed | it, or a zero |
 //!
 //! What devices may differ in is known by the [`Trust`](smallstep_semantics::number::Trust) of a
 //! value, under the float controls that BEFORE declares.

@@ -32,6 +32,9 @@ const RETRIES: u64 = 1 << 22;
 /// The most bytes that a difference lists.
 pub const PLACES: usize = 256;
 
+/// Why something stays undecided.
+const DEVICES: &str = "a byte depends on a value that devices may differ in";
+
 /// What one input shows.
 #[derive(Clone, Debug)]
 pub enum Judged {
@@ -279,7 +282,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
         }
         let sides = Sides { before, after, input, settings, fuel };
         match sides.decide(&of_before, outcome, schedule) {
-            Ok(difference) => match weak.of_before(&of_before) {
+            Ok(None) => {}
+            Ok(Some(difference)) => match weak.of_before(&of_before) {
                 None => return Judged::Disagree(Box::new(difference)),
                 Some(Ok(shown)) => match weak::ended(shown) {
                     Some(why) => return Judged::Vacuous(why),
@@ -321,7 +325,8 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
             }
             let sides = Sides { before, after, input, settings, fuel };
             match sides.decide(&of_before, outcome, &Schedule::default()) {
-                Ok(difference) => {
+                Ok(None) => {}
+                Ok(Some(difference)) => {
                     let execution = Some(Box::new((outcome.clone(), weak::told(after, reads))));
                     return Judged::Disagree(Box::new(Difference { execution, ..difference }));
                 }
@@ -432,8 +437,8 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// The difference, or why there may be none.
-    fn decide(&self, of_before: &Shown, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Difference, String> {
+    /// The difference, none if BEFORE allows what differs, or why there may be none.
+    fn decide(&self, of_before: &Shown, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<Option<Difference>, String> {
         let difference = |how, before: &Schedule| Difference {
             how,
             before: before.clone(),
@@ -459,17 +464,25 @@ impl Sides<'_> {
                         undefined.ub.id()
                     ));
                 }
-                return Ok(difference(How::Undefined(Box::new(undefined.clone())), own));
+                return Ok(Some(difference(How::Undefined(Box::new(undefined.clone())), own)));
             }
-            other => return Ok(difference(How::Ends(ending(other)), own)),
+            other => return Ok(Some(difference(How::Ends(ending(other)), own))),
         };
         let mut nearest: Option<(usize, Difference)> = None;
         for (before, schedule) in &of_before.outcomes {
             let Outcome::Observed(before) = before else { continue };
             let trace = traced(self.before, self.input, self.settings, self.settings.fuel, schedule);
             let differing = differing(before, after, self.input, self.settings);
-            let decided: Vec<_> = differing.iter().filter(|(place, at, _, a)| self.is_wrong(&trace, *place, *at, *a, after)).collect();
+            let (mut decided, mut open) = (Vec::new(), Vec::new());
+            for byte in &differing {
+                match self.is_wrong(&trace, byte.0, byte.1, byte.3, after) {
+                    Some(true) => decided.push(byte),
+                    Some(false) => {}
+                    None => open.push(*byte),
+                }
+            }
             let mut of_images = texels::differing(before, after, &self.input.images, self.settings);
+            let texels = of_images.len();
             if !of_images.is_empty() {
                 let report = self.before.report(self.input, self.settings, self.settings.fuel, schedule, &mut ());
                 of_images.retain(|texel| texel.is_wrong(&report.doubtful_texels));
@@ -479,7 +492,11 @@ impl Sides<'_> {
                     How::Byte { place, byte, bytes: decided.len() as u64, undefined: shown.is_none(), allowed: None }
                 }
                 (None, Some(texel)) => texel.how(of_images.len() as u64),
-                (None, None) => self.by_sets(after, &differing)?,
+                (None, None) => match self.by_sets(after, &open)? {
+                    Some(how) => how,
+                    None if texels == 0 => return Ok(None),
+                    None => return Err(DEVICES.into()),
+                },
             };
             let count = decided.len() + of_images.len();
             if nearest.as_ref().is_none_or(|(least, _)| count < *least) {
@@ -488,40 +505,45 @@ impl Sides<'_> {
             }
         }
         match (nearest, of_before.complete) {
-            (Some((_, difference)), true) => Ok(difference),
+            (Some((_, difference)), true) => Ok(Some(difference)),
             _ => Err("not every order of the invocations was tried".into()),
         }
     }
 
-    /// How floats differ of which devices may show several, or why they may be the same.
-    fn by_sets(&self, after: &Observation, differing: &[(Place, u64, Byte, Byte)]) -> Result<How, String> {
-        let outside = floats::outside(self.before, after, self.input, self.settings, differing);
-        match outside.first() {
+    /// How floats differ of which devices may show several, none if BEFORE allows all of them, or
+    /// why that is not known.
+    fn by_sets(&self, after: &Observation, open: &[(Place, u64, Byte, Byte)]) -> Result<Option<How>, String> {
+        if open.is_empty() {
+            return Ok(None);
+        }
+        let found = floats::judged(self.before, after, self.input, self.settings, open);
+        match found.outside.first() {
             Some(&floats::Outside { place, byte, undefined, allowed }) => {
-                Ok(How::Byte { place, byte, bytes: 4 * outside.len() as u64, undefined, allowed: Some(allowed.to_string()) })
+                Ok(Some(How::Byte { place, byte, bytes: 4 * found.outside.len() as u64, undefined, allowed: Some(allowed.to_string()) }))
             }
-            None => Err("a byte depends on a value that devices may differ in".into()),
+            None if found.all_allowed => Ok(None),
+            None => Err(DEVICES.into()),
         }
     }
 
-    /// Whether a byte that differs is certain in BEFORE.
-    fn is_wrong(&self, trace: &Traced, place: Place, at: u64, after: Byte, shown: &Observation) -> bool {
+    /// Whether a byte that differs is wrong whatever devices do; none where that depends on them.
+    fn is_wrong(&self, trace: &Traced, place: Place, at: u64, after: Byte, shown: &Observation) -> Option<bool> {
         // What nothing wrote is what was given.
-        let Some(writer) = trace.writer(place, at) else { return true };
+        let Some(writer) = trace.writer(place, at) else { return Some(true) };
         let profile = trace.profile;
         if !writer.trust.is_decided(profile) {
-            return self.settings.does(Planted::Doubt);
+            return self.settings.does(Planted::Doubt).then_some(true);
         }
         if !writer.is_float {
-            return true;
+            return Some(true);
         }
         if self.settings.does(Planted::Floats) {
-            return false;
+            return None;
         }
         let (start, width) = (writer.start, writer.width);
         let bytes = bytes_at(shown, self.input, place);
         let of_after: Option<Vec<u8>> = bytes[start as usize..(start + u64::from(width)) as usize].iter().copied().collect();
-        let Some(of_after) = of_after else { return after.is_none() };
+        let Some(of_after) = of_after else { return after.is_none().then_some(true) };
         let bits = of_after.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
         let all = if width == 8 { u64::MAX } else { (1 << (8 * width)) - 1 };
         let magnitude = |bits: u64| bits << 1 & all;
@@ -530,9 +552,10 @@ impl Sides<'_> {
             4 => 0x7f80_0000 << 1,
             _ => 0x7ff0_0000_0000_0000 << 1,
         };
-        let is_nan = magnitude(writer.bits) > infinity;
+        // Which NaN it is, nothing says.
+        let any_nan = magnitude(writer.bits) > infinity && magnitude(bits) > infinity;
         let zero_of_any_sign = !(profile.is_strict() && writer.trust.zero_sign) && magnitude(writer.bits) == 0 && magnitude(bits) == 0;
-        (!is_nan || self.settings.does(Planted::Nans)) && (!zero_of_any_sign || self.settings.does(Planted::ZeroSigns))
+        Some((!any_nan || self.settings.does(Planted::Nans)) && (!zero_of_any_sign || self.settings.does(Planted::ZeroSigns)))
     }
 }
 

@@ -57,6 +57,8 @@ pub enum Planted {
     Sets,
     /// A set of floats is what BEFORE shows.
     Points,
+    /// A float in a set is right, however wide the set is.
+    Inside,
     /// Of the orders of AFTER's invocations only one is tried.
     OneOrder,
     /// Of the orders of BEFORE's invocations only one is tried.
@@ -81,7 +83,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 36] = [
+    pub const ALL: [Planted; 37] = [
         Planted::Swapped,
         Planted::Interface,
         Planted::OddInputs,
@@ -108,6 +110,7 @@ impl Planted {
         Planted::ZeroSigns,
         Planted::Sets,
         Planted::Points,
+        Planted::Inside,
         Planted::OneOrder,
         Planted::OneOrderBefore,
         Planted::SomeOrders,
