@@ -188,8 +188,8 @@ fn without_numbers(text: &str) -> String {
     text
 }
 
-/// The cause that a message tells, for counts: without numbers, and without the instructions that it
-/// names, as `%7 = OpIAdd`.
+/// The cause that a message tells, for counts: without numbers, and without the instructions that
+/// it names, as `%7 = OpIAdd`.
 fn cause(text: &str) -> String {
     let text = without_numbers(text);
     let mut words: Vec<&str> = Vec::new();

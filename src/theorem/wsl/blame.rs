@@ -39,7 +39,7 @@ use smallstep_semantics::spirv::{self, Event, Relation, grid, is_atomic};
 use smallstep_semantics::text::Span;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{Draw, Settings};
-use smallstep_semantics::wsl::execution::{Step, Thread};
+use smallstep_semantics::wsl::group::OnStep;
 use smallstep_semantics::wsl::layout::Layouts;
 use smallstep_semantics::wsl::memory::Words;
 use smallstep_semantics::wsl::open::{Possible, Word};
@@ -355,7 +355,7 @@ impl Ask<'_> {
 /// that a rule makes for them stand for the target. What they become is no value of the target and
 /// left out, but that the operator's of `++e` and `e1 += e2` is theirs. What becomes one of its own
 /// parts (`||`, `?:`) has no value by itself.
-fn expected(program: &Program, trace: &mut dyn FnMut(&mut dyn FnMut(&Thread, &Step))) -> Values {
+fn expected(program: &Program, trace: &mut dyn FnMut(OnStep)) -> Values {
     let (targets, mut kept) = (targets(program), 0);
     let mut values: Values = FxHashMap::default();
     trace(&mut |thread, step| {

@@ -180,8 +180,8 @@ impl Plan<'_> {
         verdict.worse(self.of_device(&returned, &name, device.route(), again).verdict())
     }
 
-    /// What a device shows wrongly of what is run of a text, as programs of a kind and seed are run,
-    /// whatever buffers of dispatches hold.
+    /// What a device shows wrongly of what is run of a text, as programs of a kind and seed are
+    /// run, whatever buffers of dispatches hold.
     pub(super) fn wrong(&self, programs: Programs, seed: u64, text: &str, device: &mut Device) -> Vec<Verdict> {
         let Some(program) = validate(text).program else { return Vec::new() };
         let (name, route) = (device.adapter().name.clone(), device.route());

@@ -550,7 +550,8 @@ pub fn string_at(words: &[u32]) -> Result<(String, usize), (Malformed, &'static 
 
 /// What is made of the string that begins at the first word, and how many words that takes.
 pub fn with_string_at<T>(words: &[u32], make: impl FnOnce(&str) -> T) -> Result<(T, usize), (Malformed, &'static str)> {
-    // A word has a zero byte where taking 1 from each byte borrows from a high bit that was not set.
+    // A word has a zero byte where taking 1 from each byte borrows from a high bit that was not
+    // set.
     let ends = |word: &u32| word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0;
     let Some(last) = words.iter().position(ends) else {
         return Err((Malformed::UnterminatedString, "the string does not end within its instruction"));

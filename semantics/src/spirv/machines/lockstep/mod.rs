@@ -1,5 +1,5 @@
-//! The fast machine for compute, and for the stages of draws: 64 invocations side by side in columns,
-//! with masks.
+//! The fast machine for compute, and for the stages of draws: 64 invocations side by side in
+//! columns, with masks.
 //!
 //! It shares no rule with the relation that it stands beside: only the loaded module and the scalar
 //! functions of [`operation`](crate::spirv::operation), which it falls back to for the rarer

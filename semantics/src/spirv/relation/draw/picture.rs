@@ -1,5 +1,5 @@
-//! A draw with its fragment stage on the lockstep machine, and its vertex stage too where nothing of
-//! it is undefined and no order of vertices counts. Rasterisation and attachments are the
+//! A draw with its fragment stage on the lockstep machine, and its vertex stage too where nothing
+//! of it is undefined and no order of vertices counts. Rasterisation and attachments are the
 //! relation's own; only invocations are run by columns, 64 vertices or 16 quads at a time. Quads
 //! reach the attachments in their order.
 
