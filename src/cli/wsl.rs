@@ -63,7 +63,7 @@ impl Quirks {
             }
             self.shown.insert(name.clone(), known);
         }
-        self.shown.get(&name).map_or_else(Vec::new, |known| known.explain(text, 0, profile, device))
+        self.shown.get_mut(&name).map_or_else(Vec::new, |known| known.explain(text, 0, profile, device))
     }
 }
 

@@ -6,7 +6,8 @@
 //!
 //! A finding is known if, made minimal, it is wrong in the same way as a quirk that the device
 //! still shows, in a program of the same shape: the same tokens, whatever the generated names and
-//! the numbers.
+//! the numbers. Of a program in a file, which is run with other resources, what the quirk's program
+//! comes to when it is made minimal with those will do as well.
 
 use super::campaign::Plan;
 use super::programs::{Programs, generated};
@@ -100,10 +101,27 @@ fn alone(profile: Profile) -> Plan<'static> {
     Plan { extent, mix: &[], references: 1, profile, planted: None, via: None }
 }
 
+/// A quirk as a device shows it.
+#[derive(Debug)]
+struct ShownQuirk {
+    name: String,
+    text: String,
+    fault: String,
+    shape: Vec<String>,
+    /// The faults and shapes that its program comes to, run as a program alone; none before that
+    /// was asked for.
+    minimal: Option<Vec<(String, Vec<String>)>>,
+}
+
+/// The faults and shapes of minimal programs.
+fn shapes_of(all: &[Minimal]) -> Vec<(String, Vec<String>)> {
+    all.iter().filter_map(|minimal| Some((fault(&minimal.verdict)?, shape(&minimal.text)))).collect()
+}
+
 /// The quirks that a device shows.
 #[derive(Debug, Default)]
 pub struct Known {
-    shown: Vec<(String, String, Vec<String>)>,
+    shown: Vec<ShownQuirk>,
     /// Quirks that are recorded of this device and that it does not show so, each with a sentence.
     /// They explain nothing.
     pub gone: Vec<(String, String)>,
@@ -116,7 +134,10 @@ impl Known {
         for quirk in quirks.iter().filter(|quirk| quirk.is_of(device)).collect::<Vec<_>>() {
             let verdict = quirk.judged(Some(device));
             match (quirk.is_recorded(&verdict), fault(&verdict)) {
-                (Ok(()), Some(fault)) => known.shown.push((quirk.name.clone(), fault, shape(&quirk.text))),
+                (Ok(()), Some(fault)) => {
+                    let (name, text) = (quirk.name.clone(), quirk.text.clone());
+                    known.shown.push(ShownQuirk { name, fault, shape: shape(&text), text, minimal: None });
+                }
                 (Ok(()), None) => {}
                 (Err(why), _) => known.gone.push((quirk.name.clone(), why)),
             }
@@ -127,22 +148,36 @@ impl Known {
     /// In how many ways a device is wrong about a program, as
     /// [`check_program`](super::check_program) runs one of that number: for each a minimal program,
     /// and the quirk that it is, if it is one. Modules declare the float controls of the profile.
-    pub fn explain(&self, text: &str, seed: u64, profile: Profile, device: &mut Device) -> Vec<(Minimal, Option<String>)> {
+    /// A quirk counts as its program comes to when it is made minimal so, too.
+    pub fn explain(&mut self, text: &str, seed: u64, profile: Profile, device: &mut Device) -> Vec<(Minimal, Option<String>)> {
         let plan = alone(profile);
         let kinds = [Programs::EntryPoints, Programs::Stages, Programs::Functions];
-        let faults: Vec<Minimal> = kinds.into_iter().flat_map(|programs| faults_of(&plan, (programs, seed), text, device)).collect();
-        let named = |minimal: Minimal| {
-            let name = self.name_of(&minimal).filter(|_| matches!(minimal.verdict, Verdict::Disagree(_))).map(String::from);
-            (minimal, name)
+        let mut faults = |text: &str| -> Vec<Minimal> {
+            kinds.into_iter().flat_map(|programs| faults_of(&plan, (programs, seed), text, device)).collect()
         };
-        faults.into_iter().map(named).collect()
+        let mut explained = Vec::new();
+        for minimal in faults(text) {
+            let mut name = self.name_of(&minimal).map(String::from);
+            if let (None, Some(fault)) = (&name, fault(&minimal.verdict)) {
+                for quirk in self.shown.iter_mut().filter(|quirk| quirk.fault == fault) {
+                    let shapes = quirk.minimal.get_or_insert_with(|| shapes_of(&faults(&quirk.text)));
+                    if shapes.contains(&(fault.clone(), shape(&minimal.text))) {
+                        name = Some(quirk.name.clone());
+                        break;
+                    }
+                }
+            }
+            let name = name.filter(|_| matches!(minimal.verdict, Verdict::Disagree(_)));
+            explained.push((minimal, name));
+        }
+        explained
     }
 
     /// The quirk that a minimal program is, if it is one.
     pub fn name_of(&self, minimal: &Minimal) -> Option<&str> {
         let (fault, shape) = (fault(&minimal.verdict)?, shape(&minimal.text));
-        let is = |(_, of, shaped): &&(String, String, Vec<String>)| *of == fault && *shaped == shape;
-        self.shown.iter().find(is).map(|(name, ..)| name.as_str())
+        let is = |quirk: &&ShownQuirk| quirk.fault == fault && quirk.shape == shape;
+        self.shown.iter().find(is).map(|quirk| quirk.name.as_str())
     }
 }
 
