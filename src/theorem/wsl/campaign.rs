@@ -184,7 +184,8 @@ impl Plan<'_> {
     /// run, whatever buffers of dispatches hold.
     pub(super) fn wrong(&self, programs: Programs, seed: u64, text: &str, device: &mut Device) -> Vec<Verdict> {
         let Some(program) = validate(text).program else { return Vec::new() };
-        let (name, route) = (device.adapter().name.clone(), device.route());
+        let route = device.route();
+        let name = format!("{} ({route})", device.adapter().name);
         let (mut wrong, options) = (Vec::new(), self.options());
         subjects_of(programs, (&program, text), seed, None, &mut |_, _, case| {
             let Ok(case) = case else { return };
