@@ -46,7 +46,6 @@ use crate::spirv::environment::{Dispatch, Draw, Observation, ObservedBuffer, Obs
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::{self, Prepared, Refused, unsupported};
 use crate::spirv::grid::{Doubtful, DoubtfulTexels, Grid};
-use crate::spirv::lockstep::VertexProgram;
 use crate::spirv::memory::Pointer;
 use crate::spirv::module::{EntryPoint, Module, Variable};
 use crate::spirv::shared::{ObjectId, Shared};
@@ -193,7 +192,7 @@ fn stages(
     }
     let &By { relation, rules, schedule, sets, .. } = by;
     let Before { fragments, variables, vertices, instructions } =
-        match before((vertex, fragment), entries, draw, (relation, None), rules, schedule, sink)? {
+        match before((vertex, fragment), entries, draw, (relation, &mut |_| None), rules, schedule, sink)? {
             Outcome::Observed(before) => before,
             ended => return Ok(ended.map(|_| DrawObservation::default())),
         };
@@ -291,14 +290,16 @@ fn dispatch<'d>(draw: &Draw<'d>, entry: &'d str) -> Dispatch<'d> {
     Dispatch { entry, groups: [1; 3], resources: draw.resources, limits: draw.limits }
 }
 
-/// Both stages checked, and the vertex stage run: by the relation, or on the machine if that is
-/// given, nothing is undefined and no order of vertices counts. The machine tells nothing of what
-/// devices may do differently.
+/// Shades every vertex, and gives what is observed of that; nothing if the relation is to do it.
+type Shade<'s> = &'s mut dyn FnMut(&mut vertex::Vertices<'_, '_>) -> Option<Observation>;
+
+/// Both stages checked, and the vertex stage run: by the relation, or otherwise where no order of
+/// vertices counts. Then nothing is known of what devices may do differently.
 fn before<'a>(
     (vertex, fragment): (&'a Module, &'a Module),
     (vertex_entry, fragment_entry): (&EntryPoint, &EntryPoint),
     draw: &'a Draw<'a>,
-    (relation, machine): (&'a Relation, Option<&VertexProgram>),
+    (relation, shade): (&'a Relation, Shade<'_>),
     rules: &'a raster::Rules,
     schedule: &Schedule,
     sink: &mut dyn Sink,
@@ -320,9 +321,7 @@ fn before<'a>(
     let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
     unordered((&stage, effects.writes), (&next, interface::effects(fragment, fragment_entry)?.writes))?;
     let profile = draw.resources.profile(vertex, draw.vertex);
-    let machine = machine.filter(|program| !effects.updates && program.lanes().is_of(vertex_entry.function));
-    let dispatch = dispatch(draw, draw.vertex);
-    if let Some(observed) = machine.and_then(|program| vertices.shaded_by(vertex::Machine { program, dispatch: &dispatch })) {
+    if let Some(observed) = if effects.updates { None } else { shade(&mut vertices) } {
         let fragments = fragment::Fragments::new(fragment, draw, rules, after, (vertices, profile));
         let instructions = observed.instructions;
         let written = match effects.writes {

@@ -33,7 +33,7 @@ pub(super) fn run(
         return Ok(None);
     }
     let Before { fragments, variables, vertices, instructions } =
-        match before((vertex, fragment), entries, draw, (relation, None), rules, schedule, sink)? {
+        match before((vertex, fragment), entries, draw, (relation, &mut |_| None), rules, schedule, sink)? {
             Outcome::Observed(before) => before,
             ended => return Ok(Some(ended.map(|_| DrawObservation::default()))),
         };

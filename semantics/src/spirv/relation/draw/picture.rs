@@ -5,12 +5,13 @@
 
 use super::fragment::{Ended, Fragments};
 use super::targets::DefiniteTarget;
+use super::vertex::Vertices;
 use super::{DrawObservation, before, dispatch};
 use crate::concurrency::{Agent, Begin, Schedule};
 use crate::number::Profile;
 use crate::outcome::{Outcome, Stuck};
 use crate::raster;
-use crate::spirv::environment::{Draw, Observation, ObservedBuffer, ObservedImage};
+use crate::spirv::environment::{Dispatch, Draw, Observation, ObservedBuffer, ObservedImage};
 use crate::spirv::error::LoadError;
 use crate::spirv::grid::prepare::Refused;
 use crate::spirv::grid::work::Work;
@@ -83,7 +84,10 @@ fn drawn(
         return Ok(refused.map(|_| Picture::default()));
     }
     let relation = Relation::default();
-    let before = before((vertex, fragment.module()), entries, draw, (&relation, shader), rules, &Schedule::default(), &mut ())?;
+    let of_vertices = super::dispatch(draw, draw.vertex);
+    let shader = shader.map(VertexProgram::lanes).filter(|program| program.is_of(entries.0.function));
+    let mut shade = |vertices: &mut Vertices<'_, '_>| shaded(vertices, shader?, &of_vertices);
+    let before = before((vertex, fragment.module()), entries, draw, (&relation, &mut shade), rules, &Schedule::default(), &mut ())?;
     let (mut fragments, written, instructions) = match before {
         Outcome::Observed(before) => (before.fragments.without_doubt(), before.vertices, before.instructions),
         ended => return Ok(ended.map(|_| Picture::default())),
@@ -109,6 +113,36 @@ fn drawn(
         images: shown.images,
         instructions: instructions + quads.executed(),
     }))
+}
+
+/// Every vertex on the machine. None if that does not do it, or where something is undefined: the
+/// relation tells what.
+fn shaded(vertices: &mut Vertices<'_, '_>, program: &FragmentProgram, dispatch: &Dispatch<'_>) -> Option<Observation> {
+    if program.refused(dispatch).is_some() {
+        return None;
+    }
+    let (all, side_by_side) = (vertices.invocations(), 4 * Quads::SIDE_BY_SIDE);
+    let mut lanes = program.quads(dispatch, false, all.div_ceil(4));
+    for first in (0..all).step_by(side_by_side as usize) {
+        lanes.begin(first / 4);
+        let count = (all - first).min(side_by_side);
+        for lane in 0..count {
+            for (variable, scalars) in vertices.inputs(first + lane)? {
+                lanes.give(lane as usize, variable.id, &scalars);
+            }
+        }
+        lanes.run_lanes(count, dispatch.limits.instructions).ok()?;
+        for lane in 0..count {
+            vertices.leave(first + lane, |variable| {
+                let (kind, invocation) = (Unspecified::UnwrittenOutput, first + lane);
+                let unwritten = Origin { kind, instruction: variable.instruction, invocation };
+                lanes.left(lane as usize, variable.id, unwritten).collect()
+            });
+        }
+    }
+    let observed = Observation { instructions: lanes.executed(), ..lanes.observation() };
+    let bytes = observed.buffers.iter().all(|b| b.undefined.is_empty()) && observed.images.iter().all(|i| i.undefined.is_empty());
+    (bytes && vertices.is_defined()).then_some(observed)
 }
 
 /// All quads, in their order.

@@ -11,18 +11,17 @@ use crate::number::integer::{mask, signed};
 use crate::number::{Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::Topology;
-use crate::spirv::environment::{Attribute, Dispatch, Draw, Observation, Rate, Robustness};
+use crate::spirv::environment::{Attribute, Draw, Observation, Rate, Robustness};
 use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::grid::work::{Finished, Work};
-use crate::spirv::lockstep::{Quads, VertexProgram};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable};
 use crate::spirv::report;
 use crate::spirv::shared::Shared;
 use crate::spirv::step::Config;
 use crate::spirv::types::Type;
-use crate::spirv::value::{Origin, Scalar, Scalars};
-use crate::undefined::{Site, Ub, Undefined, Unspecified};
+use crate::spirv::value::{Scalar, Scalars};
+use crate::undefined::{Site, Ub, Undefined};
 
 /// Where a scalar of an input comes from.
 #[derive(Clone, Copy, Debug)]
@@ -234,54 +233,25 @@ impl<'m, 'd> Vertices<'m, 'd> {
     }
 }
 
-/// What a draw runs a vertex stage by.
-#[derive(Clone, Copy)]
-pub(super) struct Machine<'p, 'd> {
-    pub(super) program: &'p VertexProgram,
-    pub(super) dispatch: &'p Dispatch<'d>,
-}
-
-impl Vertices<'_, '_> {
+impl<'m> Vertices<'m, '_> {
     /// What the invocation of a vertex is given for an input.
     fn given(&self, at: [u32; 2], sources: &[Source]) -> Result<Scalars, (u32, u32)> {
         sources.iter().map(|&source| self.input(at, source)).collect()
     }
 
-    /// Shades every vertex on the lockstep machine: what is observed of that. None if the machine
-    /// does not do it, or where something is undefined: the relation tells what.
-    pub(super) fn shaded_by(&mut self, Machine { program, dispatch }: Machine<'_, '_>) -> Option<Observation> {
-        let (program, all) = (program.lanes(), self.invocations());
-        if program.refused(dispatch).is_some() {
-            return None;
-        }
-        let side_by_side = 4 * Quads::SIDE_BY_SIDE;
-        let mut lanes = program.quads(dispatch, false, all.div_ceil(4));
-        for first in (0..all).step_by(side_by_side as usize) {
-            lanes.begin(first / 4);
-            let count = (all - first).min(side_by_side);
-            for lane in 0..count {
-                let at = self.shaded[(first + lane) as usize];
-                for (variable, sources) in &self.interface.inputs {
-                    lanes.give(lane as usize, variable.id, &self.given(at, sources).ok()?);
-                }
-            }
-            lanes.run_lanes(count, dispatch.limits.instructions).ok()?;
-            for lane in 0..count {
-                self.leave(first + lane, |variable| {
-                    let (kind, invocation) = (Unspecified::UnwrittenOutput, first + lane);
-                    let unwritten = Origin { kind, instruction: variable.instruction, invocation };
-                    lanes.left(lane as usize, variable.id, unwritten).collect()
-                });
-            }
-        }
-        let observed = Observation { instructions: lanes.executed(), ..lanes.observation() };
-        let bytes = observed.buffers.iter().all(|b| b.undefined.is_empty()) && observed.images.iter().all(|i| i.undefined.is_empty());
-        let is_defined = bytes && self.left.iter().all(|scalar| scalar.undefined.is_none());
-        is_defined.then_some(observed)
+    /// What the invocation of a shaded vertex is given; none if an attribute has not that much.
+    pub(super) fn inputs(&self, vertex: u32) -> Option<Vec<(&'m Variable, Scalars)>> {
+        let at = *self.shaded.get(vertex as usize)?;
+        self.interface.inputs.iter().map(|(variable, sources)| Some((*variable, self.given(at, sources).ok()?))).collect()
+    }
+
+    /// Whether every shaded vertex has left defined outputs.
+    pub(super) fn is_defined(&self) -> bool {
+        self.left.iter().all(|scalar| scalar.undefined.is_none())
     }
 
     /// Keeps what the invocation of a shaded vertex leaves in each output.
-    fn leave(&mut self, vertex: u32, mut output: impl FnMut(&Variable) -> Scalars) {
+    pub(super) fn leave(&mut self, vertex: u32, mut output: impl FnMut(&Variable) -> Scalars) {
         let mut held: Option<(u32, Scalars)> = None;
         let mut scalar = |variable: &Variable, index: usize| {
             if held.as_ref().is_none_or(|(id, _)| *id != variable.id) {
