@@ -73,6 +73,64 @@ fn floats_within_their_set_do_not_disagree() {
     }
 }
 
+/// Sums and products in another order, multiplied out, contracted, or without what cancels: what a
+/// compiler may do without NoContraction. It may bring in nothing that cancels.
+#[test]
+fn the_same_sums_and_products_agree() {
+    let sine = "%s = OpExtInst %f %glsl Sin %a\n";
+    let of_sine = |body: &str| format!("{sine}{body}");
+    let root = |sum: &str| format!("{sine}{sum}\n%p = OpFMul %f %t %t\n%r = OpExtInst %f %glsl Sqrt %p");
+    let left = "%q = OpFAdd %f %s %third\n%t = OpFAdd %f %q %two";
+    let right = "%q = OpFAdd %f %third %two\n%t = OpFAdd %f %s %q";
+    let before = of_sine("%q = OpFAdd %f %s %third\n%r = OpFAdd %f %q %two");
+    let cases = [
+        ("a sum in another order", before.clone(), of_sine("%q = OpFAdd %f %third %two\n%r = OpFAdd %f %s %q"), "agree"),
+        ("the same below a root", root(left), root(right), "agree"),
+        (
+            "a product in another order",
+            of_sine("%q = OpFMul %f %s %third\n%r = OpFMul %f %q %s"),
+            of_sine("%q = OpFMul %f %s %s\n%r = OpFMul %f %third %q"),
+            "agree",
+        ),
+        (
+            "multiplied out",
+            of_sine("%q = OpFAdd %f %s %third\n%r = OpFMul %f %q %three"),
+            of_sine("%p = OpFMul %f %s %three\n%q = OpFMul %f %third %three\n%r = OpFAdd %f %p %q"),
+            "agree",
+        ),
+        (
+            "contracted",
+            of_sine("%q = OpFMul %f %s %third\n%r = OpFAdd %f %q %third"),
+            of_sine("%r = OpExtInst %f %glsl Fma %s %third %third"),
+            "agree",
+        ),
+        (
+            "a reciprocal",
+            of_sine("%q = OpFMul %f %s %half\n%r = OpFDiv %f %q %three"),
+            of_sine("%q = OpFDiv %f %half %three\n%r = OpFMul %f %s %q"),
+            "agree",
+        ),
+        (
+            "what cancels is left out",
+            of_sine("%q = OpFAdd %f %s %third\n%r = OpFSub %f %q %third"),
+            of_sine("%r = OpCopyObject %f %s"),
+            "agree",
+        ),
+        (
+            "what cancels is brought in",
+            of_sine("%r = OpCopyObject %f %s"),
+            of_sine("%q = OpFAdd %f %s %third\n%r = OpFSub %f %q %third"),
+            "undecided",
+        ),
+        ("another term", before.clone(), of_sine("%q = OpFAdd %f %s %third\n%r = OpFAdd %f %q %three"), "disagree"),
+        ("a term twice", before.clone(), of_sine("%q = OpFAdd %f %s %third\n%w = OpFAdd %f %q %third\n%r = OpFAdd %f %w %two"), "disagree"),
+    ];
+    for (what, before, after, expected) in cases {
+        let summary = compared(&before, &after);
+        assert_eq!(summary.verdict().name(), expected, "{what}: {:?}", summary.undecided);
+    }
+}
+
 /// A device may flush a subnormal number, so a zero of either sign stands for it, and nothing else.
 #[test]
 fn subnormal_numbers_may_be_zero() {

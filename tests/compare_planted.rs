@@ -397,6 +397,10 @@ fn mistakes() -> Vec<Mistake> {
     let number = "%m = OpConvertUToF %f %a\n%y = OpBitcast %u %m\nOpStore %po %y";
     // A float of these bits.
     let kept = |bits: u32, strict| float_frame(32, strict, "%x = OpBitcast %f %given\nOpStore %po %x").replace("NUMBER", &bits.to_string());
+    let sine = |body: &str| format!("%s = OpExtInst %f %glsl Sin %a\n%q = OpFAdd %f %s %third\n{body}");
+    let cancels = "%t = OpFAdd %f %q %three\n%w = OpFSub %f %t %three\n%r = OpFAdd %f %w %two";
+    let uncontracted = float_text(&sine("%r = OpFAdd %f %q %two"))
+        .replace("OpDecorate %gid", "OpDecorate %q NoContraction\nOpDecorate %r NoContraction\nOpDecorate %gid");
     // In the default order the store comes after the load.
     let waits: String = (0..4).map(|k| format!("%w{k} = OpAtomicLoad %u %pw %u2 %u0\n")).collect();
     let late = format!("%pw = OpAccessChain %p_shared %shared %u3\n{waits}OpAtomicStore %px %u2 %u0 %u1\n");
@@ -493,13 +497,15 @@ fn mistakes() -> Vec<Mistake> {
         bodies(Planted::UndefinedAfter, GUARDED, HOISTED, "spirv/division-by-zero"),
         bodies(Planted::EndsAfter, copies, ENDLESS, "no observation"),
         bodies(Planted::Fuel, copies, "%y = OpIAdd %u %a %b\n%z = OpISub %u %y %b\nOpStore %po %z", "agree 24"),
-        bodies(Planted::Doubt, numbers, number, "undecided 11"),
+        bodies(Planted::Doubt, numbers, number, "agree 24"),
         with(Planted::Floats, kept(0x3f80_0000, true), kept(0x4000_0000, true), few(1), "another value"),
         with(Planted::Nans, kept(0x7fc0_0000, true), kept(0x7fc0_0001, true), few(1), "agree 1"),
         with(Planted::ZeroSigns, kept(0, false), kept(1 << 31, false), few(1), "agree 1"),
         of(Planted::Sets, float_text("%r = OpExtInst %f %glsl Sin %a"), float_text("%r = OpExtInst %f %glsl Cos %a"), "another value"),
         of(Planted::Points, float_text("%r = OpFDiv %f %a %three"), float_text("%r = OpFMul %f %a %third"), "undecided 6"),
         of(Planted::Inside, float_text("%r = OpFDiv %f %a %three"), float_text("%r = OpFMul %f %a %third"), "undecided 6"),
+        of(Planted::Cancelling, float_text(&sine("%r = OpFAdd %f %q %two")), float_text(&sine(cancels)), "undecided 9"),
+        of(Planted::Contraction, uncontracted, float_text(&sine("%t = OpFAdd %f %third %two\n%r = OpFAdd %f %s %t")), "undecided 1"),
         bodies(Planted::OneOrder, &two("", &late), &two(divides, &late), "spirv/division-by-zero"),
         with(Planted::OneOrderBefore, text(TICKET, false), text(&reverse, false), few(3), "agree 3"),
         with(Planted::SomeOrders, text(TICKET, false), text(&reverse, false), Settings { budget, schedules: 1, ..few(3) }, "undecided 0"),

@@ -8,11 +8,16 @@
 //! | the set is bounded | undecided inside of it |
 //! | nothing is known | undecided |
 //!
+//! Inside of a set, and where nothing is known, AFTER's word is right if AFTER computes the same in
+//! another order ([`super::formulas`]).
+//!
 //! A set may be wider than what the specification allows: hence undecided inside of it. But a
 //! device may keep a subnormal number, or flush it.
 //!
 //! AFTER's float is one that a conforming device may show of AFTER: each operation of it is rounded
 //! correctly. So one outside of BEFORE's set is no refinement, whatever else AFTER may show.
+
+use std::cell::OnceCell;
 
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
@@ -21,6 +26,7 @@ use smallstep_semantics::spirv::Relation;
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grid::{self, Acceptance};
 
+use super::formulas::{Atoms, Formulas};
 use super::observe::{Byte, bytes_at};
 use super::{Input, Planted, Settings, Side};
 use crate::compute::given::Place;
@@ -69,15 +75,25 @@ impl Allowed {
 
 /// What sets say of the words among bytes that differ, by place and offset.
 pub(super) fn judged(
-    before: &Side,
+    (before, side): (&Side, &Side),
     after: &Observation,
     input: &Input,
     settings: &Settings,
+    fuel: u64,
     differing: &[(Place, u64, Byte, Byte)],
 ) -> Judged {
     let mut found = Judged { outside: Vec::new(), all_allowed: false };
     let Some(allowed) = Allowed::of(before, input, settings) else { return found };
     found.all_allowed = true;
+    let same = OnceCell::new();
+    let is_same = |word: (Place, u64)| {
+        let both = same.get_or_init(|| {
+            let mut atoms = Atoms::default();
+            let of_before = Formulas::of(before, input, settings, settings.fuel, &mut atoms)?;
+            Some((of_before, Formulas::of(side, input, settings, fuel, &mut atoms)?))
+        });
+        both.as_ref().is_some_and(|(before, after)| before.allow(after, input, word, settings))
+    };
     let mut last = None;
     for &(place, byte, ..) in differing {
         let offset = byte & !3;
@@ -89,7 +105,7 @@ pub(super) fn judged(
         let known = set.filter(|_| !settings.does(Planted::Sets) && !settings.does(Planted::Floats));
         let bytes = bytes_at(after, input, place);
         let (Some(set), Some(word)) = (known, bytes.get(offset as usize..offset as usize + 4)) else {
-            found.all_allowed = false;
+            found.all_allowed &= is_same((place, offset));
             continue;
         };
         let known: Option<Vec<u8>> = word.iter().copied().collect();
@@ -97,7 +113,7 @@ pub(super) fn judged(
             let float = f32::from_bits(u32::from_le_bytes(word));
             if float.is_nan() { set.has_nan() } else { set.contains(float.into()) }
         });
-        found.all_allowed &= admitted && (is_exact(&set) || settings.does(Planted::Inside));
+        found.all_allowed &= admitted && (is_exact(&set) || settings.does(Planted::Inside) || is_same((place, offset)));
         if !admitted || settings.does(Planted::Points) {
             found.outside.push(Outside { place, byte, undefined: known.is_none(), allowed: set });
         }

@@ -14,6 +14,7 @@
 //! | a NaN that is certain | any NaN |
 //! | a zero whose sign is not kept | a zero |
 //! | a subnormal number that may be flushed | it, or a zero |
+//! | a float without NoContraction | what the same sums and products give in another order |
 //!
 //! What devices may differ in is known by the [`Trust`](smallstep_semantics::number::Trust) of a
 //! value, under the float controls that BEFORE declares.
@@ -43,6 +44,7 @@ pub mod blame;
 mod coverage;
 pub mod draws;
 mod floats;
+mod formulas;
 pub mod input;
 pub mod interface;
 mod numbers;

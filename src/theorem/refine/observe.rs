@@ -516,7 +516,7 @@ impl Sides<'_> {
         if open.is_empty() {
             return Ok(None);
         }
-        let found = floats::judged(self.before, after, self.input, self.settings, open);
+        let found = floats::judged((self.before, self.after), after, self.input, self.settings, self.fuel, open);
         match found.outside.first() {
             Some(&floats::Outside { place, byte, undefined, allowed }) => {
                 Ok(Some(How::Byte { place, byte, bytes: 4 * found.outside.len() as u64, undefined, allowed: Some(allowed.to_string()) }))

@@ -59,6 +59,10 @@ pub enum Planted {
     Points,
     /// A float in a set is right, however wide the set is.
     Inside,
+    /// AFTER may bring in terms that cancel.
+    Cancelling,
+    /// NoContraction is not heeded where formulas are compared.
+    Contraction,
     /// Of the orders of AFTER's invocations only one is tried.
     OneOrder,
     /// Of the orders of BEFORE's invocations only one is tried.
@@ -83,7 +87,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 37] = [
+    pub const ALL: [Planted; 39] = [
         Planted::Swapped,
         Planted::Interface,
         Planted::OddInputs,
@@ -111,6 +115,8 @@ impl Planted {
         Planted::Sets,
         Planted::Points,
         Planted::Inside,
+        Planted::Cancelling,
+        Planted::Contraction,
         Planted::OneOrder,
         Planted::OneOrderBefore,
         Planted::SomeOrders,
