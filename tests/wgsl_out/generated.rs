@@ -69,7 +69,7 @@ fn optimised_modules_agree_through_wgsl() {
         };
         let (agree, others) = tally(&optimiser.through_wgsl(wgsl::Options::default()), count, 100);
         // An optimiser may make a module undefined, which then allows everything, or crash.
-        let known = |what: &String| what == "undecided" || what.ends_with(": Vacuous") || what.contains("Unchecked(\"the compiler crashes");
+        let known = |what: &String| what == "undecided" || what.contains(": Vacuous(") || what.contains("Unchecked(\"the compiler crashes");
         assert!(others.keys().all(known), "{command}: {others:#?}");
         assert!(agree * 100 >= count * 95, "{command}: {agree} agree; {others:?}");
     }
