@@ -8,7 +8,6 @@ use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{Instruction, Module};
 use smallstep_semantics::text::deep;
-use smallvec::SmallVec;
 
 use super::convert::{Bound, Convert, Element, MAX_TEXT, Passed};
 use super::place::{Place, Which};
@@ -906,8 +905,7 @@ impl<'c, 'm> Body<'c, 'm> {
             return Ok(());
         }
         let i = &Instruction { op: self.convert.plan.op(original.op), ..*original };
-        let mut operands: SmallVec<[u32; 8]> = SmallVec::from_slice(i.operands(module.words()));
-        self.convert.plan.operands(i.op, &mut operands);
+        let operands = self.convert.plan.operands(i.op, i.operands(module.words()));
         let located = |error: Refused, this: &Self| match error.instruction {
             None => this.convert.refused_at(original, error.why, error.what),
             Some(_) => error,

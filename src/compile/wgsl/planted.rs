@@ -1,6 +1,8 @@
 //! Mistakes in the conversion, planted to see them caught. A mistake is data; what consults it is
 //! the table of operations, the writer of lines, and the structure.
 
+use std::borrow::Cow;
+
 use rspirv::spirv::{GlslStd450Op as Glsl, Op};
 
 /// What is done wrong.
@@ -167,14 +169,16 @@ impl Plan {
         }
     }
 
-    /// Swaps the operands of an instruction that are to change places.
-    pub(super) fn operands(&self, op: Op, operands: &mut [u32]) {
+    /// The operands of an instruction, of which two may be to change places.
+    pub(super) fn operands<'m>(&self, op: Op, operands: &'m [u32]) -> Cow<'m, [u32]> {
+        let mut operands = Cow::Borrowed(operands);
         if let Some(Change::Swap(of, a, b)) = self.0
             && of == op
             && a.max(b) < operands.len()
         {
-            operands.swap(a, b);
+            operands.to_mut().swap(a, b);
         }
+        operands
     }
 
     /// Whether lines are written otherwise.

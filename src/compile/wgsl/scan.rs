@@ -6,7 +6,7 @@ use smallstep_semantics::spirv::Module;
 use smallvec::SmallVec;
 
 use super::pointer::base;
-use super::usage::each_value;
+use super::usage::each_name;
 
 /// Who names a variable at module scope.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +71,7 @@ impl Scan {
             for block in module.function_blocks(function) {
                 for (i, index) in module.code(block).iter().zip(block.start..) {
                     let is_call = i.is(Op::FunctionCall);
-                    each_value(module, i, |id| {
+                    each_name(module, i, |id| {
                         // A function may be given a part of it.
                         let id = if is_call { base(module, id) } else { id };
                         if let Some(number) = global(id) {

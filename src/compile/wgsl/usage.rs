@@ -40,6 +40,8 @@ struct Row {
     nothing: bool,
     /// Whether a pointer, an image or a sampler that it makes is spelled where it is used.
     place: bool,
+    /// Whether a variable may be among its operands.
+    names: bool,
 }
 
 /// Past all operands, or none.
@@ -80,19 +82,24 @@ impl Row {
         };
         let place = matches!(op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::SampledImage | Op::Image | Op::Load);
         let nothing = matches!(op, Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge | Op::LoopMerge);
-        Row { first, end, step, mask, computes: computes(op), effect: acts(op), nothing, place }
+        // What computes with numbers only takes none.
+        let names = operation::core(op).is_none() || matches!(op, Op::Select | Op::CopyObject);
+        Row { first, end, step, mask, computes: computes(op), effect: acts(op), nothing, place, names }
     }
 }
 
-/// Does something with the ids of values among the operands of an instruction, as often as it uses
-/// them.
+/// Does something with the ids among the operands of an instruction that may be variables.
 #[inline]
-pub(super) fn each_value(module: &Module, i: &Instruction, each: impl FnMut(u32)) {
-    row(i.op).each_value(module, i, each);
+pub(super) fn each_name(module: &Module, i: &Instruction, each: impl FnMut(u32)) {
+    let row = row(i.op);
+    if row.names {
+        row.each_value(module, i, each);
+    }
 }
 
 impl Row {
-    /// The same of an instruction of the row's opcode.
+    /// Does something with the ids of values among the operands of an instruction of the row's
+    /// opcode, as often as it uses them.
     #[inline]
     fn each_value(self, module: &Module, i: &Instruction, mut each: impl FnMut(u32)) {
         let operands = i.operands(module.words());

@@ -435,8 +435,8 @@ impl Reader<'_> {
     fn literal(&mut self, kind: OperandKind, word: u32) -> Result<u32, WordsError> {
         match kind {
             OperandKind::LiteralInteger | OperandKind::LiteralFloat | OperandKind::LiteralExtInstInteger => self.at += 1,
-            OperandKind::LiteralString => match with_string_at(&self.words[self.at..self.end], |_| ()) {
-                Ok((_, length)) => self.at += length,
+            OperandKind::LiteralString => match string_length(&self.words[self.at..self.end]) {
+                Ok(length) => self.at += length,
                 Err((kind, what)) => return Err(WordsError::new(kind, self.at, what)),
             },
             OperandKind::LiteralContextDependentNumber => {
@@ -550,10 +550,7 @@ pub fn string_at(words: &[u32]) -> Result<(String, usize), (Malformed, &'static 
 
 /// What is made of the string that begins at the first word, and how many words that takes.
 pub fn with_string_at<T>(words: &[u32], make: impl FnOnce(&str) -> T) -> Result<(T, usize), (Malformed, &'static str)> {
-    // A word has a zero byte where taking 1 from each byte borrows from a high bit that was not
-    // set.
-    let ends = |word: &u32| word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0;
-    let Some(last) = words.iter().position(ends) else {
+    let Some(last) = words.iter().position(|&word| has_zero_byte(word)) else {
         return Err((Malformed::UnterminatedString, "the string does not end within its instruction"));
     };
     let mut bytes: SmallVec<[u8; 64]> = SmallVec::from_elem(0, 4 * (last + 1));
@@ -566,6 +563,25 @@ pub fn with_string_at<T>(words: &[u32], make: impl FnOnce(&str) -> T) -> Result<
         Ok(text) => Ok((make(text), last + 1)),
         Err(_) => Err((Malformed::StringEncoding, "the string is not UTF-8")),
     }
+}
+
+/// How many words the string takes that begins at the first word.
+fn string_length(words: &[u32]) -> Result<usize, (Malformed, &'static str)> {
+    if let Some(last) = words.iter().position(|&word| has_zero_byte(word)) {
+        // ASCII is UTF-8 as it is.
+        let is_ascii = words[..=last].iter().all(|word| word & 0x8080_8080 == 0);
+        let is_padded = words[last].to_le_bytes().iter().skip_while(|&&byte| byte != 0).all(|&byte| byte == 0);
+        if is_ascii && is_padded {
+            return Ok(last + 1);
+        }
+    }
+    with_string_at(words, |_| ()).map(|((), length)| length)
+}
+
+/// Whether a byte of a word is zero: taking 1 from each byte borrows from a high bit that was not
+/// set.
+fn has_zero_byte(word: u32) -> bool {
+    word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0
 }
 
 /// Appends the words of a string: its bytes, a zero, and zeros up to a whole word.
