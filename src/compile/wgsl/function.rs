@@ -96,6 +96,7 @@ pub(super) struct Body<'c, 'm> {
     pub(super) function: &'m Function,
     tree: Tree,
     usage: Usage,
+    /// The functions so far, and this one as far as it is written.
     out: String,
     indent: usize,
     /// How values are spelled where they are used.
@@ -147,7 +148,7 @@ impl<'c, 'm> Body<'c, 'm> {
             flags: Vec::new(),
             tree,
             usage,
-            out: String::with_capacity(BYTES_OF_INSTRUCTION * instructions),
+            out: String::new(),
             indent: 1,
             values: ById::of(module, function),
             selectors: FxHashMap::default(),
@@ -162,6 +163,9 @@ impl<'c, 'm> Body<'c, 'm> {
             left: false,
         };
         let head = body.head(name, passed, entry)?;
+        body.out = std::mem::take(&mut body.convert.functions);
+        body.out.reserve(head.len() + BYTES_OF_INSTRUCTION * instructions);
+        [&*head, " {\n"].into_iter().for_each(|text| body.out.push_str(text));
         body.flags = (0..body.tree.flags).map(|_| body.convert.names.local("leave")).collect();
         if entry.is_some() {
             body.begin_entry()?;
@@ -171,10 +175,8 @@ impl<'c, 'm> Body<'c, 'm> {
         if body.tree.falls {
             body.end_of_function()?;
         }
-        let out = std::mem::take(&mut body.out);
-        let functions = &mut body.convert.functions;
-        functions.reserve(head.len() + out.len() + 8);
-        [&*head, " {\n", &*out, "}\n"].into_iter().for_each(|text| functions.push_str(text));
+        body.out.push_str("}\n");
+        body.convert.functions = std::mem::take(&mut body.out);
         Ok(())
     }
 
