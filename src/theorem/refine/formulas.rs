@@ -6,7 +6,8 @@
 //! the results of other operations, by the operation and the formulas of its operands. AFTER's
 //! float is one that BEFORE allows if its terms are among BEFORE's, and those that are left cancel.
 //! AFTER may bring in nothing: `x` does not become `x + y - y`. What it shows must be within
-//! BEFORE's set all the same, if that is known.
+//! BEFORE's set all the same, if that is known. Of modules that keep infinities and NaNs
+//! (SignedZeroInfNanPreserve) no formulas are kept.
 //!
 //! | in a formula | is |
 //! |---|---|
@@ -156,6 +157,10 @@ impl Formulas {
     pub(super) fn of(side: &Side, input: &Input, settings: &Settings, fuel: u64, atoms: &mut Atoms) -> Option<Formulas> {
         let module = &side.module.module;
         let profile = module.entry_point(&side.module.entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
+        // There another order may make an infinity or a NaN, or lose one.
+        if profile.controls().keeps_special {
+            return None;
+        }
         let (values, pointers, own) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         let (stored, blocks, phis) = (FxHashMap::default(), FxHashMap::default(), Vec::new());
         let mut watch = Watch { module, settings, profile, atoms, values, pointers, own, stored, blocks, phis, is_lost: false };

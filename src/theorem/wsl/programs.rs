@@ -42,15 +42,15 @@ pub enum Programs {
     /// The fragment entry points of typed programs, over the screen and behind each vertex entry
     /// point that fits.
     Stages,
-    /// As the kind without "short", of about 30 statements.
+    /// [`Programs::Dispatches`] of about 30 statements.
     ShortDispatches,
-    /// Likewise.
+    /// [`Programs::EntryPoints`] of about 30 statements.
     ShortEntryPoints,
-    /// Likewise.
+    /// [`Programs::Functions`] of about 30 statements.
     ShortFunctions,
-    /// Likewise.
+    /// [`Programs::Racy`] of about 30 statements.
     ShortRacy,
-    /// Likewise.
+    /// [`Programs::Stages`] of about 30 statements.
     ShortStages,
 }
 

@@ -6,7 +6,7 @@ use smallstep_semantics::wsl::types::{EnumId, Scalar, StructId, TextureKind, Typ
 
 /// How many choices a function's body has.
 const FUEL: isize = 90;
-/// Likewise of a short program's.
+/// How many choices a function's body has in a program of about 30 statements.
 const SHORT_FUEL: isize = 32;
 
 impl Generator {
