@@ -9,8 +9,11 @@ use smallstep::theorem::refine::{Settings, Side, Summary, Verdict, refines};
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
 fn side(name: &str, body: &str) -> Side {
-    let text = float_text(body);
-    let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{name}: {}:{}: {}", e.line, e.column, e.what));
+    side_of(name, &float_text(body))
+}
+
+fn side_of(name: &str, text: &str) -> Side {
+    let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{name}: {}:{}: {}", e.line, e.column, e.what));
     let module = Module::load(&words).unwrap_or_else(|e| panic!("{name}: {e}"));
     Side::new(name, ComputeModule::new(module, None).expect("one entry point"), None)
 }
@@ -129,6 +132,26 @@ fn the_same_sums_and_products_agree() {
         let summary = compared(&before, &after);
         assert_eq!(summary.verdict().name(), expected, "{what}: {:?}", summary.undecided);
     }
+}
+
+/// Of an infinity, x + y - y is no x: a module that keeps infinities does not leave out what
+/// cancels.
+#[test]
+fn nothing_is_left_out_where_infinities_are_kept() {
+    let keeping = |body: &str| {
+        let extension = "OpCapability SignedZeroInfNanPreserve\nOpExtension \"SPV_KHR_float_controls\"\n%glsl";
+        let mode = "OpExecutionMode %main SignedZeroInfNanPreserve 32\nOpDecorate %gid";
+        float_text(body).replacen("%glsl", extension, 1).replacen("OpDecorate %gid", mode, 1)
+    };
+    let sine = "%s = OpExtInst %f %glsl Sin %a\n";
+    let [before, after] =
+        ["%q = OpFAdd %f %s %third\n%r = OpFSub %f %q %third", "%r = OpCopyObject %f %s"].map(|body| format!("{sine}{body}"));
+    let verdict = |text: &dyn Fn(&str) -> String| {
+        let [before, after] = [("BEFORE", &before), ("AFTER", &after)].map(|(name, body)| side_of(name, &text(body)));
+        refines(&before, &after, &Settings { inputs: 12, ..Settings::default() }, |_| {}).expect("compared").verdict().name()
+    };
+    assert_eq!(verdict(&|body| float_text(body)), "agree", "nothing is kept");
+    assert_eq!(verdict(&keeping), "undecided");
 }
 
 /// A device may flush a subnormal number, so a zero of either sign stands for it, and nothing else.
