@@ -183,7 +183,7 @@ impl<'m> Convert<'m> {
             names: Names::with_capacity(module.instructions().len() / 4),
             structs: String::new(),
             globals: String::new(),
-            functions: String::new(),
+            functions: String::with_capacity(super::function::BYTES_OF_INSTRUCTION * module.instructions().len()),
             stored_types: FxHashMap::default(),
             wrappers: FxHashMap::default(),
             value_types: FxHashMap::with_capacity_and_hasher(32, FxBuildHasher),

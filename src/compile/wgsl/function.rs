@@ -18,7 +18,7 @@ use super::usage::{Stand, Usage, usage};
 use super::{Refused, Why};
 
 /// How many bytes an instruction becomes, about.
-const BYTES_OF_INSTRUCTION: usize = 24;
+pub(super) const BYTES_OF_INSTRUCTION: usize = 24;
 
 /// How deep an expression is nested before part of it gets a name.
 const MAX_DEPTH: u8 = 12;
@@ -56,7 +56,8 @@ impl<'m, T: Clone> ById<'m, T> {
     fn of(module: &'m Module, function: &Function) -> ById<'m, T> {
         let first = module.definition(function.id).unwrap_or(0);
         let end = module.function_blocks(function).last().map_or(first, |block| block.end as usize);
-        ById { module, first, own: vec![0; end - first], items: Vec::new(), others: FxHashMap::default() }
+        let items = Vec::with_capacity((end - first) / 2);
+        ById { module, first, own: vec![0; end - first], items, others: FxHashMap::default() }
     }
 
     /// The index in `own`, of what the function defines.
@@ -135,7 +136,6 @@ impl<'c, 'm> Body<'c, 'm> {
         let tree = structure(module, function, &convert.plan)?;
         let usage = usage(module, function, &tree);
         convert.names.enter();
-        let instructions = module.function_blocks(function).iter().map(|block| module.code(block).len()).sum::<usize>();
         let parameters = module.parameters(function).iter().map(|parameter| parameter.id);
         let variable = |(id, passed): (u32, &Option<Passed>)| match passed {
             Some(Passed::Variable(bound)) => Some((id, *bound)),
@@ -164,7 +164,6 @@ impl<'c, 'm> Body<'c, 'm> {
         };
         let head = body.head(name, passed, entry)?;
         body.out = std::mem::take(&mut body.convert.functions);
-        body.out.reserve(head.len() + BYTES_OF_INSTRUCTION * instructions);
         [&*head, " {\n"].into_iter().for_each(|text| body.out.push_str(text));
         body.flags = (0..body.tree.flags).map(|_| body.convert.names.local("leave")).collect();
         if entry.is_some() {

@@ -548,7 +548,8 @@ impl Convert<'_> {
             }
         };
         let ports = std::mem::take(&mut self.ports);
-        let mut head = [&*attributes, "\nfn ", name, "("].concat();
+        let mut head = String::with_capacity(256);
+        [&*attributes, "\nfn ", name, "("].iter().for_each(|part| head.push_str(part));
         let open = head.len();
         let mut add = |attributes: &str, name: &str, text: &str| {
             let comma = if head.len() == open { "" } else { ", " };

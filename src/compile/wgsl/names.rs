@@ -1,7 +1,6 @@
 //! Names: those of OpName, made legal and unique (WGSL §3.8, §16; seed 002 keeps them).
 
 use std::borrow::Cow;
-use std::collections::hash_map::Entry;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -75,12 +74,9 @@ impl Names {
         if !name.starts_with("x_") && RESERVED_WORDS.contains(name) {
             return false;
         }
-        let by = match self.taken.entry(name.into()) {
-            Entry::Occupied(taken) => taken.into_mut(),
-            Entry::Vacant(free) => {
-                free.insert(function);
-                return true;
-            }
+        let Some(by) = self.taken.get_mut(name) else {
+            self.taken.insert(name.into(), function);
+            return true;
         };
         let hides = function != MODULE && *by != MODULE && *by != function;
         if hides {

@@ -25,7 +25,7 @@ impl Text {
     /// Several texts, one behind the other.
     pub(super) fn of(parts: &[&str]) -> Text {
         let mut text = ArrayString::new();
-        if parts.iter().all(|part| text.try_push_str(part).is_ok()) {
+        if parts.iter().all(|part| part.is_empty() || text.try_push_str(part).is_ok()) {
             return Text::Short(text);
         }
         let mut draft = Draft::default();
@@ -35,14 +35,20 @@ impl Text {
 
     /// A number between two texts.
     pub(super) fn numbered(before: &str, number: u64, behind: &str) -> Text {
-        // 20 digits are enough for any number.
-        let (mut digits, mut at, mut left) = ([b'0'; 20], 19, number);
-        while left > 9 {
-            digits[at] = b'0' + (left % 10) as u8;
-            (at, left) = (at - 1, left / 10);
+        // 20 digits are enough for any number; the last comes first.
+        let (mut digits, mut count, mut left) = ([0; 20], 0, number);
+        loop {
+            (digits[count], left) = ((left % 10) as u8, left / 10);
+            count += 1;
+            if left == 0 {
+                break;
+            }
         }
-        digits[at] = b'0' + left as u8;
-        Text::of(&[before, str::from_utf8(&digits[at..]).unwrap_or_default(), behind])
+        let mut text = ArrayString::new();
+        let mut fits = text.try_push_str(before).is_ok();
+        digits[..count].iter().rev().for_each(|&digit| fits &= text.try_push(char::from(b'0' + digit)).is_ok());
+        fits &= text.try_push_str(behind).is_ok();
+        if fits { Text::Short(text) } else { Text::of(&[before, &number.to_string(), behind]) }
     }
 }
 
@@ -61,6 +67,9 @@ impl Draft {
     /// Adds to it.
     #[inline]
     pub(super) fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         if self.long.is_empty() && self.short.try_push_str(text).is_ok() {
             return;
         }

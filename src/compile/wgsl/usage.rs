@@ -237,8 +237,28 @@ pub(super) enum Stand {
     Var(ListId),
 }
 
+/// What is known of an instruction, and of the value that it makes.
 #[derive(Clone, Copy, Debug)]
-struct Uses {
+struct Value {
+    /// The block that it is in.
+    node: Node,
+    /// The list that the block is in.
+    list: ListId,
+    /// How many before it in its block neither compute nor read what stays.
+    accesses: u32,
+    /// Whether it only computes.
+    computes: bool,
+    /// Whether it reads what nothing writes.
+    stays: bool,
+    /// Whether what it makes is spelled where it is used.
+    place: bool,
+    /// The row of its opcode.
+    row: Row,
+    /// Whether it is translated.
+    live: bool,
+    /// Where it stands.
+    stand: Stand,
+    /// How often it is used.
     count: u32,
     /// The innermost list that holds the definition and all uses so far.
     holds: ListId,
@@ -257,38 +277,15 @@ struct Uses {
 pub(super) struct Usage {
     /// The index of the first instruction of the function.
     first: usize,
-    uses: Vec<Uses>,
-    live: Vec<bool>,
-    stands: Vec<Stand>,
+    /// By instruction.
+    values: Vec<Value>,
     /// By list: the values that are declared at its beginning.
     pub(super) hoisted: Vec<Vec<u32>>,
-}
-
-/// What is known of an instruction by itself.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    /// The block that it is in.
-    node: Node,
-    /// The list that the block is in.
-    list: ListId,
-    /// How many before it in its block neither compute nor read what stays.
-    accesses: u32,
-    /// Whether it only computes.
-    computes: bool,
-    /// Whether it reads what nothing writes.
-    stays: bool,
-    /// Whether what it makes is spelled where it is used.
-    place: bool,
-    /// The row of its opcode.
-    row: Row,
 }
 
 struct Finder<'m> {
     module: &'m Module,
     tree: &'m Tree,
-    first: usize,
-    /// By instruction.
-    known: Vec<Known>,
     usage: Usage,
 }
 
@@ -299,27 +296,38 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
     let end = blocks.last().map_or(0, |b| b.end as usize);
     let n = end - first;
     let (rows, nothing) = (&**ROWS, Row::of(Op::Nop));
-    let mut known = vec![Known { node: NONE, list: NONE, accesses: 0, computes: false, stays: false, place: false, row: nothing }; n];
+    let none = Value {
+        node: NONE,
+        list: NONE,
+        accesses: 0,
+        computes: false,
+        stays: false,
+        place: false,
+        row: nothing,
+        live: false,
+        stand: Stand::Unused,
+        count: 0,
+        holds: NONE,
+        seen: true,
+        root: (NONE, 0),
+        used_in: NONE,
+        reads: NONE,
+    };
+    let mut values = vec![none; n];
     for (node, block) in blocks.iter().enumerate() {
         let (mut accesses, list) = (0, tree.list_of[node]);
-        for (at, i) in (block.start as usize - first..).zip(module.code(block)) {
+        let values = &mut values[block.start as usize - first..block.end as usize - first];
+        for (value, i) in values.iter_mut().zip(module.code(block)) {
             let row = rows.get(i.op as usize).copied().unwrap_or(nothing);
             let computes = row.computes || i.is(Op::ExtInst) && is_combinatorial(module, i);
             let stays = i.is(Op::Load) && reads_what_stays(module, i);
             let place = row.place && is_spelled(module, i.result_type);
-            known[at] = Known { node: node as Node, list, accesses, computes, stays, place, row };
+            *value = Value { node: node as Node, list, accesses, computes, stays, place, row, ..none };
             accesses += u32::from(!computes && !stays && !row.nothing);
         }
     }
-    let none = Uses { count: 0, holds: NONE, seen: true, root: (NONE, 0), used_in: NONE, reads: NONE };
-    let usage = Usage {
-        first,
-        uses: vec![none; n],
-        live: vec![false; n],
-        stands: vec![Stand::Unused; n],
-        hoisted: vec![Vec::new(); tree.lists.len()],
-    };
-    let mut finder = Finder { module, tree, first, known, usage };
+    let usage = Usage { first, values, hoisted: vec![Vec::new(); tree.lists.len()] };
+    let mut finder = Finder { module, tree, usage };
     finder.find_live();
     finder.find_uses(function);
     finder.usage.hoisted.iter_mut().for_each(|ids| ids.reverse());
@@ -329,44 +337,40 @@ pub(super) fn usage(module: &Module, function: &Function, tree: &Tree) -> Usage 
 impl Usage {
     /// Where the value stands that an instruction of the function defines, given its index.
     pub(super) fn stand(&self, index: usize) -> Stand {
-        index.checked_sub(self.first).and_then(|at| self.stands.get(at)).copied().unwrap_or(Stand::Unused)
+        index.checked_sub(self.first).and_then(|at| self.values.get(at)).map_or(Stand::Unused, |value| value.stand)
     }
 
     /// Whether all uses of a value are in a list or within it.
     pub(super) fn stays_within(&self, module: &Module, id: u32, list: ListId, tree: &Tree) -> bool {
         let Some(at) = module.definition(id).and_then(|index| index.checked_sub(self.first)) else { return false };
-        let Some(mut up) = self.uses.get(at).map(|uses| uses.reads) else { return false };
+        let Some(mut up) = self.values.get(at).map(|value| value.reads) else { return false };
         while up != list && up != NONE {
             up = tree.lists.get(up as usize).map_or(NONE, |l| if l.depth == 0 { NONE } else { l.parent });
         }
-        up == list || self.uses.get(at).is_some_and(|uses| uses.count == 0)
+        up == list || self.values.get(at).is_some_and(|value| value.count == 0)
     }
 
     /// Whether an instruction is translated.
     pub(super) fn is_live(&self, index: usize) -> bool {
-        index.checked_sub(self.first).and_then(|at| self.live.get(at)).copied().unwrap_or(false)
+        index.checked_sub(self.first).and_then(|at| self.values.get(at)).is_some_and(|value| value.live)
     }
 }
 
 impl Finder<'_> {
     fn instruction(&self, at: usize) -> &Instruction {
-        &self.module.instructions()[self.first + at]
+        &self.module.instructions()[self.usage.first + at]
     }
 
     /// The place of the instruction of this function that defines an id.
     fn local(&self, id: u32) -> Option<usize> {
-        let at = self.module.definition(id)?.checked_sub(self.first)?;
-        self.known.get(at).is_some_and(|known| known.node != NONE).then_some(at)
-    }
-
-    fn list_of(&self, at: usize) -> ListId {
-        self.known[at].list
+        let at = self.module.definition(id)?.checked_sub(self.usage.first)?;
+        self.usage.values.get(at).is_some_and(|value| value.node != NONE).then_some(at)
     }
 
     /// Whether an instruction does something that shows even where nothing uses its result.
     fn acts(&self, at: usize) -> bool {
-        let known = &self.known[at];
-        !known.computes && known.list != NONE && known.row.effect && has_effect(self.module, self.instruction(at))
+        let value = &self.usage.values[at];
+        !value.computes && value.list != NONE && value.row.effect && has_effect(self.module, self.instruction(at))
     }
 
     fn find_live(&mut self) {
@@ -374,13 +378,13 @@ impl Finder<'_> {
         if self.tree.edges.is_empty() {
             return;
         }
-        let mut work: Vec<usize> = (0..self.known.len()).filter(|&at| self.acts(at)).collect();
-        work.iter().for_each(|&at| self.usage.live[at] = true);
+        let mut work: Vec<usize> = (0..self.usage.values.len()).filter(|&at| self.acts(at)).collect();
+        work.iter().for_each(|&at| self.usage.values[at].live = true);
         while let Some(at) = work.pop() {
             let module = self.module;
-            self.known[at].row.each_value(module, &module.instructions()[self.first + at], |id| {
+            self.usage.values[at].row.each_value(module, &module.instructions()[self.usage.first + at], |id| {
                 if let Some(definition) = self.local(id)
-                    && !std::mem::replace(&mut self.usage.live[definition], true)
+                    && !std::mem::replace(&mut self.usage.values[definition].live, true)
                 {
                     work.push(definition);
                 }
@@ -393,7 +397,7 @@ impl Finder<'_> {
         // Phis first: what they use may stand behind them.
         for (&(from, to), &list) in &self.tree.edges {
             let (block, from_block) = (&blocks[to as usize], &blocks[from as usize]);
-            let root = (from, from_block.end - 1 - self.first as u32);
+            let root = (from, from_block.end - 1 - self.usage.first as u32);
             for at in block.start..block.end {
                 let i = &self.module.instructions()[at as usize];
                 if !i.is(Op::Phi) {
@@ -402,10 +406,11 @@ impl Finder<'_> {
                     }
                     break;
                 }
-                if !self.usage.live[at as usize - self.first] {
+                let at = at as usize - self.usage.first;
+                if !self.usage.values[at].live {
                     continue;
                 }
-                self.hold(at as usize - self.first, list);
+                self.hold(at, list);
                 for pair in i.operands(self.module.words()).chunks_exact(2) {
                     if pair[1] == from_block.label {
                         self.used(pair[0], list, root);
@@ -413,16 +418,17 @@ impl Finder<'_> {
                 }
             }
         }
-        for at in (0..self.known.len()).rev() {
-            let Known { node, list, place, row, .. } = self.known[at];
-            if list == NONE || !self.usage.live[at] && !self.acts(at) {
+        for at in (0..self.usage.values.len()).rev() {
+            let value = self.usage.values[at];
+            let Value { node, list, place, row, .. } = value;
+            if list == NONE || !value.live && !self.acts(at) {
                 continue;
             }
-            self.usage.live[at] = true;
             // All uses of it are found by now.
-            let (i, uses) = (*self.instruction(at), self.usage.uses[at]);
-            let stand = self.decide(at, &i, &uses);
-            self.usage.stands[at] = stand;
+            let i = *self.instruction(at);
+            let stand = self.decide(&i, &value);
+            let known = &mut self.usage.values[at];
+            (known.live, known.stand) = (true, stand);
             if let Stand::Var(list) = stand {
                 self.usage.hoisted[list as usize].push(i.result);
             }
@@ -432,48 +438,49 @@ impl Finder<'_> {
             if place {
                 // What uses the pointer uses its operands.
                 row.each_value(self.module, &i, |id| {
-                    for _ in 0..uses.count.min(2) {
-                        self.used(id, uses.used_in, uses.root);
+                    for _ in 0..value.count.min(2) {
+                        self.used(id, value.used_in, value.root);
                     }
-                    self.spread(id, uses.holds);
+                    self.spread(id, value.holds);
                 });
                 continue;
             }
-            let root = if stand == Stand::Inline { uses.root } else { (node, at as u32) };
+            let root = if stand == Stand::Inline { value.root } else { (node, at as u32) };
             row.each_value(self.module, &i, |id| self.used(id, list, root));
         }
     }
 
     /// Where the value stands that an instruction makes.
-    fn decide(&self, at: usize, i: &Instruction, uses: &Uses) -> Stand {
+    fn decide(&self, i: &Instruction, value: &Value) -> Stand {
         if i.result == 0 {
             Stand::Unused
-        } else if self.known[at].place || i.is(Op::Variable) {
+        } else if value.place || i.is(Op::Variable) {
             Stand::Inline
         } else if i.is(Op::Phi) {
-            Stand::Var(if uses.holds == NONE { self.list_of(at) } else { uses.holds })
-        } else if uses.count == 0 {
+            Stand::Var(if value.holds == NONE { value.list } else { value.holds })
+        } else if value.count == 0 {
             Stand::Unused
-        } else if self.inlines(at, i, uses) {
+        } else if self.inlines(i, value) {
             Stand::Inline
-        } else if uses.seen {
+        } else if value.seen {
             Stand::Let
         } else {
-            Stand::Var(uses.holds)
+            Stand::Var(value.holds)
         }
     }
 
     /// A use of a value that is evaluated there.
     fn used(&mut self, id: u32, list: ListId, root: (Node, u32)) {
         let Some(at) = self.local(id) else { return };
-        self.usage.live[at] = true;
-        let uses = &mut self.usage.uses[at];
-        uses.count = uses.count.saturating_add(1);
-        uses.root = root;
-        uses.used_in = list;
-        let reads = uses.reads;
+        let value = &mut self.usage.values[at];
+        value.live = true;
+        value.count = value.count.saturating_add(1);
+        (value.root, value.used_in) = (root, list);
+        let reads = value.reads;
         self.hold(at, list);
-        self.usage.uses[at].reads = if reads == NONE { list } else { self.common(reads, list) };
+        if reads != list {
+            self.usage.values[at].reads = if reads == NONE { list } else { self.common(reads, list) };
+        }
     }
 
     /// The innermost list that holds both.
@@ -495,24 +502,25 @@ impl Finder<'_> {
     fn spread(&mut self, id: u32, list: ListId) {
         if let Some(at) = self.local(id) {
             self.hold(at, list);
-            if list != NONE && self.usage.uses[at].reads != NONE {
-                self.usage.uses[at].reads = self.common(self.usage.uses[at].reads, list);
+            let reads = self.usage.values[at].reads;
+            if list != NONE && reads != NONE {
+                self.usage.values[at].reads = self.common(reads, list);
             }
         }
     }
 
     fn hold(&mut self, at: usize, list: ListId) {
-        let own = self.list_of(at);
+        let value = &mut self.usage.values[at];
+        let own = value.list;
         if list == NONE || own == NONE {
             return;
         }
-        let holds = &mut self.usage.uses[at].holds;
-        if list == own && (*holds == NONE || *holds == own) {
-            *holds = own;
+        if list == own && (value.holds == NONE || value.holds == own) {
+            value.holds = own;
             return;
         }
         let lists = &self.tree.lists;
-        let (a, b) = (if self.usage.uses[at].holds == NONE { own } else { self.usage.uses[at].holds }, list);
+        let (a, b) = (if value.holds == NONE { own } else { value.holds }, list);
         let mut seen = true;
         // The use is in the list of the definition or in one within, and not in the continue
         // construct of a loop whose body is that list.
@@ -526,30 +534,30 @@ impl Finder<'_> {
             up = l.parent;
         }
         let a = self.common(a, b);
-        let uses = &mut self.usage.uses[at];
-        uses.holds = a;
-        uses.seen &= seen;
+        let value = &mut self.usage.values[at];
+        value.holds = a;
+        value.seen &= seen;
     }
 
     /// Whether a value stands in the expression that uses it.
-    fn inlines(&self, at: usize, i: &Instruction, uses: &Uses) -> bool {
-        if uses.count != 1 || uses.used_in != self.list_of(at) {
+    fn inlines(&self, i: &Instruction, value: &Value) -> bool {
+        if value.count != 1 || value.used_in != value.list {
             return false;
         }
         match i.op {
-            Op::Load if self.known[at].stays => true,
+            Op::Load if value.stays => true,
             Op::Load => {
-                let (block, root) = uses.root;
-                let known = self.known[at];
-                block == known.node && self.known.get(root as usize).is_some_and(|root| root.accesses == known.accesses + 1)
+                let (block, root) = value.root;
+                let root = self.usage.values.get(root as usize);
+                block == value.node && root.is_some_and(|root| root.accesses == value.accesses + 1)
             }
             Op::CompositeInsert | Op::VectorInsertDynamic | Op::Phi | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => false,
             Op::Select => self.module.shape(i.result).is_data() && self.module.shape(i.result).columns == 1,
             Op::ExtInst => {
                 let number = i.operands(self.module.words())[1];
-                self.known[at].computes && number != Glsl::ModfStruct as u32 && number != Glsl::FrexpStruct as u32
+                value.computes && number != Glsl::ModfStruct as u32 && number != Glsl::FrexpStruct as u32
             }
-            _ => self.known[at].computes,
+            _ => value.computes,
         }
     }
 }

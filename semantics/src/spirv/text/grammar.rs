@@ -204,15 +204,18 @@ impl Set {
     }
 }
 
-/// The form of an instruction whose operands are ids, and behind them numbers that may be any.
+/// The form of an instruction whose operands are ids, numbers that may be any, and at most one
+/// enumerant, in an order that the opcode alone tells.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::spirv) struct Plain {
     /// Whether it has a result type, and a result.
     pub(in crate::spirv) results: [bool; 2],
     /// How many operands it has at least, results included.
     pub(in crate::spirv) required: usize,
-    /// How many of these are ids.
-    pub(in crate::spirv) ids: usize,
+    /// Which of these are ids: one bit for each.
+    pub(in crate::spirv) ids: u32,
+    /// Which of these is an enumerant: the operand, and the kind.
+    pub(in crate::spirv) enumerant: Option<(usize, OperandKind)>,
     /// What may follow.
     pub(in crate::spirv) tail: Tail,
 }
@@ -220,32 +223,44 @@ pub(in crate::spirv) struct Plain {
 /// What may follow the required operands of a plain instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spirv) enum Tail {
-    /// Nothing. Where the grammar has something, the instruction is plain without it only.
+    /// The numbers that the last of them brings, if it is an enumerant. Where the grammar has more,
+    /// the instruction is plain without it only.
     Nothing,
     /// Ids, in groups of as many.
     Ids(usize),
     /// Numbers.
     Numbers,
+    /// A string, which is required.
+    String,
+    /// A number of the result type, which is required.
+    OfResultType,
 }
 
 impl Plain {
     /// The form of an instruction, if it is plain.
     fn of(grammar: &CoreInstruction) -> Option<Plain> {
-        let mut plain = Plain { results: [false; 2], required: 0, ids: 0, tail: Tail::Nothing };
-        for operand in grammar.operands {
-            let id = is_id(operand.kind);
-            let number = operand.kind == OperandKind::LiteralInteger;
+        let mut plain = Plain { results: [false; 2], required: 0, ids: 0, enumerant: None, tail: Tail::Nothing };
+        for (operand, left) in grammar.operands.iter().zip((0..grammar.operands.len()).rev()) {
             match (operand.quantifier, operand.kind) {
-                (OperandQuantifier::One, kind) if id && plain.ids == plain.required => {
+                (OperandQuantifier::One, kind) if is_id(kind) && plain.required < u32::BITS as usize => {
                     plain.results[0] |= kind == OperandKind::IdResultType;
                     plain.results[1] |= kind == OperandKind::IdResult;
-                    (plain.required, plain.ids) = (plain.required + 1, plain.ids + 1);
+                    plain.ids |= 1 << plain.required;
+                    plain.required += 1;
                 }
-                (OperandQuantifier::One, _) if number => plain.required += 1,
+                (OperandQuantifier::One, OperandKind::LiteralInteger) => plain.required += 1,
+                (OperandQuantifier::One, OperandKind::LiteralString) if left == 0 => plain.tail = Tail::String,
+                (OperandQuantifier::One, OperandKind::LiteralContextDependentNumber) if left == 0 && plain.results[0] => {
+                    plain.tail = Tail::OfResultType;
+                }
+                (OperandQuantifier::One, kind) if enumeration_index(kind).is_some() && plain.enumerant.is_none() => {
+                    plain.enumerant = Some((plain.required, kind));
+                    plain.required += 1;
+                }
                 (OperandQuantifier::One, _) => return None,
-                (OperandQuantifier::ZeroOrMore, _) if id && plain.ids == plain.required => plain.tail = Tail::Ids(1),
-                (OperandQuantifier::ZeroOrMore, OperandKind::PairIdRefIdRef) if plain.ids == plain.required => plain.tail = Tail::Ids(2),
-                (OperandQuantifier::ZeroOrMore, _) if number => plain.tail = Tail::Numbers,
+                (OperandQuantifier::ZeroOrMore, kind) if is_id(kind) => plain.tail = Tail::Ids(1),
+                (OperandQuantifier::ZeroOrMore, OperandKind::PairIdRefIdRef) => plain.tail = Tail::Ids(2),
+                (OperandQuantifier::ZeroOrMore, OperandKind::LiteralInteger) => plain.tail = Tail::Numbers,
                 _ => break,
             }
             if plain.tail != Tail::Nothing {
@@ -253,6 +268,21 @@ impl Plain {
             }
         }
         Some(plain)
+    }
+
+    /// How many numbers follow the required operands because of the enumerant; `None` where it is
+    /// none, or brings what is no number, or other operands follow it.
+    #[inline]
+    pub(in crate::spirv) fn brings(&self, operands: &[u32]) -> Option<usize> {
+        let Some((at, kind)) = self.enumerant else { return Some(0) };
+        let (enumeration, value) = (enumeration_of(kind)?, operands[at]);
+        if enumeration.mask {
+            return (value == 0).then_some(0);
+        }
+        let parameters = &enumeration.by_value(value)?.parameters;
+        let is_number = |o: &LogicalOperand| o.quantifier == OperandQuantifier::One && o.kind == OperandKind::LiteralInteger;
+        let last = at + 1 == self.required && self.tail == Tail::Nothing;
+        (parameters.is_empty() || last && parameters.iter().all(is_number)).then_some(parameters.len())
     }
 }
 

@@ -385,30 +385,41 @@ impl Reader<'_> {
     }
 
     /// Reads the operands of a plain instruction at once. False where they are not what the grammar
-    /// has, or more than the form covers: then nothing is read, and the walk says what they are.
+    /// has, or more than the form covers: then the walk reads them, and says what they are.
     #[inline]
     fn plain(&mut self, form: &Plain) -> bool {
         let operands = &self.words[self.at..self.end];
         let Some(more) = operands.len().checked_sub(form.required) else { return false };
-        let ids = match form.tail {
-            Tail::Numbers => form.ids,
-            Tail::Ids(group) if more.is_multiple_of(group) => operands.len(),
-            Tail::Nothing if more == 0 => form.ids,
-            _ => return false,
-        };
         // The bound is at least 1.
         let last = self.definitions.len() as u32 - 1;
-        if !operands[..ids].iter().all(|id| id.wrapping_sub(1) < last) {
-            return false;
+        let is_id = |id: u32| id.wrapping_sub(1) < last;
+        let (mut at, mut ids) = (0, form.ids);
+        while ids != 0 {
+            at += ids.trailing_zeros() as usize;
+            if !is_id(operands[at]) {
+                return false;
+            }
+            (at, ids) = (at + 1, ids >> ids.trailing_zeros() >> 1);
         }
+        let Some(brought) = form.brings(operands) else { return false };
         match form.results {
             [true, true] => (self.current.result_type, self.current.result) = (operands[0], operands[1]),
             [false, true] => self.current.result = operands[0],
             [true, false] => self.current.result_type = operands[0],
             [false, false] => {}
         }
-        self.at = self.end;
-        true
+        let rest = &operands[form.required..];
+        let fits = match form.tail {
+            Tail::Nothing => more == brought,
+            Tail::Ids(group) => more.is_multiple_of(group) && rest.iter().all(|&id| is_id(id)),
+            Tail::Numbers => true,
+            Tail::String => string_length(rest) == Ok(more),
+            Tail::OfResultType => self.literal_words() == Ok(more),
+        };
+        if fits {
+            self.at = self.end;
+        }
+        fits
     }
 
     /// The words of a literal whose type the instruction names: by its result type, or by
