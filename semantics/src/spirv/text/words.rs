@@ -607,3 +607,66 @@ pub fn push_string(words: &mut Vec<u32>, text: &str) {
         words.push(0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// What is read at once is what the walk over the grammar reads, for every opcode that has a
+    /// form and random operands; of most forms some operands are read at once.
+    #[test]
+    fn what_is_read_at_once_is_what_the_walk_reads() {
+        let mut random = Random::new(1);
+        // %1 is a 32-bit integer type and %2 a 64-bit one.
+        let types = [(Op::TypeInt, 1, 32), (Op::TypeInt, 2, 64)];
+        let start = [MAGIC_NUMBER, 0x0001_0600, 0, 12, 0];
+        let mut words: Vec<u32> = start.to_vec();
+        let (mut instructions, mut definitions) = (Vec::new(), vec![0; 12]);
+        for (op, result, width) in types {
+            let offset = words.len() as u32;
+            instructions.push(Instruction { op, word_count: 4, offset, result_type: 0, result });
+            definitions[result as usize] = instructions.len() as u32;
+            words.extend([4 << 16 | op as u32, result, width, 0]);
+        }
+        let offset = words.len();
+        let (mut forms, mut covered) = (0, 0);
+        for grammar in grammar::instructions() {
+            let Some((_, Some(form))) = grammar::with_form(grammar.opcode as u16) else { continue };
+            forms += 1;
+            let mut taken = 0;
+            for _ in 0..400 {
+                let count = form.required + random.bits() as usize % 4;
+                words.truncate(offset);
+                words.push((count as u32 + 1) << 16 | grammar.opcode as u32);
+                words.extend((0..count).map(|_| match random.bits() % 8 {
+                    0 => 0,
+                    1 => 0x0061_6262,
+                    2 => 0x6261_6261,
+                    small => (random.bits() % (2 * small)) as u32,
+                }));
+                let current =
+                    Instruction { op: grammar.opcode, word_count: count as u16 + 1, offset: offset as u32, result_type: 0, result: 0 };
+                let reader = || Reader {
+                    words: &words,
+                    instructions: instructions.clone(),
+                    definitions: definitions.clone(),
+                    sets: SmallVec::new(),
+                    at: offset + 1,
+                    end: words.len(),
+                    current,
+                    last_id: 0,
+                };
+                let (mut at_once, mut walked) = (reader(), reader());
+                if at_once.plain(form) {
+                    taken += 1;
+                    let walk = grammar::walk(grammar, &mut walked);
+                    assert_eq!(walk, Ok(()), "{:?} of {:x?}", grammar.opcode, &words[offset..]);
+                    assert_eq!((at_once.at, at_once.current), (walked.at, walked.current), "{:?}", grammar.opcode);
+                }
+            }
+            covered += usize::from(taken > 0);
+        }
+        assert!(forms > 300 && covered * 10 > forms * 9, "{covered} of {forms} forms read an instruction");
+    }
+}
