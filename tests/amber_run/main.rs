@@ -16,6 +16,7 @@ mod images;
 mod levels;
 mod modules;
 mod playing;
+mod pointers;
 mod primitives;
 mod samples;
 mod shaders;
@@ -24,6 +25,7 @@ mod texel_buffers;
 mod undefined;
 mod vectors;
 mod versions;
+mod workgroup_layout;
 
 use smallstep::amber::{Decision, Script, read};
 use smallstep::gpu::{Device, Route};

@@ -11,7 +11,7 @@ mod relation;
 mod text;
 mod values;
 
-use loading::{alias, check, declare, descriptors, image_operands, lenient, order};
+use loading::{alias, check, declare, descriptors, image_operands, lenient, order, pointers};
 pub use loading::{cfg, error, float_controls, module, opcodes, specialize, subset, types};
 pub use machines::{lockstep, machine};
 pub use relation::{draw, grid, step};

@@ -353,9 +353,11 @@ pub fn cases() -> Vec<(Says, Val, &'static str)> {
         (Refuses(Version), Val::Differs("it does not check the operands"), "@decls %st = OpSpecConstantTrue %bool %sel = OpSpecConstantOp %u2v Select %st %u2c %u2c"),
         (Loads, A, "@version 1.4 @body %p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpLoad %uint %p Nontemporal"),
         (Lacks("OpLoad of HelperInvocation, Volatile"), A, "@version 1.6 @fragment @caps OpCapability DemoteToHelperInvocation @decor OpDecorate %hi BuiltIn HelperInvocation @interface %hi @decls %p_hi = OpTypePointer Input %bool %hi = OpVariable %p_hi Input @body OpDemoteToHelperInvocation %a = OpLoad %bool %hi Volatile"),
-        (Lacks("OpCapability VariablePointersStorageBuffer"), A, "@version 1.4 @caps OpCapability VariablePointersStorageBuffer @body %p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpPtrEqual %bool %p %p"),
-        (Lacks("OpPtrEqual"), A, "@version 1.4 %p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpPtrEqual %bool %p %p"),
+        (Loads, A, "@version 1.4 @caps OpCapability VariablePointersStorageBuffer @body %p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpPtrEqual %bool %p %p"),
+        (Refuses(Capability), A, "@version 1.4 %p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpPtrEqual %bool %p %p"),
         (Refuses(Version), A, "%p = OpAccessChain %ps_u %buf %i0 %u3 %a = OpPtrDiff %int %p %p"),
+        (Refuses(Version), A, "@version 1.2 @caps OpCapability VariablePointers"),
+        (Loads, A, "@version 1.2 @caps OpCapability VariablePointers @exts OpExtension \"SPV_KHR_variable_pointers\""),
         (Loads, A, "@version 1.5"),
         // What is not modeled.
         (Lacks("OpImageQueryLod"), A, "@fragment @caps OpCapability ImageQuery @body %t = OpLoad %simg %tex %a = OpLoad %v2 %uv %c = OpImageQueryLod %v2 %t %a"),

@@ -23,6 +23,9 @@ const fn exhibit(ub: Ub, size: u32, body: &'static str, says: &'static str) -> E
 /// The undefined behaviours that no program shows, each with its reason.
 const WITHOUT: &[(Ub, &str)] = &[
     (Ub::VertexOutOfBounds, "of draws: tests/spirv_draw"),
+    (Ub::PointerToNothing, "the module has another capability: tests/spirv_grid/pointers.rs"),
+    (Ub::PointersApart, "the module has another capability: tests/spirv_grid/pointers.rs"),
+    (Ub::StoreReadOnly, "the lockstep machine leaves it to the relation: tests/spirv_grid/pointers.rs"),
     (Ub::NonUniformOperand, "the lockstep machine has no subgroups: tests/spirv_subgroups"),
     (Ub::ClusterSize, "the lockstep machine has no subgroups: tests/spirv_subgroups"),
 ];
@@ -322,6 +325,10 @@ fn the_cases_are_reported_alike() {
         let buffers = [buffer(0, &words.collect::<Vec<_>>())];
         let words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let module = Module::load(&words).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        // The machine leaves stores through pointers to what may be read-only to the relation.
+        if path.ends_with("store-read-only.spvasm") {
+            continue;
+        }
         assert!(lockstep::Program::compile(&module, "main").is_ok(), "{}", path.display());
         let outcome = both(&module, &dispatch(1, &buffers));
         assert!(matches!(outcome, Outcome::Undefined(_)), "{}: {outcome:?}", path.display());

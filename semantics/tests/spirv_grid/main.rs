@@ -4,10 +4,12 @@
 mod concurrency;
 mod exhibits;
 mod machine;
+mod pointers;
 mod rules;
 mod sets;
 mod undefined;
 mod values;
+mod workgroup_layout;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -12,6 +12,7 @@ pub(in crate::spirv) mod lenient;
 pub mod module;
 pub mod opcodes;
 pub(in crate::spirv) mod order;
+pub(in crate::spirv) mod pointers;
 pub mod specialize;
 pub mod subset;
 pub mod types;

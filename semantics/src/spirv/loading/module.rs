@@ -482,6 +482,29 @@ impl Module {
         }
     }
 
+    /// Whether pointers may be chosen at run time (SPIR-V §3.31, VariablePointersStorageBuffer).
+    pub fn has_variable_pointers(&self) -> bool {
+        self.has_capability(Capability::VariablePointersStorageBuffer)
+    }
+
+    /// Whether memory of a variable has an explicit layout: buffers, and in Workgroup what is a
+    /// Block (WorkgroupMemoryExplicitLayoutKHR).
+    pub fn has_layout(&self, variable: &Variable) -> bool {
+        use StorageClass::{PushConstant, StorageBuffer, Uniform, Workgroup};
+        let is_block = || self.decoration(variable.type_, WHOLE, Decorate::Block).is_some();
+        matches!(variable.class, Uniform | StorageBuffer | PushConstant) || variable.class == Workgroup && is_block()
+    }
+
+    /// Whether a type is that of pointers to pointers.
+    pub fn holds_pointer(&self, type_id: u32) -> bool {
+        self.pointer_type(type_id).is_some_and(|(_, pointee)| self.pointer_type(pointee).is_some())
+    }
+
+    /// The ArrayStride of a pointer type, where it is decorated.
+    pub fn pointer_stride(&self, type_id: u32) -> Option<u32> {
+        self.decoration(type_id, WHOLE, Decorate::ArrayStride)
+    }
+
     /// What a variable is to its environment, where it is one of these.
     pub fn interface(&self, variable: u32) -> Option<Interface> {
         match self.variable(variable)?.class {

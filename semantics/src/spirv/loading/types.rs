@@ -244,6 +244,8 @@ pub struct Contents {
     pub runtime_array: bool,
     /// A structure decorated Block or BufferBlock.
     pub block: bool,
+    /// A matrix.
+    pub matrix: bool,
     /// An 8-bit integer.
     pub bits8: bool,
     /// A 16-bit integer or float.
@@ -257,6 +259,7 @@ impl Contents {
         self.pointer |= other.pointer;
         self.runtime_array |= other.runtime_array;
         self.block |= other.block;
+        self.matrix |= other.matrix;
         self.bits8 |= other.bits8;
         self.bits16 |= other.bits16;
     }
@@ -348,6 +351,7 @@ impl Types {
                 entry.scalars = part.scalars * u64::from(count);
                 entry.nesting = part.nesting;
                 entry.contents.join(part.contents);
+                entry.contents.matrix = matches!(type_, Type::Matrix { .. });
             }
             Type::Array { element, length, stride } => {
                 let part = *self.entry(element)?;

@@ -66,8 +66,15 @@ impl Instruction {
     /// The operands that may be pointers, of its operands: no literal is among them.
     pub(in crate::spirv) fn pointers<'w>(&self, operands: &'w [u32]) -> &'w [u32] {
         match self.op {
-            Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain | Op::ArrayLength | Op::CopyObject => &operands[..1],
-            Op::CopyMemory => &operands[..2],
+            Op::Load
+            | Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::PtrAccessChain
+            | Op::ArrayLength
+            | Op::CopyObject
+            | Op::ReturnValue => &operands[..1],
+            Op::CopyMemory | Op::Store | Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => &operands[..2],
+            Op::Select => &operands[1..],
             Op::FunctionCall => &operands[1..],
             Op::ExtInst => &operands[2..],
             Op::Phi => operands,

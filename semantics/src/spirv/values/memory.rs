@@ -26,6 +26,8 @@ pub enum Value {
     Scalars(Scalars),
     /// A pointer.
     Pointer(Pointer),
+    /// A pointer to nothing: null, or undefined with that origin.
+    Nowhere(Option<Origin>),
     /// An image, a sampler or a sampled image.
     Descriptor(Descriptor),
 }
@@ -50,11 +52,32 @@ pub struct Pointer {
     pub writable: bool,
     /// The place, and the type of what is there.
     pub address: Address,
+    /// The array that it is an element of.
+    pub element: Element,
 }
 
-/// Whether memory of that storage class has an explicit layout.
-pub fn is_explicit(class: StorageClass) -> bool {
-    matches!(class, StorageClass::Uniform | StorageClass::StorageBuffer | StorageClass::PushConstant)
+/// Which element of which array a pointer is to: the innermost that an access chain indexed last.
+/// What is no element of an array is the only one of an array of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Where element 0 is: an offset in the variable.
+    pub first: u64,
+    /// The number of the element; of one past the end, that of the elements.
+    pub index: u64,
+    /// How many elements there are; the greatest number where robustness allows any.
+    pub count: u64,
+}
+
+impl Element {
+    /// What stands alone at that offset.
+    pub fn alone(first: u64) -> Element {
+        Element { first, index: 0, count: 1 }
+    }
+
+    /// Whether it is one past the end.
+    pub fn is_past(&self) -> bool {
+        self.index >= self.count
+    }
 }
 
 /// Whether memory of that storage class belongs to one invocation alone.
@@ -76,14 +99,15 @@ impl Pointer {
         let decorated = module.decoration(variable.id, WHOLE, Decoration::NonWritable).is_some();
         Pointer {
             variable: variable.id,
-            explicit: is_explicit(variable.class),
+            explicit: module.has_layout(variable),
             writable: !(constant || uniform || decorated),
             address: Address::whole(variable.type_),
+            element: Element::alone(0),
         }
     }
 
     /// The pointer to part `index`; `None` where there is no such part. Of a runtime array, the
-    /// caller knows the length.
+    /// caller knows the length, and which element of an array the part is.
     pub fn part(&self, module: &Module, index: u64) -> Option<Pointer> {
         let types = module.types();
         let address = match self.explicit {
@@ -97,7 +121,27 @@ impl Pointer {
             Some(Type::Struct { .. }) => module.decoration(self.address.type_, index as u32, Decoration::NonWritable).is_some(),
             _ => false,
         };
-        Some(Pointer { address, writable: self.writable && !member(), ..*self })
+        let element = Element::alone(address.offset);
+        Some(Pointer { address, writable: self.writable && !member(), element, ..*self })
+    }
+
+    /// The pointer to element `index` of its array, or to one past the end, by how far the type
+    /// `base` has elements apart; without layout, by their scalars.
+    pub fn moved(&self, module: &Module, base: u32, index: u64) -> Pointer {
+        let stride = match self.explicit {
+            true => module.pointer_stride(base).map_or(0, u64::from),
+            false => module.types().scalars(self.address.type_),
+        };
+        let element = Element { index, ..self.element };
+        let offset = element.first.wrapping_add(index.wrapping_mul(stride));
+        Pointer { address: Address { offset, ..self.address }, element, ..*self }
+    }
+
+    /// The pointer to element `index` of `count` of the array that this points to.
+    pub fn element(&self, module: &Module, index: u64, count: u64) -> Option<Pointer> {
+        let pointer = self.part(module, index)?;
+        let first = self.part(module, 0)?.address.offset;
+        Some(Pointer { element: Element { first, index, count }, ..pointer })
     }
 }
 
@@ -118,6 +162,8 @@ pub struct Memory<'m> {
     contents: Persistent<Option<Scalar>>,
     /// Where a variable's contents begin.
     bases: Rc<FxHashMap<u32, usize>>,
+    /// By variable, the pointer that one of the invocation's own holds.
+    held: Rc<FxHashMap<u32, Rc<Value>>>,
 }
 
 impl<'m> Memory<'m> {
@@ -131,14 +177,18 @@ impl<'m> Memory<'m> {
             end += module.types().scalars(variable.type_) as usize;
         }
         let ids = Persistent::new(module.instructions().len());
-        let mut memory = Memory { ids, contents: Persistent::new(end), bases: Rc::new(bases) };
+        let mut memory = Memory { ids, contents: Persistent::new(end), bases: Rc::new(bases), held: Rc::default() };
         for (index, i) in module.instructions().iter().enumerate() {
             if i.is(Op::Label) {
                 if let Some(block) = module.block(i.result) {
                     memory.ids.set(index, Stored::Block(module.code(block)));
                 }
             } else if module.is_constant(i.result) {
-                memory.ids.set(index, Stored::Value(Rc::new(Value::Scalars(constant(module, i, invocation)))));
+                let value = match module.pointer_type(i.result_type) {
+                    Some(_) => Value::Nowhere(None),
+                    None => Value::Scalars(constant(module, i, invocation)),
+                };
+                memory.ids.set(index, Stored::Value(Rc::new(value)));
             }
         }
         for variable in module.globals() {
@@ -180,8 +230,28 @@ impl<'m> Memory<'m> {
         }
     }
 
+    /// The pointer that a variable of the invocation's own holds; one that was never stored is made
+    /// undefined by the instruction `at`.
+    pub fn held(&self, variable: u32, at: u32, invocation: u32) -> Rc<Value> {
+        let unwritten = Origin { kind: Unspecified::Uninitialised, instruction: at, invocation };
+        self.held.get(&variable).cloned().unwrap_or_else(|| Rc::new(Value::Nowhere(Some(unwritten))))
+    }
+
+    /// A variable of the invocation's own holds that pointer.
+    pub fn hold(&mut self, variable: u32, pointer: Rc<Value>) {
+        Rc::make_mut(&mut self.held).insert(variable, pointer);
+    }
+
     /// A variable of the invocation's own begins: it holds its initializer, or what is undefined.
     pub fn activate(&mut self, module: &Module, variable: &Variable) {
+        if module.pointer_type(variable.type_).is_some() {
+            match variable.initializer {
+                Some(_) => self.hold(variable.id, Rc::new(Value::Nowhere(None))),
+                None if self.held.contains_key(&variable.id) => _ = Rc::make_mut(&mut self.held).remove(&variable.id),
+                None => {}
+            }
+            return;
+        }
         let Some(&base) = self.bases.get(&variable.id) else { return };
         self.contents.reset(base..base + module.types().scalars(variable.type_) as usize);
         if let Some(Value::Scalars(scalars)) = variable.initializer.and_then(|id| self.value(module, id)).as_deref() {

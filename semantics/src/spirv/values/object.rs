@@ -63,6 +63,8 @@ pub enum Fault {
         /// What it must be a multiple of.
         alignment: u64,
     },
+    /// Through a pointer to one past the end of an array.
+    PastTheEnd,
     /// A write to what is read-only.
     ReadOnly {
         /// The first byte.
@@ -78,6 +80,7 @@ impl Fault {
             Fault::OutOfBounds { operation: Operation::Store, .. } => "spirv/store-out-of-bounds",
             Fault::OutOfBounds { operation: Operation::Atomic, .. } => "spirv/atomic-out-of-bounds",
             Fault::Misaligned { .. } => "spirv/misaligned",
+            Fault::PastTheEnd => "spirv/pointer-to-nothing",
             Fault::ReadOnly { .. } => "spirv/store-read-only",
         }
     }
@@ -89,6 +92,7 @@ impl Fault {
             Fault::Misaligned { .. } => {
                 "SPIR-V §3.2.26, Aligned: the pointer is a multiple of the alignment; scalars are aligned by themselves"
             }
+            Fault::PastTheEnd => "SPIR-V §3.3.8, OpPtrAccessChain: one past the end of an array is an address only",
             Fault::ReadOnly { .. } => "SPIR-V §3.2.20, NonWritable, and §3.2.7: memory that is read-only must not be written",
         }
     }
@@ -101,6 +105,7 @@ impl std::fmt::Display for Fault {
                 write!(f, "bytes {offset} to {} of an object of {length} bytes", offset.saturating_add(*bytes))
             }
             Fault::Misaligned { offset, alignment } => write!(f, "byte {offset}, which is no multiple of {alignment}"),
+            Fault::PastTheEnd => write!(f, "one past the end of an array"),
             Fault::ReadOnly { offset } => write!(f, "byte {offset} of read-only memory"),
         }
     }

@@ -57,6 +57,38 @@ pub(in crate::spirv) fn operand_undefined(module: &Module, at: u32, operand: &st
     format!("{} has {operand}, %{id}, that is undefined: {}", name(module, at), made(module, origin))
 }
 
+/// Why a pointer points to nothing.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::spirv) enum Nothing {
+    /// It is null.
+    Null,
+    /// It is undefined.
+    Undefined(Origin),
+    /// It is one past the end of an array of so many elements.
+    PastTheEnd(u64),
+}
+
+/// An instruction that needs what the pointer `id` points to, which is nothing.
+pub(in crate::spirv) fn pointer_to_nothing(module: &Module, at: u32, id: u32, why: Nothing) -> String {
+    let why = match why {
+        Nothing::Null => "is null".to_string(),
+        Nothing::Undefined(origin) => format!("is undefined: {}", made(module, origin)),
+        Nothing::PastTheEnd(count) => format!("is one past the end of an array of {count}"),
+    };
+    format!("{} follows %{id}, which {why}", name(module, at))
+}
+
+/// OpPtrAccessChain by the element `id` to what is no element of its base's array.
+pub(in crate::spirv) fn element_out_of_bounds(module: &Module, at: u32, id: u32, to: i64, count: u64) -> String {
+    format!("{} goes to element {to} (%{id}) of {count}", name(module, at))
+}
+
+/// OpPtrDiff of pointers that are not of one array.
+pub(in crate::spirv) fn pointers_apart(module: &Module, at: u32) -> String {
+    let operand = |k: usize| module.instructions().get(at as usize).and_then(|i| i.operands(module.words()).get(k)).copied().unwrap_or(0);
+    format!("{} is of %{} and %{}, which are not of one array", name(module, at), operand(0), operand(1))
+}
+
 /// A computing instruction whose operands make behaviour undefined; `undefined` is the first
 /// operand that is undefined, if one is.
 pub(in crate::spirv) fn computation(module: &Module, at: u32, ub: Ub, undefined: Option<(u32, Origin)>) -> String {
@@ -88,7 +120,9 @@ pub(in crate::spirv) fn overlapping_copy(module: &Module, at: u32) -> String {
 pub(in crate::spirv) fn buffer(module: &Module, variable: u32) -> String {
     module.name(variable).map_or_else(|| "a buffer".into(), |name| format!("the buffer %{name}"))
 }
-/// What two accesses race in, if it is Workgroup memory.
+/// What two accesses race in, if it is Workgroup memory with an explicit layout.
+pub(in crate::spirv) const WORKGROUP_MEMORY: &str = "Workgroup memory";
+/// The same if it has none.
 pub(in crate::spirv) const WORKGROUP_VARIABLE: &str = "a Workgroup variable, 8 bytes for each scalar";
 
 /// What two accesses race in, if it is a texel of level 0 of an image, by its place among them.

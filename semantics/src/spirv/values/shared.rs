@@ -1,5 +1,6 @@
 //! Memory that invocations share: buffers and push constants as bytes, Workgroup variables as flat
-//! scalars, images as texels (SPIR-V §2.8, Vulkan, "Shader Resource Interface").
+//! scalars, or as the same bytes where they are Blocks, images as texels (SPIR-V §2.8, Vulkan,
+//! "Shader Resource Interface").
 //!
 //! Rules read it ([`Shared::load`]) and say what they do to it as [`Extent`]s; only the grid writes
 //! it ([`Shared::store`]). Bytes keep the origin of what is undefined in them, and the doubt that a
@@ -22,7 +23,7 @@ use crate::spirv::environment::{Dispatch, Robustness};
 use crate::spirv::memory::{Pointer, exact};
 use crate::spirv::module::{Module, Variable, WHOLE};
 use crate::spirv::object::{self, Contents, Fault, Loaded, Object, Operation, Reach};
-use crate::spirv::types::{Address, Type};
+use crate::spirv::types::{Address, MatrixLayout, Type};
 use crate::spirv::value::{Buffer, Origin, Scalar, Scalars};
 use crate::undefined::Unspecified;
 
@@ -45,7 +46,7 @@ pub enum ObjectId {
 }
 
 /// One scalar's place in an object: bytes in a buffer, a texel's bytes in an image; in Workgroup
-/// memory, eight times its number among the variable's scalars.
+/// memory without layout, eight times its number among the variable's scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The first byte.
@@ -127,6 +128,11 @@ pub struct Shared {
     /// The contents of those of the workgroups that run.
     workgroups: FxHashMap<u32, Vec<Vec<Option<Scalar>>>>,
     variable_of: FxHashMap<u32, u32>,
+    /// The Workgroup variables that are Blocks, how many bytes they have together, and these of the
+    /// workgroups that run.
+    blocks: FxHashSet<u32>,
+    block_bytes: u64,
+    laid_out: FxHashMap<u32, Backing>,
     origins: Vec<Origin>,
     numbers: FxHashMap<Origin, u32>,
     robustness: Robustness,
@@ -156,7 +162,11 @@ impl Shared {
             variables: Vec::new(),
             workgroups: FxHashMap::default(),
             variable_of: FxHashMap::default(),
-            origins: Vec::new(),
+            blocks: FxHashSet::default(),
+            block_bytes: 0,
+            laid_out: FxHashMap::default(),
+            // Number 0 is that of what nothing has written, in Workgroup memory with a layout.
+            origins: vec![Origin { kind: Unspecified::Uninitialised, instruction: 0, invocation: 0 }],
             numbers: FxHashMap::default(),
             robustness: dispatch.resources.robustness,
             images: Images::new(module, used, &dispatch.resources)?,
@@ -200,6 +210,10 @@ impl Shared {
                     shared.backing_of.insert(variable.id, index);
                     shared.backings[index as usize].written |= Pointer::to(module, variable).writable;
                 }
+                StorageClass::Workgroup if module.has_layout(variable) => {
+                    shared.blocks.insert(variable.id);
+                    shared.block_bytes = shared.block_bytes.max(module.types().size(variable.type_, MatrixLayout::default()));
+                }
                 StorageClass::Workgroup => {
                     let count = module.types().scalars(variable.type_) as usize;
                     let initial = variable.initializer.map(|id| initial(module, variable.type_, id));
@@ -208,6 +222,10 @@ impl Shared {
                 }
                 _ => {}
             }
+        }
+        if !shared.blocks.is_empty() {
+            // All of them are one object.
+            shared.variables.push((0, 0, None));
         }
         for (index, backing) in shared.backings.iter_mut().enumerate() {
             let named = used.iter().filter(|v| shared.backing_of.get(&v.id) == Some(&(index as u32)));
@@ -233,11 +251,17 @@ impl Shared {
         };
         let contents = self.variables.iter().map(fresh).collect();
         self.workgroups.insert(workgroup, contents);
+        // The size was checked when the module was loaded.
+        if let (false, Ok(object)) = (self.blocks.is_empty(), Object::undefined(self.block_bytes, 0)) {
+            let backing = Backing { object, kept: BTreeMap::new(), anywhere: None, written: true, aliases: None };
+            self.laid_out.insert(workgroup, backing);
+        }
     }
 
     /// The Workgroup variables of a workgroup cease to be.
     pub fn end(&mut self, workgroup: u32) {
         self.workgroups.remove(&workgroup);
+        self.laid_out.remove(&workgroup);
     }
 
     /// How many Workgroup variables there are.
@@ -247,7 +271,12 @@ impl Shared {
 
     /// How many scalars the Workgroup variables of one workgroup have.
     pub fn workgroup_scalars(&self) -> u64 {
-        self.variables.iter().map(|(_, count, _)| *count as u64).sum()
+        self.variables.iter().map(|(_, count, _)| *count as u64).sum::<u64>() + self.block_bytes.div_ceil(4)
+    }
+
+    /// Whether Workgroup memory has an explicit layout.
+    pub fn workgroup_is_laid_out(&self) -> bool {
+        !self.blocks.is_empty()
     }
 
     /// How many buffers there are, the push constants counted.
@@ -298,6 +327,14 @@ impl Shared {
         self.doubtful_readers.contains(&invocation)
     }
 
+    /// The buffer or Workgroup variable behind a variable, of that workgroup.
+    pub fn object_of(&self, workgroup: u32, variable: u32) -> Option<ObjectId> {
+        match self.variable_of.get(&variable) {
+            Some(&index) => Some(ObjectId::Workgroup { workgroup, index }),
+            None => self.backing_of.get(&variable).map(|&index| ObjectId::Buffer(index)),
+        }
+    }
+
     /// What robustness makes of accesses out of bounds.
     pub fn robustness(&self) -> Robustness {
         self.robustness
@@ -325,35 +362,16 @@ impl Shared {
                 cells,
             }));
         }
-        let &index = self.backing_of.get(&pointer.variable)?;
-        Some(self.buffer_extent(module, index, pointer, operation, aligned))
-    }
-
-    fn buffer_extent(&self, module: &Module, index: u32, pointer: &Pointer, operation: Operation, aligned: u32) -> Result<Extent, Fault> {
-        let object = &self.backings[index as usize].object;
-        let cells = SmallVec::new();
-        let mut extent = Extent { object: ObjectId::Buffer(index), variable: pointer.variable, class: Class::Uniform, cells };
-        if operation != Operation::Load && !pointer.writable {
-            return Err(Fault::ReadOnly { offset: pointer.address.offset });
-        }
-        if aligned > 1 && !pointer.address.offset.is_multiple_of(u64::from(aligned)) {
-            return Err(Fault::Misaligned { offset: pointer.address.offset, alignment: aligned.into() });
-        }
-        let mut reach = Ok(Reach::Inside);
-        let visited = module.types().visit_addresses(pointer.address, &mut |offset, width| {
-            let bytes = width / 8;
-            match object.reach(operation, offset, bytes.into(), bytes.into()) {
-                Ok(Reach::Inside) => extent.cells.push(Cell { offset, bytes }),
-                Ok(Reach::Outside) => reach = reach.and(Ok(Reach::Outside)),
-                Err(fault) => reach = reach.and(Err(fault)),
+        let (object, id, class) = match self.backing_of.get(&pointer.variable) {
+            Some(&index) => (&self.backings[index as usize].object, ObjectId::Buffer(index), Class::Uniform),
+            None if self.blocks.contains(&pointer.variable) => {
+                (&self.laid_out.get(&workgroup)?.object, ObjectId::Workgroup { workgroup, index: 0 }, Class::Workgroup)
             }
-        });
-        // A vector without extent has no bytes; what has no place in the layout
-        // was refused at load.
-        if visited.is_none() || matches!(reach, Ok(Reach::Outside)) {
-            extent.cells.clear();
-        }
-        reach.map(|_| extent)
+            None => return None,
+        };
+        let cells = SmallVec::new();
+        let extent = Extent { object: id, variable: pointer.variable, class, cells };
+        Some(laid_extent(module, object, extent, pointer, operation, aligned))
     }
 
     /// The scalars at an extent of a value of that type; zeros in doubt where it touches nothing.
@@ -386,25 +404,31 @@ impl Shared {
 
     fn scalar(&self, object: ObjectId, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
         match object {
+            ObjectId::Workgroup { workgroup, .. } if self.laid_out.contains_key(&workgroup) => {
+                self.laid_scalar(&self.laid_out[&workgroup], cell, type_, unwritten)
+            }
             ObjectId::Workgroup { workgroup, index } => {
                 let found = self.workgroups.get(&workgroup).and_then(|all| all[index as usize].get((cell.offset / 8) as usize));
                 found.copied().flatten().unwrap_or_else(|| Scalar::undefined(unwritten))
             }
             // Texels are read by [`Images::read`]; no pointer is into an image.
             ObjectId::Image(_) => Scalar::undefined(unwritten),
-            ObjectId::Buffer(index) => {
-                let backing = &self.backings[index as usize];
-                let Ok(Loaded::Contents(contents)) = backing.object.load(cell.offset, cell.bytes) else { return exact(type_, 0) };
-                if contents.undefined != 0 {
-                    return Scalar::undefined(self.origins[contents.origin as usize]);
-                }
-                let scalar = exact(type_, contents.bits);
-                match (backing.anywhere, backing.kept.get(&cell.offset)) {
-                    (Some(why), _) => in_doubt(scalar, why),
-                    (None, Some(kept)) if kept.bytes == cell.bytes => kept.seen(type_, scalar),
-                    _ => backing.open(cell).map_or(scalar, |why| in_doubt(scalar, why)),
-                }
-            }
+            ObjectId::Buffer(index) => self.laid_scalar(&self.backings[index as usize], cell, type_, unwritten),
+        }
+    }
+
+    fn laid_scalar(&self, backing: &Backing, cell: Cell, type_: Type, unwritten: Origin) -> Scalar {
+        let Ok(Loaded::Contents(contents)) = backing.object.load(cell.offset, cell.bytes) else { return exact(type_, 0) };
+        match contents.undefined {
+            0 => {}
+            _ if contents.origin == 0 => return Scalar::undefined(unwritten),
+            _ => return Scalar::undefined(self.origins[contents.origin as usize]),
+        }
+        let scalar = exact(type_, contents.bits);
+        match (backing.anywhere, backing.kept.get(&cell.offset)) {
+            (Some(why), _) => in_doubt(scalar, why),
+            (None, Some(kept)) if kept.bytes == cell.bytes => kept.seen(type_, scalar),
+            _ => backing.open(cell).map_or(scalar, |why| in_doubt(scalar, why)),
         }
     }
 
@@ -412,6 +436,14 @@ impl Shared {
     /// written where there are no places.
     pub fn store(&mut self, extent: &Extent, scalars: &[Scalar]) {
         match extent.object {
+            ObjectId::Workgroup { workgroup, .. } if self.laid_out.contains_key(&workgroup) => {
+                let contents: SmallVec<[Contents; 2]> = scalars.iter().map(|scalar| self.contents(scalar)).collect();
+                let profile = self.profile;
+                let Some(backing) = self.laid_out.get_mut(&workgroup) else { return };
+                for ((&cell, scalar), contents) in extent.cells.iter().zip(scalars).zip(contents) {
+                    backing.put(cell, scalar, contents, profile);
+                }
+            }
             ObjectId::Workgroup { workgroup, index } => {
                 let Some(all) = self.workgroups.get_mut(&workgroup) else { return };
                 for (cell, &scalar) in extent.cells.iter().zip(scalars) {
@@ -427,16 +459,18 @@ impl Shared {
                     backing.anywhere = backing.anywhere.or((self.robustness == Robustness::Access1).then_some(Why::Domain));
                 }
                 for (&cell, scalar) in extent.cells.iter().zip(scalars) {
-                    let contents = match scalar.undefined {
-                        None => Contents::defined(scalar.bits),
-                        Some(origin) => Contents::undefined(self.number(origin)),
-                    };
-                    let backing = &mut self.backings[index as usize];
-                    backing.settle(cell, scalar, self.profile);
-                    // The extent was checked when it was made.
-                    let _ = backing.object.store(cell.offset, cell.bytes, contents, contents.origin);
+                    let contents = self.contents(scalar);
+                    self.backings[index as usize].put(cell, scalar, contents, self.profile);
                 }
             }
+        }
+    }
+
+    /// A scalar as memory with a layout holds it.
+    fn contents(&mut self, scalar: &Scalar) -> Contents {
+        match scalar.undefined {
+            None => Contents::defined(scalar.bits),
+            Some(origin) => Contents::undefined(self.number(origin)),
         }
     }
 
@@ -552,6 +586,12 @@ impl Backing {
         self.anywhere.or_else(|| self.near(cell).find_map(|(_, kept)| kept.open))
     }
 
+    /// Writes a cell, which was checked when its extent was made.
+    fn put(&mut self, cell: Cell, scalar: &Scalar, contents: Contents, profile: Profile) {
+        self.settle(cell, scalar, profile);
+        let _ = self.object.store(cell.offset, cell.bytes, contents, contents.origin);
+    }
+
     /// What is known about the bytes of a cell that is written.
     fn settle(&mut self, cell: Cell, scalar: &Scalar, profile: Profile) {
         let end = cell.offset + u64::from(cell.bytes);
@@ -572,6 +612,38 @@ impl Backing {
             self.kept.insert(cell.offset, kept);
         }
     }
+}
+
+/// What an access to memory with a layout touches, and whether it may.
+fn laid_extent(
+    module: &Module,
+    object: &Object,
+    mut extent: Extent,
+    pointer: &Pointer,
+    operation: Operation,
+    aligned: u32,
+) -> Result<Extent, Fault> {
+    if operation != Operation::Load && !pointer.writable {
+        return Err(Fault::ReadOnly { offset: pointer.address.offset });
+    }
+    if aligned > 1 && !pointer.address.offset.is_multiple_of(u64::from(aligned)) {
+        return Err(Fault::Misaligned { offset: pointer.address.offset, alignment: aligned.into() });
+    }
+    let mut reach = Ok(Reach::Inside);
+    let visited = module.types().visit_addresses(pointer.address, &mut |offset, width| {
+        let bytes = width / 8;
+        match object.reach(operation, offset, bytes.into(), bytes.into()) {
+            Ok(Reach::Inside) => extent.cells.push(Cell { offset, bytes }),
+            Ok(Reach::Outside) => reach = reach.and(Ok(Reach::Outside)),
+            Err(fault) => reach = reach.and(Err(fault)),
+        }
+    });
+    // A vector without extent has no bytes; what has no place in the layout
+    // was refused at load.
+    if visited.is_none() || matches!(reach, Ok(Reach::Outside)) {
+        extent.cells.clear();
+    }
+    reach.map(|_| extent)
 }
 
 fn in_doubt(scalar: Scalar, why: Why) -> Scalar {

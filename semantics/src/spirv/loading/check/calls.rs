@@ -108,6 +108,29 @@ impl<'m> Calls<'m> {
         Ok(calls)
     }
 
+    /// That of an entry point's variables in Workgroup all are Blocks or none is, and that several
+    /// Blocks, which share their memory, are Aliased (SPV_KHR_workgroup_memory_explicit_layout).
+    fn workgroup_blocks(&self, entry: &EntryPoint, variables: &[&Variable]) -> Checked {
+        let module = self.module;
+        let workgroup: Vec<&&Variable> = variables.iter().filter(|v| v.class == StorageClass::Workgroup).collect();
+        let blocks = workgroup.iter().filter(|v| module.has_layout(v)).count();
+        if blocks == 0 || module.unmodeled {
+            return Ok(());
+        }
+        if blocks < workgroup.len() {
+            let what = format!("of the Workgroup variables of {:?} some are Blocks, and some are not", entry.name);
+            return fail(module, entry.instruction, Check::Variable, what);
+        }
+        let apart = workgroup.iter().find(|v| module.decoration(v.id, WHOLE, Decorate::Aliased).is_none());
+        match apart.filter(|_| blocks > 1) {
+            Some(v) => {
+                let what = format!("%{} is one of several Blocks in Workgroup of {:?}, and not Aliased", v.id, entry.name);
+                fail(module, entry.instruction, Check::Variable, what)
+            }
+            None => Ok(()),
+        }
+    }
+
     /// That no function calls itself, by whatever way (SPIR-V §2.16.1).
     fn acyclic(&self) -> Checked {
         #[derive(Clone, Copy, PartialEq)]
@@ -173,6 +196,7 @@ impl<'m> Calls<'m> {
                 return fail(module, entry.instruction, Check::Version, what);
             }
         }
+        self.workgroup_blocks(entry, &variables)?;
         let Some(root) = module.definition(entry.function) else { return Ok(()) };
         let root = module.functions.partition_point(|f| module.definition(f.id).is_some_and(|d| d < root));
         let function = &module.functions[root];
@@ -372,10 +396,14 @@ impl<'m> Calls<'m> {
 /// The operands of an instruction that may be pointers.
 fn pointers<'m>(module: &Module, i: &Instruction, operands: &'m [u32]) -> &'m [u32] {
     match i.op {
-        Op::Load | Op::Store | Op::AccessChain | Op::InBoundsAccessChain | Op::ArrayLength | Op::CopyObject => &operands[..1],
-        Op::CopyMemory => &operands[..2],
+        Op::Load | Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::ArrayLength | Op::CopyObject | Op::ReturnValue => {
+            &operands[..1]
+        }
+        Op::CopyMemory | Op::Store | Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => &operands[..2],
+        Op::Select => &operands[1..],
         Op::FunctionCall => &operands[1..],
         Op::ExtInst if !module.is_non_semantic(i) => &operands[2..],
+        Op::Phi => operands,
         op if super::shared::is_atomic(op) => &operands[..1],
         _ => &[],
     }

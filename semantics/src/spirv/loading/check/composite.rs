@@ -160,6 +160,14 @@ impl Pass<'_> {
         if self.module.unmodeled && self.module.pointer_type(i.result_type).is_some() {
             return Ok(());
         }
+        if self.module.pointer_type(i.result_type).is_some() && self.module.has_variable_pointers() {
+            self.variable_pointer(i, i.result_type)?;
+            if condition != Shape::vector(Scalar::Bool, 1) {
+                let what = format!("%{} = OpSelect of pointers has condition {condition}; it takes one Boolean", i.result);
+                return self.fail(Check::Type, what);
+            }
+            return Ok(());
+        }
         let contents = self.module.types.contents(i.result_type);
         if contents.pointer || contents.opaque || !self.module.types.has_size(i.result_type) {
             let what = format!("%{} = OpSelect is {}; it may not be a pointer, an image or void", i.result, self.text(i.result_type));

@@ -163,7 +163,11 @@ impl Pass<'_> {
     pub(super) fn phi(&mut self, i: &Instruction) -> Checked {
         let types = &self.module.types;
         let contents = types.contents(i.result_type);
-        let variable_pointer = self.module.unmodeled && self.module.pointer_type(i.result_type).is_some();
+        let mut variable_pointer = self.module.unmodeled && self.module.pointer_type(i.result_type).is_some();
+        if !variable_pointer && self.module.pointer_type(i.result_type).is_some() && self.module.has_variable_pointers() {
+            self.variable_pointer(i, i.result_type)?;
+            variable_pointer = true;
+        }
         if !variable_pointer && (contents.pointer || contents.opaque || !types.has_size(i.result_type)) {
             let what = format!("%{} = OpPhi is {}; it may not be a pointer, an image or void", i.result, self.text(i.result_type));
             return self.fail(Check::Pointer, what);

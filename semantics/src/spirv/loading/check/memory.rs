@@ -20,11 +20,13 @@ pub(super) struct Origins {
 
 /// What is known of the memory behind a pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Origin {
+pub(super) struct Origin {
     /// Whether the variable, or a member on the way, is NonWritable.
     non_writable: bool,
     /// Whether the variable holds a BufferBlock.
     buffer_block: bool,
+    /// Whether it is within a matrix.
+    pub(super) in_matrix: bool,
 }
 
 impl Pass<'_> {
@@ -37,12 +39,14 @@ impl Pass<'_> {
         }
     }
 
-    fn origin(&self, id: u32) -> Origin {
+    /// What is known of the memory behind the pointer of that id.
+    pub(super) fn origin(&self, id: u32) -> Origin {
         if let Some(variable) = self.module.variable(id) {
             let decorated = |target, decoration| self.module.decoration(target, WHOLE, decoration).is_some();
             return Origin {
                 non_writable: decorated(id, Decorate::NonWritable),
                 buffer_block: decorated(self.module.types.leaf(variable.type_), Decorate::BufferBlock),
+                in_matrix: false,
             };
         }
         self.module.definition(id).and_then(|index| self.origins.known.get(index)).copied().unwrap_or_default()
@@ -50,21 +54,23 @@ impl Pass<'_> {
 
     /// Remembers what is known of the memory behind the pointer that an instruction makes.
     pub(super) fn follow(&mut self, i: &Instruction) {
-        if !matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject) {
+        if !matches!(i.op, Op::AccessChain | Op::InBoundsAccessChain | Op::CopyObject | Op::PtrAccessChain) {
             return;
         }
         let operands = self.operands(i);
         let Some((class, mut type_)) = self.module.type_of(operands[0]).and_then(|t| self.module.pointer_type(t)) else { return };
-        use StorageClass::{Function, Private, StorageBuffer, Uniform};
-        if !matches!(class, Uniform | StorageBuffer | Function | Private) {
+        use StorageClass::{Function, Private, StorageBuffer, Uniform, Workgroup};
+        if !matches!(class, Uniform | StorageBuffer | Function | Private | Workgroup) {
             return;
         }
         let mut origin = self.origin(operands[0]);
-        for &id in &operands[1..] {
+        let first = if i.is(Op::PtrAccessChain) { 2 } else { 1 };
+        for &id in operands.get(first..).unwrap_or(&[]) {
             let index = match self.module.types.get(type_) {
                 Some(Type::Struct { .. }) => self.module.integer(id).unwrap_or(0) as u64,
                 _ => 0,
             };
+            origin.in_matrix |= matches!(self.module.types.get(type_), Some(Type::Matrix { .. }));
             origin.non_writable |= self.module.decoration(type_, index as u32, Decorate::NonWritable).is_some();
             type_ = self.module.types.part(type_, index).map_or(0, |(part, _)| part);
         }
@@ -126,6 +132,9 @@ impl Pass<'_> {
     }
 
     pub(super) fn load(&self, i: &Instruction, operands: &[u32]) -> Checked {
+        if self.module.pointer_type(i.result_type).is_some() && !self.module.unmodeled {
+            self.variable_pointer(i, i.result_type)?;
+        }
         let (_, pointee) = self.pointer(operands[0])?;
         if pointee != i.result_type {
             let what = format!("OpLoad has result type %{}, but %{} points to %{pointee}", i.result_type, operands[0]);
@@ -152,6 +161,9 @@ impl Pass<'_> {
     pub(super) fn store(&self, i: &Instruction, operands: &[u32]) -> Checked {
         let (class, pointee) = self.pointer(operands[0])?;
         let type_ = self.value_type(operands[1])?;
+        if self.module.pointer_type(type_).is_some() && !self.module.unmodeled {
+            self.variable_pointer(i, type_)?;
+        }
         if pointee != type_ {
             let what = format!("OpStore stores %{}, of type %{type_}, where %{} points to %{pointee}", operands[1], operands[0]);
             return self.fail(Check::Type, what);
@@ -167,6 +179,9 @@ impl Pass<'_> {
         if to != from {
             let what = format!("OpCopyMemory copies {} to {}; they must be of one type", self.text(from), self.text(to));
             return self.fail(Check::Type, what);
+        }
+        if self.module.pointer_type(to).is_some() && !self.module.unmodeled {
+            return self.unsupported("OpCopyMemory of a pointer");
         }
         self.whole(i, to)?;
         self.writable(i, operands[0], class)?;
@@ -195,6 +210,11 @@ impl Pass<'_> {
     }
 
     pub(super) fn array_length(&self, i: &Instruction, operands: &[u32]) -> Checked {
+        let chosen = [Op::Select, Op::Phi, Op::FunctionCall, Op::Load, Op::PtrAccessChain, Op::ConstantNull];
+        if self.module.instruction(operands[0]).is_some_and(|base| chosen.contains(&base.op)) && !self.module.unmodeled {
+            let what = format!("%{} = OpArrayLength is of the variable pointer %{}, which it may not be", i.result, operands[0]);
+            return self.fail(Check::Pointer, what);
+        }
         let (_, pointee) = self.pointer(operands[0])?;
         let members = self.module.types.members(pointee);
         let last = members.last().and_then(|m| self.module.types.get(m.type_));
@@ -214,10 +234,16 @@ impl Pass<'_> {
         Ok(())
     }
 
-    pub(super) fn access_chain(&self, i: &Instruction, operands: &[u32]) -> Checked {
+    /// An access chain whose indices begin at operand `first`.
+    pub(super) fn access_chain(&self, i: &Instruction, operands: &[u32], first: usize) -> Checked {
         let types = &self.module.types;
         let (class, mut type_) = self.pointer(operands[0])?;
-        for &id in &operands[1..] {
+        let mut array = None;
+        for &id in &operands[first..] {
+            array = match types.get(type_) {
+                Some(Type::Array { stride, .. } | Type::RuntimeArray { stride, .. }) => Some(stride),
+                _ => None,
+            };
             let shape = self.value(id)?;
             if shape.lanes() != 1 || !shape.scalar.is_int() {
                 return self.fail(Check::AccessIndex, format!("index %{id} of %{} is no integer", i.result));
@@ -248,6 +274,7 @@ impl Pass<'_> {
             let what = format!("%{} has a result type that is no pointer to %{type_} in its base's storage class", i.result);
             return self.fail(Check::Type, what);
         }
+        self.keeps_stride(i, operands, first, array)?;
         Ok(())
     }
 
@@ -260,7 +287,9 @@ impl Pass<'_> {
             let what = format!("%{} = OpFunctionCall has result {found}; %{} returns {needed}", i.result, operands[0]);
             return self.fail(Check::Type, what);
         }
-        if self.module.types.contents(i.result_type).pointer {
+        if self.module.pointer_type(i.result_type).is_some() && self.module.has_variable_pointers() {
+            self.variable_pointer(i, i.result_type)?;
+        } else if self.module.types.contents(i.result_type).pointer {
             return self.fail(Check::Pointer, format!("%{} = OpFunctionCall returns a pointer", i.result));
         }
         let parameters = self.module.parameters(function);

@@ -10,6 +10,7 @@ mod flow;
 mod group;
 mod image;
 mod memory;
+mod pointers;
 mod shared;
 mod structure;
 
@@ -27,6 +28,7 @@ use crate::spirv::error::{Check, LoadError, Place};
 use crate::spirv::grammar::{self, Op};
 use crate::spirv::module::{Block, Function, Module, NO_BLOCK};
 use crate::spirv::operation::{self, Operation, Scalar, Shape, Signature};
+use crate::spirv::pointers::Roots;
 use crate::spirv::types::Type;
 use crate::spirv::words::Instruction;
 
@@ -37,10 +39,13 @@ type Checked<T = ()> = Result<T, LoadError>;
 pub(in crate::spirv) fn check(module: &Module) -> Checked<Vec<ControlFlow>> {
     let mut flows = Vec::with_capacity(module.functions.len());
     let mut origins = memory::Origins::default();
+    let roots = Roots::of(module);
     for function in &module.functions {
-        let mut pass = Pass { module, function, index: 0, flow: ControlFlow::default(), seen: Vec::new(), block: 0, origins };
+        let mut pass =
+            Pass { module, function, index: 0, flow: ControlFlow::default(), seen: Vec::new(), block: 0, origins, roots: &roots };
         pass.control_flow()?;
         pass.bodies()?;
+        pass.chosen_pointers()?;
         origins = pass.origins;
         flows.push(pass.flow);
     }
@@ -57,6 +62,7 @@ struct Pass<'m> {
     seen: Vec<u32>,
     block: u32,
     origins: memory::Origins,
+    roots: &'m Roots,
 }
 
 impl<'m> Pass<'m> {
@@ -234,7 +240,9 @@ impl<'m> Pass<'m> {
             Op::CopyObject => self.value_of(i, operands[0], i.result_type, "the operand"),
             Op::CopyLogical => self.copy_logical(i, operands),
             Op::Select => self.select(i, operands),
-            Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(i, operands),
+            Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(i, operands, 1),
+            Op::PtrAccessChain if !self.module.unmodeled => self.ptr_access_chain(i, operands),
+            Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff if !self.module.unmodeled => self.compare_pointers(i, operands),
             Op::Load => self.load(i, operands),
             Op::Store => self.store(i, operands),
             Op::CopyMemory => self.copy_memory(i, operands),

@@ -64,6 +64,11 @@ impl Declare<'_> {
             StorageImageWriteWithoutFormat,
             VulkanMemoryModel,
             VulkanMemoryModelDeviceScope,
+            VariablePointersStorageBuffer,
+            VariablePointers,
+            WorkgroupMemoryExplicitLayoutKHR,
+            WorkgroupMemoryExplicitLayout8BitAccessKHR,
+            WorkgroupMemoryExplicitLayout16BitAccessKHR,
             UniformBufferArrayDynamicIndexing,
             SampledImageArrayDynamicIndexing,
             StorageBufferArrayDynamicIndexing,
@@ -93,6 +98,10 @@ impl Declare<'_> {
             UniformAndStorageBuffer8BitAccess => &[StorageBuffer8BitAccess, Matrix, Shader],
             DenormPreserve | DenormFlushToZero | SignedZeroInfNanPreserve | RoundingModeRTE | RoundingModeRTZ => &[],
             Shader => &[Matrix],
+            WorkgroupMemoryExplicitLayout8BitAccessKHR | WorkgroupMemoryExplicitLayout16BitAccessKHR => {
+                &[WorkgroupMemoryExplicitLayoutKHR, Matrix, Shader]
+            }
+            VariablePointers => &[VariablePointersStorageBuffer, Matrix, Shader],
             DotProductInput4x8Bit => &[Int8],
             DotProduct | DotProductInputAll | DotProductInput4x8BitPacked => &[],
             Image1D => &[Sampled1D],
@@ -128,6 +137,8 @@ impl Declare<'_> {
             | "SPV_KHR_8bit_storage"
             | "SPV_KHR_16bit_storage"
             | "SPV_KHR_vulkan_memory_model"
+            | "SPV_KHR_variable_pointers"
+            | "SPV_KHR_workgroup_memory_explicit_layout"
             | "SPV_KHR_non_semantic_info"
             | "SPV_GOOGLE_decorate_string"
             | "SPV_GOOGLE_hlsl_functionality1"

@@ -16,7 +16,9 @@ impl Declare<'_> {
             (Op::ConstantNull, Some(Type::Void | Type::Function { .. } | Type::RuntimeArray { .. })) => false,
             (Op::ConstantNull, Some(_)) => {
                 let contents = self.module.types.contents(i.result_type);
-                if contents.opaque || contents.pointer {
+                let may_be_null = self.module.has_variable_pointers() && !self.module.unmodeled;
+                let null_pointer = may_be_null && self.module.pointer_type(i.result_type).is_some();
+                if contents.opaque || contents.pointer && !null_pointer {
                     return self.unsupported(format!("OpConstantNull of {}", self.module.types.text(i.result_type)));
                 }
                 !contents.runtime_array

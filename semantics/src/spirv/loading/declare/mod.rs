@@ -514,6 +514,10 @@ fn is_modeled_in_body(op: Op) -> bool {
             | Op::LoopMerge
             | Op::AccessChain
             | Op::InBoundsAccessChain
+            | Op::PtrAccessChain
+            | Op::PtrEqual
+            | Op::PtrNotEqual
+            | Op::PtrDiff
             | Op::Load
             | Op::Store
             | Op::CopyMemory

@@ -245,6 +245,7 @@ const INTEGERS: [(u32, &[Capability]); 3] = [
             Capability::StorageBuffer8BitAccess,
             Capability::UniformAndStorageBuffer8BitAccess,
             Capability::StoragePushConstant8,
+            Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR,
         ],
     ),
     (
@@ -255,6 +256,7 @@ const INTEGERS: [(u32, &[Capability]); 3] = [
             Capability::UniformAndStorageBuffer16BitAccess,
             Capability::StoragePushConstant16,
             Capability::StorageInputOutput16,
+            Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR,
         ],
     ),
     (64, &[Capability::Int64]),
@@ -270,6 +272,7 @@ const FLOATS: [(u32, &[Capability]); 2] = [
             Capability::UniformAndStorageBuffer16BitAccess,
             Capability::StoragePushConstant16,
             Capability::StorageInputOutput16,
+            Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR,
         ],
     ),
     (64, &[Capability::Float64]),

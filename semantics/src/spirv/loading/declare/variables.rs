@@ -115,6 +115,9 @@ impl Declare<'_> {
             let what = format!("%{variable} is in {class:?} and has an initializer; only Function, Output, Private and Workgroup may");
             return self.fail(Check::Variable, what);
         }
+        if class == Workgroup && self.module.decoration(type_, WHOLE, Decorate::Block).is_some() && !self.module.unmodeled {
+            return self.unsupported(format!("OpVariable Workgroup of a Block with an initializer (%{variable})"));
+        }
         if class == Workgroup && !self.module.instructions[index].is(Op::ConstantNull) {
             return self.fail(Check::Variable, format!("the initializer of %{variable}, in Workgroup, is no OpConstantNull"));
         }
@@ -128,6 +131,14 @@ impl Declare<'_> {
         let text = || self.module.types.text(type_);
         if matches!(self.module.types.get(type_), None | Some(Type::Void | Type::Function { .. })) {
             return self.fail(Check::Variable, format!("%{variable} holds {}, which has no values", text()));
+        }
+        let may_hold = self.module.has_variable_pointers() && !self.module.unmodeled;
+        if contents.pointer && matches!(class, Function | Private) && may_hold {
+            // What it points to is checked where it is stored and loaded.
+            return match self.module.pointer_type(type_) {
+                Some((StorageBuffer | Workgroup, _)) => Ok(()),
+                _ => self.unsupported(format!("OpVariable {class:?} that holds {} (%{variable})", text())),
+            };
         }
         if contents.pointer {
             return self.unsupported(format!("OpVariable {class:?} that holds a pointer (%{variable})"));
@@ -145,8 +156,30 @@ impl Declare<'_> {
         match class {
             Input | Output => self.interface(variable, class, type_),
             Uniform | StorageBuffer | PushConstant => self.buffer(variable, class, type_),
+            Workgroup if !self.module.unmodeled => self.workgroup(variable, type_),
             _ => Ok(()),
         }
+    }
+
+    /// A variable in Workgroup: where it is a Block, its layout is explicit.
+    fn workgroup(&mut self, variable: u32, type_: u32) -> Checked {
+        if self.module.decoration(type_, WHOLE, Decorate::Block).is_none() {
+            return Ok(());
+        }
+        if !self.module.has_capability(Capability::WorkgroupMemoryExplicitLayoutKHR) {
+            let what = format!("%{variable} is in Workgroup and a Block, which needs the capability WorkgroupMemoryExplicitLayoutKHR");
+            return self.fail(Check::Capability, what);
+        }
+        let contents = self.module.types.contents(type_);
+        if contents.boolean {
+            let what = format!("%{variable} is in Workgroup and a Block, and holds a Boolean, which has no place in a layout");
+            return self.fail(Check::Layout, what);
+        }
+        self.layout(type_)?;
+        if self.module.types.size(type_, MatrixLayout::default()) > MAX_BYTES {
+            return self.limit("bytes in a Workgroup variable", MAX_BYTES);
+        }
+        Ok(())
     }
 
     /// A variable in UniformConstant: an image, a sampler or both.

@@ -50,14 +50,53 @@ impl Declare<'_> {
         declared.filter(|i| i.is(Op::Extension)).any(|i| wanted.contains(&self.string(i.operands(&self.module.words)).as_str()))
     }
 
-    /// That the module's version has a capability: those of subgroups came with SPIR-V 1.3.
+    /// Whether an extension is declared, which stands after the capabilities.
+    fn will_name(&self, wanted: &str) -> bool {
+        let declared = self.module.instructions.iter().take_while(|i| matches!(i.op, Op::Capability | Op::Extension));
+        declared.filter(|i| i.is(Op::Extension)).any(|i| self.string(i.operands(&self.module.words)) == wanted)
+    }
+
+    /// That the module's version has a capability: those of subgroups and of variable pointers came
+    /// with SPIR-V 1.3.
     pub(super) fn capability_is_there(&self, capability: Capability) -> Checked {
         let minor = self.module.header.minor;
+        if self.module.unmodeled {
+            return Ok(());
+        }
+        use Capability::{
+            WorkgroupMemoryExplicitLayout8BitAccessKHR, WorkgroupMemoryExplicitLayout16BitAccessKHR, WorkgroupMemoryExplicitLayoutKHR,
+        };
+        if [WorkgroupMemoryExplicitLayoutKHR, WorkgroupMemoryExplicitLayout8BitAccessKHR, WorkgroupMemoryExplicitLayout16BitAccessKHR]
+            .contains(&capability)
+        {
+            let extension = "SPV_KHR_workgroup_memory_explicit_layout";
+            if minor >= 4 && self.will_name(extension) {
+                return Ok(());
+            }
+            return self.fail(Check::Version, format!("OpCapability {capability:?} needs SPIR-V 1.4 and the extension {extension}"));
+        }
+        if matches!(capability, Capability::VariablePointers | Capability::VariablePointersStorageBuffer) {
+            return self.has_pointers_of(capability);
+        }
         let of_subgroups = Capability::GroupNonUniform as u32..=Capability::GroupNonUniformQuad as u32;
-        if self.module.unmodeled || minor >= 3 || !of_subgroups.contains(&(capability as u32)) {
+        if minor >= 3 || !of_subgroups.contains(&(capability as u32)) {
             return Ok(());
         }
         self.fail(Check::Version, format!("OpCapability {capability:?} needs SPIR-V 1.3, and this is SPIR-V 1.{minor}"))
+    }
+
+    /// The same of variable pointers, which an extension had before.
+    fn has_pointers_of(&self, capability: Capability) -> Checked {
+        let minor = self.module.header.minor;
+        if minor >= 3 || self.will_name("SPV_KHR_variable_pointers") {
+            return Ok(());
+        }
+        self.fail(
+            Check::Version,
+            format!(
+                "OpCapability {capability:?} needs SPIR-V 1.3 or the extension SPV_KHR_variable_pointers, and this is SPIR-V 1.{minor}"
+            ),
+        )
     }
 
     /// That the module's version still has a decoration.

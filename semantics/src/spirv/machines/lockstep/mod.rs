@@ -44,8 +44,8 @@ impl Program {
     /// something. A bug must keep registers, blocks and tables within the program.
     #[must_use]
     pub fn planted(mut self, bug: impl FnOnce(Parts<'_>)) -> Program {
-        let Program { codes, blocks, moves, sites, atomics, images, interface, calculator, .. } = &mut self;
-        bug(Parts { codes, blocks, moves, sites, atomics, images, interface, calculator });
+        let Program { codes, blocks, moves, sites, atomics, advances, pairs, images, interface, calculator, .. } = &mut self;
+        bug(Parts { codes, blocks, moves, sites, atomics, advances, pairs, images, interface, calculator });
         self
     }
 }

@@ -55,6 +55,15 @@ pub enum Op {
     // d := a narrowed to 32 bits, the most that these hold where it is more; c is its high word.
     // Undefined behaviour by fault b, if there is one.
     BoundWide,
+    // Undefined behaviour where pointer c of `Program::follows` is to nothing.
+    Follow,
+    // d := a + b, an element that must be among those of advance c of `Program::advances`.
+    Advance,
+    // d := how many elements array c of the run has, the greatest number where buffers are robust.
+    Elements,
+    // Set d := whether pair c of `Program::pairs` is one pointer; d := how many elements apart it
+    // is.
+    PtrSame, PtrApart,
     // Set d := where the access that ends at byte a + the number c of the buffer is within it. Only
     // of use where buffers are robust.
     Reach,
@@ -146,6 +155,47 @@ pub struct Fault {
     pub id: u32,
     /// What it must be below.
     pub count: Count,
+}
+
+/// The columns of a pointer that is chosen at run time: where element 0 of its array is, the number
+/// of its element, and how many there are; none of the null pointer.
+pub type Chosen = [u32; 3];
+
+/// A pointer that must be to something.
+#[derive(Clone, Copy, Debug)]
+pub struct Follow {
+    /// Its columns.
+    pub pointer: Chosen,
+    /// Its id.
+    pub id: u32,
+    /// Whether one past the end of an array is nothing.
+    pub past_too: bool,
+}
+
+/// An OpPtrAccessChain.
+#[derive(Clone, Copy, Debug)]
+pub struct Advance {
+    /// The column of how many elements the array has.
+    pub count: u32,
+    /// The id of the element.
+    pub id: u32,
+    /// Whether it may go to one past the end.
+    pub past: bool,
+}
+
+/// The operands of OpPtrEqual, OpPtrNotEqual or OpPtrDiff.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// Their columns.
+    pub pointers: [Chosen; 2],
+    /// From one element to the next.
+    pub stride: u32,
+    /// Whether memory has no layout.
+    pub is_shared: bool,
+    /// Whether OpPtrNotEqual asks.
+    pub negates: bool,
+    /// The width of what OpPtrDiff gives.
+    pub width: u32,
 }
 
 /// One end of an OpCopyMemory.
@@ -474,7 +524,12 @@ pub struct Program {
     pub(super) arrays: Vec<RuntimeArray>,
     pub(super) fences: Vec<(Scope, Semantics)>,
     pub(super) copies: Vec<Copied>,
+    pub(super) follows: Vec<Follow>,
+    pub(super) advances: Vec<Advance>,
+    pub(super) pairs: Vec<Pair>,
     pub(super) shared_variables: Vec<SharedVariable>,
+    /// Whether Workgroup memory has an explicit layout: all variables begin at its first word.
+    pub(super) laid_out: bool,
     /// By block that ends with a barrier, or that a call returns to and from which a
     /// barrier may be reached.
     pub(super) instances: FxHashMap<u32, Instance>,
@@ -501,6 +556,10 @@ pub struct Parts<'p> {
     pub sites: &'p mut [Site],
     /// The atomics.
     pub atomics: &'p mut [Atomic],
+    /// The OpPtrAccessChain.
+    pub advances: &'p mut [Advance],
+    /// What compares pointers.
+    pub pairs: &'p mut [Pair],
     /// The image instructions.
     pub images: &'p mut [ImageAccess],
     /// The inputs and outputs of a fragment stage.

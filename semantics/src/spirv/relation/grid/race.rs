@@ -75,6 +75,7 @@ pub(super) fn data_race<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, race: &Race
             let (images, held) = (grid.shared.images(), grid.shared.images().image(image));
             report::texel(held, images.binding(image), race.offset / held.format().bytes() as u64)
         }
+        ObjectId::Workgroup { .. } if grid.shared.workgroup_is_laid_out() => report::WORKGROUP_MEMORY.to_string(),
         ObjectId::Workgroup { .. } => report::WORKGROUP_VARIABLE.to_string(),
     };
     let what = report::data_race(grid.module, race, &object);

@@ -7,8 +7,10 @@
 //! No rule says what an access outside of its object is, or a store to read-only memory: chains are
 //! in bounds, buffers as long as their blocks, and load refuses modules that could store to what is
 //! not writable. Where robustness lets a chain go beyond the end of a buffer, what
-//! is there touches nothing.
+//! is there touches nothing. Pointers that are chosen at run time may be to nothing, or to what is
+//! read-only: [`super::pointer`].
 
+use super::pointer::PTR_CHAINS;
 use super::{Action, Actions, Config, Env, Next, Row, atomic, operation_of, row};
 use crate::rule::Rule;
 use crate::spirv::environment::Robustness;
@@ -21,9 +23,9 @@ use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::Ub;
 
-const CHAINS: &[Op] = &[Op::AccessChain, Op::InBoundsAccessChain];
+pub(super) const CHAINS: &[Op] = &[Op::AccessChain, Op::InBoundsAccessChain];
 /// The instructions that access memory.
-const ACCESSES: &[Op] = &{
+pub(super) const ACCESSES: &[Op] = &{
     let mut ops = [Op::Load; 4 + atomic::OPS.len()];
     (ops[1], ops[2], ops[3]) = (Op::Store, Op::CopyMemory, Op::ExtInst);
     let mut at = 0;
@@ -38,7 +40,7 @@ pub(super) const RULES: &[Row] = &[
     row(Rule::SpirvVariable, &[Op::Variable], variable),
     row(Rule::SpirvAccessChain, CHAINS, access_chain),
     row(Rule::SpirvAccessChainOutOfBounds, CHAINS, access_chain_out_of_bounds),
-    row(Rule::SpirvAccessChainUndefined, CHAINS, access_chain_undefined),
+    row(Rule::SpirvAccessChainUndefined, &[Op::AccessChain, Op::InBoundsAccessChain, Op::PtrAccessChain], access_chain_undefined),
     row(Rule::SpirvLoad, &[Op::Load], load),
     row(Rule::SpirvStore, &[Op::Store], store),
     row(Rule::SpirvCopyMemory, &[Op::CopyMemory], copy_memory),
@@ -58,14 +60,56 @@ pub fn variable<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     Some(Next::Config(next))
 }
 
-/// What an access chain arrives at.
-enum Arrival {
-    /// A pointer.
+/// What an access chain arrives at, with the ids that chose it.
+pub(super) struct Arrival<'m> {
+    /// Its result.
+    result: u32,
+    /// Its element and its indices.
+    indices: &'m [u32],
+    at: At,
+}
+
+enum At {
     Pointer(Pointer),
     /// Index `id` of that value, where there are so many parts.
-    OutOfBounds { id: u32, index: i64, count: u64 },
+    OutOfBounds {
+        id: u32,
+        index: i64,
+        count: u64,
+    },
+    /// That element of an array, by the number `id`, where there are so many.
+    Beyond {
+        id: u32,
+        element: i64,
+        count: u64,
+    },
     /// An index that is undefined.
-    Undefined { id: u32, origin: Origin },
+    Undefined {
+        id: u32,
+        origin: Origin,
+    },
+}
+
+impl Arrival<'_> {
+    /// r ↦ the pointer.
+    pub(super) fn arrived<'m>(&self, config: &Config<'m>) -> Option<Next<'m>> {
+        let At::Pointer(pointer) = self.at else { return None };
+        let mut next = config.defining(self.result, Value::Pointer(pointer));
+        // Where a device may be elsewhere, it may see and do anything.
+        for &id in self.indices {
+            next.control = next.control.after(config.scalar(id)?.trust);
+        }
+        Some(Next::Config(next))
+    }
+
+    pub(super) fn out_of_bounds<'m>(&self, config: &Config<'m>) -> Option<Next<'m>> {
+        let what = match self.at {
+            At::OutOfBounds { id, index, count } => report::index_out_of_bounds(config.module, config.index(), id, index, count),
+            At::Beyond { id, element, count } => report::element_out_of_bounds(config.module, config.index(), id, element, count),
+            At::Pointer(_) | At::Undefined { .. } => return None,
+        };
+        Some(config.undefined(Ub::AccessOutOfBounds, what))
+    }
 }
 
 /// The value of an index, which counts as signed.
@@ -75,55 +119,76 @@ fn index(config: &Config<'_>, id: u32, scalar: Scalar) -> Option<i64> {
     Some(((scalar.bits << unused) as i64) >> unused)
 }
 
-fn follow(env: &Env<'_>, config: &Config<'_>) -> Option<(u32, Arrival)> {
-    let (head, operands) = config.next_of(CHAINS)?;
+/// Where the next instruction, an access chain, arrives. `None` where its base is no pointer to
+/// something.
+pub(super) fn follow<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Arrival<'m>> {
+    let (head, operands) = config.next_of(CHAINS).or_else(|| config.next_of(PTR_CHAINS))?;
+    let indices = &operands[1..];
+    let arrival = |at: At| Some(Arrival { result: head.result, indices, at });
     let mut pointer = config.pointer(operands[0])?;
-    for &id in &operands[1..] {
+    let mut rest = indices;
+    if head.is(Op::PtrAccessChain) {
+        let id = operands[1];
         let scalar = config.scalar(id)?;
         if let Some(origin) = scalar.undefined {
-            return Some((head.result, Arrival::Undefined { id, origin }));
+            return arrival(At::Undefined { id, origin });
+        }
+        let element = pointer.element;
+        let to = (element.index as i64).saturating_add(index(config, id, scalar)?);
+        let is_there = to >= 0 && (to as u64) < element.count;
+        let is_past = to >= 0 && to as u64 == element.count && operands.len() == 2;
+        if !is_there && !is_past {
+            return arrival(At::Beyond { id, element: to, count: element.count });
+        }
+        pointer = pointer.moved(config.module, config.module.type_of(operands[0])?, to as u64);
+        rest = &operands[2..];
+    } else if pointer.element.is_past() && !rest.is_empty() {
+        return None;
+    }
+    for &id in rest {
+        let scalar = config.scalar(id)?;
+        if let Some(origin) = scalar.undefined {
+            return arrival(At::Undefined { id, origin });
         }
         let index = index(config, id, scalar)?;
-        let count = match config.module.types().get(pointer.address.type_)? {
+        let type_ = config.module.types().get(pointer.address.type_)?;
+        let count = match type_ {
             Type::RuntimeArray { .. } if env.shared.robustness() != Robustness::None && index >= 0 => u64::MAX,
             Type::RuntimeArray { .. } => runtime_length(config.module, &pointer.address, env.shared.length(pointer.variable)?)?,
             _ => config.module.types().parts(pointer.address.type_)?,
         };
         if index < 0 || index as u64 >= count {
-            return Some((head.result, Arrival::OutOfBounds { id, index, count }));
+            return arrival(At::OutOfBounds { id, index, count });
         }
-        pointer = pointer.part(config.module, index as u64)?;
+        pointer = match type_ {
+            Type::Array { .. } | Type::RuntimeArray { .. } => pointer.element(config.module, index as u64, count)?,
+            _ => pointer.part(config.module, index as u64)?,
+        };
     }
-    Some((head.result, Arrival::Pointer(pointer)))
+    arrival(At::Pointer(pointer))
 }
 
 /// M, (r = OpAccessChain τ b i…, I), c, p → M[r ↦ M(b).M(i)…], I, c, p, each M(i) in bounds
 /// [spirv/access-chain, SPIR-V §3.3.8]
 pub fn access_chain<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (r, Arrival::Pointer(pointer)) = follow(env, config)? else { return None };
-    let (_, operands) = config.next_of(CHAINS)?;
-    let mut next = config.defining(r, Value::Pointer(pointer));
-    // Where a device may be elsewhere, it may see and do anything.
-    for &id in &operands[1..] {
-        next.control = next.control.after(config.scalar(id)?.trust);
-    }
-    Some(Next::Config(next))
+    config.next_of(CHAINS)?;
+    follow(env, config)?.arrived(config)
 }
 
 /// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is out of bounds
 ///                                                              [spirv/access-chain-out-of-bounds,
 ///                                                              SPIR-V §3.3.8]
 pub fn access_chain_out_of_bounds<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (_, Arrival::OutOfBounds { id, index, count }) = follow(env, config)? else { return None };
-    let what = report::index_out_of_bounds(config.module, config.index(), id, index, count);
-    Some(config.undefined(Ub::AccessOutOfBounds, what))
+    config.next_of(CHAINS)?;
+    follow(env, config)?.out_of_bounds(config)
 }
 
-/// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is undefined
+/// M, (r = OpAccessChain τ b i…, I), c, p is undefined behaviour where some M(i) is undefined,
+/// and OpPtrAccessChain
 ///                                                              [spirv/access-chain-undefined,
 ///                                                              SPIR-V 1.6 revision 7, Poison]
 pub fn access_chain_undefined<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
-    let (_, Arrival::Undefined { id, origin }) = follow(env, config)? else { return None };
+    let At::Undefined { id, origin } = follow(env, config)?.at else { return None };
     let what = report::index_undefined(config.module, config.index(), id, origin);
     Some(config.undefined(Ub::AddressOnUndefined, what))
 }
@@ -137,6 +202,9 @@ pub(super) fn reach(
     operation: Operation,
     aligned: u32,
 ) -> Option<Result<Option<Extent>, Fault>> {
+    if pointer.element.is_past() {
+        return Some(Err(Fault::PastTheEnd));
+    }
     match env.shared.extent(config.module, env.workgroup, pointer, operation, aligned) {
         Some(extent) => Some(extent.map(Some)),
         None if operation != Operation::Load && !pointer.writable => Some(Err(Fault::ReadOnly { offset: pointer.address.offset })),
@@ -160,6 +228,11 @@ fn acting<'m>(next: Config<'m>, actions: Actions) -> Next<'m> {
 pub fn load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (head, operands) = config.next_if(Op::Load)?;
     let pointer = config.pointer(operands[0])?;
+    if config.module.pointer_type(head.result_type).is_some() {
+        let mut next = config.advanced(1);
+        next.memory.share(config.module, head.result, config.memory.held(pointer.variable, config.index(), env.invocation));
+        return Some(Next::Config(next));
+    }
     let extent = reach(env, config, &pointer, Operation::Load, alignments(&operands[1..])[0])?.ok()?;
     let scalars = scalars_at(env, config, &pointer, &extent)?;
     let next = config.defining(head.result, Value::Scalars(scalars));
@@ -170,6 +243,11 @@ pub fn load<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 pub fn store<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
     let (_, operands) = config.next_if(Op::Store)?;
     let pointer = config.pointer(operands[0])?;
+    if config.module.pointer_type(config.module.type_of(operands[1])?).is_some() {
+        let mut next = config.advanced(1);
+        next.memory.hold(pointer.variable, config.memory.value(config.module, operands[1])?);
+        return Some(Next::Config(next));
+    }
     let extent = reach(env, config, &pointer, Operation::Store, alignments(&operands[2..])[0])?.ok()?;
     let mut scalars = config.scalars(operands[1])?;
     config.control.mark_scalars(&mut scalars);
@@ -246,7 +324,7 @@ pub fn array_length<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> 
 
 /// The clause that the next instruction's access breaks, if it accesses memory and breaks one, and
 /// through which pointer.
-fn fault(env: &Env<'_>, config: &Config<'_>) -> Option<(Fault, Operation, u32)> {
+pub(super) fn fault(env: &Env<'_>, config: &Config<'_>) -> Option<(Fault, Operation, u32)> {
     let (head, operands) = config.next_of(ACCESSES)?;
     let one = |id: u32, operation: Operation, aligned: u32| {
         let found = reach(env, config, &config.pointer(id)?, operation, aligned)?;

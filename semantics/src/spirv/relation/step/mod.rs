@@ -40,6 +40,7 @@ pub mod image;
 pub mod memory;
 pub mod miscellaneous;
 pub(in crate::spirv) mod over;
+pub mod pointer;
 pub(in crate::spirv) mod run;
 mod sink;
 
@@ -304,12 +305,13 @@ struct Table {
 
 /// The rules as they are, section by section.
 static STANDARD: LazyLock<Table> = LazyLock::new(|| {
-    let sections: [&[Row]; 11] = [
+    let sections: [&[Row]; 12] = [
         control::RULES,
         miscellaneous::RULES,
         compute::RULES,
         composite::RULES,
         memory::RULES,
+        pointer::RULES,
         function::RULES,
         image::RULES,
         atomic::RULES,
@@ -509,7 +511,7 @@ impl<'m> Config<'m> {
     pub fn scalars(&self, id: u32) -> Option<Scalars> {
         match self.memory.value(self.module, id)?.as_ref() {
             Value::Scalars(scalars) => Some(scalars.clone()),
-            Value::Pointer(_) | Value::Descriptor(_) => None,
+            Value::Pointer(_) | Value::Nowhere(_) | Value::Descriptor(_) => None,
         }
     }
 
@@ -517,7 +519,7 @@ impl<'m> Config<'m> {
     pub fn scalar(&self, id: u32) -> Option<Scalar> {
         match self.memory.value(self.module, id)?.as_ref() {
             Value::Scalars(scalars) => scalars.first().copied(),
-            Value::Pointer(_) | Value::Descriptor(_) => None,
+            Value::Pointer(_) | Value::Nowhere(_) | Value::Descriptor(_) => None,
         }
     }
 
@@ -530,7 +532,7 @@ impl<'m> Config<'m> {
     pub fn pointer(&self, id: u32) -> Option<Pointer> {
         match self.memory.value(self.module, id)?.as_ref() {
             Value::Pointer(pointer) => Some(*pointer),
-            Value::Scalars(_) | Value::Descriptor(_) => None,
+            Value::Scalars(_) | Value::Nowhere(_) | Value::Descriptor(_) => None,
         }
     }
 
@@ -538,7 +540,7 @@ impl<'m> Config<'m> {
     pub fn descriptor(&self, id: u32) -> Option<Descriptor> {
         match self.memory.value(self.module, id)?.as_ref() {
             Value::Descriptor(descriptor) => Some(*descriptor),
-            Value::Scalars(_) | Value::Pointer(_) => None,
+            Value::Scalars(_) | Value::Pointer(_) | Value::Nowhere(_) => None,
         }
     }
 

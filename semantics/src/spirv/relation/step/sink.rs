@@ -97,6 +97,8 @@ fn value_text(module: &Module, component: Component, value: &Value) -> String {
             let unit = if *explicit { "byte" } else { "scalar" };
             format!("pointer to {} at {unit} {} of %{variable}", module.types().text(address.type_), address.offset)
         }
+        Value::Nowhere(None) => "the null pointer".to_string(),
+        Value::Nowhere(Some(_)) => "an undefined pointer".to_string(),
         Value::Descriptor(Descriptor { image, sampler }) => {
             let image = image.map(|image| format!("image {image}"));
             let parts: Vec<String> = image.into_iter().chain(sampler.map(|sampler| format!("sampler {sampler}"))).collect();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rspirv::spirv::StorageClass;
 
 use super::super::program::{Atomic, Copied, Count, NONE, Op, Place, RuntimeArray, Slot, Slots, Space};
-use super::{Compiled, Compiler, Home, Pointer, Storage};
+use super::{Compiled, Compiler, Element, Home, Pointer, Storage};
 use crate::concurrency::Ordering;
 use crate::spirv::grammar::{Op as Core, alignments};
 use crate::spirv::types::{Address, Type};
@@ -46,9 +46,19 @@ impl Compiler<'_> {
 
     pub(super) fn access_chain(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
+        if operands.len() == 1 && matches!(self.homes.get(&operands[0]), Some(Home::Slots(_))) {
+            return self.same_pointer(i, operands[0]);
+        }
+        let at = self.pointer(operands[0])?;
+        self.indexed(i, at, &operands[1..])
+    }
+
+    /// The rest of an access chain.
+    pub(super) fn indexed(&mut self, i: &Instruction, mut at: Pointer, indices: &[u32]) -> Compiled {
         let types = self.module.types();
-        let mut at = self.pointer(operands[0])?;
-        for &id in &operands[1..] {
+        let knows_elements = self.module.has_variable_pointers();
+        for &id in indices {
+            let array = knows_elements && matches!(self.type_(at.type_), Type::Array { .. } | Type::RuntimeArray { .. });
             let constant = self.module.constant_value(id);
             let count = types.parts(at.type_);
             at.read_only |= constant.is_some_and(|member| {
@@ -58,7 +68,15 @@ impl Compiler<'_> {
             if let (Some(index), Some(count)) = (constant, count)
                 && index < count
             {
+                let first = if array { Some(self.part(at.clone(), 0)?) } else { None };
                 at = self.part(at, index)?;
+                at.element = match first {
+                    Some(first) => {
+                        let index = self.number(index)?;
+                        Some(Element { first: (first.fixed, first.dynamic), index, count: Count::Fixed(count) })
+                    }
+                    None => None,
+                };
                 continue;
             }
             at.may_leave |= count.is_none();
@@ -67,10 +85,12 @@ impl Compiler<'_> {
                 None => Count::Array(self.runtime_array(&at)?),
             };
             let index = self.bounded(id, count)?;
+            let first = (at.fixed, at.dynamic);
             at = self.part_at(at, index)?;
+            at.element = array.then_some(Element { first, index, count });
         }
         self.homes.insert(i.result, Home::Pointer(at));
-        Ok(())
+        self.hand_on(i.result)
     }
 
     /// The pointer to a part by a number that is in bounds.
@@ -92,7 +112,7 @@ impl Compiler<'_> {
                 }
             }
             Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
-            Storage::Buffer(_) => {
+            Storage::Buffer(_) | Storage::Laid => {
                 let Some(address) = types.address(Address { offset: at.fixed, type_: at.type_, ..at.address }, index) else {
                     return self.unsupported("a part of a buffer without a place");
                 };
@@ -111,13 +131,13 @@ impl Compiler<'_> {
             Storage::Registers(_) => return self.unsupported("an index that is no constant into a built-in"),
             Storage::Opaque(_) => return self.unsupported("a part of an image or sampler"),
             Storage::Local | Storage::Shared => self.words(part),
-            Storage::Buffer(_) => {
+            Storage::Buffer(_) | Storage::Laid => {
                 let here = Address { offset: 0, type_: at.type_, ..at.address };
                 let Some(first) = types.address(here, 0) else { return self.unsupported("a part of a buffer without a place") };
                 // One part alone has no distance; its index can only be 0.
                 let stride = types.address(here, 1).map_or(0, |second| second.offset - first.offset);
                 at.address = first;
-                stride
+                if matches!(at.storage, Storage::Laid) { stride / 4 } else { stride }
             }
         };
         let Ok(stride) = u32::try_from(stride) else { return self.unsupported("a stride of 4 GiB or more") };
@@ -258,12 +278,15 @@ impl Compiler<'_> {
             self.settle(&slots.clone(), self.at as u32)?;
         }
         self.align(&pointer, alignments(&operands[2..])[0])?;
-        let slots = self.value(operands[1])?;
+        let slots = if self.is_pointer(operands[1]) { self.pointer_slots(operands[1])? } else { self.value(operands[1])? };
         self.store_slots(&pointer, &slots)
     }
 
     /// What an Aligned operand demands of an address in a buffer, before its scalars.
     fn align(&mut self, pointer: &Pointer, aligned: u32) -> Compiled {
+        if matches!(pointer.storage, Storage::Laid) && aligned > 4 {
+            return self.unsupported("an access to Workgroup memory that is Aligned to more than 4 bytes in the lockstep machine");
+        }
         let Storage::Buffer(buffer) = pointer.storage else { return Ok(()) };
         let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
         if aligned > 1 {
@@ -288,7 +311,9 @@ impl Compiler<'_> {
 
     pub(super) fn copy_memory(&mut self, i: &Instruction) -> Compiled {
         let operands = self.operands(i);
-        let (target, source) = (self.pointer(operands[0])?, self.pointer(operands[1])?);
+        // The source is looked at first.
+        let source = self.pointer(operands[1])?;
+        let target = self.pointer(operands[0])?;
         if target.read_only {
             return self.unsupported("OpCopyMemory to what is read-only");
         }
@@ -316,6 +341,7 @@ impl Compiler<'_> {
             let Ok(offset) = u32::try_from(pointer.fixed) else { return self.unsupported("an offset of 4 GiB or more") };
             let space = match pointer.storage {
                 Storage::Registers(_) | Storage::Opaque(_) => return Ok(()),
+                Storage::Laid => return self.unsupported("OpCopyMemory of Workgroup memory with a layout in the lockstep machine"),
                 Storage::Local => Space::Local,
                 Storage::Shared => Space::Shared,
                 Storage::Buffer(buffer) => Space::Buffer(buffer),
@@ -344,6 +370,18 @@ impl Compiler<'_> {
         match &pointer.storage {
             Storage::Registers(_) => unreachable!("registers are copied"),
             Storage::Opaque(_) => self.unsupported("an image or sampler as a value in the lockstep machine"),
+            Storage::Laid => {
+                let mut places = Vec::new();
+                let at = Address { offset: pointer.fixed, type_: pointer.type_, ..pointer.address };
+                if self.module.types().visit_addresses(at, &mut |offset, _| places.push(offset / 4)).is_none() {
+                    return self.unsupported("a value in Workgroup memory without a place");
+                }
+                for (&slot, word) in slots.iter().zip(places) {
+                    let Slot::Word(d) = slot else { return self.unsupported("a scalar of that width in Workgroup memory") };
+                    self.emit(if loads { Op::LoadShared } else { Op::StoreShared }, d, pointer.dynamic, NONE, word as u32);
+                }
+                Ok(())
+            }
             Storage::Local | Storage::Shared => {
                 let is_local = matches!(pointer.storage, Storage::Local);
                 let mut at = pointer.fixed as u32;
@@ -430,7 +468,7 @@ impl Compiler<'_> {
         let space = match pointer.storage {
             Storage::Registers(_) | Storage::Opaque(_) => return self.unsupported(format!("{} on a variable in registers", i.name())),
             Storage::Local => Space::Local,
-            Storage::Shared => Space::Shared,
+            Storage::Shared | Storage::Laid => Space::Shared,
             Storage::Buffer(buffer) => Space::Buffer(buffer),
         };
         if !matches!(self.type_(pointer.type_), Type::Int { width: 32, .. }) {
@@ -440,7 +478,8 @@ impl Compiler<'_> {
         let value = rest.first().map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
         let comparator = rest.get(1).map(|&id| self.word(id)).transpose()?.unwrap_or(NONE);
         let d = if stores { NONE } else { self.column()? };
-        let (address, offset) = (pointer.dynamic, pointer.fixed as u32);
+        let bytes = matches!(pointer.storage, Storage::Laid);
+        let (address, offset) = (pointer.dynamic, if bytes { pointer.fixed / 4 } else { pointer.fixed } as u32);
         self.program.atomics.push(Atomic { op: i.op, space, address, offset, value, comparator, scope, semantics, unequal });
         let number = self.program.atomics.len() as u32 - 1;
         self.emit(Op::Atomic, d, pointer.dynamic, value, number);

@@ -31,6 +31,10 @@ pub(in crate::spirv) fn compiles(op: Core) -> bool {
             | Core::Store
             | Core::AccessChain
             | Core::InBoundsAccessChain
+            | Core::PtrAccessChain
+            | Core::PtrEqual
+            | Core::PtrNotEqual
+            | Core::PtrDiff
             | Core::CopyMemory
             | Core::ArrayLength
             | Core::CopyObject
@@ -149,9 +153,7 @@ impl Compiler<'_> {
         match i.op {
             Core::Nop | Core::SelectionMerge | Core::LoopMerge => Ok(()),
             Core::Phi => {
-                if matches!(self.type_(i.result_type), Type::Pointer { .. }) {
-                    return self.unsupported("OpPhi of pointers in the lockstep machine");
-                }
+                self.storage_of(i.result)?;
                 let slots = self.slots(i.result_type)?;
                 self.bind(i.result, slots)?;
                 Ok(())
@@ -166,6 +168,8 @@ impl Compiler<'_> {
             Core::Load => self.load(i),
             Core::Store => self.store(i),
             Core::AccessChain | Core::InBoundsAccessChain => self.access_chain(i),
+            Core::PtrAccessChain => self.ptr_access_chain(i),
+            Core::PtrEqual | Core::PtrNotEqual | Core::PtrDiff => self.compare_pointers(i),
             Core::CopyMemory => self.copy_memory(i),
             Core::ArrayLength => self.array_length(i),
             Core::CopyObject if !self.homes.get(&operands[0]).is_some_and(|home| matches!(home, Home::Slots(_))) => {
@@ -173,7 +177,7 @@ impl Compiler<'_> {
                 if let Some(home) = home {
                     self.homes.insert(i.result, home);
                 }
-                Ok(())
+                self.hand_on(i.result)
             }
             Core::CopyObject | Core::CopyLogical => {
                 let slots = self.value(operands[0])?;

@@ -14,7 +14,7 @@ impl Compiler<'_> {
             match self.homes.get(&parameter.id).cloned() {
                 Some(Home::Pointer(to)) => args.push((Slot::Word(to.dynamic), Slot::Word(self.address_of(id)?))),
                 Some(Home::Slots(to)) => {
-                    let from = self.value(id)?;
+                    let from = if self.is_pointer(id) { self.pointer_slots(id)? } else { self.value(id)? };
                     args.extend(to.into_iter().zip(from));
                 }
                 Some(Home::Opaque { .. }) | None => return self.unsupported("a call of a function that is not compiled"),

@@ -242,12 +242,20 @@ impl Compiler<'_> {
     /// OpSelect, of objects of any type by one condition or one for each component.
     fn select(&mut self, i: &Instruction, operation: Operation, ids: &[u32]) -> Compiled {
         if ids[1..].iter().any(|id| matches!(self.homes.get(id), Some(Home::Pointer(_)))) {
-            return self.unsupported("OpSelect of pointers in the lockstep machine");
+            self.storage_of(i.result)?;
         }
-        let [condition, x, y] = [self.value(ids[0])?, self.value(ids[1])?, self.value(ids[2])?];
+        let is_pointer = self.is_pointer(i.result);
+        let condition = self.value(ids[0])?;
+        let [x, y] = match is_pointer {
+            true => [self.pointer_slots(ids[1])?, self.pointer_slots(ids[2])?],
+            false => [self.value(ids[1])?, self.value(ids[2])?],
+        };
         let to = self.slots(i.result_type)?;
         let mut scalars = Vec::new();
         self.module.types().visit_scalars(i.result_type, &mut |scalar| scalars.push(scalar));
+        if is_pointer {
+            scalars = vec![Type::Int { width: 32, signed: false }; to.len()];
+        }
         for (k, &d) in to.iter().enumerate() {
             let &Slot::Truth(c) = &condition[if condition.len() == 1 { 0 } else { k }] else { continue };
             let scalar = match scalars[k] {

@@ -64,6 +64,16 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
             defines.extend(set(code.d));
             uses.extend(column(code.a));
         }
+        Op::Follow => uses.extend(program.follows[code.c as usize].pointer.map(|r| (false, r))),
+        Op::Advance => {
+            defines.extend(column(code.d));
+            let count = program.advances[code.c as usize].count;
+            uses.extend([column(code.a), column(code.b), column(count)].into_iter().flatten());
+        }
+        Op::PtrSame | Op::PtrApart => {
+            defines.extend(if code.op == Op::PtrSame { set(code.d) } else { column(code.d) });
+            uses.extend(program.pairs[code.c as usize].pointers.as_flattened().iter().map(|&r| (false, r)));
+        }
         Op::Align => uses.extend(column(code.a)),
         Op::Overlap => uses.extend(program.copies[code.c as usize].ends.iter().filter_map(|place| column(place.address))),
         Op::LoadBuffer | Op::LoadBuffer16 | Op::LoadBuffer8 => {
@@ -93,7 +103,7 @@ pub(in crate::spirv::machines::lockstep) fn registers_of(
         Op::ForgetLocal | Op::ForgetSets | Op::Fence | Op::Demote => {}
         Op::IsHelper => defines.extend(set(code.d)),
         Op::Undefine => defines.extend(column(code.d)),
-        Op::Forget | Op::Length => defines.extend(column(code.d)),
+        Op::Forget | Op::Length | Op::Elements => defines.extend(column(code.d)),
         _ => {
             defines.extend(column(code.d));
             uses.extend(column(code.a).into_iter().chain(column(code.b)));
@@ -192,7 +202,10 @@ impl Compiler<'_> {
             Core::Return | Core::ReturnValue => {
                 let frame = self.frames[&function].clone();
                 let from = match operands.first() {
-                    Some(&id) => self.value(id)?,
+                    Some(&id) => match self.handed(id)? {
+                        Some(slots) => slots,
+                        None => self.value(id)?,
+                    },
                     None => super::super::program::Slots::new(),
                 };
                 let edge = self.edge(0, frame.result.iter().zip(&from).map(|(&to, &from)| Move { to, from }))?;
@@ -218,7 +231,10 @@ impl Compiler<'_> {
             let pair = i.operands(module.words()).chunks_exact(2).find(|pair| pair[1] == from);
             let Some(pair) = pair else { return self.unsupported("an OpPhi without this parent") };
             // An unreachable definition has no registers, and a use of it is unreachable too.
-            let Some(Home::Slots(values)) = self.homes.get(&pair[0]).cloned() else { continue };
+            let values = match (self.handed(pair[0])?, self.homes.get(&pair[0]).cloned()) {
+                (Some(values), _) | (None, Some(Home::Slots(values))) => values,
+                _ => continue,
+            };
             let to = self.value(i.result)?;
             moves.extend(to.iter().zip(&values).map(|(&to, &from)| Move { to, from }));
         }
@@ -281,12 +297,19 @@ impl Compiler<'_> {
             // What the terminator and the OpPhi behind it read.
             let i = &self.module.instructions()[part.at as usize];
             let read = i.operands(self.module.words()).iter().filter_map(|id| self.homes.get(id));
-            let after = order::next(self.module, part.label, false).into_iter().flat_map(|to| {
-                let code = self.module.block(to).map_or(&[][..], |b| self.module.code(b));
-                let phis = code.iter().take_while(|i| matches!(i.op, Core::Phi | Core::Line | Core::NoLine)).filter(|i| i.is(Core::Phi));
-                let pairs = phis.flat_map(|i| i.operands(self.module.words()).chunks_exact(2));
-                pairs.filter(|pair| pair[1] == part.label).filter_map(|pair| self.homes.get(&pair[0])).collect::<Vec<_>>()
-            });
+            let named: Vec<u32> = order::next(self.module, part.label, false)
+                .into_iter()
+                .flat_map(|to| {
+                    let code = self.module.block(to).map_or(&[][..], |b| self.module.code(b));
+                    let phis =
+                        code.iter().take_while(|i| matches!(i.op, Core::Phi | Core::Line | Core::NoLine)).filter(|i| i.is(Core::Phi));
+                    let pairs = phis.flat_map(|i| i.operands(self.module.words()).chunks_exact(2));
+                    pairs.filter(|pair| pair[1] == part.label).map(|pair| pair[0]).collect::<Vec<_>>()
+                })
+                .collect();
+            let after = named.iter().filter_map(|id| self.homes.get(id));
+            let handed = i.operands(self.module.words()).iter().chain(named.iter()).filter_map(|id| self.chosen.get(id));
+            handed.flatten().flat_map(|&slot| registers(slot)).for_each(|r| used(r, part.label, &mut kept));
             for home in read.chain(after) {
                 if let Home::Slots(slots) = home {
                     slots.iter().flat_map(|&slot| registers(slot)).for_each(|r| used(r, part.label, &mut kept));

@@ -12,6 +12,7 @@ mod compute;
 mod finish;
 mod image;
 mod instances;
+mod pointers;
 mod variables;
 
 use std::rc::Rc;
@@ -21,13 +22,14 @@ use rspirv::spirv::{BuiltIn, ExecutionModel, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::program::{BufferVariable, Code, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
+use super::program::{BufferVariable, Code, Count, Input, NONE, Op, Program, SharedVariable, Slot, Slots};
 use crate::concurrency::{Scope, Semantics};
 use crate::outcome::Limit;
 use crate::spirv::error::{LoadError, Place};
 use crate::spirv::module::{Function, Module};
 use crate::spirv::operation::Calculator;
 use crate::spirv::order;
+use crate::spirv::pointers::Roots;
 use crate::spirv::types::{Address, Type};
 use crate::spirv::words::Instruction;
 pub(in crate::spirv) use body::compiles;
@@ -89,6 +91,8 @@ pub(super) enum Storage {
     Registers(Rc<[Slot]>),
     Local,
     Shared,
+    /// Workgroup memory with a layout of 32-bit scalars: places are bytes, distances words.
+    Laid,
     Buffer(u8),
     /// That of an image or a sampler, by the variable.
     Opaque(u32),
@@ -110,6 +114,18 @@ pub(super) struct Pointer {
     /// Whether it goes through a runtime array, so that it may be out of bounds
     /// where buffers are robust.
     pub(super) may_leave: bool,
+    /// Which element of an array it is, where pointers are chosen at run time.
+    pub(super) element: Option<Element>,
+}
+
+/// An element of an array.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element {
+    /// Where element 0 is: a place, and a column or `NONE`.
+    pub(super) first: (u64, u32),
+    /// The column of its number.
+    pub(super) index: u32,
+    pub(super) count: Count,
 }
 
 /// How a part of a block ends while labels are not yet numbers: targets are labels, `then` is the
@@ -158,6 +174,11 @@ pub(super) struct Compiler<'m> {
     pub(super) counters: FxHashMap<u32, u32>,
     /// By type: its words of memory without layout.
     words: FxHashMap<u32, u64>,
+    /// What pointers may point into, and which OpPhi or returns name.
+    pub(super) roots: Roots,
+    pub(super) handed_on: FxHashSet<u32>,
+    /// Their columns.
+    pub(super) chosen: FxHashMap<u32, Slots>,
     pub(super) at: usize,
     pub(super) function: u32,
     /// Whether it is a stage of a draw, which gives it its inputs.
@@ -213,7 +234,11 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
             arrays: Vec::new(),
             fences: Vec::new(),
             copies: Vec::new(),
+            follows: Vec::new(),
+            advances: Vec::new(),
+            pairs: Vec::new(),
             shared_variables: Vec::new(),
+            laid_out: false,
             instances: FxHashMap::default(),
             granule: 4,
             in_order: false,
@@ -230,6 +255,9 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         loops: Loops::new(module, &functions),
         counters: FxHashMap::default(),
         words: FxHashMap::default(),
+        roots: Roots::of(module),
+        handed_on: pointers::handed_on(module, &functions),
+        chosen: FxHashMap::default(),
         at: 0,
         function: 0,
         is_stage,
@@ -301,6 +329,9 @@ impl<'m> Compiler<'m> {
             return Err(LoadError::Limit(Limit { what: "registers of the lockstep machine", bound: MAX_REGISTERS as u64 }));
         }
         let mut scalars = Vec::new();
+        if let Type::Pointer { .. } = self.type_(type_id) {
+            return (0..3).map(|_| Ok(Slot::Word(self.column()?))).collect();
+        }
         types.visit_scalars(type_id, &mut |scalar| scalars.push(scalar));
         scalars.into_iter().map(|scalar| self.slot(scalar)).collect()
     }
@@ -322,9 +353,10 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    pub(super) fn pointer(&self, id: u32) -> Compiled<Pointer> {
-        match self.homes.get(&id) {
-            Some(Home::Pointer(pointer)) => Ok(pointer.clone()),
+    pub(super) fn pointer(&mut self, id: u32) -> Compiled<Pointer> {
+        match self.homes.get(&id).cloned() {
+            Some(Home::Slots(slots)) if self.is_pointer(id) => self.followed(id, &slots),
+            Some(Home::Pointer(pointer)) => Ok(pointer),
             _ => self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
         }
     }
@@ -400,6 +432,11 @@ impl<'m> Compiler<'m> {
                 continue;
             }
             self.at = index;
+            if module.pointer_type(i.result_type).is_some() {
+                let zero = self.constant(Type::Int { width: 32, signed: false }, 0)?;
+                self.homes.insert(i.result, Home::Slots(Slots::from_slice(&[zero; 3])));
+                continue;
+            }
             let (mut scalars, mut types) = (Vec::new(), Vec::new());
             module.constant_scalars(i.result, &mut scalars);
             module.types().visit_scalars(i.result_type, &mut |type_| types.push(type_));
@@ -425,6 +462,14 @@ impl<'m> Compiler<'m> {
         self.function = function.id;
         for parameter in self.module.parameters(function) {
             let home = match self.type_(parameter.type_) {
+                Type::Pointer { class: StorageClass::StorageBuffer | StorageClass::Workgroup, .. }
+                    if self.module.has_variable_pointers() =>
+                {
+                    Home::Slots(self.slots(parameter.type_)?)
+                }
+                Type::Pointer { pointee, .. } if self.module.pointer_type(pointee).is_some() => {
+                    return self.unsupported("a parameter that points to a pointer in the lockstep machine");
+                }
                 Type::Pointer { class, pointee } => {
                     let storage = match class {
                         StorageClass::Function | StorageClass::Private => Storage::Local,
@@ -432,7 +477,16 @@ impl<'m> Compiler<'m> {
                         _ => return self.unsupported(format!("a parameter that points to {class:?} in the lockstep machine")),
                     };
                     let (dynamic, address) = (self.column()?, Address::whole(pointee));
-                    Home::Pointer(Pointer { storage, fixed: 0, dynamic, type_: pointee, address, read_only: false, may_leave: false })
+                    Home::Pointer(Pointer {
+                        storage,
+                        fixed: 0,
+                        dynamic,
+                        type_: pointee,
+                        address,
+                        read_only: false,
+                        may_leave: false,
+                        element: None,
+                    })
                 }
                 _ => Home::Slots(self.slots(parameter.type_)?),
             };

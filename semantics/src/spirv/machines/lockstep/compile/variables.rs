@@ -6,11 +6,13 @@ use std::rc::Rc;
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::program::{BufferVariable, Cell, InterfaceVariable, NONE, Slot};
+use super::super::program::{BufferVariable, Cell, InterfaceVariable, NONE, SharedVariable, Slot};
 use super::{Compiled, Compiler, Home, Pointer, Storage};
+use crate::outcome::Limit;
+use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
-use crate::spirv::types::{Address, Type};
+use crate::spirv::types::{Address, MatrixLayout, Type};
 
 /// The most scalars of a variable in registers.
 const MAX_IN_REGISTERS: u64 = 64;
@@ -32,7 +34,7 @@ fn addressed(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
                 Core::Variable | Core::Line | Core::NoLine => {}
                 Core::Load => {}
                 Core::Store => addressed.extend(root(&roots, operands[1])),
-                Core::AccessChain | Core::InBoundsAccessChain => {
+                Core::AccessChain | Core::InBoundsAccessChain | Core::PtrAccessChain => {
                     if let Some(root) = root(&roots, operands[0]) {
                         let within = constant_path(module, operands);
                         if within {
@@ -107,6 +109,10 @@ impl Compiler<'_> {
             }
             StorageClass::Function => self.kept_by_lane(variable, is_addressed, false, &mut fixed)?,
             StorageClass::Private => self.kept_by_lane(variable, is_addressed, true, &mut fixed)?,
+            StorageClass::Workgroup if module.has_layout(variable) => {
+                self.laid_out(variable.type_)?;
+                Storage::Laid
+            }
             StorageClass::Workgroup => {
                 fixed = self.memory(variable.type_, true)?;
                 self.initial(variable, fixed, true)?;
@@ -148,14 +154,36 @@ impl Compiler<'_> {
             class => return self.unsupported(format!("OpVariable in {class:?} in the lockstep machine")),
         };
         let address = Address::whole(variable.type_);
-        let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only, may_leave: false };
+        let pointer = Pointer { storage, fixed, dynamic: NONE, type_: variable.type_, address, read_only, may_leave: false, element: None };
         self.homes.insert(variable.id, Home::Pointer(pointer));
+        Ok(())
+    }
+
+    /// Words for Workgroup memory with a layout, which all Blocks share.
+    fn laid_out(&mut self, type_id: u32) -> Compiled {
+        let mut narrow = false;
+        self.module.types().visit_scalars(type_id, &mut |scalar| narrow |= scalar.width() != Some(32));
+        if narrow {
+            return self.unsupported("a Block in Workgroup of numbers that have not 32 bits in the lockstep machine");
+        }
+        let words = self.module.types().size(type_id, MatrixLayout::default()).div_ceil(4);
+        if words > super::MAX_MEMORY {
+            return Err(LoadError::Limit(Limit { what: "words of memory in the lockstep machine", bound: super::MAX_MEMORY }));
+        }
+        self.program.shared = self.program.shared.max(words as u32);
+        if !std::mem::replace(&mut self.program.laid_out, true) {
+            self.program.shared_variables.push(SharedVariable { first: 0, scalars: None });
+        }
         Ok(())
     }
 
     /// Where each lane keeps a variable of its own: in registers, or in local memory from `fixed`
     /// on. With `initial`, what is there before the run is the initializer's value, or undefined.
     fn kept_by_lane(&mut self, variable: &Variable, is_addressed: bool, initial: bool, fixed: &mut u64) -> Compiled<Storage> {
+        let holds_pointer = matches!(self.type_(variable.type_), Type::Pointer { .. });
+        if holds_pointer && is_addressed {
+            return self.unsupported("a variable that holds a pointer and is passed on, in the lockstep machine");
+        }
         if is_addressed || self.module.types().scalars(variable.type_) > MAX_IN_REGISTERS {
             *fixed = self.memory(variable.type_, false)?;
             if initial {
@@ -222,6 +250,9 @@ impl Compiler<'_> {
         let mut scalars = Vec::new();
         if let Some(initializer) = variable.initializer {
             self.module.constant_scalars(initializer, &mut scalars);
+            if let (Some(&null), Type::Pointer { .. }) = (scalars.first(), self.type_(variable.type_)) {
+                scalars = vec![null; slots.len()];
+            }
         }
         for (k, &slot) in slots.iter().enumerate() {
             match scalars.get(k) {

@@ -164,6 +164,18 @@ impl Warp {
                 self.undefine(Kept::Set(code.d), code);
                 Ok(())
             }
+            Op::Follow => self.follow(code, shared),
+            Op::Advance => self.advance(code, shared),
+            Op::Elements => {
+                self.columns[code.d as usize] = [if shared.robust { u32::MAX } else { shared.lengths[code.c as usize] }; LANES];
+                self.undefined[code.d as usize] = 0;
+                Ok(())
+            }
+            Op::PtrSame => {
+                self.same_pointers(code, shared);
+                Ok(())
+            }
+            Op::PtrApart => self.pointers_apart(code, shared),
             Op::Length => {
                 self.columns[code.d as usize] = [shared.lengths[code.c as usize]; LANES];
                 self.undefined[code.d as usize] = 0;

@@ -19,6 +19,9 @@ impl Program {
     /// Where a word of Workgroup memory is, as the relation counts: the number of the variable's
     /// object, and 8 bytes for each scalar.
     fn shared_place(&self, word: u32) -> (u32, u64) {
+        if self.laid_out {
+            return (SHARED_MEMORY, 4 * u64::from(word));
+        }
         let variable = self.shared_variables.partition_point(|v| v.first <= word).saturating_sub(1);
         let Some(found) = self.shared_variables.get(variable) else { return (SHARED_MEMORY, 8 * u64::from(word)) };
         let within = word - found.first;
@@ -73,7 +76,8 @@ impl Warp {
         let mut found = None;
         if group.detector.is_some() {
             let (object, offset) = shared.program.shared_place(at);
-            found = self.observe(code, shared, group, lane, Seen { object, offset, bytes: 8, class: Class::Workgroup }, kind);
+            let bytes = if shared.program.laid_out { 4 } else { 8 };
+            found = self.observe(code, shared, group, lane, Seen { object, offset, bytes, class: Class::Workgroup }, kind);
         }
         let races = match shared.program.synchronises {
             true => found.is_some(),
@@ -82,7 +86,8 @@ impl Warp {
                 group.shadow.touch(at as usize, who, touch)
             }
         };
-        if races { Err(self.races(code, shared, lane, found, report::WORKGROUP_VARIABLE)) } else { Ok(()) }
+        let object = if shared.program.laid_out { report::WORKGROUP_MEMORY } else { report::WORKGROUP_VARIABLE };
+        if races { Err(self.races(code, shared, lane, found, object)) } else { Ok(()) }
     }
 
     #[inline]

@@ -10,6 +10,7 @@ mod judge;
 mod judged_image;
 mod lanes;
 mod memory;
+mod pointers;
 mod quads;
 mod races;
 mod warp;

@@ -1,0 +1,123 @@
+//! Which variables a pointer may point into, where pointers are chosen at run time (SPIR-V §2.16.1,
+//! variable pointers): by OpSelect, OpPhi, calls, and variables that hold pointers.
+
+use crate::spirv::grammar::Op;
+use crate::spirv::module::Module;
+use crate::spirv::words::Instruction;
+
+/// The variables that a pointer may point into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::spirv) enum Root {
+    /// None is known: it is null, or nothing reaches it.
+    #[default]
+    Nothing,
+    /// This.
+    One(u32),
+    /// More than one.
+    Several,
+}
+
+impl Root {
+    fn join(self, other: Root) -> Root {
+        match (self, other) {
+            (Root::Nothing, root) | (root, Root::Nothing) => root,
+            (a, b) if a == b => a,
+            _ => Root::Several,
+        }
+    }
+}
+
+/// The root of every pointer of a module. A variable that holds pointers has the root of these.
+#[derive(Clone, Debug, Default)]
+pub(in crate::spirv) struct Roots {
+    /// By the index of the defining instruction; empty where no pointer is chosen at run time.
+    roots: Vec<Root>,
+}
+
+impl Roots {
+    /// The roots of a module, if it may choose pointers.
+    pub(in crate::spirv) fn of(module: &Module) -> Roots {
+        if !module.has_variable_pointers() {
+            return Roots::default();
+        }
+        let mut flow = Flow { module, next: vec![Vec::new(); module.instructions().len()] };
+        for function in module.functions() {
+            for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
+                flow.instruction(i);
+                if i.is(Op::ReturnValue) {
+                    flow.edge(i.operands(module.words())[0], function.id);
+                }
+            }
+        }
+        let mut roots = vec![Root::Nothing; module.instructions().len()];
+        let mut pending: Vec<usize> = Vec::new();
+        for variable in module.variables().iter().filter(|v| module.pointer_type(v.type_).is_none()) {
+            roots[variable.instruction as usize] = Root::One(variable.id);
+            pending.push(variable.instruction as usize);
+        }
+        // Each root changes twice at most.
+        while let Some(at) = pending.pop() {
+            for &to in &flow.next[at] {
+                let joined = roots[to as usize].join(roots[at]);
+                if joined != roots[to as usize] {
+                    roots[to as usize] = joined;
+                    pending.push(to as usize);
+                }
+            }
+        }
+        Roots { roots }
+    }
+
+    /// What the pointer of that id may point into.
+    pub(in crate::spirv) fn get(&self, module: &Module, id: u32) -> Root {
+        module.definition(id).and_then(|at| self.roots.get(at)).copied().unwrap_or_default()
+    }
+}
+
+/// By instruction, those whose pointers may be its own.
+struct Flow<'m> {
+    module: &'m Module,
+    next: Vec<Vec<u32>>,
+}
+
+impl Flow<'_> {
+    fn edge(&mut self, from: u32, to: u32) {
+        if let (Some(from), Some(to)) = (self.module.definition(from), self.module.definition(to)) {
+            self.next[from].push(to as u32);
+        }
+    }
+
+    fn is_pointer(&self, id: u32) -> bool {
+        self.module.type_of(id).is_some_and(|type_| self.module.pointer_type(type_).is_some())
+    }
+
+    fn instruction(&mut self, i: &Instruction) {
+        let module = self.module;
+        let operands = i.operands(module.words());
+        let results = module.pointer_type(i.result_type).is_some();
+        match i.op {
+            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain => self.edge(operands[0], i.result),
+            Op::CopyObject | Op::Load if results => self.edge(operands[0], i.result),
+            Op::Select if results => operands[1..].iter().for_each(|&id| self.edge(id, i.result)),
+            Op::Phi if results => operands.iter().step_by(2).for_each(|&id| self.edge(id, i.result)),
+            Op::Store if self.is_pointer(operands[1]) => self.edge(operands[1], operands[0]),
+            Op::FunctionCall => {
+                let Some(function) = module.function(operands[0]) else { return };
+                for (&argument, parameter) in operands[1..].iter().zip(module.parameters(function)) {
+                    if module.pointer_type(parameter.type_).is_none() {
+                        continue;
+                    }
+                    self.edge(argument, parameter.id);
+                    // The function may store into a variable that holds pointers.
+                    if module.holds_pointer(parameter.type_) {
+                        self.edge(parameter.id, argument);
+                    }
+                }
+                if results {
+                    self.edge(function.id, i.result);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Pointers that are chosen at run time: three columns, as [`Chosen`] has them.
+
+use rspirv::spirv::{Decoration, StorageClass};
+use rustc_hash::FxHashSet;
+
+use super::super::program::{Advance, Chosen, Count, Follow, NONE, Op, Pair, Slot, Slots};
+use super::{Compiled, Compiler, Home, Pointer, Storage};
+use crate::spirv::grammar::Op as Core;
+use crate::spirv::module::Module;
+use crate::spirv::pointers::Root;
+use crate::spirv::types::{Address, Type};
+use crate::spirv::words::Instruction;
+
+/// The pointers that an OpPhi or OpReturnValue names: their columns are made where they are.
+pub(super) fn handed_on(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
+    let mut named = FxHashSet::default();
+    if !module.has_variable_pointers() {
+        return named;
+    }
+    for function in functions.iter().filter_map(|&id| module.function(id)) {
+        for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
+            let operands = i.operands(module.words());
+            match i.op {
+                Core::Phi if module.pointer_type(i.result_type).is_some() => named.extend(operands.iter().step_by(2)),
+                Core::ReturnValue => named.extend(&operands[..1]),
+                _ => {}
+            }
+        }
+    }
+    named
+}
+
+impl Compiler<'_> {
+    pub(super) fn is_pointer(&self, id: u32) -> bool {
+        self.module.type_of(id).is_some_and(|type_| self.module.pointer_type(type_).is_some())
+    }
+
+    /// A column that holds a number.
+    pub(super) fn number(&mut self, number: u64) -> Compiled<u32> {
+        let Ok(number) = u32::try_from(number) else { return self.unsupported("an address of 4 GiB or more") };
+        match self.constant(Type::Int { width: 32, signed: false }, number.into())? {
+            Slot::Word(column) => Ok(column),
+            _ => self.unsupported("an address"),
+        }
+    }
+
+    /// How far elements are apart behind a pointer of that type; none where it does not say.
+    fn stride(&mut self, type_: u32) -> Compiled<Option<u32>> {
+        let stride = match self.module.pointer_type(type_) {
+            Some((StorageClass::Workgroup, pointee)) => Some(self.words(pointee)),
+            _ => self.module.pointer_stride(type_).map(u64::from),
+        };
+        match stride.map(u32::try_from).transpose() {
+            Ok(stride) => Ok(stride),
+            Err(_) => self.unsupported("elements of 4 GiB or more"),
+        }
+    }
+
+    /// Where what a pointer chosen at run time points to is kept, and whether nothing may be
+    /// written there. Only what is in one buffer, or in Workgroup, has such a place.
+    pub(super) fn storage_of(&mut self, id: u32) -> Compiled<Option<(Storage, bool)>> {
+        let Some((class, _)) = self.module.type_of(id).and_then(|type_| self.module.pointer_type(type_)) else { return Ok(None) };
+        if class == StorageClass::Workgroup {
+            return Ok(Some((Storage::Shared, false)));
+        }
+        let variable = match self.roots.get(self.module, id) {
+            Root::One(variable) => variable,
+            // It is to nothing whatever happens, so that any buffer does.
+            Root::Nothing if !self.program.buffers.is_empty() => return Ok(Some((Storage::Buffer(0), false))),
+            _ => return self.unsupported("a pointer into one of several buffers in the lockstep machine"),
+        };
+        match self.homes.get(&variable) {
+            Some(Home::Pointer(Pointer { storage: storage @ Storage::Buffer(_), read_only, .. })) => {
+                let some_member = self.module.decorations.iter().any(|d| d.decoration == Decoration::NonWritable as u32);
+                Ok(Some((storage.clone(), *read_only || some_member)))
+            }
+            _ => self.unsupported("a pointer that is chosen, into no buffer, in the lockstep machine"),
+        }
+    }
+
+    /// The columns of a pointer.
+    pub(super) fn pointer_slots(&mut self, id: u32) -> Compiled<Slots> {
+        if let Some(slots) = self.chosen.get(&id) {
+            return Ok(slots.clone());
+        }
+        let pointer = match self.homes.get(&id).cloned() {
+            Some(Home::Slots(slots)) => return Ok(slots),
+            Some(Home::Pointer(pointer)) => pointer,
+            _ => return self.unsupported(format!("%{id}, which is no pointer that the lockstep machine follows")),
+        };
+        if !matches!(pointer.storage, Storage::Shared | Storage::Buffer(_)) {
+            return self.unsupported("a pointer of that storage class as a value in the lockstep machine");
+        }
+        let type_ = self.module.type_of(id).unwrap_or(0);
+        let element = match self.stride(type_)? {
+            Some(_) => pointer.element,
+            None => None,
+        };
+        let columns = match element {
+            Some(element) => {
+                let first = self.sum(element.first)?;
+                let count = match element.count {
+                    Count::Fixed(count) => self.number(count)?,
+                    Count::Array(array) => {
+                        let count = self.column()?;
+                        self.emit(Op::Elements, count, NONE, NONE, array);
+                        count
+                    }
+                };
+                [first, element.index, count]
+            }
+            None => [self.sum((pointer.fixed, pointer.dynamic))?, self.number(0)?, self.number(1)?],
+        };
+        Ok(columns.into_iter().map(Slot::Word).collect())
+    }
+
+    /// A column that holds a place and a distance.
+    fn sum(&mut self, (fixed, dynamic): (u64, u32)) -> Compiled<u32> {
+        let fixed = self.number(fixed)?;
+        if dynamic == NONE {
+            return Ok(fixed);
+        }
+        let sum = self.column()?;
+        self.emit(Op::Index, sum, fixed, dynamic, 1);
+        Ok(sum)
+    }
+
+    /// Makes the columns of a pointer where it is, if an OpPhi or a return names it.
+    pub(super) fn hand_on(&mut self, id: u32) -> Compiled {
+        if self.handed_on.contains(&id) && matches!(self.homes.get(&id), Some(Home::Pointer(_))) {
+            let slots = self.pointer_slots(id)?;
+            self.chosen.insert(id, slots);
+        }
+        Ok(())
+    }
+
+    /// The columns of a pointer that was handed on, once no more codes are made; none of what is no
+    /// such pointer.
+    pub(super) fn handed(&mut self, id: u32) -> Compiled<Option<Slots>> {
+        if let Some(slots) = self.chosen.get(&id) {
+            return Ok(Some(slots.clone()));
+        }
+        // A variable's place is a number.
+        match self.homes.get(&id) {
+            Some(Home::Pointer(pointer)) if pointer.dynamic == NONE && self.module.variable(id).is_some() => {
+                self.pointer_slots(id).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn columns(&mut self, id: u32) -> Compiled<Chosen> {
+        match self.pointer_slots(id)?[..] {
+            [Slot::Word(first), Slot::Word(index), Slot::Word(count)] => Ok([first, index, count]),
+            _ => self.unsupported("a pointer of other columns than three"),
+        }
+    }
+
+    /// The check that a pointer is to something.
+    fn follow(&mut self, id: u32, pointer: Chosen, past_too: bool) {
+        self.program.follows.push(Follow { pointer, id, past_too });
+        self.emit(Op::Follow, NONE, NONE, NONE, self.program.follows.len() as u32 - 1);
+    }
+
+    /// The place that a pointer chosen at run time is to, which must be there.
+    pub(super) fn followed(&mut self, id: u32, slots: &Slots) -> Compiled<Pointer> {
+        let &[Slot::Word(first), Slot::Word(index), Slot::Word(count)] = &slots[..] else {
+            return self.unsupported("a pointer of other columns than three");
+        };
+        self.follow(id, [first, index, count], true);
+        self.place(id, [first, index, count])
+    }
+
+    fn place(&mut self, id: u32, [first, index, _]: Chosen) -> Compiled<Pointer> {
+        let Some((storage, read_only)) = self.storage_of(id)? else { return self.unsupported("a pointer that is none") };
+        let type_ = self.module.type_of(id).unwrap_or(0);
+        let pointee = self.module.pointer_type(type_).map_or(0, |(_, pointee)| pointee);
+        let dynamic = match self.stride(type_)? {
+            None => first,
+            Some(stride) => {
+                let address = self.column()?;
+                self.emit(Op::Index, address, first, index, stride);
+                address
+            }
+        };
+        let may_leave = matches!(storage, Storage::Buffer(_));
+        Ok(Pointer { storage, fixed: 0, dynamic, type_: pointee, address: Address::whole(pointee), read_only, may_leave, element: None })
+    }
+
+    /// An access chain without indices.
+    pub(super) fn same_pointer(&mut self, i: &Instruction, base: u32) -> Compiled {
+        let slots = self.pointer_slots(base)?;
+        self.keeps_stride(i, base)?;
+        self.bind(i.result, slots)
+    }
+
+    fn keeps_stride(&mut self, i: &Instruction, base: u32) -> Compiled {
+        let type_ = self.module.type_of(base).unwrap_or(0);
+        if self.stride(i.result_type)? != self.stride(type_)? {
+            return self.unsupported(format!("{} to a pointer type of another ArrayStride in the lockstep machine", i.name()));
+        }
+        Ok(())
+    }
+
+    /// OpPtrAccessChain.
+    pub(super) fn ptr_access_chain(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let (base, id) = (operands[0], operands[1]);
+        let [first, index, count] = self.columns(base)?;
+        self.follow(base, [first, index, count], false);
+        if !matches!(self.type_(self.module.type_of(id).unwrap_or(0)), Type::Int { width: 8 | 16 | 32, .. }) {
+            return self.unsupported("OpPtrAccessChain by an element of 64 bits in the lockstep machine");
+        }
+        let element = self.index(id)?;
+        let moved = self.column()?;
+        self.program.advances.push(Advance { count, id, past: operands.len() == 2 });
+        self.emit(Op::Advance, moved, index, element, self.program.advances.len() as u32 - 1);
+        if operands.len() == 2 {
+            self.keeps_stride(i, base)?;
+            let slots = [first, moved, count].into_iter().map(Slot::Word).collect();
+            return self.bind(i.result, slots);
+        }
+        let at = self.place(base, [first, moved, count])?;
+        self.indexed(i, at, &operands[2..])
+    }
+
+    /// OpPtrEqual, OpPtrNotEqual and OpPtrDiff.
+    pub(super) fn compare_pointers(&mut self, i: &Instruction) -> Compiled {
+        let operands = self.operands(i);
+        let pointers = [self.columns(operands[0])?, self.columns(operands[1])?];
+        let type_ = self.module.type_of(operands[0]).unwrap_or(0);
+        let is_shared = matches!(self.module.pointer_type(type_), Some((StorageClass::Workgroup, _)));
+        if !is_shared {
+            let roots = [self.roots.get(self.module, operands[0]), self.roots.get(self.module, operands[1])];
+            let apart = matches!(roots, [Root::One(a), Root::One(b)] if a != b);
+            if apart || roots.contains(&Root::Several) {
+                return self.unsupported(format!("{} of pointers into several buffers in the lockstep machine", i.name()));
+            }
+        }
+        let width = match self.type_(i.result_type) {
+            Type::Int { width, .. } if width <= 32 => u32::from(width),
+            Type::Bool => 1,
+            _ => return self.unsupported(format!("{} of that width in the lockstep machine", i.name())),
+        };
+        let stride = self.stride(type_)?.unwrap_or(0);
+        self.program.pairs.push(Pair { pointers, stride, is_shared, negates: i.is(Core::PtrNotEqual), width });
+        let number = self.program.pairs.len() as u32 - 1;
+        let slot = if i.is(Core::PtrDiff) { Slot::Word(self.column()?) } else { Slot::Truth(self.set()?) };
+        match slot {
+            Slot::Truth(d) => self.emit(Op::PtrSame, d, NONE, NONE, number),
+            Slot::Word(d) | Slot::Wide(d, _) => self.emit(Op::PtrApart, d, NONE, NONE, number),
+        }
+        self.bind(i.result, Slots::from_slice(&[slot]))
+    }
+}

@@ -1,0 +1,112 @@
+//! Pointers that are chosen at run time: SPIR-V §3.3.8.
+
+use super::super::column::{self, LANES, Lanes};
+use super::super::program::{Chosen, Code, Pair};
+use super::Shared;
+use super::codes::Done;
+use super::warp::{Kept, Warp};
+use crate::spirv::report::{self, Nothing};
+use crate::spirv::value::Origin;
+use crate::undefined::Ub;
+
+impl Warp {
+    /// The lanes whose pointer is undefined.
+    fn undefined_of(&self, pointer: &Chosen) -> Lanes {
+        pointer.iter().fold(0, |lanes, &column| lanes | self.undefined[column as usize])
+    }
+
+    /// Who made a lane's pointer undefined.
+    fn origin_of(&self, pointer: &Chosen, lane: usize, at: u32) -> Origin {
+        let column = pointer.iter().find(|&&column| self.undefined[column as usize] >> lane & 1 == 1).unwrap_or(&pointer[0]);
+        self.origin(Kept::Column(*column), lane, at)
+    }
+
+    fn of_lane(&self, pointer: &Chosen, lane: usize) -> [u32; 3] {
+        pointer.map(|column| self.columns[column as usize][lane])
+    }
+
+    /// Every active lane's pointer is to something.
+    pub(super) fn follow(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
+        let follow = &shared.program.follows[code.c as usize];
+        let doubt = self.undefined_of(&follow.pointer);
+        for lane in column::lanes(self.active) {
+            let [_, index, count] = self.of_lane(&follow.pointer, lane);
+            let why = if doubt >> lane & 1 == 1 {
+                Nothing::Undefined(self.origin_of(&follow.pointer, lane, code.at))
+            } else if count == 0 {
+                Nothing::Null
+            } else if follow.past_too && index >= count {
+                Nothing::PastTheEnd(count.into())
+            } else {
+                continue;
+            };
+            let what = report::pointer_to_nothing(&shared.program.module, code.at, follow.id, why);
+            return Err(self.broken(shared, Ub::PointerToNothing, what, code.at, 1 << lane));
+        }
+        Ok(())
+    }
+
+    /// d := a + b, an element of the array or one past its end.
+    pub(super) fn advance(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
+        let advance = &shared.program.advances[code.c as usize];
+        let module = &shared.program.module;
+        let (a, b, count) = (code.a as usize, code.b as usize, advance.count as usize);
+        let mut moved = [0; LANES];
+        for lane in column::lanes(self.active) {
+            if self.undefined[b] >> lane & 1 == 1 {
+                let origin = self.origin(Kept::Column(code.b), lane, code.at);
+                let what = report::index_undefined(module, code.at, advance.id, origin);
+                return Err(self.broken(shared, Ub::AddressOnUndefined, what, code.at, 1 << lane));
+            }
+            let to = i64::from(self.columns[a][lane]) + i64::from(self.columns[b][lane] as i32);
+            let count = self.columns[count][lane];
+            if to < 0 || to > i64::from(count) || to == i64::from(count) && !advance.past {
+                let what = report::element_out_of_bounds(module, code.at, advance.id, to, count.into());
+                return Err(self.broken(shared, Ub::AccessOutOfBounds, what, code.at, 1 << lane));
+            }
+            moved[lane] = to as u32;
+        }
+        self.write(code.d, code.masked, |_, target| *target = moved);
+        Ok(())
+    }
+
+    /// Whether a lane's pointers are the same; one past the end of an array is the same as none of
+    /// another, where memory has no layout.
+    fn is_same(&self, pair: &Pair, lane: usize) -> bool {
+        let [a, b] = pair.pointers.map(|pointer| self.of_lane(&pointer, lane));
+        let address = |[first, index, _]: [u32; 3]| first.wrapping_add(index.wrapping_mul(pair.stride));
+        let (null, past) = ([a, b].map(|p| p[2] == 0), [a, b].map(|p| p[1] >= p[2]));
+        let elsewhere = pair.is_shared && past[0] != past[1] && a[0] != b[0];
+        null[0] && null[1] || !null[0] && !null[1] && address(a) == address(b) && !elsewhere
+    }
+
+    /// Set d := whether the pointers are the same.
+    pub(super) fn same_pointers(&mut self, code: &Code, shared: &Shared<'_>) {
+        let pair = &shared.program.pairs[code.c as usize];
+        let of = pair.pointers.map(|pointer| self.undefined_of(&pointer));
+        let doubt = (of[0] | of[1]) & self.active;
+        let which = |lane: usize| usize::from(of[0] >> lane & 1 == 0);
+        let origins = column::lanes(doubt).map(|lane| (lane, self.origin_of(&pair.pointers[which(lane)], lane, code.at))).collect();
+        let set =
+            column::lanes(self.active).filter(|&lane| self.is_same(pair, lane) != pair.negates).fold(0u64, |set, lane| set | 1 << lane);
+        self.write_set(code, set);
+        self.keep_origins(Kept::Set(code.d), doubt, origins);
+    }
+
+    /// d := how many elements are from the second pointer to the first, of one array.
+    pub(super) fn pointers_apart(&mut self, code: &Code, shared: &Shared<'_>) -> Done {
+        let pair = &shared.program.pairs[code.c as usize];
+        let doubt = self.undefined_of(&pair.pointers[0]) | self.undefined_of(&pair.pointers[1]);
+        let mut difference = [0; LANES];
+        for lane in column::lanes(self.active) {
+            let [a, b] = pair.pointers.map(|pointer| self.of_lane(&pointer, lane));
+            if doubt >> lane & 1 == 1 || a[2] == 0 || b[2] == 0 || a[0] != b[0] || a[2] != b[2] {
+                let what = report::pointers_apart(&shared.program.module, code.at);
+                return Err(self.broken(shared, Ub::PointersApart, what, code.at, 1 << lane));
+            }
+            difference[lane] = a[1].wrapping_sub(b[1]) & (u32::MAX >> (32 - pair.width));
+        }
+        self.write(code.d, code.masked, |_, target| *target = difference);
+        Ok(())
+    }
+}

@@ -1,0 +1,504 @@
+//! Variable pointers by both engines: chosen by OpSelect, OpPhi, calls and variables that hold
+//! them, moved by OpPtrAccessChain, compared; what is refused; planted bugs.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+/// A second buffer %other of four words and a pair of arrays, Workgroup arrays %wa and %wb, a
+/// variable of each invocation that holds a pointer, and the types of pointers: %step counts by 4
+/// bytes.
+const DECORATIONS: &str = "OpDecorate %step ArrayStride 4 OpDecorate %fours ArrayStride 4 OpDecorate %oblock Block
+    OpMemberDecorate %oblock 0 Offset 0 OpMemberDecorate %oblock 1 Offset 16
+    OpDecorate %other DescriptorSet 0 OpDecorate %other Binding 1 ";
+const DECLARATIONS: &str = "%step = OpTypePointer StorageBuffer %uint %fours = OpTypeArray %uint %c4 %oblock = OpTypeStruct %fours %fours
+    %poblock = OpTypePointer StorageBuffer %oblock %other = OpVariable %poblock StorageBuffer
+    %pfours = OpTypePointer StorageBuffer %fours
+    %wfours = OpTypeArray %uint %c4 %pwfours = OpTypePointer Workgroup %wfours
+    %wa = OpVariable %pwfours Workgroup %wb = OpVariable %pwfours Workgroup
+    %null = OpConstantNull %step %wnull = OpConstantNull %wv
+    %hold = OpTypePointer Private %step %held = OpVariable %hold Private
+    %fhold = OpTypePointer Function %step %whold = OpTypePointer Function %wv
+    %choose = OpTypeFunction %step %bool %step %step %wchoose = OpTypeFunction %wv %bool %wv %wv ";
+const FUNCTIONS: &str = "
+    %pick = OpFunction %step None %choose %pick_x = OpFunctionParameter %bool %pick_a = OpFunctionParameter %step
+    %pick_b = OpFunctionParameter %step %pick_start = OpLabel OpSelectionMerge %pick_end None
+    OpBranchConditional %pick_x %pick_end %pick_no %pick_no = OpLabel OpReturnValue %pick_b
+    %pick_end = OpLabel OpReturnValue %pick_a OpFunctionEnd
+    %wpick = OpFunction %wv None %wchoose %wpick_x = OpFunctionParameter %bool %wpick_a = OpFunctionParameter %wv
+    %wpick_b = OpFunctionParameter %wv %wpick_start = OpLabel %wpick_r = OpSelect %wv %wpick_x %wpick_a %wpick_b
+    OpReturnValue %wpick_r OpFunctionEnd";
+
+pub(super) fn module(size: u32, body: &str) -> String {
+    of_capability("VariablePointers", size, body)
+}
+
+fn of_capability(capability: &str, size: u32, body: &str) -> String {
+    let text = text(size, DECORATIONS, DECLARATIONS, body)
+        .replacen("OpCapability Shader", &format!("OpCapability Shader OpCapability {capability}"), 1)
+        .replacen("%lix OpExecutionMode", "%lix %buf %other %wa %wb %held OpExecutionMode", 1);
+    format!("; Version: 1.4\n{text} {FUNCTIONS}")
+}
+
+fn buffers() -> [Buffer; 2] {
+    [buffer(0, &[10, 20, 30, 40, 50, 60, 70, 80]), buffer(1, &[1, 2, 3, 4, 5, 6, 7, 8])]
+}
+
+/// What the first buffer holds in the end: by the relation, and by the lockstep machine on one
+/// thread and on two, where it must compile.
+#[track_caller]
+fn agreed(text: &str, must_compile: bool) -> Vec<String> {
+    agreed_on(text, must_compile, Robustness::None)
+}
+
+#[track_caller]
+fn agreed_on(text: &str, must_compile: bool, robustness: Robustness) -> Vec<String> {
+    let (module, buffers) = (load(text), buffers());
+    let dispatch = with_resources(dispatch(1, &buffers), |r| r.robustness = robustness);
+    let outcome = by_relation(&module, &dispatch).expect("main is there");
+    match lockstep::Program::compile(&module, "main") {
+        Ok(program) => {
+            assert!(must_compile, "the machine compiles it\n{text}");
+            [1, 2].into_iter().for_each(|threads| assert_eq!(program.run(&dispatch, threads), outcome, "{text}"));
+        }
+        Err(LoadError::Unsupported { what, .. }) => assert!(!must_compile, "{what}\n{text}"),
+        Err(error) => panic!("{error}\n{text}"),
+    }
+    shown(&outcome)
+}
+
+/// Of four invocations, each stores its %r to the word of its number.
+fn four(body: &str) -> String {
+    let head = "%i = OpLoad %uint %lix %bit = OpBitwiseAnd %uint %i %c1 %odd = OpIEqual %bool %bit %c1
+        %mine = OpAccessChain %step %buf %c0 %i %first = OpAccessChain %step %buf %c0 %c0 %third = OpAccessChain %step %buf %c0 %c3
+        %o0 = OpAccessChain %step %other %c0 %c0 %o2 = OpAccessChain %step %other %c0 %c2 %q1 = OpAccessChain %step %other %c1 %c1
+        %last = OpIAdd %uint %i %c4 %to = OpAccessChain %pword %buf %c0 %last ";
+    let (variables, rest) = body.split_once("---").unwrap_or(("", body));
+    module(4, &format!("{variables} {head} {rest} OpStore %to %r"))
+}
+
+/// Bodies, and the %r of each of four invocations, worked out by hand.
+const VALUES: &[(&str, [u32; 4])] = &[
+    ("%p = OpSelect %step %odd %o0 %o2 %r = OpLoad %uint %p", [3, 1, 3, 1]),
+    ("%p = OpPtrAccessChain %step %o0 %i %r = OpLoad %uint %p", [1, 2, 3, 4]),
+    ("%back = OpSNegate %int %i %p = OpPtrAccessChain %step %third %back %r = OpLoad %uint %p", [40, 30, 20, 10]),
+    (
+        "OpSelectionMerge %m None OpBranchConditional %odd %y %n %y = OpLabel %a = OpAccessChain %step %other %c0 %i OpBranch %m
+        %n = OpLabel %b = OpAccessChain %step %other %c1 %i OpBranch %m %m = OpLabel %p = OpPhi %step %a %y %b %n %r = OpLoad %uint %p",
+        [5, 2, 7, 4],
+    ),
+    // A pointer that a loop counts on: the sum of the words up to the invocation's own.
+    (
+        "OpBranch %h %h = OpLabel %p = OpPhi %step %first %entry %p1 %c %k = OpPhi %uint %c0 %entry %k1 %c %s = OpPhi %uint %c0 %entry %s1 %c
+        OpLoopMerge %m %c None OpBranch %b %b = OpLabel %w = OpLoad %uint %p %s1 = OpIAdd %uint %s %w %k1 = OpIAdd %uint %k %c1 OpBranch %c
+        %c = OpLabel %p1 = OpPtrAccessChain %step %p %c1 %more = OpULessThanEqual %bool %k1 %i OpBranchConditional %more %h %m
+        %m = OpLabel %r = OpIAdd %uint %s1 %c0",
+        [10, 30, 60, 100],
+    ),
+    ("%p = OpFunctionCall %step %pick %odd %o2 %q1 %r = OpLoad %uint %p", [6, 3, 6, 3]),
+    ("OpStore %held %o2 %p = OpLoad %step %held %r = OpLoad %uint %p", [3; 4]),
+    ("%v = OpVariable %fhold Function --- %p = OpSelect %step %odd %o0 %q1 OpStore %v %p %q = OpLoad %step %v %r = OpLoad %uint %q", [6, 1, 6, 1]),
+    (
+        "%v = OpVariable %fhold Function %null --- %n = OpLoad %step %v %e = OpPtrEqual %bool %n %null OpStore %v %o0 %q = OpLoad %step %v
+        %g = OpPtrNotEqual %bool %q %null %z = OpLogicalAnd %bool %e %g %r = OpSelect %uint %z %c1 %c0",
+        [1; 4],
+    ),
+    ("%p = OpPtrAccessChain %step %first %i %e = OpPtrEqual %bool %p %third %r = OpSelect %uint %e %c1 %c0", [0, 0, 0, 1]),
+    ("%p = OpPtrAccessChain %step %first %i %e = OpPtrNotEqual %bool %p %third %r = OpSelect %uint %e %c1 %c0", [1, 1, 1, 0]),
+    ("%d = OpPtrDiff %int %mine %third %r = OpBitcast %uint %d", [0xffff_fffd, 0xffff_fffe, 0xffff_ffff, 0]),
+    // One past the end is a place to go back from, and in memory with a layout where the next
+    // member is.
+    ("%e = OpPtrAccessChain %step %o0 %c4 %p = OpPtrAccessChain %step %e %m1 %r = OpLoad %uint %p", [4; 4]),
+    ("%e = OpPtrAccessChain %step %o0 %c4 %n = OpAccessChain %step %other %c1 %c0 %z = OpPtrEqual %bool %e %n %r = OpSelect %uint %z %c1 %c0", [1; 4]),
+    ("%e = OpPtrAccessChain %step %o0 %c4 %d = OpPtrDiff %uint %e %o2 %r = OpCopyObject %uint %d", [2; 4]),
+    // Stores and atomics through a chosen pointer.
+    ("%p = OpPtrAccessChain %step %o0 %i OpStore %p %last %r = OpLoad %uint %p", [4, 5, 6, 7]),
+    ("%p = OpPtrAccessChain %step %o0 %i %r = OpAtomicIAdd %uint %p %c1 %c0 %c5", [1, 2, 3, 4]),
+    // Workgroup memory: the arrays of two variables.
+    (
+        "%wp = OpAccessChain %wv %wa %i %wq = OpAccessChain %wv %wb %i OpStore %wp %i OpStore %wq %last %p = OpSelect %wv %odd %wp %wq
+        %r = OpLoad %uint %p",
+        [4, 1, 6, 3],
+    ),
+    (
+        "%wp = OpAccessChain %wv %wa %i OpStore %wp %last OpControlBarrier %c2 %c2 %wgsem %w0 = OpAccessChain %wv %wa %c3 %n = OpSNegate %int %i
+        %p = OpPtrAccessChain %wv %w0 %n %r = OpLoad %uint %p",
+        [7, 6, 5, 4],
+    ),
+    (
+        "%wp = OpAccessChain %wv %wa %i %wq = OpAccessChain %wv %wb %i OpStore %wp %i OpStore %wq %last
+        %p = OpFunctionCall %wv %wpick %odd %wp %wq %r = OpLoad %uint %p",
+        [4, 1, 6, 3],
+    ),
+    (
+        "%v = OpVariable %whold Function %wnull --- %wp = OpAccessChain %wv %wa %i OpStore %wp %i OpStore %v %wp %p = OpLoad %wv %v
+        %d = OpPtrDiff %uint %p %wp %x = OpLoad %uint %p %r = OpIAdd %uint %d %x",
+        [0, 1, 2, 3],
+    ),
+];
+
+#[test]
+fn chosen_pointers_give_what_is_computed_by_hand() {
+    for (body, expected) in VALUES {
+        let shown = agreed(&four(body), true);
+        let expected: Vec<String> = expected.iter().map(u32::to_string).collect();
+        assert_eq!(shown.get(4..), Some(&expected[..]), "{body}: {shown:?}");
+    }
+}
+
+/// Pointers into one of several buffers: the machine leaves them to the relation.
+#[test]
+fn pointers_into_several_buffers_are_chosen_by_the_relation() {
+    let rows = [
+        ("%p = OpSelect %step %odd %mine %o2 %r = OpLoad %uint %p", [3, 20, 3, 40]),
+        ("%p = OpFunctionCall %step %pick %odd %mine %o0 %r = OpLoad %uint %p", [1, 20, 1, 40]),
+        ("%e = OpPtrEqual %bool %first %o0 %r = OpSelect %uint %e %c1 %c2", [2; 4]),
+    ];
+    for (body, expected) in rows {
+        let expected: Vec<String> = expected.iter().map(u32::to_string).collect();
+        assert_eq!(agreed(&four(body), false).get(4..), Some(&expected[..]), "{body}");
+    }
+}
+
+#[test]
+fn robust_buffers_bound_no_runtime_array() {
+    let body = "%p = OpPtrAccessChain %step %first %c100 %r = OpLoad %uint %p";
+    assert_eq!(agreed_on(&four(body), true, Robustness::Access2)[4..], ["0"; 4]);
+    assert_eq!(agreed(&four(body), true)[0], "spirv/access-out-of-bounds");
+    // An array of four is one of four whatever is robust.
+    let body = "%p = OpPtrAccessChain %step %o0 %c5 %r = OpLoad %uint %p";
+    assert_eq!(agreed_on(&four(body), true, Robustness::Access2)[0], "spirv/access-out-of-bounds");
+}
+
+/// Bodies that are undefined behaviour: its id, and what the report says. Both engines say the
+/// same.
+const UNDEFINED: &[(&str, &str, &str)] = &[
+    ("%p = OpPtrAccessChain %step %o0 %c5 %r = OpCopyObject %uint %i", "spirv/access-out-of-bounds", "goes to element 5 (%"),
+    ("%p = OpPtrAccessChain %step %o0 %m1 %r = OpCopyObject %uint %i", "spirv/access-out-of-bounds", "goes to element -1"),
+    ("%u = OpUndef %uint %p = OpPtrAccessChain %step %o0 %u %r = OpCopyObject %uint %i", "spirv/address-on-undefined", "an index, %"),
+    ("%p = OpPtrAccessChain %step %o0 %c4 %r = OpLoad %uint %p", "spirv/pointer-to-nothing", "one past the end of an array of 4"),
+    ("%p = OpPtrAccessChain %step %o0 %c4 OpStore %p %i %r = OpCopyObject %uint %i", "spirv/pointer-to-nothing", "one past the end"),
+    (
+        "%v = OpVariable %fhold Function --- %p = OpLoad %step %v %r = OpLoad %uint %p",
+        "spirv/pointer-to-nothing",
+        "which is undefined: spirv/uninitialised",
+    ),
+    (
+        "%u = OpUndef %bool %p = OpSelect %step %u %o0 %o2 %r = OpLoad %uint %p",
+        "spirv/pointer-to-nothing",
+        "which is undefined: spirv/undef",
+    ),
+    ("%p = OpSelect %step %f %o0 %null %r = OpLoad %uint %p", "spirv/pointer-to-nothing", "which is null"),
+    (
+        "%p = OpSelect %step %f %o0 %null %q = OpPtrAccessChain %step %p %c0 %r = OpCopyObject %uint %i",
+        "spirv/pointer-to-nothing",
+        "which is null",
+    ),
+    ("%r = OpPtrDiff %uint %o0 %q1", "spirv/pointers-apart", "which are not of one array"),
+    ("%p = OpSelect %step %f %o0 %null %r = OpPtrDiff %uint %p %p", "spirv/pointers-apart", "which are not of one array"),
+    (
+        "%wp = OpAccessChain %wv %wa %c0 %wq = OpAccessChain %wv %wb %c0 %r = OpPtrDiff %uint %wp %wq",
+        "spirv/pointers-apart",
+        "which are not of one array",
+    ),
+    (
+        "%wp = OpAccessChain %wv %wa %c0 %p = OpPtrAccessChain %wv %wp %c4 %r = OpLoad %uint %p",
+        "spirv/pointer-to-nothing",
+        "one past the end",
+    ),
+];
+
+#[test]
+fn what_has_no_pointer_is_reported_alike() {
+    for (body, id, says) in UNDEFINED {
+        let shown = agreed(&four(body), true);
+        assert_eq!(shown[0], *id, "{body}: {shown:?}");
+        assert!(shown[1].contains(says), "{body}: {}", shown[1]);
+    }
+}
+
+#[test]
+fn a_store_to_what_is_not_writable_is_undefined_behaviour() {
+    let body = four("%p = OpSelect %step %odd %o0 %o2 OpStore %p %i %r = OpLoad %uint %p");
+    let read_only = body.replacen("OpDecorate %other Binding 1", "OpDecorate %other Binding 1 OpDecorate %other NonWritable", 1);
+    assert_eq!(agreed(&read_only, false)[0], "spirv/store-read-only");
+    // Reading it is fine, and so is writing another.
+    let reads = read_only.replacen("OpStore %p %i", "", 1);
+    assert_eq!(agreed(&reads, true)[4..], ["3", "1", "3", "1"]);
+}
+
+/// Where one past the end of an array is, in memory without a layout, is the device's to choose.
+#[test]
+fn one_past_the_end_without_a_layout_is_the_same_as_nothing_for_sure() {
+    let body =
+        "%w0 = OpAccessChain %wv %wa %c0 %wq = OpAccessChain %wv %wb %c0 %e = OpPtrAccessChain %wv %w0 %c4 %z = OpPtrEqual %bool %e %wq
+        %r = OpSelect %uint %z %c1 %c0";
+    let (module, buffers) = (load(&four(body)), buffers());
+    let dispatch = dispatch(1, &buffers);
+    assert_eq!(agreed(&four(body), true)[4..], ["0"; 4]);
+    let report = grid::report(&module, &dispatch, &Schedule::default(), &Relation::default(), false, &mut ()).expect("main is there");
+    let doubts: Vec<u64> = report.doubtful.iter().map(|doubt| doubt.start).collect();
+    assert_eq!(doubts, [16, 20, 24, 28]);
+}
+
+/// What SPIR-V and Vulkan do not allow, and what is not modeled: by what the refusal says.
+#[test]
+fn what_is_not_allowed_is_refused_by_name() {
+    let refusal = |text: &str| {
+        let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        Module::load(&words).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let buffer_only = |body: &str| {
+        let text = of_capability(
+            "VariablePointersStorageBuffer",
+            4,
+            &format!("%i = OpLoad %uint %lix %o0 = OpAccessChain %step %other %c0 %c0 {body}"),
+        );
+        let kept = text.split_once("%wpick = OpFunction").map_or(text.clone(), |(kept, _)| kept.to_string());
+        kept.replacen("%wnull = OpConstantNull %wv", "", 1)
+    };
+    assert_eq!(refusal(&buffer_only("%p = OpSelect %step %t %o0 %o0")), Ok(()));
+    let rows = [
+        (buffer_only("%b0 = OpAccessChain %step %buf %c0 %c0 %p = OpSelect %step %t %o0 %b0"), "needs the capability VariablePointers"),
+        (buffer_only("%wp = OpAccessChain %wv %wa %c0 %p = OpSelect %wv %t %wp %wp"), "needs the capability VariablePointers"),
+        (four("%p = OpSelect %pword %t %to %to %q = OpPtrAccessChain %pword %p %c1 %r = OpLoad %uint %q"), "has no ArrayStride"),
+        (four("%u = OpSelect %pin %t %lix %lix %r = OpLoad %uint %u"), "variable pointers are into StorageBuffer or Workgroup"),
+        (four("%b2x = OpCompositeConstruct %b2 %t %t %p = OpSelect %step %b2x %o0 %o2 %r = OpLoad %uint %p"), "it takes one Boolean"),
+        (four("%p = OpSelect %pblock %t %buf %buf %r = OpArrayLength %uint %p 0"), "is of the variable pointer"),
+        (four("%e = OpPtrEqual %uint %o0 %o2 %r = OpCopyObject %uint %e"), "it must be bool"),
+        (four("%e = OpPtrEqual %bool %o0 %to %r = OpCopyObject %uint %i"), "an operand of %"),
+        (four("%d = OpPtrDiff %uint %to %to %r = OpCopyObject %uint %i"), "has no ArrayStride"),
+        (four("%x = OpLoad %step %hold %r = OpCopyObject %uint %i"), "must be a value"),
+        (four("OpCopyMemory %held %held %r = OpCopyObject %uint %i"), "OpCopyMemory of a pointer"),
+    ];
+    for (text, says) in rows {
+        let error = refusal(&text).expect_err(says);
+        assert!(error.contains(says), "{says}: {error}");
+    }
+}
+
+/// A bug in a compiled program.
+type Bug = fn(lockstep::Parts<'_>);
+
+/// The comparison of the engines must say no.
+#[test]
+fn planted_bugs_are_seen() {
+    use lockstep::Op;
+    let rows: [(&str, Bug); 6] = [
+        ("%p = OpPtrAccessChain %step %o0 %i", |parts| {
+            parts.codes.iter_mut().filter(|code| code.op == Op::Advance).for_each(|code| code.b = code.a)
+        }),
+        ("OpPtrAccessChain %step %o0 %c5", |parts| {
+            parts.codes.iter_mut().filter(|code| code.op == Op::Advance).for_each(|code| code.op = Op::Add)
+        }),
+        ("OpPtrNotEqual %bool %p %third", |parts| parts.pairs.iter_mut().for_each(|pair| pair.negates = false)),
+        ("OpPtrDiff %int %mine", |parts| parts.pairs.iter_mut().for_each(|pair| pair.pointers.swap(0, 1))),
+        ("%p = OpPhi %step %a %y %b %n", |parts| parts.moves.iter_mut().for_each(|step| step.from = step.to)),
+        ("one past", |parts| parts.codes.iter_mut().filter(|code| code.op == Op::Follow).for_each(lockstep::Code::drop_it)),
+    ];
+    for (named, bug) in rows {
+        let past = "%p = OpPtrAccessChain %step %o0 %c4 %r = OpLoad %uint %p";
+        let bodies = VALUES.iter().map(|row| row.0).chain(UNDEFINED.iter().map(|row| row.0));
+        let body = if named == "one past" { past } else { bodies.into_iter().find(|body| body.contains(named)).expect("a body") };
+        let (module, buffers) = (load(&four(body)), buffers());
+        let dispatch = dispatch(1, &buffers);
+        let program = lockstep::Program::compile(&module, "main").expect("it compiles");
+        let outcome = by_relation(&module, &dispatch).expect("main is there");
+        assert_eq!(program.run(&dispatch, 1), outcome, "{body}");
+        assert_ne!(program.planted(bug).run(&dispatch, 1), outcome, "{body}");
+    }
+}
+
+/// The same of the relation: a rule that is wrong shows other values.
+#[test]
+fn planted_bugs_in_the_relation_are_seen() {
+    fn other_way<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+        let Next::Config(mut next) = step::pointer::select_pointer(env, config)? else { return None };
+        let i = config.code.first()?;
+        let operands = i.operands(config.module.words());
+        let first = config.memory.value(config.module, operands[1])?;
+        next.memory.share(config.module, i.result, first);
+        Some(Next::Config(next))
+    }
+    fn stays<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+        let Next::Config(mut next) = step::pointer::ptr_access_chain(env, config)? else { return None };
+        let i = config.code.first()?;
+        let base = config.memory.value(config.module, i.operands(config.module.words())[0])?;
+        next.memory.share(config.module, i.result, base);
+        Some(Next::Config(next))
+    }
+    let rows: [(&str, Rule, step::RuleFunction); 2] = [
+        ("%p = OpSelect %step %odd %o0 %o2", Rule::SpirvSelectPointer, other_way),
+        ("%p = OpPtrAccessChain %step %o0 %i", Rule::SpirvPtrAccessChain, stays),
+    ];
+    for (named, rule, function) in rows {
+        let (body, _) = VALUES.iter().find(|row| row.0.starts_with(named)).expect("a body");
+        let (module, buffers) = (load(&four(body)), buffers());
+        let dispatch = dispatch(1, &buffers);
+        let wrong = Relation { rules: Rules::standard().replace(rule, function), ..Relation::default() };
+        let of_wrong = grid::run(&module, &dispatch, &Schedule::default(), &wrong, &mut ()).expect("main is there");
+        assert_ne!(of_wrong, by_relation(&module, &dispatch).expect("main is there"), "{body}");
+    }
+}
+
+/// The analysis of uniformity follows no pointer that is chosen, and says so.
+#[test]
+fn uniformity_has_no_verdict_on_chosen_pointers() {
+    use smallstep_semantics::uniformity::spirv::analyse;
+    for (body, _) in VALUES {
+        let barrier = "OpControlBarrier %c2 %c2 %wgsem";
+        let module = load(&four(&format!("{body} {barrier}")));
+        let verdict = analyse(&module);
+        let followed = ["OpSelect %step", "OpPhi %step", "OpPtrAccessChain"].iter().any(|chosen| body.contains(chosen));
+        let compared = body.contains("OpPtr") && !body.contains("%r = OpLoad %uint %p");
+        assert!(!followed || compared || verdict.is_err(), "{body}: {verdict:?}");
+    }
+}
+
+fn below(random: &mut smallstep_semantics::random::Random, count: u64) -> u64 {
+    random.bits() % count
+}
+
+/// A generated program, and what each of its four invocations stores: by a model that knows arrays
+/// and elements only.
+fn generated(random: &mut smallstep_semantics::random::Random) -> (String, [u32; 4]) {
+    // Pointers by name: the array, and the element of each invocation. Arrays 0 and 1 are the
+    // members of %other, 2 and 3 %wa and %wb, which hold their array times ten and the element.
+    let held = |array: usize, element: i64| match array {
+        0 | 1 => array as u32 * 4 + element as u32 + 1,
+        _ => 10 * array as u32 + element as u32,
+    };
+    let mut body = String::from("%v = OpVariable %fhold Function %null --- ");
+    for (array, name) in [(2, "wa"), (3, "wb")] {
+        for element in 0..4 {
+            body += &format!("%init{array}{element} = OpAccessChain %wv %{name} %c{element} ");
+        }
+    }
+    body += "%zero = OpIEqual %bool %i %c0 OpSelectionMerge %ready None OpBranchConditional %zero %fill %ready %fill = OpLabel ";
+    for array in [2, 3] {
+        for element in 0..4 {
+            let value = format!("%v{array}{element}");
+            body += &format!("{value} = OpIAdd %uint %k{array} %c{element} OpStore %init{array}{element} {value} ");
+        }
+    }
+    body += "OpBranch %ready %ready = OpLabel OpControlBarrier %c2 %c2 %wgsem ";
+    let mut pointers: Vec<(String, usize, [i64; 4], bool)> = Vec::new();
+    for (array, type_, base) in [(0, "step", "other %c0"), (1, "step", "other %c1"), (2, "wv", "wa"), (3, "wv", "wb")] {
+        let name = format!("%s{array}");
+        body += &format!("{name} = OpAccessChain %{type_} %{base} %i ");
+        pointers.push((name, array, [0, 1, 2, 3], array < 2));
+    }
+    let (mut sums, mut sum) = ([0u32; 4], "%c0".to_string());
+    for step in 0..12 {
+        let name = format!("%n{step}");
+        let at = below(random, pointers.len() as u64) as usize;
+        let (from, array, elements, in_buffer) = pointers[at].clone();
+        let type_ = if in_buffer { "step" } else { "wv" };
+        match below(random, 6) {
+            0 | 1 => {
+                let least = elements.iter().min().copied().unwrap_or(0);
+                let most = elements.iter().max().copied().unwrap_or(0);
+                // One past the end may be pointed at.
+                let by = below(random, (4 - most + least + 1) as u64) as i64 - least;
+                let by = by.min(3);
+                let id = if by < 0 { format!("%g{}", -by) } else { format!("%c{by}") };
+                body += &format!("{name} = OpPtrAccessChain %{type_} {from} {id} ");
+                pointers.push((name, array, elements.map(|element| element + by), in_buffer));
+            }
+            2 => {
+                let others: Vec<_> = pointers.iter().filter(|other| other.1 == array).cloned().collect();
+                let other = others[below(random, others.len() as u64) as usize].clone();
+                if below(random, 2) == 0 {
+                    body += &format!("{name} = OpSelect %{type_} %odd {from} {} ", other.0);
+                } else {
+                    let function = if in_buffer { "pick" } else { "wpick" };
+                    body += &format!("{name} = OpFunctionCall %{type_} %{function} %odd {from} {} ", other.0);
+                }
+                let chosen = |i: usize| if i % 2 == 1 { elements[i] } else { other.2[i] };
+                pointers.push((name, array, [0, 1, 2, 3].map(chosen), in_buffer));
+            }
+            3 if in_buffer => {
+                body += &format!("OpStore %v {from} {name} = OpLoad %step %v ");
+                pointers.push((name, array, elements, true));
+            }
+            3 | 4 => {
+                let others: Vec<_> = pointers.iter().filter(|other| other.1 == array).cloned().collect();
+                let other = others[below(random, others.len() as u64) as usize].clone();
+                body += &format!("{name}d = OpPtrDiff %uint {from} {} {name} = OpIAdd %uint {sum} {name}d ", other.0);
+                sum = name;
+                for i in 0..4 {
+                    sums[i] = sums[i].wrapping_add((elements[i] - other.2[i]) as u32);
+                }
+            }
+            _ if elements.iter().all(|&element| element < 4) => {
+                body += &format!("{name}l = OpLoad %uint {from} {name} = OpIAdd %uint {sum} {name}l ");
+                sum = name;
+                for i in 0..4 {
+                    sums[i] = sums[i].wrapping_add(held(array, elements[i]));
+                }
+            }
+            _ => {}
+        }
+    }
+    (four(&format!("{body} %r = OpCopyObject %uint {sum}")), sums)
+}
+
+#[test]
+fn generated_programs_give_what_a_model_gives() {
+    let constants =
+        "%g1 = OpConstant %int -1 %g2 = OpConstant %int -2 %g3 = OpConstant %int -3 %k2 = OpConstant %uint 20 %k3 = OpConstant %uint 30";
+    let mut compiled = 0;
+    for seed in 0..400 {
+        let (text, sums) = generated(&mut smallstep_semantics::random::Random::new(seed));
+        let text = text.replacen("%null = OpConstantNull", &format!("{constants} %null = OpConstantNull"), 1);
+        let (module, buffers) = (load(&text), buffers());
+        let dispatch = dispatch(1, &buffers);
+        let outcome = by_relation(&module, &dispatch).expect("main is there");
+        let expected: Vec<String> = sums.iter().map(u32::to_string).collect();
+        assert_eq!(shown(&outcome)[4..], expected, "seed {seed}\n{text}");
+        if let Ok(program) = lockstep::Program::compile(&module, "main") {
+            assert_eq!(program.run(&dispatch, 1), outcome, "seed {seed}\n{text}");
+            compiled += 1;
+        }
+    }
+    assert_eq!(compiled, 400);
+}
+
+/// Words of generated programs that are changed at random: they are refused, or both engines end
+/// alike, and none panics.
+#[test]
+fn changed_words_are_refused_or_run_alike() {
+    let constants =
+        "%g1 = OpConstant %int -1 %g2 = OpConstant %int -2 %g3 = OpConstant %int -3 %k2 = OpConstant %uint 20 %k3 = OpConstant %uint 30";
+    let (mut loaded, mut compared) = (0, 0);
+    for seed in 0..6000u64 {
+        let mut random = smallstep_semantics::random::Random::new(seed);
+        let (text, _) = generated(&mut smallstep_semantics::random::Random::new(seed % 40));
+        let text = text.replacen("%null = OpConstantNull", &format!("{constants} %null = OpConstantNull"), 1);
+        let mut words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let first = words.len() / 3;
+        for _ in 0..=below(&mut random, 2) {
+            let at = first + below(&mut random, (words.len() - first) as u64) as usize;
+            // Another word of the module, most often: an id in place of an id.
+            words[at] = match below(&mut random, 8) {
+                0 => below(&mut random, 300) as u32,
+                _ => words[first + below(&mut random, (words.len() - first) as u64) as usize],
+            };
+        }
+        let Ok(module) = Module::load(&words) else { continue };
+        loaded += 1;
+        let buffers = buffers();
+        let dispatch = dispatch(1, &buffers);
+        let Ok(outcome) = by_relation(&module, &dispatch) else { continue };
+        let Ok(program) = lockstep::Program::compile(&module, "main") else { continue };
+        let of_machine = program.run(&dispatch, 1);
+        match (&outcome, &of_machine) {
+            // Which invocation is the first to meet it is the schedule's to decide.
+            (Outcome::Undefined(a), Outcome::Undefined(b)) => assert_eq!(a.ub, b.ub, "seed {seed}"),
+            (Outcome::Observed(_) | Outcome::Undefined(_), _) => assert_eq!(of_machine, outcome, "seed {seed}"),
+            _ => continue,
+        }
+        compared += 1;
+    }
+    assert!(loaded > 100 && compared > 50, "{loaded} loaded, {compared} compared");
+}
