@@ -502,3 +502,24 @@ fn changed_words_are_refused_or_run_alike() {
     }
     assert!(loaded > 100 && compared > 50, "{loaded} loaded, {compared} compared");
 }
+
+/// What is loaded for the converter to WGSL has no functions that return pointers, and no variables
+/// that hold them: it does not convert these.
+#[test]
+fn what_the_converter_does_not_know_is_refused() {
+    use smallstep_semantics::spirv::LoadOptions;
+    let load = |text: &str| {
+        let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let options = LoadOptions { lenient: true, unmodeled: true, ..LoadOptions::default() };
+        Module::load_with(&words, &options).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let text = four("%p = OpFunctionCall %step %pick %odd %o2 %q1 %r = OpLoad %uint %p");
+    let error = load(&text).expect_err("it holds a pointer");
+    assert!(error.contains("OpConstantNull of pointer") || error.contains("holds a pointer"), "{error}");
+    let plain = text
+        .replacen("%null = OpConstantNull %step %wnull = OpConstantNull %wv", "", 1)
+        .replacen("%hold = OpTypePointer Private %step %held = OpVariable %hold Private", "", 1)
+        .replacen(" %held", "", 1);
+    let error = load(&plain).expect_err("it calls what returns a pointer");
+    assert!(error.contains("returns a pointer"), "{error}");
+}

@@ -287,7 +287,8 @@ impl Pass<'_> {
             let what = format!("%{} = OpFunctionCall has result {found}; %{} returns {needed}", i.result, operands[0]);
             return self.fail(Check::Type, what);
         }
-        if self.module.pointer_type(i.result_type).is_some() && self.module.has_variable_pointers() {
+        let may_return = self.module.has_variable_pointers() && !self.module.unmodeled;
+        if self.module.pointer_type(i.result_type).is_some() && may_return {
             self.variable_pointer(i, i.result_type)?;
         } else if self.module.types.contents(i.result_type).pointer {
             return self.fail(Check::Pointer, format!("%{} = OpFunctionCall returns a pointer", i.result));
