@@ -7,6 +7,7 @@
 use crate::compile::naga::{self, NotTranslated};
 use crate::diagnostic::bounded;
 use crate::source::{ReadError, Wrong};
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::spirv;
 
 /// What a program is written in.
@@ -68,11 +69,11 @@ impl Language {
     ///
     /// # Errors
     /// There is none: a sentence.
-    pub fn from_name(name: &str) -> Result<Language, String> {
+    pub fn from_name(name: &str) -> Result<Language, InvalidInput> {
         let found = KNOWN.iter().find(|known| known.name == name);
         found.map(|known| known.language).ok_or_else(|| {
             let names: Vec<_> = Language::names().collect();
-            format!("no language is called \"{name}\"; there are {}", names.join(", "))
+            InvalidInput::new(InputFault::Text, format!("no language is called \"{name}\"; there are {}", names.join(", ")))
         })
     }
 
@@ -415,7 +416,7 @@ mod tests {
                 assert_eq!(Language::of_name(&format!("a.b/c.{ending}")), Some(known.language));
             }
         }
-        assert!(Language::from_name("glsl").expect_err("not read").contains("lambda-v, wsl, spirv, spirv-assembly, wgsl, amber"));
+        assert!(Language::from_name("glsl").expect_err("not read").what.contains("lambda-v, wsl, spirv, spirv-assembly, wgsl, amber"));
         assert_eq!((Language::of_name("-"), Language::of_name("lv"), Language::of_name("a.lv.txt")), (None, None, None));
     }
 

@@ -141,7 +141,7 @@ fn play(script: &amber::Script, held: &amber::Buffers) {
             && script[run.pipeline].kind == amber::PipelineKind::Graphics
             && let Err(what) = playing::draw::drawing(script, held, run.pipeline, &run.what, ["main", "main"])
         {
-            assert!(!what.is_empty(), "it says why nothing is drawn");
+            assert!(!what.what.is_empty(), "it says why nothing is drawn");
         }
     }
     let Ok(modules) = Modules::load("a script", script, &playing::Options::default()) else { return };

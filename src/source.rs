@@ -10,7 +10,7 @@ use smallstep_semantics::spirv::module::Interface;
 use smallstep_semantics::spirv::operation::Scalar;
 use smallstep_semantics::spirv::{self, LoadError, Module};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,36 +18,37 @@ use std::sync::Arc;
 /// wait or go on for ever.
 ///
 /// # Errors
-/// A sentence without the path.
-pub fn open(path: &Path) -> Result<File, String> {
+/// It is not there, is no regular file, or cannot be opened. The message does not name the path.
+pub fn open(path: &Path) -> io::Result<File> {
     // Asked before, since opening a pipe waits for who writes to it.
-    let metadata = path.metadata().map_err(|e| e.to_string())?;
+    let metadata = path.metadata()?;
     if metadata.is_dir() {
-        return Err("this is a folder, and a file is needed".into());
+        return Err(io::Error::new(ErrorKind::IsADirectory, "this is a folder, and a file is needed"));
     }
     if !metadata.is_file() {
-        return Err("this is no regular file but a pipe or a device; what comes through a pipe is read from standard input, as -".into());
+        let what = "this is no regular file but a pipe or a device; what comes through a pipe is read from standard input, as -";
+        return Err(io::Error::new(ErrorKind::Unsupported, what));
     }
-    File::open(path).map_err(|e| e.to_string())
+    File::open(path)
 }
 
 /// The bytes of a file that [`open`] opens.
 ///
 /// # Errors
-/// A sentence without the path: as of [`open`]; there are more than `most` bytes.
-pub fn contents(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+/// As of [`open`] and [`at_most`].
+pub fn contents(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     at_most(open(path)?, most)
 }
 
 /// What there is to read.
 ///
 /// # Errors
-/// A sentence: there are more than `most` bytes, or they cannot be read.
-pub fn at_most(from: impl Read, most: u64) -> Result<Vec<u8>, String> {
+/// There are more than `most` bytes, or they cannot be read.
+pub fn at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(format!("there are more than {most} bytes"));
+        return Err(io::Error::new(ErrorKind::FileTooLarge, format!("there are more than {most} bytes")));
     }
     Ok(bytes)
 }
@@ -163,12 +164,21 @@ pub enum Wrong {
 
 /// Why bytes are no program that can be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadError {
     /// In what way.
     pub wrong: Wrong,
     /// The whole message, with its place.
     pub text: String,
 }
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for ReadError {}
 
 impl ReadError {
     fn new(wrong: Wrong, text: impl Into<String>) -> ReadError {

@@ -130,3 +130,135 @@ fn a_test_that_is_not_there_is_seen() {
     let table = "## Invariants\n| invariant | held by |\n|---|---|\n| one | `tests/a.rs::b` |\n| two | `tests/a.rs` |\n\n## Verdicts\n";
     assert_eq!(unheld(table), ["| two | `tests/a.rs` |"]);
 }
+
+/// Every Rust file below a folder, but for the command line, which is no library.
+fn sources(folder: &Path, files: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).expect("it is read") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && path != Path::new("src/cli") {
+            sources(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push((path.display().to_string(), fs::read_to_string(&path).expect("it is text")));
+        }
+    }
+}
+
+/// The sources of the library crates.
+fn libraries() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for folder in ["src", "semantics/src", "generate/src"] {
+        sources(Path::new(folder), &mut files);
+    }
+    files
+}
+
+/// Whether a `Result` in a signature without blanks has `String` for its error.
+fn has_string_error(signature: &str) -> bool {
+    signature.match_indices("Result<").any(|(at, found)| {
+        // A comma may follow the last argument.
+        let (mut depth, mut last, mut ended) = (1, String::new(), false);
+        for (before, c) in signature[at + found.len() - 1..].chars().zip(signature[at + found.len()..].chars()) {
+            depth += match c {
+                '<' | '(' | '[' => 1,
+                '>' if before == '-' => 0,
+                '>' | ')' | ']' => -1,
+                _ => 0,
+            };
+            match c {
+                _ if depth == 0 => break,
+                ',' if depth == 1 => ended = true,
+                _ => {
+                    if std::mem::take(&mut ended) {
+                        last.clear();
+                    }
+                    last.push(c);
+                }
+            }
+        }
+        last == "String"
+    })
+}
+
+/// The public functions and types of a text, and how texts are parsed, that have a sentence for
+/// an error instead of a type.
+fn string_errors(text: &str) -> Vec<String> {
+    let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let mut found = Vec::new();
+    let mut read = |text: &str, start: &str| {
+        for (at, _) in text.match_indices(start) {
+            let signature: String = text[at..].chars().take_while(|&c| c != '{' && c != ';').collect();
+            if has_string_error(&signature.split_whitespace().collect::<String>()) {
+                found.push(signature.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+        }
+    };
+    for start in ["pub fn ", "pub const fn ", "pub async fn ", "pub type "] {
+        read(&code, start);
+    }
+    for (at, _) in code.match_indices("\npub trait ") {
+        read(code[at..].split("\n}").next().unwrap_or_default(), " fn ");
+    }
+    found.extend(code.lines().map(str::trim).filter(|line| *line == "type Err = String;").map(str::to_string));
+    found
+}
+
+/// The types of a text that are errors and may not get another kind or field later.
+fn exhaustive_errors(text: &str) -> Vec<String> {
+    let names = text.lines().filter_map(|line| line.split_once("Error for ").filter(|(before, _)| before.starts_with("impl")));
+    let names = names.map(|(_, rest)| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default());
+    let is_open = |name: &&str| {
+        let declared = |line: &str| {
+            let rest = ["pub struct ", "pub enum "].iter().find_map(|start| line.strip_prefix(start));
+            rest.is_some_and(|rest| rest.split(|c: char| !c.is_alphanumeric()).next() == Some(name))
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines.iter().position(|line| declared(line));
+        // What is declared otherwise is not public.
+        at.is_none_or(|at| lines[..at].iter().rev().take_while(|line| line.starts_with("#[")).any(|line| *line == "#[non_exhaustive]"))
+    };
+    names.filter(|name| !is_open(name)).map(str::to_string).collect()
+}
+
+/// What is found in each file.
+fn in_libraries(found: fn(&str) -> Vec<String>) -> Vec<String> {
+    let of_file = |(file, text): (String, String)| found(&text).into_iter().map(move |what| format!("{file}: {what}"));
+    libraries().into_iter().flat_map(of_file).collect()
+}
+
+#[test]
+fn no_public_function_has_a_sentence_for_an_error() {
+    assert_eq!(in_libraries(string_errors), Vec::<String>::new());
+}
+
+#[test]
+fn every_error_may_get_other_kinds() {
+    assert_eq!(in_libraries(exhaustive_errors), Vec::<String>::new());
+}
+
+#[test]
+fn errors_that_are_sentences_or_closed_are_seen() {
+    let planted = "
+        pub fn one(text: &str) -> Result<u32, String> {}
+        // pub fn none(text: &str) -> Result<u32, String> {}
+        fn own(text: &str) -> Result<u32, String> {}
+        pub fn right(text: &str) -> Result<(u32, String), Unfit> {}
+        pub fn list(text: &str) -> Result<Vec<String>, Unfit> {}
+        pub fn several(
+            text: &str,
+        ) -> Result<
+            (u32, Vec<u8>),
+            String,
+        > {}
+        pub fn within(read: &dyn Fn(&str) -> Result<Box<dyn Fn() -> u32>, String>) {}
+        pub type Answer = Result<(), String>;
+            type Err = String;
+\npub trait Shown {\n    fn shown(&self) -> Result<(), String>;\n}";
+    let found = string_errors(planted);
+    let named = |name: &&str| found.iter().any(|signature| signature.contains(name));
+    assert!(["fn one", "fn several", "fn within", "type Answer", "type Err", "fn shown"].iter().all(|name| named(name)), "{found:?}");
+    assert_eq!(found.len(), 6, "{found:?}");
+    let closed = "#[derive(Debug)]\npub enum Closed {}\nimpl std::error::Error for Closed {}\n#[non_exhaustive]\npub struct Open(pub u32);\n\
+        impl Error for Open {}\n";
+    assert_eq!(exhaustive_errors(closed), ["Closed"]);
+}

@@ -163,7 +163,7 @@ fn a_file_that_is_not_the_campaign_s_journal_is_left_as_it_is() {
     for (text, expected) in cases {
         std::fs::write(&path, &text).expect("written");
         let refused = Journal::open(&path, &plan, None).err().unwrap_or_else(|| panic!("{expected}: {text:.200}"));
-        assert!(refused.contains(expected), "{refused} lacks {expected}");
+        assert!(refused.what.contains(expected), "{refused} lacks {expected}");
         assert_eq!(std::fs::read_to_string(&path).expect("read"), text, "{expected}");
     }
     for (text, good) in [(changed("steps", json!(u64::MAX)), true), (changed("referenced", json!(0)), true), (String::new(), true)] {
@@ -173,7 +173,7 @@ fn a_file_that_is_not_the_campaign_s_journal_is_left_as_it_is() {
     }
     for no_file in ["/dev/full", "/dev/zero", "/"] {
         let refused = Journal::open(std::path::Path::new(no_file), &plan, None).err().expect(no_file);
-        assert!(refused.contains("no file that could be a journal"), "{refused}");
+        assert!(refused.what.contains("no file that could be a journal"), "{refused}");
     }
 }
 
@@ -184,7 +184,7 @@ fn one_process_at_a_time_has_a_journal() {
     let plan = plan(CHUNK, 1);
     let first = Journal::open(&path, &plan, None).expect("begins");
     let refused = Journal::open(&path, &plan, None).err().expect("it is open");
-    assert!(refused.contains("another process has this journal open"), "{refused}");
+    assert!(refused.what.contains("another process has this journal open"), "{refused}");
     drop(first);
     assert!(Journal::open(&path, &plan, None).is_ok(), "it was closed");
 }
@@ -289,7 +289,7 @@ fn a_profile_is_chosen_by_what_a_device_lets_modules_declare() {
     for (name, choice) in Choice::NAMED {
         assert_eq!((name.parse(), choice.name()), (Ok(choice), Some(name)));
     }
-    assert!("strictt".parse::<Choice>().is_err_and(|why| why.contains("\"strictt\"")));
+    assert!("strictt".parse::<Choice>().is_err_and(|why| why.what.contains("\"strictt\"")));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn vertex_stages_show_positions_and_what_they_hand_on() {
         assert!(said(&drawn(&plain, &other)).starts_with("another value"), "{other}");
     }
     let said_of_none = StageModule::new("X", module(&plain), Some("other")).err();
-    assert_eq!(said_of_none.as_deref(), Some("no vertex or fragment entry point is called \"other\""));
+    assert_eq!(said_of_none.map(String::from).as_deref(), Some("no vertex or fragment entry point is called \"other\""));
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn what_a_device_is_asked_shows_what_is_due_at_its_adapted_places() {
         wrong.buffers[0].bytes[0] ^= 1;
         let found = asked(&case, &wrong, Route::Passthrough).err();
         let said = "the pass `bindings` changes what the module shows: word 0 of the buffer";
-        assert_eq!(is_adapted, found.is_some_and(|what| what.starts_with(said)), "seed {seed}");
+        assert_eq!(is_adapted, found.is_some_and(|wrong| wrong.what.starts_with(said)), "seed {seed}");
     }
     assert!(adapted > 0 && alike > 0, "{adapted} modules are adapted, {alike} are not");
 }
@@ -498,9 +498,9 @@ fn what_is_due_of_a_quirk_is_what_both_interpreters_observe() {
     let observation = expected("9,1,2,4,5", DIVIDE).expect("it is defined");
     assert_eq!(observation.buffers, observed(0, 2, [9, 100, 50, 25, 20]).buffers);
     let undefined = expected("9,1,2,4,0", DIVIDE).expect_err("a division by zero");
-    assert!(undefined.contains("undefined[spirv/division-by-zero]"), "{undefined}");
+    assert!(undefined.what.contains("undefined[spirv/division-by-zero]"), "{undefined}");
     let open = expected("9,1,2,4,5", &DIVIDE.replace("OpUDiv %u %k %d", "OpUndef %u")).expect_err("any value");
-    assert!(open.starts_with("byte 4 of the buffer at binding 2 is undefined (spirv/undef"), "{open}");
+    assert!(open.what.starts_with("byte 4 of the buffer at binding 2 is undefined (spirv/undef"), "{open}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn what_is_wrong_with_a_file_is_said() {
     let read = |from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         std::fs::write(&path, text.replace(from, to)).expect("written");
-        OptimiserQuirk::read(Path::new(&path)).err().unwrap_or_default()
+        OptimiserQuirk::read(Path::new(&path)).err().map_or_else(String::new, String::from)
     };
     for (from, to, said) in [
         (";@ quirk ends: shown", ";@ quirk ends: badly", "ends is \"badly\" and must be shown or undefined or failed"),

@@ -57,8 +57,8 @@ fn the_time_bounds_the_search() {
     let case = case(3, &Limits { executed: 60, ..Limits::default() });
     let none = reduced(&case.words, Instant::now(), &mut |_| true).expect("it is interesting");
     assert!(none.cut_short && none.questions == 1);
-    assert!(reduced(&case.words, soon(), &mut |_| false).expect_err("not interesting").contains("not interesting itself"));
-    assert!(reduced(&[1, 2, 3], soon(), &mut |_| true).expect_err("no module").contains("cannot be taken apart"));
+    assert!(reduced(&case.words, soon(), &mut |_| false).expect_err("not interesting").what.contains("not interesting itself"));
+    assert!(reduced(&[1, 2, 3], soon(), &mut |_| true).expect_err("no module").what.contains("cannot be taken apart"));
 }
 
 /// A miscompilation of naga is kept by its kind. Candidates that naga treats in another way are

@@ -6,8 +6,8 @@ use smallstep::generate::spirv::barriers;
 use smallstep::generate::uniformity::{Generated, program};
 use smallstep::theorem::uniformity::relation::{disagreement, disagreement_with};
 use smallstep::theorem::uniformity::{
-    Answer, Executions, Found, Observed, Plan, Spirv, Wsl, accept_all, branches, campaign, execution, precise, precise_spirv, reject_all,
-    seed, spirv,
+    Answer, Executions, Found, Observed, Plan, Rejected, Spirv, Wsl, accept_all, branches, campaign, execution, precise, precise_spirv,
+    reject_all, seed, spirv,
 };
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::step::{self, Env};
@@ -184,7 +184,7 @@ fn what_is_rejected_needlessly_is_counted_by_cause() {
     assert!(branches.causes.len() > 1 && branches.causes[0].count >= branches.causes[1].count);
     assert_eq!(branches.causes.iter().map(|cause| cause.count).sum::<u64>() + branches.accepted_together, branches.together());
     let example = branches.causes[0].example.as_ref().expect("one is asked for");
-    assert_eq!(smallstep::theorem::uniformity::branches(&typed(&example.text)), Err(branches.causes[0].cause.clone()));
+    assert_eq!(smallstep::theorem::uniformity::branches(&typed(&example.text)), Err(Rejected::new(&branches.causes[0].cause)));
     assert!(example.text.lines().count() <= 16, "{}", example.text);
 }
 

@@ -50,6 +50,78 @@ impl std::fmt::Display for Limit {
     }
 }
 
+/// Why a run does not begin, or a value is not made: what is given cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidInput {
+    /// In what way.
+    pub fault: InputFault,
+    /// One sentence, which names the place: what is found against what is needed.
+    pub what: String,
+}
+
+/// In what way something that is given cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InputFault {
+    /// A text is not written as what it stands for.
+    Text,
+    /// The program is not valid.
+    Program,
+    /// A file cannot be read.
+    File,
+    /// There is no such entry point, or there are several to choose from.
+    EntryPoint,
+    /// The program needs something that is not given.
+    Missing,
+    /// The program has no use for something that is given, or it is given twice.
+    Unused,
+    /// Something is of another type, shape or size than is needed.
+    Type,
+    /// A schedule names a thread that cannot step, or ends while one can.
+    Schedule,
+    /// A limit is passed.
+    Limit,
+    /// It is not modeled.
+    Unsupported,
+    /// A command cannot be run.
+    Command,
+    /// It does not show what is to be kept while it is made smaller.
+    Uninteresting,
+}
+
+impl InvalidInput {
+    /// What is wrong, in a sentence.
+    pub fn new(fault: InputFault, what: impl Into<String>) -> InvalidInput {
+        InvalidInput { fault, what: what.into() }
+    }
+
+    /// The same, with something before its sentence: what it is about.
+    pub fn about(self, what: impl std::fmt::Display) -> InvalidInput {
+        InvalidInput { what: format!("{what}: {}", self.what), ..self }
+    }
+}
+
+impl std::fmt::Display for InvalidInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for InvalidInput {}
+
+impl From<InvalidInput> for String {
+    fn from(invalid: InvalidInput) -> String {
+        invalid.what
+    }
+}
+
+impl From<Limit> for InvalidInput {
+    fn from(limit: Limit) -> InvalidInput {
+        InvalidInput::new(InputFault::Limit, limit.to_string())
+    }
+}
+
 impl<O> Outcome<O> {
     /// The observation, where there is one.
     pub fn observed(&self) -> Option<&O> {

@@ -53,7 +53,7 @@ impl<'a> Asked<'a> {
 
     /// The entry point of that name, of any stage; without a name the only compute entry point.
     fn entry_point<'p>(&self, program: &'p Program) -> Result<&'p EntryPoint, String> {
-        let Some(name) = self.entry else { return entry_of(program, Stage::Compute([1; 3]), None) };
+        let Some(name) = self.entry else { return Ok(entry_of(program, Stage::Compute([1; 3]), None)?) };
         entry_called(program, name)
     }
 

@@ -480,7 +480,7 @@ pub fn prepared_draw<'p>(
     asked: &stages::Asked,
     resources: &[(String, String)],
 ) -> Result<draw::Draw<'p>, String> {
-    stages::draw(program, text, asked, &given(resources), &unread)
+    Ok(stages::draw(program, text, asked, &given(resources), &unread)?)
 }
 
 /// What a draw leaves, or how it ends; and the rules that fire.
@@ -544,8 +544,8 @@ fn given(resources: &[(String, String)]) -> Vec<(grid::To, grid::Given)> {
     resources.iter().map(|(name, given)| (grid::To::Name(name.clone()), grid::Given::Text(given.clone()))).collect()
 }
 
-fn unread(path: &Path) -> Result<Vec<u8>, String> {
-    Err(format!("{}: a case has no files", path.display()))
+fn unread(path: &Path) -> std::io::Result<Vec<u8>> {
+    Err(std::io::Error::other(format!("{}: a case has no files", path.display())))
 }
 
 fn wrong(text: &str, errors: &[Error]) -> Vec<Wrong> {

@@ -12,8 +12,8 @@ use super::limits::{MAX_EXTENT, MAX_FILE_BYTES};
 use super::scalar::{Number, Scalar};
 
 /// Reads a file that a script names: its path as it stands there, and how many bytes it may have at
-/// most. An error is a sentence without the path.
-pub type Files<'f> = &'f dyn Fn(&str, u64) -> Result<Vec<u8>, String>;
+/// most. Its error does not name the path.
+pub type Files<'f> = &'f dyn Fn(&str, u64) -> std::io::Result<Vec<u8>>;
 
 /// How a file holds what a buffer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -142,12 +142,24 @@ const PACKED: [Packed; 23] = [
 
 /// Why a word is no format that can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FormatError {
     /// No format has that name.
     Unknown,
     /// There is such a format; it is left out.
     Unsupported,
 }
+
+impl std::fmt::Display for FormatError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FormatError::Unknown => "no format has that name",
+            FormatError::Unsupported => "the format is left out",
+        })
+    }
+}
+
+impl std::error::Error for FormatError {}
 
 impl Format {
     /// R8G8B8A8_UNORM.

@@ -263,7 +263,7 @@ struct Strides {
 
 impl DataType {
     /// Its layout by a standard. Fails with a sentence where a limit is passed.
-    pub fn layout(&self, standard: Standard) -> Result<Arc<Layout>, String> {
+    pub(super) fn layout(&self, standard: Standard) -> Result<Arc<Layout>, String> {
         self.laid_out(standard, Strides::default())
     }
 
@@ -304,7 +304,7 @@ impl DataType {
 
 impl StructType {
     /// Lays out a structure. Fails with a sentence where offsets overlap or a limit is passed.
-    pub fn new(name: String, stride: Option<u32>, members: Vec<Member>) -> Result<StructType, String> {
+    pub(super) fn new(name: String, stride: Option<u32>, members: Vec<Member>) -> Result<StructType, String> {
         if members.is_empty() {
             return Err("a structure of no members has no layout".into());
         }

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 /// Why a script cannot be printed: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unprintable(pub String);
 
 impl std::fmt::Display for Unprintable {

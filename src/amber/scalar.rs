@@ -118,7 +118,7 @@ impl Scalar {
     }
 
     /// The bits of a number, or a sentence that says why the type has no such value.
-    pub fn bits(self, number: &Number) -> Result<u64, String> {
+    pub(super) fn bits(self, number: &Number) -> Result<u64, String> {
         let wrong = |why: &str| Err(format!("{} is {why} {}", number, self.name()));
         match (self.class(), number) {
             (Class::Float, Number::Nan) => Ok(match self.size() {

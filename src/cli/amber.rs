@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use smallstep::amber::{self, Action, BufferId, Decision, Kind, PipelineKind, Script, ScriptError, Shader};
+use smallstep::amber::{self, Action, BufferId, Decision, Kind, PipelineKind, Script, ScriptError, Shader, ShaderError};
 use smallstep::compute;
 use smallstep::gpu::{self, Device, Route, Selection};
 pub(crate) use smallstep::run::amber::Leg;
@@ -104,7 +104,7 @@ impl ScriptArgs {
         }
         let compile = |shader: &Shader| match &self.glsl_compiler {
             Some(command) => command.compile(shader),
-            None => Err("no compiler of GLSL is given".into()),
+            None => Err(ShaderError::Unsupported("no compiler of GLSL is given".into())),
         };
         let glsl: Option<amber::Compiler<'_>> = if self.glsl_compiler.is_some() { Some(&compile) } else { None };
         let modules =
@@ -115,10 +115,10 @@ impl ScriptArgs {
 
 /// The bytes of a file that a script in that folder names: by a path within the folder, or by an
 /// absolute one.
-fn file_of(folder: &Path, path: &str, most: u64) -> Result<Vec<u8>, String> {
+fn file_of(folder: &Path, path: &str, most: u64) -> std::io::Result<Vec<u8>> {
     let path = Path::new(path);
     if !path.is_absolute() && path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
-        return Err("it is outside of the script's folder; a file elsewhere is named by an absolute path".into());
+        return Err(std::io::Error::other("it is outside of the script's folder; a file elsewhere is named by an absolute path"));
     }
     source::contents(&folder.join(path), most)
 }
@@ -216,7 +216,9 @@ impl Running<'_> {
                 let selection: Selection = wanted.parse().unwrap_or_default();
                 device = Device::open(&selection, self.route, gpu::Options::default())
                     .map_err(|e| (exit::UNCHECKED, format!("error: no engine is called \"{wanted}\", and as a device: {e}")))?;
-                requirement::met(&script, device.adapter()).map_err(|lack| (exit::UNCHECKED, format!("unchecked: {name}: {lack}")))?;
+                if let Some(lack) = requirement::lacking(&script, device.adapter()) {
+                    return Err((exit::UNCHECKED, format!("unchecked: {name}: {lack}")));
+                }
                 let engine_name = format!("{} ({})", device.adapter().name, device.route());
                 (Engine::Device(&mut device), engine_name)
             }

@@ -45,7 +45,7 @@ impl Asm {
     pub(crate) fn run(self) -> Ended {
         let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
-            Err(e) => return input::fail(exit::INVALID, &e),
+            Err(e) => return input::fail(exit::INVALID, &e.to_string()),
         };
         let read = Program::read(&self.file.display().to_string(), &bytes, Some(Language::Assembly));
         match read.and_then(|program| self.target.of(program).words()) {
@@ -70,7 +70,7 @@ impl Dis {
     pub(crate) fn run(self) -> Ended {
         let bytes = match input::bytes(&self.file) {
             Ok(bytes) => bytes,
-            Err(e) => return input::fail(exit::INVALID, &e),
+            Err(e) => return input::fail(exit::INVALID, &e.to_string()),
         };
         match spirv::words_of_bytes(&bytes).and_then(|words| spirv::disassemble(&words)) {
             Err(e) => {

@@ -66,7 +66,7 @@ impl CampaignArgs {
     pub(crate) fn journal<L: SourceLanguage>(&self, plan: &L, device: Option<&str>) -> Result<Journal<L::Tally>, exit::Failure> {
         match &self.journal {
             None => Ok(Journal::none()),
-            Some(path) => Journal::open(path, plan, device).map_err(|e| input::failure(exit::INVALID, &e)),
+            Some(path) => Journal::open(path, plan, device).map_err(|e| input::failure(exit::INVALID, &e.what)),
         }
     }
 

@@ -217,7 +217,7 @@ impl Check {
     pub(crate) fn run(self) -> Ended {
         let (files, left_out) = match collect(&self.paths) {
             Ok(collected) => collected,
-            Err(e) => return input::fail(exit::INVALID, &e),
+            Err(e) => return input::fail(exit::INVALID, &e.what),
         };
         let (shard, shards) = self.shard;
         let files: Vec<PathBuf> = files.into_iter().zip(0u64..).filter(|(_, n)| n % shards == shard).map(|(file, _)| file).collect();
@@ -238,7 +238,7 @@ impl Check {
                 other => other,
             };
             if let Err(e) = read {
-                return input::fail(exit::INVALID, &e);
+                return input::fail(exit::INVALID, &e.what);
             }
         }
         let mut of_wsl = wsl::Quirks::new(of_wsl);
@@ -559,7 +559,7 @@ fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
             if let Some(unblamed) = checked.unblamed() {
                 let kind = match unblamed {
                     Unblamed::Vanishes { .. } => "vanishes under observation",
-                    Unblamed::Unknown { .. } => "unknown",
+                    _ => "unknown",
                 };
                 object["unblamed"] = json!({"kind": kind, "why": unblamed.to_string()});
             }

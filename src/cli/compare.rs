@@ -82,7 +82,7 @@ impl Compare {
         let name = program.name.clone();
         let source = self.compute.module_with(program, &self.spec_values(program)?)?;
         let wrong = |what: String| invalid(format!("{name}: {what}"));
-        Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(wrong)
+        Runnable::new(&name, source.module, source.assembly, self.entry.as_deref()).map_err(|e| wrong(e.what))
     }
 
     /// AFTER, or how its interface is another one.
@@ -93,7 +93,7 @@ impl Compare {
         };
         let source = self.compute.module_with(after, &values)?;
         let found = runnable.in_place(&after.name, source.module, source.assembly);
-        Ok(found.and_then(|after| runnable.admits(&after).map(|()| after).map_err(|e| e.0)))
+        Ok(found.map_err(|e| e.what).and_then(|after| runnable.admits(&after).map(|()| after).map_err(|e| e.0)))
     }
 
     /// A program whose words are compared: WGSL is what was made of a module, and of BEFORE the
@@ -106,7 +106,7 @@ impl Compare {
         }
         let words = program.words().map_err(unread)?;
         let wrong = |what: String| invalid(format!("{}: {what}", program.name));
-        match comparable(words).map_err(wrong)? {
+        match comparable(words).map_err(|e| wrong(e.0))? {
             None => Ok(program),
             Some(words) => Ok(Program::of_words(&program.name, words)),
         }

@@ -15,7 +15,7 @@ use smallstep::run::screen::{self, Input, Screen};
 use smallstep::source::ReadError;
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Why;
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{InvalidInput, Outcome};
 use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
 use smallstep_semantics::spirv::{Buffer, grid, subset};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
@@ -69,7 +69,7 @@ pub(crate) struct ComputeArgs {
     pub(super) lenient: bool,
 }
 
-pub(super) fn schedule(text: &str) -> Result<Schedule, String> {
+pub(super) fn schedule(text: &str) -> Result<Schedule, InvalidInput> {
     text.replacen(':', " ", 1).parse()
 }
 
@@ -296,9 +296,9 @@ impl ComputeArgs {
     /// The dispatch; what the options do not say, the text's comments may.
     fn prepare(&self, name: &str, module: Module, carried: &Carried, entry: Option<&str>, fuel: Option<u64>) -> Result<Prepared, Failure> {
         let named = |e: String| invalid(format!("{name}: {e}"));
-        let module = ComputeModule::new(module, entry).map_err(named)?;
+        let module = ComputeModule::new(module, entry).map_err(|e| named(e.what))?;
         let groups = self.groups.or(carried.groups).unwrap_or([1; 3]);
-        let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(named)?;
+        let mut prepared = Prepared::new(module, groups, self.given_with(carried)?).map_err(|e| named(e.what))?;
         prepared.robustness = self.robustness.unwrap_or_default();
         prepared.subgroup_size = self.subgroup_size;
         prepared.limits = fuel.map_or(prepared.limits, Limits::of_fuel);

@@ -68,7 +68,7 @@ pub(crate) fn say_unrepeated(failures: Option<u64>) {
 pub(crate) fn no_profile(why: &NoProfile) -> (u8, String) {
     match why {
         NoProfile::Route(why) => (exit::INVALID, format!("error: {why}")),
-        NoProfile::NotQueried(why) => (exit::UNCHECKED, format!("unchecked: {why}")),
+        why => (exit::UNCHECKED, format!("unchecked: {why}")),
     }
 }
 

@@ -139,7 +139,7 @@ impl DrawArgs {
             depth: self.depth,
             specialized: &running.specialized,
         };
-        let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(invalid)?;
+        let draw = stages::draw(running.program, running.text, &asked, &running.given, &input::bytes).map_err(|e| invalid(e.what))?;
         let fuel = if running.fast { grid::FAST_FUEL } else { grid::FUEL };
         let evaluation = grid.evaluation(running.fuel.unwrap_or(fuel));
         let unsupported = || (exit::UNSUPPORTED, "unsupported: every order of the threads of a draw".to_string());

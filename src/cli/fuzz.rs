@@ -75,7 +75,7 @@ impl Fuzz {
     pub(crate) fn run(self) -> exit::Ended {
         let quirks = match self.known.as_deref().map(Quirk::read_folder).transpose() {
             Ok(quirks) => quirks,
-            Err(e) => return input::fail(exit::INVALID, &e),
+            Err(e) => return input::fail(exit::INVALID, &e.what),
         };
         let mut device = match self.device.open() {
             Ok(device) => device,

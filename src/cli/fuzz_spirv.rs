@@ -151,7 +151,7 @@ impl FuzzSpirv {
         }
         let quirks = match self.known.as_deref().map(DispatchQuirk::read_folder).transpose() {
             Ok(quirks) => quirks.unwrap_or_default(),
-            Err(e) => return input::fail(exit::INVALID, &e),
+            Err(e) => return input::fail(exit::INVALID, &e.what),
         };
         let mut device = match self.device.open() {
             Ok(device) => device,
@@ -160,7 +160,7 @@ impl FuzzSpirv {
         let limit = Duration::from_secs(self.optimiser_limit);
         let optimiser = match self.optimiser.as_deref().map(|command| Compiler::new(command, limit)).transpose() {
             Ok(optimiser) => optimiser,
-            Err(e) => return input::fail(exit::UNCHECKED, &e),
+            Err(e) => return input::fail(exit::UNCHECKED, &e.what),
         };
         // What is drawn are triangles. naga reads vertex stages that write; another validator goes
         // by WGSL's rules.

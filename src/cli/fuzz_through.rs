@@ -34,7 +34,7 @@ impl Through {
         let named = device;
         let quirks = match self.known.as_deref().map(Quirk::read_folder).transpose() {
             Ok(quirks) => quirks,
-            Err(e) => return input::fail(exit::INVALID, &e),
+            Err(e) => return input::fail(exit::INVALID, &e.what),
         };
         let mut device = match named.open() {
             Ok(device) => device,

@@ -46,7 +46,7 @@ pub(crate) struct GridArgs {
 type Order = Option<Schedule>;
 
 fn order(text: &str) -> Result<Order, String> {
-    if text == "all" { Ok(None) } else { compute::schedule(text).map(Some) }
+    if text == "all" { Ok(None) } else { Ok(Some(compute::schedule(text)?)) }
 }
 
 /// The most elements of a buffer that are printed without `--values`.
@@ -217,8 +217,8 @@ impl GridArgs {
 impl<'a> Running<'a> {
     fn dispatch(&self) -> Result<Dispatch<'a>, Failure> {
         let invalid = |what: String| (exit::INVALID, format!("error: {}: {what}", self.name));
-        let entry = compute_entry(self.program, self.entry).map_err(invalid)?;
-        let resources = bind(self.program, entry, &self.given, &input::bytes).map_err(invalid)?;
+        let entry = compute_entry(self.program, self.entry).map_err(|e| invalid(e.what))?;
+        let resources = bind(self.program, entry, &self.given, &input::bytes).map_err(|e| invalid(e.what))?;
         Ok(Dispatch { program: self.program, text: self.text, entry, groups: self.groups, resources })
     }
 

@@ -5,6 +5,7 @@ use clap::builder::RangedU64ValueParser;
 use smallstep::amber::version_of;
 use smallstep::program::{Language, Program};
 use smallstep::source;
+use std::io;
 use std::path::Path;
 
 use super::exit::{self, Ended, Failure};
@@ -13,12 +14,12 @@ use super::exit::{self, Ended, Failure};
 const MAX_FILE: u64 = 256 << 20;
 
 /// The bytes of a file or of standard input. The error names the file and the cause.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let read = match path.as_os_str() == "-" {
         true => source::at_most(std::io::stdin().lock(), MAX_FILE),
         false => source::contents(path, MAX_FILE),
     };
-    read.map_err(|e| format!("{}: {e}", path.display()))
+    read.map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
 }
 
 /// How a program is read.
@@ -107,7 +108,7 @@ pub(crate) fn only(path: &Path, language: Language) -> Result<Program, Failure> 
 
 /// The 32-bit words of a file, little-endian.
 pub(crate) fn words(path: &Path) -> Result<Vec<u32>, String> {
-    let bytes = bytes(path)?;
+    let bytes = bytes(path).map_err(|e| e.to_string())?;
     if !bytes.len().is_multiple_of(4) {
         return Err(format!("{}: {} bytes are no whole number of 4-byte words", path.display(), bytes.len()));
     }

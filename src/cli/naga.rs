@@ -36,8 +36,8 @@ impl Naga {
             Ok(words) => write(&self.output, &words),
             // The panic of a thread within, which has been printed too.
             Err(NotTranslated::Unsupported(what)) if what == naga::PANICS => Ok(PANICKED),
-            Err(NotTranslated::Invalid(what) | NotTranslated::Unsupported(what)) => Err((exit::INVALID, what)),
             Err(NotTranslated::Limit(what)) => Err((exit::LIMIT, what)),
+            Err(other) => Err((exit::INVALID, other.to_string())),
         }
     }
 }

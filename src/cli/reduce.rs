@@ -1,5 +1,6 @@
 //! `smallstep reduce`: a small program that a compiler treats as it treats a large one.
 
+use smallstep_semantics::outcome::InvalidInput;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -148,18 +149,18 @@ impl Reduce {
     fn by_command<P>(
         &self,
         command: &str,
-        reduced: impl FnOnce(&mut dyn FnMut(&[u8], &str) -> bool) -> Result<Reduced<P>, String>,
+        reduced: impl FnOnce(&mut dyn FnMut(&[u8], &str) -> bool) -> Result<Reduced<P>, InvalidInput>,
     ) -> Result<(String, Reduced<P>), String> {
         let mut wrong = None;
         let reduced = reduced(&mut |bytes, ending| match accepts(command, (bytes, ending), self.limit()) {
             Ok(accepted) => accepted,
-            Err(what) => {
-                wrong.get_or_insert(what);
+            Err(invalid) => {
+                wrong.get_or_insert(invalid);
                 false
             }
         });
         match wrong {
-            Some(what) => Err(what),
+            Some(invalid) => Err(invalid.what),
             None => Ok((format!("`{command}` ends with 0"), reduced?)),
         }
     }

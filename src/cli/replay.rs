@@ -59,11 +59,11 @@ struct Counts {
 impl Replay {
     pub(crate) fn run(self) -> Ended {
         let name = self.file.display().to_string();
-        let opened: Result<Box<dyn BufRead>, String> = match self.file.as_os_str() == "-" {
+        let opened: std::io::Result<Box<dyn BufRead>> = match self.file.as_os_str() == "-" {
             true => Ok(Box::new(std::io::stdin().lock())),
             false => source::open(&self.file).map(|f| Box::new(BufReader::new(f)) as Box<dyn BufRead>),
         };
-        let opened = match opened.and_then(|input| Opened::open(input).map_err(|e| e.to_string())) {
+        let opened = match opened.map_err(|e| e.to_string()).and_then(|input| Opened::open(input).map_err(|e| e.to_string())) {
             Ok(opened) => opened,
             Err(e) => return input::fail(exit::INVALID, &format!("{name}: {e}")),
         };

@@ -96,8 +96,8 @@ pub(super) fn profile(text: &str) -> Result<Profile, String> {
 /// What commands answer for a program without translation.
 pub(super) fn untranslatable_code(error: &Untranslatable) -> u8 {
     match error {
-        Untranslatable::IllTyped { .. } => exit::INVALID,
         Untranslatable::Limit(_) => exit::LIMIT,
+        _ => exit::INVALID,
     }
 }
 
@@ -224,7 +224,7 @@ impl Translate {
                 };
                 Ok(Ok((entry, Some(entry_of(program, other, Some(with))?))))
             }
-            (entry, _) => Ok(entry.map(|entry| (entry, None))),
+            (entry, _) => Ok(entry.map(|entry| (entry, None)).map_err(String::from)),
         }
     }
 
@@ -242,8 +242,8 @@ impl Translate {
             ..wgsl::Options::default()
         };
         let converted = wgsl::convert(words, &options).map_err(|e| match e {
-            wgsl::NotConverted::Load(e) => (exit::INVALID, format!("error: {name}: {e}")),
             wgsl::NotConverted::Refused(refused) => (exit::UNSUPPORTED, format!("{name}: WGSL cannot express it: {refused}")),
+            other => (exit::INVALID, format!("error: {name}: {other}")),
         })?;
         for note in &converted.notes {
             tell!("note: {note}");

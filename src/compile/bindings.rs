@@ -29,6 +29,7 @@ pub type Place = (u32, u32);
 
 /// Why a module's bindings cannot be renumbered: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CannotRenumber(pub String);
 
 impl fmt::Display for CannotRenumber {

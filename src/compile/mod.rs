@@ -15,6 +15,7 @@ pub mod wsl;
 
 /// Why a pass cannot adapt a module: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CannotAdapt(pub String);
 
 impl fmt::Display for CannotAdapt {

@@ -37,6 +37,7 @@ const STACK: usize = 256 << 20;
 
 /// Why there are no words.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotTranslated {
     /// The text is no valid WGSL: the whole message, with its place.
     Invalid(String),
@@ -45,6 +46,16 @@ pub enum NotTranslated {
     /// naga was not done in its time.
     Limit(String),
 }
+
+impl std::fmt::Display for NotTranslated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotTranslated::Invalid(what) | NotTranslated::Unsupported(what) | NotTranslated::Limit(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for NotTranslated {}
 
 /// Where y of a position points, in WGSL and in the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

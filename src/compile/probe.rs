@@ -77,6 +77,7 @@ pub enum Shown {
 
 /// Why a module cannot be probed: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CannotProbe(pub String);
 
 impl std::fmt::Display for CannotProbe {

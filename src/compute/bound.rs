@@ -1,6 +1,7 @@
 //! Images and samplers as text, and images from PNG files: what is
 //! behind descriptors beside buffers.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::io::BufReader;
 use std::path::Path;
 
@@ -18,12 +19,12 @@ const MAX_SIDE: u32 = 1 << 14;
 ///
 /// # Errors
 /// A sentence.
-pub fn image(text: &str) -> Result<Image, String> {
+pub fn image(text: &str) -> Result<Image, InvalidInput> {
     let mut words = text.split_whitespace().peekable();
     let name = words.next().unwrap_or_default();
     let format = Format::of_name(name).ok_or_else(|| {
         let known: Vec<&str> = Format::ALL.iter().map(|f| f.name()).collect();
-        format!("no format is called `{name}`; there are {}", known.join(", "))
+        InvalidInput::new(InputFault::Text, format!("no format is called `{name}`; there are {}", known.join(", ")))
     })?;
     let shapes = [("1d", Shape::D1), ("2d", Shape::D2), ("3d", Shape::D3), ("cube", Shape::Cube)];
     let named = words.peek().and_then(|word| shapes.iter().find(|(name, _)| name == word)).map(|named| named.1);
@@ -37,12 +38,18 @@ pub fn image(text: &str) -> Result<Image, String> {
         let told = match of {
             "levels" => &mut levels,
             "layers" => &mut layers,
-            _ => return Err(format!("`{of}={count}` says nothing of an image; `levels=N` and `layers=N` do")),
+            _ => {
+                return Err(InvalidInput::new(
+                    InputFault::Text,
+                    format!("`{of}={count}` says nothing of an image; `levels=N` and `layers=N` do"),
+                ));
+            }
         };
         let number = count.parse().ok().filter(|n| *n <= MAX_SIDE);
-        let number = number.ok_or_else(|| format!("`{of}={count}` is no number of {of} of at most {MAX_SIDE}"))?;
+        let number = number
+            .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("`{of}={count}` is no number of {of} of at most {MAX_SIDE}")))?;
         if told.replace(number).is_some() {
-            return Err(format!("an image has its number of {of} twice"));
+            return Err(InvalidInput::new(InputFault::Text, format!("an image has its number of {of} twice")));
         }
         words.next();
     }
@@ -64,34 +71,37 @@ pub fn image(text: &str) -> Result<Image, String> {
                 Shape::D2 | Shape::D2Array if named.is_some() || levels.is_some() => "`4x2`",
                 Shape::D2 | Shape::D2Array => "`4x2` or, with levels, `4x2x3`",
             };
-            return Err(format!("`{size}` is no size, as {example}, of at most {MAX_SIDE} each"));
+            return Err(InvalidInput::new(InputFault::Text, format!("`{size}` is no size, as {example}, of at most {MAX_SIDE} each")));
         }
     };
     let shape = match (shape, layers) {
         (Shape::D1, Some(_)) => Shape::D1Array,
         (Shape::D2, Some(_)) => Shape::D2Array,
-        (Shape::D3, Some(_)) => return Err("an image of three dimensions has no layers".into()),
-        (Shape::Cube, Some(_)) => return Err("a cube has six faces and no layers".into()),
+        (Shape::D3, Some(_)) => return Err(InvalidInput::new(InputFault::Text, "an image of three dimensions has no layers")),
+        (Shape::Cube, Some(_)) => return Err(InvalidInput::new(InputFault::Text, "a cube has six faces and no layers")),
         (shape, _) => shape,
     };
-    let mut image = Image::of_shape(format, shape, sides, levels.unwrap_or(1)).map_err(|e| e.to_string())?;
+    let mut image =
+        Image::of_shape(format, shape, sides, levels.unwrap_or(1)).map_err(|e| InvalidInput::new(InputFault::Text, e.to_string()))?;
     let number = |word: &str| match word.strip_prefix("0x") {
         Some(digits) => u128::from_str_radix(digits, 16).ok(),
         None => word.parse().ok(),
     };
-    let texels: Vec<u128> =
-        words.map(|word| number(word).ok_or_else(|| format!("`{word}` is no texel, as `255` or `0xff`"))).collect::<Result<_, _>>()?;
+    let texels: Vec<u128> = words
+        .map(|word| number(word).ok_or_else(|| InvalidInput::new(InputFault::Text, format!("`{word}` is no texel, as `255` or `0xff`"))))
+        .collect::<Result<_, _>>()?;
     let mut rest = texels.as_slice();
     for level in (0..image.levels()).filter(|_| !texels.is_empty()) {
         let count = image.sides(level).unwrap_or_default().into_iter().map(|side| side as usize).product();
-        let (these, after) =
-            rest.split_at_checked(count).ok_or_else(|| format!("level {level} has {count} texels, and {} are left", rest.len()))?;
+        let (these, after) = rest
+            .split_at_checked(count)
+            .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("level {level} has {count} texels, and {} are left", rest.len())))?;
         let bytes: Vec<u8> = these.iter().flat_map(|texel| texel.to_le_bytes().into_iter().take(format.bytes())).collect();
-        image.fill(level, &bytes).map_err(|e| e.to_string())?;
+        image.fill(level, &bytes).map_err(|e| InvalidInput::new(InputFault::Text, e.to_string()))?;
         rest = after;
     }
     if !rest.is_empty() {
-        return Err(format!("{} texels are too many", rest.len()));
+        return Err(InvalidInput::new(InputFault::Text, format!("{} texels are too many", rest.len())));
     }
     Ok(image)
 }
@@ -100,9 +110,9 @@ pub fn image(text: &str) -> Result<Image, String> {
 ///
 /// # Errors
 /// A sentence that begins with the path.
-pub fn png(path: &Path) -> Result<Image, String> {
-    let wrong = |what: String| format!("{}: {what}", path.display());
-    let file = source::open(path).map_err(wrong)?;
+pub fn png(path: &Path) -> Result<Image, InvalidInput> {
+    let wrong = |what: String| InvalidInput::new(InputFault::File, format!("{}: {what}", path.display()));
+    let file = source::open(path).map_err(|e| wrong(e.to_string()))?;
     let mut decoder = png::Decoder::new(BufReader::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8() | png::Transformations::ALPHA);
     let mut reader = decoder.read_info().map_err(|e| wrong(e.to_string()))?;
@@ -131,7 +141,7 @@ pub fn png(path: &Path) -> Result<Image, String> {
 ///
 /// # Errors
 /// A sentence, with what there is.
-pub fn sampler(text: &str) -> Result<Sampler, String> {
+pub fn sampler(text: &str) -> Result<Sampler, InvalidInput> {
     let mut sampler = Sampler::default();
     for word in text.split_whitespace() {
         let (key, value) = word.split_once('=').map_or((word, None), |(key, value)| (key, Some(value)));
@@ -139,7 +149,7 @@ pub fn sampler(text: &str) -> Result<Sampler, String> {
         let address = |value| one_of("address mode", &ADDRESS_MODES, value);
         let level = |value: &str| {
             let number = value.parse::<f32>().ok().filter(|n| n.is_finite());
-            number.ok_or_else(|| format!("`{value}` in `{word}` is no level of detail, as 0.5"))
+            number.ok_or_else(|| InvalidInput::new(InputFault::Text, format!("`{value}` in `{word}` is no level of detail, as 0.5")))
         };
         match (key, value) {
             ("unnormalized", None) => (sampler.unnormalized, sampler.lod_max) = (true, 0.0),
@@ -153,10 +163,12 @@ pub fn sampler(text: &str) -> Result<Sampler, String> {
             ("compare", Some(value)) => sampler.compare = Some(one_of("comparison", &COMPARISONS, value)?),
             ("bias", Some(value)) => sampler.lod_bias = level(value)?,
             ("lod", Some(value)) => {
-                let (least, greatest) = value.split_once("..").ok_or_else(|| format!("`{word}` is no range of levels, as lod=0.5..3"))?;
+                let (least, greatest) = value
+                    .split_once("..")
+                    .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("`{word}` is no range of levels, as lod=0.5..3")))?;
                 (sampler.lod_min, sampler.lod_max) = (level(least)?, level(greatest)?);
                 if sampler.lod_min > sampler.lod_max {
-                    return Err(format!("`{word}` has its greatest level before its least"));
+                    return Err(InvalidInput::new(InputFault::Text, format!("`{word}` has its greatest level before its least")));
                 }
             }
             (_, None) if filter(word).is_ok() => {
@@ -167,10 +179,13 @@ pub fn sampler(text: &str) -> Result<Sampler, String> {
             _ => {
                 let names = |of: Vec<&str>| of.join(", ");
                 let (filters, modes) = (FILTERS.map(|(name, _)| name), ADDRESS_MODES.map(|(name, _)| name));
-                return Err(format!(
-                    "`{word}` says nothing of a sampler; {}, {}, unnormalized, mag=, min=, mip=, x=, y=, z=, colour=, compare=, bias= and lod= do",
-                    names(filters.to_vec()),
-                    names(modes.to_vec())
+                return Err(InvalidInput::new(
+                    InputFault::Text,
+                    format!(
+                        "`{word}` says nothing of a sampler; {}, {}, unnormalized, mag=, min=, mip=, x=, y=, z=, colour=, compare=, bias= and lod= do",
+                        names(filters.to_vec()),
+                        names(modes.to_vec())
+                    ),
                 ));
             }
         }
@@ -247,11 +262,11 @@ const COMPARISONS: [(&str, Compare); 8] = [
 ];
 
 /// What is called so.
-fn one_of<T: Copy>(what: &str, all: &[(&str, T)], name: &str) -> Result<T, String> {
+fn one_of<T: Copy>(what: &str, all: &[(&str, T)], name: &str) -> Result<T, InvalidInput> {
     let found = all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
     found.ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|(known, _)| *known).collect();
-        format!("no {what} is called `{name}`; there are {}", known.join(", "))
+        InvalidInput::new(InputFault::Text, format!("no {what} is called `{name}`; there are {}", known.join(", ")))
     })
 }
 
@@ -274,7 +289,7 @@ mod tests {
             ("R8_UNORM 1x1 1 2", "1 texels are too many"),
         ] {
             let found = image(text).expect_err(text);
-            assert!(found.contains(says), "{text}: {found}");
+            assert!(found.what.contains(says), "{text}: {found}");
         }
     }
 
@@ -317,7 +332,7 @@ mod tests {
             ("R8_UINT 1d 4 layers=2 1 2 3 4", "8 texels, and 4 are left"),
         ] {
             let found = image(text).expect_err(text);
-            assert!(found.contains(says), "{text}: {found}");
+            assert!(found.what.contains(says), "{text}: {found}");
         }
     }
 
@@ -361,7 +376,7 @@ mod tests {
             ("bias=nan", "no level of detail"),
         ] {
             let found = sampler(text).expect_err(text);
-            assert!(found.contains(says), "{text}: {found}");
+            assert!(found.what.contains(says), "{text}: {found}");
         }
     }
 

@@ -5,6 +5,7 @@
 //! of these names, which they stand in for where the command line says nothing. Only values are
 //! carried, no files.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,8 +28,8 @@ pub struct Carried {
 ///
 /// # Errors
 /// A sentence.
-pub fn groups(text: &str) -> Result<[u32; 3], String> {
-    let wrong = || format!("\"{text}\" is no number of workgroups; write it as 4 or 4,2,1");
+pub fn groups(text: &str) -> Result<[u32; 3], InvalidInput> {
+    let wrong = || InvalidInput::new(InputFault::Text, format!("\"{text}\" is no number of workgroups; write it as 4 or 4,2,1"));
     let mut groups = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
@@ -46,26 +47,30 @@ impl Carried {
     /// # Errors
     /// A sentence with the line: no such key, a value that is none, a file instead of values, a
     /// second `groups`.
-    pub fn read(text: &str) -> Result<Carried, String> {
+    pub fn read(text: &str) -> Result<Carried, InvalidInput> {
         let mut carried = Carried::default();
         for (i, line) in text.lines().enumerate() {
             let Some(pair) = line.strip_prefix(";@").and_then(|rest| rest.trim_start().strip_prefix("dispatch ")) else { continue };
-            let wrong = |what: &str| format!("line {}: {what}", i + 1);
-            let (key, value) = pair.split_once(": ").ok_or_else(|| wrong("it must be \";@ dispatch KEY: VALUE\""))?;
-            carried.take(key.trim(), value.trim()).map_err(|what| wrong(&what))?;
+            let wrong = |invalid: InvalidInput| invalid.about(format_args!("line {}", i + 1));
+            let (key, value) =
+                pair.split_once(": ").ok_or_else(|| wrong(InvalidInput::new(InputFault::Text, "it must be \";@ dispatch KEY: VALUE\"")))?;
+            carried.take(key.trim(), value.trim()).map_err(wrong)?;
         }
         Ok(carried)
     }
 
-    fn take(&mut self, key: &str, value: &str) -> Result<(), String> {
-        fn values(contents: Contents) -> Result<Contents, String> {
+    fn take(&mut self, key: &str, value: &str) -> Result<(), InvalidInput> {
+        fn values(contents: Contents) -> Result<Contents, InvalidInput> {
             match contents {
-                Contents::File(file) => Err(format!("\"{file}\" is no type:v,v,…, and a dispatch in comments names no file")),
+                Contents::File(file) => Err(InvalidInput::new(
+                    InputFault::Text,
+                    format!("\"{file}\" is no type:v,v,…, and a dispatch in comments names no file"),
+                )),
                 bytes => Ok(bytes),
             }
         }
         match key {
-            "groups" if self.groups.is_some() => return Err("a second \"groups\"".into()),
+            "groups" if self.groups.is_some() => return Err(InvalidInput::new(InputFault::Text, "a second \"groups\"")),
             "groups" => self.groups = Some(groups(value)?),
             "set" => {
                 let Assignment { place, given } = Assignment::from_str(value)?;
@@ -73,7 +78,9 @@ impl Carried {
             }
             "push" => self.push.push(values(value.parse()?)?),
             "spec" => self.spec.push(value.parse()?),
-            _ => return Err(format!("a dispatch has no \"{key}\"; it has groups, set, push and spec")),
+            _ => {
+                return Err(InvalidInput::new(InputFault::Text, format!("a dispatch has no \"{key}\"; it has groups, set, push and spec")));
+            }
         }
         Ok(())
     }
@@ -140,7 +147,7 @@ mod tests {
             ("groups: 1\n;@ dispatch groups: 1", "line 3: a second \"groups\""),
         ] {
             let error = Carried::read(&format!("; words\n;@ dispatch {line}\n")).expect_err(line);
-            assert!(error.contains(said), "{line}: {error}");
+            assert!(error.what.contains(said), "{line}: {error}");
         }
     }
 }

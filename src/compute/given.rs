@@ -1,6 +1,7 @@
 //! What a dispatch is given on a command line: typed values for buffers and push constants, places,
 //! values for specialization constants.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::str::FromStr;
 
 use rspirv::spirv::{Decoration, MAGIC_NUMBER};
@@ -31,11 +32,13 @@ impl std::fmt::Display for Place {
 }
 
 impl FromStr for Place {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Place, String> {
+    fn from_str(text: &str) -> Result<Place, InvalidInput> {
         let parts = text.split_once('.').and_then(|(set, binding)| Some((set.parse().ok()?, binding.parse().ok()?)));
-        let (set, binding) = parts.ok_or_else(|| format!("\"{text}\" is no place; write descriptor set and binding as 0.1"))?;
+        let (set, binding) = parts.ok_or_else(|| {
+            InvalidInput::new(InputFault::Text, format!("\"{text}\" is no place; write descriptor set and binding as 0.1"))
+        })?;
         Ok(Place { set, binding })
     }
 }
@@ -60,9 +63,9 @@ pub enum Texels {
 }
 
 impl FromStr for Texels {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Texels, String> {
+    fn from_str(text: &str) -> Result<Texels, InvalidInput> {
         match text.ends_with(".png") {
             true => Ok(Texels::File(text.into())),
             false => bound::image(text).map(Texels::Image),
@@ -75,9 +78,9 @@ impl FromStr for Texels {
 pub struct Sampled(pub Sampler);
 
 impl FromStr for Sampled {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Sampled, String> {
+    fn from_str(text: &str) -> Result<Sampled, InvalidInput> {
         bound::sampler(text).map(Sampled)
     }
 }
@@ -98,9 +101,9 @@ const TYPES: [(&str, NumberType); 11] = [
 ];
 
 impl FromStr for Contents {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Contents, String> {
+    fn from_str(text: &str) -> Result<Contents, InvalidInput> {
         let Some((name, values)) = text.split_once(':') else {
             let read = [NumberType::Float { width: 64 }, NumberType::Integer { width: 64, signed: false }];
             let is_number = |item: &str| {
@@ -108,10 +111,11 @@ impl FromStr for Contents {
                 read.into_iter().any(|type_| number(value, type_).is_some())
             };
             return match text {
-                "" => Err("there is neither a file nor type:v,v,…".into()),
-                values if values.split(',').all(is_number) => {
-                    Err(format!("\"{values}\" has no type; write it as u32:{values}, or as ./{values} if it is a file"))
-                }
+                "" => Err(InvalidInput::new(InputFault::Text, "there is neither a file nor type:v,v,…")),
+                values if values.split(',').all(is_number) => Err(InvalidInput::new(
+                    InputFault::Text,
+                    format!("\"{values}\" has no type; write it as u32:{values}, or as ./{values} if it is a file"),
+                )),
                 file => Ok(Contents::File(file.into())),
             };
         };
@@ -122,26 +126,32 @@ impl FromStr for Contents {
             name.strip_prefix(['u', 'i', 'f']).is_some_and(|width| width.bytes().all(|b| b.is_ascii_digit()) && !width.is_empty());
         if like_a_type {
             let known: Vec<&str> = TYPES.iter().map(|(known, _)| *known).collect();
-            return Err(format!("no type of values is called \"{name}\"; there are {}", known.join(", ")));
+            return Err(InvalidInput::new(
+                InputFault::Text,
+                format!("no type of values is called \"{name}\"; there are {}", known.join(", ")),
+            ));
         }
         Ok(Contents::File(text.into()))
     }
 }
 
-fn bytes_of(values: &str, type_: NumberType) -> Result<Vec<u8>, String> {
+fn bytes_of(values: &str, type_: NumberType) -> Result<Vec<u8>, InvalidInput> {
     let mut bytes = Vec::new();
     for item in values.split(',').map(str::trim) {
         let (value, times) = match item.split_once('*') {
             None => (item, 1),
-            Some((value, times)) => {
-                (value, times.parse::<u64>().map_err(|_| format!("\"{times}\" in \"{item}\" is no count; write it as {value}*16"))?)
-            }
+            Some((value, times)) => (
+                value,
+                times.parse::<u64>().map_err(|_| {
+                    InvalidInput::new(InputFault::Text, format!("\"{times}\" in \"{item}\" is no count; write it as {value}*16"))
+                })?,
+            ),
         };
-        let bits = number(value, type_).ok_or_else(|| format!("\"{value}\" is no {type_}"))?;
+        let bits = number(value, type_).ok_or_else(|| InvalidInput::new(InputFault::Text, format!("\"{value}\" is no {type_}")))?;
         let one = &bits.to_le_bytes()[..type_.width() as usize / 8];
         let after = times.checked_mul(one.len() as u64).and_then(|more| more.checked_add(bytes.len() as u64));
         if after.is_none_or(|after| after > MAX_BUFFER_BYTES) {
-            return Err(format!("\"{item}\" makes more than {MAX_BUFFER_BYTES} bytes"));
+            return Err(InvalidInput::new(InputFault::Text, format!("\"{item}\" makes more than {MAX_BUFFER_BYTES} bytes")));
         }
         bytes.extend(one.iter().copied().cycle().take(one.len() * times as usize));
     }
@@ -231,11 +241,15 @@ pub struct Assignment<T> {
 }
 
 impl<T: FromStr<Err: std::fmt::Display>> FromStr for Assignment<T> {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Assignment<T>, String> {
-        let (place, given) = text.split_once('=').ok_or_else(|| format!("\"{text}\" has no =; write it as 0.1=…"))?;
-        Ok(Assignment { place: place.parse()?, given: given.parse().map_err(|e: T::Err| e.to_string())? })
+    fn from_str(text: &str) -> Result<Assignment<T>, InvalidInput> {
+        let (place, given) =
+            text.split_once('=').ok_or_else(|| InvalidInput::new(InputFault::Text, format!("\"{text}\" has no =; write it as 0.1=…")))?;
+        Ok(Assignment {
+            place: place.parse()?,
+            given: given.parse().map_err(|e: T::Err| InvalidInput::new(InputFault::Text, e.to_string()))?,
+        })
     }
 }
 
@@ -250,12 +264,15 @@ pub struct Specialized {
 }
 
 impl FromStr for Specialized {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Specialized, String> {
+    fn from_str(text: &str) -> Result<Specialized, InvalidInput> {
         match text.split_once('=').map(|(constant, value)| (constant.trim(), value.trim())) {
             Some((constant, value)) if !constant.is_empty() => Ok(Specialized { constant: constant.into(), value: value.into() }),
-            _ => Err(format!("\"{text}\" gives no specialization constant a value; write SpecId, or of WSL the name, and value as 3=64")),
+            _ => Err(InvalidInput::new(
+                InputFault::Text,
+                format!("\"{text}\" gives no specialization constant a value; write SpecId, or of WSL the name, and value as 3=64"),
+            )),
         }
     }
 }
@@ -271,9 +288,9 @@ pub struct SpecValue {
 }
 
 impl FromStr for SpecValue {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<SpecValue, String> {
+    fn from_str(text: &str) -> Result<SpecValue, InvalidInput> {
         text.parse::<Specialized>()?.by_id()
     }
 }
@@ -283,21 +300,35 @@ impl Specialized {
     ///
     /// # Errors
     /// If it is not named by its SpecId.
-    pub fn by_id(&self) -> Result<SpecValue, String> {
+    pub fn by_id(&self) -> Result<SpecValue, InvalidInput> {
         let Specialized { constant, value } = self;
-        let id = constant.parse().map_err(|_| format!("\"{constant}\" is no SpecId; write SpecId and value as 3=64"))?;
+        let id = constant
+            .parse()
+            .map_err(|_| InvalidInput::new(InputFault::Text, format!("\"{constant}\" is no SpecId; write SpecId and value as 3=64")))?;
         Ok(SpecValue { id, value: value.clone() })
     }
 }
 
 /// Why there is no specialization.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotSpecialized {
     /// The words are no module.
     Words(LoadError),
     /// A value is for no constant, or of another type: a sentence.
     Value(String),
 }
+
+impl std::fmt::Display for NotSpecialized {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotSpecialized::Words(error) => error.fmt(f),
+            NotSpecialized::Value(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for NotSpecialized {}
 
 /// The values as the loader takes them, each read by the type of its constant.
 pub fn specialization(words: &[u32], values: &[SpecValue]) -> Result<Vec<Specialization>, NotSpecialized> {
@@ -398,11 +429,11 @@ mod tests {
             ("", "neither a file"),
         ] {
             let error = text.parse::<Contents>().expect_err(text);
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.what.contains(said), "{text}: {error}");
         }
         for text in ["1,2,3", "0.5", "-1", "7*4", "0x10", "zero"] {
             let error = text.parse::<Contents>().expect_err("no type");
-            assert!(error.contains(&format!("write it as u32:{text}")), "{text}: {error}");
+            assert!(error.what.contains(&format!("write it as u32:{text}")), "{text}: {error}");
         }
         assert_eq!("./1".parse(), Ok(Contents::File("./1".into())), "a file may have a number for a name");
         assert_eq!("1,x".parse(), Ok(Contents::File("1,x".into())));
@@ -410,7 +441,7 @@ mod tests {
         assert!("0=u32:1".parse::<Assignment<Contents>>().is_err());
         assert_eq!("3 = 64".parse(), Ok(SpecValue { id: 3, value: "64".into() }));
         assert_eq!("scale=-0.5".parse(), Ok(Specialized { constant: "scale".into(), value: "-0.5".into() }));
-        assert_eq!("scale=1".parse::<SpecValue>().expect_err("a name"), "\"scale\" is no SpecId; write SpecId and value as 3=64");
+        assert_eq!("scale=1".parse::<SpecValue>().expect_err("a name").what, "\"scale\" is no SpecId; write SpecId and value as 3=64");
         assert!("scale".parse::<Specialized>().is_err() && "=1".parse::<Specialized>().is_err());
         assert!("0.1".parse::<Assignment<Contents>>().is_err());
     }

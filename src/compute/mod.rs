@@ -18,7 +18,7 @@ use std::sync::Arc;
 use rspirv::spirv::{Decoration, ExecutionModel};
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::image::Shape;
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
 use smallstep_semantics::spirv::environment::{
     BoundImage, BoundSampler, Dispatch, Limits, Observation, ObservedBuffer, ObservedImage, Resources, Robustness,
 };
@@ -143,19 +143,27 @@ impl ComputeModule {
     /// The compute entry point of that name; without a name, the only one.
     ///
     /// Errors: there is none, or several to choose from: a sentence.
-    pub fn new(module: Module, entry: Option<&str>) -> Result<ComputeModule, String> {
+    pub fn new(module: Module, entry: Option<&str>) -> Result<ComputeModule, InvalidInput> {
         let compute: Vec<&str> =
             module.entry_points().iter().filter(|e| e.model == ExecutionModel::GLCompute).map(|e| e.name.as_str()).collect();
         let entry = match (entry, compute.as_slice()) {
             (Some(name), names) if names.contains(&name) => name.to_string(),
             (None, [only]) => only.to_string(),
-            (Some(name), names) => return Err(format!("no compute entry point is called \"{name}\"; there are {}", names.join(", "))),
+            (Some(name), names) => {
+                return Err(InvalidInput::new(
+                    InputFault::EntryPoint,
+                    format!("no compute entry point is called \"{name}\"; there are {}", names.join(", ")),
+                ));
+            }
             (None, names) => {
                 let shown = &names[..names.len().min(8)];
-                return Err(format!("the module has {} compute entry points ({}); name one by --entry", names.len(), shown.join(", ")));
+                return Err(InvalidInput::new(
+                    InputFault::EntryPoint,
+                    format!("the module has {} compute entry points ({}); name one by --entry", names.len(), shown.join(", ")),
+                ));
             }
         };
-        let needs = resources::needs(module.words(), ExecutionModel::GLCompute, &entry).map_err(|e| e.to_string())?;
+        let needs = resources::needs(module.words(), ExecutionModel::GLCompute, &entry)?;
         Ok(ComputeModule { module, entry, needs })
     }
 
@@ -288,7 +296,7 @@ impl Given {
     /// Checks that an entry point has all that it uses, large enough.
     ///
     /// Errors: a sentence that says what to give.
-    pub fn suffices(&self, uses: Uses<'_>, entry: &str) -> Result<(), String> {
+    pub fn suffices(&self, uses: Uses<'_>, entry: &str) -> Result<(), InvalidInput> {
         for (place, behind, variable) in uses.bound() {
             let at = |set: u32, binding: u32| Place { set, binding } == place;
             let name = uses.name_of(variable);
@@ -297,12 +305,16 @@ impl Given {
                 match self.buffers.iter().find(|b| at(b.set, b.binding)) {
                     None => {
                         let example = needed.max(4).div_ceil(4);
-                        return Err(format!(
-                            "no buffer is given for {name}; give --set {place}=FILE, or as --set {place}=u32:zero*{example}"
+                        return Err(InvalidInput::new(
+                            InputFault::Missing,
+                            format!("no buffer is given for {name}; give --set {place}=FILE, or as --set {place}=u32:zero*{example}"),
                         ));
                     }
                     Some(b) if (b.bytes.len() as u64) < needed => {
-                        return Err(format!("the buffer for {name} at {place} has {} bytes; it needs {needed}", b.bytes.len()));
+                        return Err(InvalidInput::new(
+                            InputFault::Type,
+                            format!("the buffer for {name} at {place} has {} bytes; it needs {needed}", b.bytes.len()),
+                        ));
                     }
                     Some(_) => {}
                 }
@@ -314,23 +326,32 @@ impl Given {
             };
             if shape.is_some() && !self.images.iter().any(|i| at(i.set, i.binding)) {
                 let example = format!("--texture {place}=FILE.png, or as --texture '{place}=R8G8B8A8_UNORM 2x2'");
-                return Err(format!("no image is given for {name}; give {example}"));
+                return Err(InvalidInput::new(InputFault::Missing, format!("no image is given for {name}; give {example}")));
             }
             if let Some(shape) = shape
                 && let Some(other) = self.images.iter().find(|i| at(i.set, i.binding) && i.image.shape() != shape)
             {
                 let found = other.image.shape().name();
-                return Err(format!("the image for {name} at {place} is {found}; the program needs one that is {}", shape.name()));
+                return Err(InvalidInput::new(
+                    InputFault::Type,
+                    format!("the image for {name} at {place} is {found}; the program needs one that is {}", shape.name()),
+                ));
             }
             let needs_sampler = matches!(behind, Behind::Sampler | Behind::CombinedImageSampler(..));
             if needs_sampler && !self.samplers.iter().any(|s| at(s.set, s.binding)) {
-                return Err(format!("no sampler is given for {name}; give one as --sampler '{place}=linear edge', or --sampler {place}="));
+                return Err(InvalidInput::new(
+                    InputFault::Missing,
+                    format!("no sampler is given for {name}; give one as --sampler '{place}=linear edge', or --sampler {place}="),
+                ));
             }
         }
         let needed = uses.push_constant_bytes();
         if (self.push_constants.len() as u64) < needed {
             let found = self.push_constants.len();
-            return Err(format!("the push constants have {found} bytes; \"{entry}\" needs {needed}; give --push"));
+            return Err(InvalidInput::new(
+                InputFault::Type,
+                format!("the push constants have {found} bytes; \"{entry}\" needs {needed}; give --push"),
+            ));
         }
         Ok(())
     }
@@ -338,16 +359,19 @@ impl Given {
     /// Checks that nothing is given twice, or for no variable of these modules.
     ///
     /// Errors: a sentence.
-    pub fn belongs(&self, modules: &[&Module]) -> Result<(), String> {
+    pub fn belongs(&self, modules: &[&Module]) -> Result<(), InvalidInput> {
         let declared = |place: &(u32, u32)| modules.iter().any(|m| m.globals().iter().any(|v| m.descriptor(v.id) == Some(*place)));
         let check = |what: &str, places: Vec<(u32, u32)>| {
             for (i, place) in places.iter().enumerate() {
                 let (set, binding) = *place;
                 if places[..i].contains(place) {
-                    return Err(format!("two {what}s are given for {set}.{binding}"));
+                    return Err(InvalidInput::new(InputFault::Unused, format!("two {what}s are given for {set}.{binding}")));
                 }
                 if !declared(place) {
-                    return Err(format!("{what} is given for {set}.{binding}, and no variable has that descriptor set and binding"));
+                    return Err(InvalidInput::new(
+                        InputFault::Unused,
+                        format!("{what} is given for {set}.{binding}, and no variable has that descriptor set and binding"),
+                    ));
                 }
             }
             Ok(())
@@ -389,7 +413,7 @@ impl Prepared {
     /// for some variable.
     ///
     /// Errors: a sentence that says what to give.
-    pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, String> {
+    pub fn new(module: ComputeModule, groups: [u32; 3], given: Given) -> Result<Prepared, InvalidInput> {
         given.belongs(&[&module.module])?;
         given.suffices(module.uses(), &module.entry)?;
         Ok(Prepared { module, groups, given, robustness: Robustness::None, subgroup_size: None, limits: Limits::default() })

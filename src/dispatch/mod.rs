@@ -14,6 +14,7 @@
 //! show is never compared ([`Frame::same_words`], [`ComputeResult::same_words`],
 //! [`DrawResult::same_words`]).
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::fmt;
 use std::sync::Arc;
 
@@ -76,6 +77,7 @@ pub struct FragmentDispatch {
 
 /// A reason why a [`Dispatch`] describes no run: one sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Malformed(pub String);
 
 impl fmt::Display for Malformed {
@@ -85,6 +87,12 @@ impl fmt::Display for Malformed {
 }
 
 impl std::error::Error for Malformed {}
+
+impl From<Malformed> for InvalidInput {
+    fn from(malformed: Malformed) -> InvalidInput {
+        InvalidInput::new(InputFault::Type, malformed.0)
+    }
+}
 
 impl FragmentDispatch {
     /// The hash of the words: see [`words_hash`].
@@ -237,6 +245,7 @@ pub enum Shown {
 
 /// Two runs were of different words: comparing them would say nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DifferentWords(pub u64, pub u64);
 
 impl fmt::Display for DifferentWords {

@@ -6,6 +6,7 @@
 //! has it: a variable is used if an instruction of a function that the entry point's calls can
 //! reach names it.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::convert::Infallible;
 use std::fmt;
 
@@ -126,6 +127,12 @@ impl fmt::Display for Unread {
 }
 
 impl std::error::Error for Unread {}
+
+impl From<Unread> for InvalidInput {
+    fn from(unread: Unread) -> InvalidInput {
+        InvalidInput::new(InputFault::EntryPoint, unread.to_string())
+    }
+}
 
 /// What the entry point of that stage and name asks for.
 pub fn needs(words: &[u32], model: ExecutionModel, entry: &str) -> Result<Needs, Unread> {

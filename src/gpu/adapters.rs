@@ -188,6 +188,7 @@ impl fmt::Display for Selection {
 
 /// Why no device could be had: one or two sentences for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NoDevice(pub String);
 
 impl fmt::Display for NoDevice {

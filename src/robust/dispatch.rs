@@ -65,7 +65,7 @@ fn alike(by_relation: &Outcome<Observation>, by_machine: &Outcome<Observation>, 
     match (by_relation, by_machine) {
         (Unsupported(_) | Limit(_) | OutOfFuel | Diverges(_), _) | (_, Unsupported(_) | Limit(_) | OutOfFuel | Diverges(_)) => Ok(()),
         (Observed(_) | Undefined(_) | Deadlock | Stuck(_), _) if any_order => Ok(()),
-        (Observed(expected), Observed(found)) => same(expected, found),
+        (Observed(expected), Observed(found)) => Ok(same(expected, found)?),
         // Of several, which is met first is for the order of invocations to say.
         (Undefined(_), Undefined(_)) | (Deadlock, Deadlock) => Ok(()),
         (a, b) => Err(format!("{} by the relation, {} by the lockstep machine: {a:?}; {b:?}", a.name(), b.name())),

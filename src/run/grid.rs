@@ -4,6 +4,7 @@
 use crate::compute::bound;
 use crate::compute::given::{Contents, Place, Texels};
 use smallstep_semantics::image::{Image, Sampler, Shape};
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::entry::{EntryPoint, Stage, entry_of};
 use smallstep_semantics::wsl::group::{Buffer, Held, Resource, Textured};
 use smallstep_semantics::wsl::open::Possible;
@@ -26,10 +27,12 @@ pub struct Bound {
 }
 
 impl FromStr for Bound {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Bound, String> {
-        let (name, given) = text.split_once('=').ok_or_else(|| format!("\"{text}\" has no =; write it as u0=u32:1,2"))?;
+    fn from_str(text: &str) -> Result<Bound, InvalidInput> {
+        let (name, given) = text
+            .split_once('=')
+            .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("\"{text}\" has no =; write it as u0=u32:1,2")))?;
         Ok(Bound { name: name.trim().into(), given: given.into() })
     }
 }
@@ -66,7 +69,7 @@ impl From<Bound> for (To, Given) {
 ///
 /// # Errors
 /// If there is none, or several and no name.
-pub fn compute_entry<'p>(program: &'p Program, name: Option<&str>) -> Result<&'p EntryPoint, String> {
+pub fn compute_entry<'p>(program: &'p Program, name: Option<&str>) -> Result<&'p EntryPoint, InvalidInput> {
     entry_of(program, Stage::Compute([1; 3]), name)
 }
 
@@ -92,18 +95,16 @@ fn takes(resource: &Resource, given: &Given) -> bool {
     )
 }
 
+/// Reads a file that is bound. Its error names the file.
+pub type Read<'r> = &'r dyn Fn(&Path) -> std::io::Result<Vec<u8>>;
+
 /// Binds what is given to the resources of an entry point; files are read so.
 ///
 /// # Errors
 /// If a resource is not given, or given twice; if something is given that is no resource, or not of
 /// its kind; if bytes do not end with an element, or an image is none of the texture's type.
-pub fn bind(
-    program: &Program,
-    entry: &EntryPoint,
-    given: &[(To, Given)],
-    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
-) -> Result<Vec<Resource>, String> {
-    bind_to(program, Resource::of(program, entry).map_err(|e| e.0)?, given, read)
+pub fn bind(program: &Program, entry: &EntryPoint, given: &[(To, Given)], read: Read<'_>) -> Result<Vec<Resource>, InvalidInput> {
+    bind_to(program, Resource::of(program, entry)?, given, read)
 }
 
 /// Binds what is given to resources.
@@ -114,8 +115,8 @@ pub fn bind_to(
     program: &Program,
     mut resources: Vec<Resource>,
     given: &[(To, Given)],
-    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
-) -> Result<Vec<Resource>, String> {
+    read: Read<'_>,
+) -> Result<Vec<Resource>, InvalidInput> {
     let mut bound = vec![false; resources.len()];
     let list = |resources: &[Resource]| match resources {
         [] => "it takes none".to_string(),
@@ -128,7 +129,12 @@ pub fn bind_to(
                 let here = resources.iter().position(|b| b.name == *name || plain(&b.register) == plain(name));
                 match here.or_else(|| resources.iter().position(|b| b.is_called(name))) {
                     Some(k) => (k, name.clone()),
-                    None => return Err(format!("the entry point takes no resource {name}: {}", list(&resources))),
+                    None => {
+                        return Err(InvalidInput::new(
+                            InputFault::Unused,
+                            format!("the entry point takes no resource {name}: {}", list(&resources)),
+                        ));
+                    }
                 }
             }
             To::Place(at) => {
@@ -136,16 +142,27 @@ pub fn bind_to(
                 let found: Vec<usize> = (0..resources.len()).filter(here).collect();
                 match found[..] {
                     [k] => (k, at.to_string()),
-                    [] => return Err(format!("the entry point takes no such resource at {at}: {}", list(&resources))),
+                    [] => {
+                        return Err(InvalidInput::new(
+                            InputFault::Unused,
+                            format!("the entry point takes no such resource at {at}: {}", list(&resources)),
+                        ));
+                    }
                     _ => {
                         let found: Vec<Resource> = found.into_iter().map(|k| resources[k].clone()).collect();
-                        return Err(format!("several resources are at {at}; say which with --bind: {}", list(&found)));
+                        return Err(InvalidInput::new(
+                            InputFault::Unused,
+                            format!("several resources are at {at}; say which with --bind: {}", list(&found)),
+                        ));
                     }
                 }
             }
         };
         if std::mem::replace(&mut bound[k], true) {
-            return Err(format!("the resource {} is given twice, the second time as {name}", resources[k].name));
+            return Err(InvalidInput::new(
+                InputFault::Unused,
+                format!("the resource {} is given twice, the second time as {name}", resources[k].name),
+            ));
         }
         let Resource { name, held, .. } = &mut resources[k];
         match held {
@@ -154,38 +171,36 @@ pub fn bind_to(
             Held::Sampler(sampler) => {
                 *sampler = Some(match given {
                     Given::Sampler(given) => *given,
-                    Given::Text(text) => bound::sampler(text).map_err(|e| format!("for the sampler {name}: {e}"))?,
-                    Given::Bytes(_) | Given::Image(_) => return Err(format!("{name} is a sampler")),
+                    Given::Text(text) => bound::sampler(text).map_err(|e| e.about(format_args!("for the sampler {name}")))?,
+                    Given::Bytes(_) | Given::Image(_) => return Err(InvalidInput::new(InputFault::Type, format!("{name} is a sampler"))),
                 });
             }
         }
     }
     match bound.iter().position(|g| !g) {
-        Some(k) => Err(format!("nothing is given for {}: write --bind {}", list(&resources[k..=k]), example(program, &resources[k]))),
+        Some(k) => Err(InvalidInput::new(
+            InputFault::Missing,
+            format!("nothing is given for {}: write --bind {}", list(&resources[k..=k]), example(program, &resources[k])),
+        )),
         None => Ok(resources),
     }
 }
 
 /// Gives an array reference its elements.
-fn fill(
-    program: &Program,
-    name: &str,
-    buffer: &mut Buffer,
-    given: &Given,
-    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
-) -> Result<(), String> {
+fn fill(program: &Program, name: &str, buffer: &mut Buffer, given: &Given, read: Read<'_>) -> Result<(), InvalidInput> {
     let bytes = match given {
         Given::Bytes(bytes) => bytes.clone(),
-        Given::Text(text) => match text.parse().map_err(|e: String| format!("for {name}: {e}"))? {
+        Given::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for {name}")))? {
             Contents::Bytes(bytes) => bytes,
-            Contents::File(path) => read(Path::new(&path))?,
+            Contents::File(path) => read(Path::new(&path)).map_err(|e| InvalidInput::new(InputFault::File, e.to_string()))?,
         },
-        Given::Image(_) | Given::Sampler(_) => return Err(format!("{name} is an array reference")),
+        Given::Image(_) | Given::Sampler(_) => return Err(InvalidInput::new(InputFault::Type, format!("{name} is an array reference"))),
     };
     let stride = buffer.stride as usize * 4;
     let wrong = |ty, stride: usize| {
         let (given, ty) = (bytes.len(), program.env.type_name(ty));
-        format!("{given} bytes are given for {name}; elements of {ty} take {stride} bytes each, and at least one is needed")
+        let what = format!("{given} bytes are given for {name}; elements of {ty} take {stride} bytes each, and at least one is needed");
+        InvalidInput::new(InputFault::Type, what)
     };
     if bytes.is_empty() || bytes.len() % stride != 0 {
         return Err(wrong(buffer.element, stride));
@@ -206,14 +221,14 @@ fn scalar_of(program: &Program, textured: &Textured) -> Scalar {
 }
 
 /// Gives a texture its texels.
-fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) -> Result<(), String> {
+fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) -> Result<(), InvalidInput> {
     let image = match given {
         Given::Image(image) => image.clone(),
-        Given::Text(text) => match text.parse().map_err(|e: String| format!("for the texture {name}: {e}"))? {
+        Given::Text(text) => match text.parse().map_err(|e: InvalidInput| e.about(format_args!("for the texture {name}")))? {
             Texels::Image(image) => image,
             Texels::File(path) => bound::png(Path::new(&path))?,
         },
-        Given::Bytes(_) | Given::Sampler(_) => return Err(format!("{name} is a texture")),
+        Given::Bytes(_) | Given::Sampler(_) => return Err(InvalidInput::new(InputFault::Type, format!("{name} is a texture"))),
     };
     hold(program, name, textured, image)
 }
@@ -222,9 +237,9 @@ fn texel(program: &Program, name: &str, textured: &mut Textured, given: &Given) 
 ///
 /// # Errors
 /// If the image is none of the texture's type.
-pub fn hold(program: &Program, name: &str, textured: &mut Textured, image: Image) -> Result<(), String> {
+pub fn hold(program: &Program, name: &str, textured: &mut Textured, image: Image) -> Result<(), InvalidInput> {
     let texture = Texture::new(textured.kind, scalar_of(program, textured), image);
-    textured.texture = Some(texture.map_err(|e| format!("the image for {name} is {e}"))?);
+    textured.texture = Some(texture.map_err(|e| e.about(format_args!("for the texture {name}")))?);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rspirv::spirv::{Decoration, ExecutionModel, StorageClass};
 use smallstep_semantics::image::{Format, Image, Robustness as ImageRobustness};
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
 use smallstep_semantics::raster::{self, Area, Interpolation, State, Topology};
 use smallstep_semantics::spirv::draw::{self, DefiniteTarget, MadeBy};
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Limits, ObservedBuffer, ObservedImage, Rate, Robustness};
@@ -48,16 +48,19 @@ pub struct Input {
 }
 
 impl std::str::FromStr for Input {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Input, String> {
+    fn from_str(text: &str) -> Result<Input, InvalidInput> {
         let parts = text.split_once('=').and_then(|(location, value)| Some((location.parse().ok()?, value)));
-        let (location, value) = parts.ok_or_else(|| format!("\"{text}\" is no input; write it as 0=f32:1,0.5 or 0=screen"))?;
+        let (location, value) = parts
+            .ok_or_else(|| InvalidInput::new(InputFault::Text, format!("\"{text}\" is no input; write it as 0=f32:1,0.5 or 0=screen")))?;
         let value = match value {
             "screen" => Value::Screen,
             other => match other.parse()? {
                 Contents::Bytes(bytes) => Value::Constant(bytes),
-                Contents::File(file) => return Err(format!("\"{file}\" is neither type:v,v,… nor screen")),
+                Contents::File(file) => {
+                    return Err(InvalidInput::new(InputFault::Text, format!("\"{file}\" is neither type:v,v,… nor screen")));
+                }
             },
         };
         let written = text.split_once('=').and_then(|(_, value)| Some(value.split_once(':')?.0.to_string()));
@@ -99,14 +102,19 @@ struct Variable {
 ///
 /// # Errors
 /// There is none, or several to choose from: a sentence.
-pub fn entry_of<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m EntryPoint, String> {
+pub fn entry_of<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m EntryPoint, InvalidInput> {
     let named: Vec<&EntryPoint> = module.entry_points().iter().filter(|e| e.model == ExecutionModel::Fragment).collect();
     match (name, named.as_slice()) {
-        (Some(name), all) => {
-            all.iter().find(|e| e.name == name).copied().ok_or_else(|| format!("no fragment entry point is called \"{name}\""))
-        }
+        (Some(name), all) => all
+            .iter()
+            .find(|e| e.name == name)
+            .copied()
+            .ok_or_else(|| InvalidInput::new(InputFault::EntryPoint, format!("no fragment entry point is called \"{name}\""))),
         (None, [only]) => Ok(only),
-        (None, all) => Err(format!("the module has {} fragment entry points; name one by --entry", all.len())),
+        (None, all) => Err(InvalidInput::new(
+            InputFault::EntryPoint,
+            format!("the module has {} fragment entry points; name one by --entry", all.len()),
+        )),
     }
 }
 
@@ -122,27 +130,35 @@ impl Screen {
         inputs: &[Input],
         given: Given,
         robustness: Robustness,
-    ) -> Result<Screen, String> {
+    ) -> Result<Screen, InvalidInput> {
         let point = entry_of(&fragment, entry)?;
         let name = point.name.clone();
-        let needs = resources::needs(fragment.words(), ExecutionModel::Fragment, &name).map_err(|e| e.to_string())?;
+        let needs = resources::needs(fragment.words(), ExecutionModel::Fragment, &name)?;
         let uses = Uses::new(&fragment, &needs);
         given.belongs(&[&fragment])?;
         given.suffices(uses, &name)?;
-        let outputs = crate::source::outputs(&fragment, &name).map_err(|e| e.to_string())?;
+        let outputs = crate::source::outputs(&fragment, &name)?;
         let variables = input_variables(&fragment, point)?;
         for input in inputs {
             if !variables.iter().any(|v| v.location == input.location) {
-                return Err(format!("an input is given for location {}, and no input variable has it", input.location));
+                return Err(InvalidInput::new(
+                    InputFault::Unused,
+                    format!("an input is given for location {}, and no input variable has it", input.location),
+                ));
             }
         }
         let text = vertex_text(&variables, inputs)?;
-        let words = assemble(&text, spirv::Options::default()).map_err(|e| format!("the vertex stage for these inputs: {e}"))?;
-        let vertex = Module::load(&words).map_err(|e| format!("the vertex stage for these inputs: {e}"))?;
+        let words = assemble(&text, spirv::Options::default())
+            .map_err(|e| InvalidInput::new(InputFault::Type, format!("the vertex stage for these inputs: {e}")))?;
+        let vertex =
+            Module::load(&words).map_err(|e| InvalidInput::new(InputFault::Type, format!("the vertex stage for these inputs: {e}")))?;
         let image = |location: u32| {
-            let mut image = Image::new(Format::Rgba32Sfloat, width, height, 1).map_err(|e| e.to_string())?;
-            image.fill(0, &vec![0; width as usize * height as usize * 16]).map_err(|e| e.to_string())?;
-            Ok::<ColourTarget, String>(ColourTarget { location, image })
+            let mut image =
+                Image::new(Format::Rgba32Sfloat, width, height, 1).map_err(|e| InvalidInput::new(InputFault::Limit, e.to_string()))?;
+            image
+                .fill(0, &vec![0; width as usize * height as usize * 16])
+                .map_err(|e| InvalidInput::new(InputFault::Limit, e.to_string()))?;
+            Ok::<ColourTarget, InvalidInput>(ColourTarget { location, image })
         };
         let dispatch = DrawDispatch {
             vertex: Stage { words: Arc::from(words), entry: "main".into() },
@@ -156,7 +172,7 @@ impl Screen {
             targets: outputs.iter().map(|output| image(output.location)).collect::<Result<_, _>>()?,
             depth: None,
         };
-        dispatch.check().map_err(|e| e.to_string())?;
+        dispatch.check()?;
         Ok(Screen { vertex, fragment, needs, dispatch, outputs, robustness })
     }
 
@@ -320,7 +336,7 @@ fn corners() -> Attribute {
 }
 
 /// The input variables with locations of an entry point: scalars and vectors of 32 bits.
-fn input_variables(module: &Module, entry: &EntryPoint) -> Result<Vec<Variable>, String> {
+fn input_variables(module: &Module, entry: &EntryPoint) -> Result<Vec<Variable>, InvalidInput> {
     let mut variables = Vec::new();
     for &id in module.interface_of(entry) {
         let Some(variable) = module.variable(id).filter(|v| v.class == StorageClass::Input) else { continue };
@@ -329,14 +345,16 @@ fn input_variables(module: &Module, entry: &EntryPoint) -> Result<Vec<Variable>,
         let type_ = match shape.map(|(type_, _)| type_) {
             Some(type_ @ (Type::Float { width: 32 } | Type::Int { width: 32, .. })) => type_,
             _ => {
-                return Err(format!(
-                    "the input at location {location} (%{id}) is no scalar or vector of 32 bits; an Amber script can draw it"
+                return Err(InvalidInput::new(
+                    InputFault::Unsupported,
+                    format!("the input at location {location} (%{id}) is no scalar or vector of 32 bits; an Amber script can draw it"),
                 ));
             }
         };
         if module.decoration(id, WHOLE, Decoration::Component).is_some_and(|c| c != 0) {
-            return Err(format!(
-                "the input at location {location} (%{id}) begins at another component than 0; an Amber script can draw it"
+            return Err(InvalidInput::new(
+                InputFault::Unsupported,
+                format!("the input at location {location} (%{id}) begins at another component than 0; an Amber script can draw it"),
             ));
         }
         let decorated = |decoration| module.decoration(id, WHOLE, decoration).is_some();
@@ -354,32 +372,39 @@ fn shape_of(module: &Module, type_: u32) -> Option<(Type, u8)> {
 }
 
 /// The vertex stage that gives these variables their values.
-fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, String> {
+fn vertex_text(variables: &[Variable], inputs: &[Input]) -> Result<String, InvalidInput> {
     let mut ports = Vec::new();
     for v in variables {
         let location = v.location;
         let of_location: Vec<&Input> = inputs.iter().filter(|input| input.location == location).collect();
         let given = match of_location.as_slice() {
             [] => {
-                return Err(format!(
-                    "nothing is given for the input at location {location}; give --input {location}=f32:… or {location}=screen"
+                return Err(InvalidInput::new(
+                    InputFault::Missing,
+                    format!("nothing is given for the input at location {location}; give --input {location}=f32:… or {location}=screen"),
                 ));
             }
             [one] => &one.value,
-            _ => return Err(format!("two values are given for the input at location {location}")),
+            _ => return Err(InvalidInput::new(InputFault::Unused, format!("two values are given for the input at location {location}"))),
         };
         let is_float = matches!(v.type_, Type::Float { .. });
         let gives = match given {
             Value::Screen if is_float && v.rows == 2 => Gives::Place,
             Value::Screen => {
-                return Err(format!("the input at location {location} is no vector of two floats, as the place on the screen is"));
+                return Err(InvalidInput::new(
+                    InputFault::Type,
+                    format!("the input at location {location} is no vector of two floats, as the place on the screen is"),
+                ));
             }
             Value::Constant(bytes) if bytes.len() == 4 * usize::from(v.rows) => {
                 Gives::Words(bytes.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect())
             }
             Value::Constant(bytes) => {
                 let needed = 4 * u32::from(v.rows);
-                return Err(format!("the input at location {location} has {needed} bytes; {} are given", bytes.len()));
+                return Err(InvalidInput::new(
+                    InputFault::Type,
+                    format!("the input at location {location} has {needed} bytes; {} are given", bytes.len()),
+                ));
             }
         };
         let how = match (v.flat, v.no_perspective) {
@@ -404,7 +429,7 @@ mod tests {
         %main = OpFunction %void None %fn\n%l = OpLabel\n%at = OpLoad %v2 %uv\n%t = OpLoad %uint %tint\n%f = OpConvertUToF %float %t\n\
         %c = OpCompositeConstruct %v4 %at %f %one\nOpStore %out %c\nOpReturn\nOpFunctionEnd\n";
 
-    fn screen(inputs: &[&str]) -> Result<Screen, String> {
+    fn screen(inputs: &[&str]) -> Result<Screen, InvalidInput> {
         let module = Module::load(&assemble(SHOW, spirv::Options::default()).expect("assembles")).expect("loads");
         let inputs: Vec<Input> = inputs.iter().map(|input| input.parse()).collect::<Result<_, _>>()?;
         Screen::new(module, None, (4, 2), &inputs, Given::default(), Robustness::None)
@@ -434,7 +459,7 @@ mod tests {
             (&["0=nowhere"], "neither type:v,v,… nor screen"),
             (&["screen"], "is no input"),
         ] {
-            let error = screen(inputs).err().unwrap_or_default();
+            let error = screen(inputs).err().map_or_else(String::new, String::from);
             assert!(error.contains(said), "{inputs:?}: {error}");
         }
     }

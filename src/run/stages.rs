@@ -2,16 +2,16 @@
 //! point; and its picture.
 
 use super::Picture;
-use super::grid::{Given as GivenFor, To, bind_to};
+use super::grid::{Given as GivenFor, Read, To, bind_to};
 use super::screen::{Input, Value};
 use crate::dispatch::Target;
 use smallstep_semantics::image::Compare;
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::draw::{Attribute, Draw, Given, Shown, Vertices, resources};
 use smallstep_semantics::wsl::entry::{Stage, entry_of};
 use smallstep_semantics::wsl::specialization::Specialization;
 use smallstep_semantics::wsl::types::Scalar;
 use smallstep_semantics::wsl::typing::program::Program;
-use std::path::Path;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -38,21 +38,26 @@ pub struct Asked<'a> {
 }
 
 /// The scalars of that written type.
-fn attribute(input: &Input, bytes: &[u8]) -> Result<Attribute, String> {
+fn attribute(input: &Input, bytes: &[u8]) -> Result<Attribute, InvalidInput> {
     let scalar = match input.written.as_str() {
         "f32" => Scalar::Float,
         "u32" => Scalar::Uint,
         "i32" => Scalar::Int,
-        other => return Err(format!("attribute {} is written as {other}; attributes are f32, u32 or i32", input.location)),
+        other => {
+            return Err(InvalidInput::new(
+                InputFault::Type,
+                format!("attribute {} is written as {other}; attributes are f32, u32 or i32", input.location),
+            ));
+        }
     };
     let words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     Ok(Attribute { number: input.location, scalar, words })
 }
 
 /// Each attribute once.
-fn once(inputs: &[Input]) -> Result<(), String> {
+fn once(inputs: &[Input]) -> Result<(), InvalidInput> {
     let twice = inputs.iter().enumerate().find(|(i, a)| inputs[..*i].iter().any(|b| a.location == b.location));
-    twice.map_or(Ok(()), |(_, a)| Err(format!("attribute {} is given twice", a.location)))
+    twice.map_or(Ok(()), |(_, a)| Err(InvalidInput::new(InputFault::Unused, format!("attribute {} is given twice", a.location))))
 }
 
 /// The draw that is asked for, with what is bound to the resources of both stages.
@@ -66,20 +71,26 @@ pub fn draw<'p>(
     text: &'p str,
     asked: &Asked,
     given: &[(To, GivenFor)],
-    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
-) -> Result<Draw<'p>, String> {
+    read: Read<'_>,
+) -> Result<Draw<'p>, InvalidInput> {
     let fragment = entry_of(program, Stage::Fragment, asked.fragment)?;
     once(asked.attributes)?;
     once(asked.inputs)?;
     let vertices = match asked.vertex {
         Some(name) => {
             if let Some(input) = asked.inputs.first() {
-                return Err(format!("an input is given for attribute {}, which the vertex entry point gives", input.location));
+                return Err(InvalidInput::new(
+                    InputFault::Unused,
+                    format!("an input is given for attribute {}, which the vertex entry point gives", input.location),
+                ));
             }
             let entry = entry_of(program, Stage::Vertex, Some(name))?;
             let data = asked.attributes.iter().map(|input| match &input.value {
                 Value::Constant(bytes) => attribute(input, bytes),
-                Value::Screen => Err(format!("attribute {} of vertices is no place on the screen", input.location)),
+                Value::Screen => Err(InvalidInput::new(
+                    InputFault::Unused,
+                    format!("attribute {} of vertices is no place on the screen", input.location),
+                )),
             });
             Vertices::Shaded {
                 entry,
@@ -95,20 +106,23 @@ pub fn draw<'p>(
                 (asked.instances.is_some(), "instances"),
             ];
             if let Some((_, what)) = of_vertices.into_iter().find(|(given, _)| *given) {
-                return Err(format!("{what} are given, and no vertex entry point: say which with --vertex"));
+                return Err(InvalidInput::new(
+                    InputFault::Unused,
+                    format!("{what} are given, and no vertex entry point: say which with --vertex"),
+                ));
             }
             let given = asked.inputs.iter().map(|input| match &input.value {
                 Value::Constant(bytes) => Ok((input.location, Given::Constant(attribute(input, bytes)?))),
                 Value::Screen => Ok((input.location, Given::Place)),
             });
-            Vertices::Screen(given.collect::<Result<_, String>>()?)
+            Vertices::Screen(given.collect::<Result<_, InvalidInput>>()?)
         }
     };
     let entry = match &vertices {
         Vertices::Shaded { entry, .. } => Some(*entry),
         Vertices::Screen(_) => None,
     };
-    let empty = resources(program, entry, fragment).map_err(|e| e.0)?;
+    let empty = resources(program, entry, fragment)?;
     let resources = bind_to(program, empty, given, read)?;
     let entries: Vec<_> = entry.into_iter().chain([fragment]).collect();
     let specialization = Specialization::new(program, &entries, asked.specialized)?;
@@ -131,7 +145,7 @@ pub fn picture(shown: &Shown, (width, height): (u32, u32)) -> Picture {
 ///
 /// # Errors
 /// There is none of that name.
-pub fn comparison(text: &str) -> Result<Compare, String> {
+pub fn comparison(text: &str) -> Result<Compare, InvalidInput> {
     Ok(match text {
         "never" => Compare::Never,
         "less" => Compare::Less,
@@ -141,6 +155,11 @@ pub fn comparison(text: &str) -> Result<Compare, String> {
         "not-equal" => Compare::NotEqual,
         "greater-equal" => Compare::GreaterOrEqual,
         "always" => Compare::Always,
-        _ => return Err(format!("\"{text}\" is none of never, less, equal, less-equal, greater, not-equal, greater-equal and always")),
+        _ => {
+            return Err(InvalidInput::new(
+                InputFault::Text,
+                format!("\"{text}\" is none of never, less, equal, less-equal, greater, not-equal, greater-equal and always"),
+            ));
+        }
     })
 }

@@ -16,6 +16,7 @@ use crate::program::Language;
 use smallstep_semantics::lambda_v::parse::parse;
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -368,7 +369,7 @@ fn invalid(diagnostic: Diagnostic, name: &str, source: &str) -> Checked {
 /// are none of these.
 ///
 /// Errors: a path that is not there or cannot be read, by name.
-pub fn collect(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), String> {
+pub fn collect(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), InvalidInput> {
     let (mut files, mut modules) = (Vec::new(), Vec::new());
     for path in paths {
         if path.as_os_str() == "-" || path.is_file() {
@@ -377,22 +378,25 @@ pub fn collect(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), String
         }
         if !path.is_dir() {
             let why = if path.exists() { "this is neither a file nor a folder" } else { "there is no such file or folder" };
-            return Err(format!("{}: {why}", path.display()));
+            return Err(InvalidInput::new(InputFault::File, format!("{}: {why}", path.display())));
         }
         let before = files.len();
         folder(path, 0, (&mut files, &mut modules))?;
         if files.len() == before {
-            return Err(format!("{}: the folder holds no .lv file, no .wsl or .whlsl file and no .amber script", path.display()));
+            return Err(InvalidInput::new(
+                InputFault::File,
+                format!("{}: the folder holds no .lv file, no .wsl or .whlsl file and no .amber script", path.display()),
+            ));
         }
     }
     Ok((files, modules))
 }
 
-fn folder(path: &Path, depth: u32, (files, modules): (&mut Vec<PathBuf>, &mut Vec<PathBuf>)) -> Result<(), String> {
+fn folder(path: &Path, depth: u32, (files, modules): (&mut Vec<PathBuf>, &mut Vec<PathBuf>)) -> Result<(), InvalidInput> {
     if depth > 32 {
-        return Err(format!("{}: folders are nested more than 32 deep", path.display()));
+        return Err(InvalidInput::new(InputFault::File, format!("{}: folders are nested more than 32 deep", path.display())));
     }
-    let unreadable = |e: std::io::Error| format!("{}: {e}", path.display());
+    let unreadable = |e: std::io::Error| InvalidInput::new(InputFault::File, format!("{}: {e}", path.display()));
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(path).map_err(unreadable)?.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(unreadable)?;
     entries.sort();

@@ -6,6 +6,7 @@ use super::{Difference, Engine, Lanes, Place, Verdict, expected_bits, expected_t
 use crate::dispatch::Frame;
 use crate::gpu::{Device, DeviceOutcome, FloatControls, FloatControlsByWidth, Route};
 use smallstep_semantics::number::{Controls, Denormals, Expected, Profile, Rounding, Why};
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 
 /// The profile that a route's modules are translated and judged under if none is chosen: naga takes
 /// no float controls and may rewrite.
@@ -31,12 +32,15 @@ pub enum Choice {
 
 /// Why a device has not the profile that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoProfile {
     /// The route passes on nothing that a module declares of floats.
     Route(String),
     /// What the adapter lets a module declare is not known.
     NotQueried(String),
 }
+
+impl std::error::Error for NoProfile {}
 
 /// A sentence.
 impl std::fmt::Display for NoProfile {
@@ -108,13 +112,16 @@ impl Choice {
 
 /// A name of [`Choice::NAMED`].
 impl std::str::FromStr for Choice {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Choice, String> {
+    fn from_str(text: &str) -> Result<Choice, InvalidInput> {
         let found = Choice::NAMED.iter().find(|(name, _)| *name == text);
-        found
-            .map(|(_, choice)| *choice)
-            .ok_or_else(|| format!("no profile is called \"{text}\"; there are strict, declared, vulkan-default and wgsl"))
+        found.map(|(_, choice)| *choice).ok_or_else(|| {
+            InvalidInput::new(
+                InputFault::Text,
+                format!("no profile is called \"{text}\"; there are strict, declared, vulkan-default and wgsl"),
+            )
+        })
     }
 }
 

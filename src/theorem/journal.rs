@@ -13,6 +13,7 @@
 
 use super::campaign::{CHUNK, Extent, SourceLanguage, Tally, Totals};
 use serde_json::{Value, json};
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -135,25 +136,26 @@ impl<T: Totals> Journal<T> {
     /// # Errors
     /// The file cannot be read or written, is no journal, is another campaign's, or is open in
     /// another process; a line is not one of this campaign's. The file is then as it was.
-    pub fn open(path: &Path, plan: &impl SourceLanguage<Tally = T>, device: Option<&str>) -> Result<Journal<T>, String> {
+    pub fn open(path: &Path, plan: &impl SourceLanguage<Tally = T>, device: Option<&str>) -> Result<Journal<T>, InvalidInput> {
         let extent = plan.extent();
-        let failed = |e: std::io::Error| format!("{}: {e}", path.display());
+        let unusable = |what: &dyn std::fmt::Display| InvalidInput::new(InputFault::File, format!("{}: {what}", path.display()));
+        let failed = |e: std::io::Error| unusable(&e);
         // Of anything else, a device or a pipe, reading might never end.
         if path.metadata().is_ok_and(|m| !m.is_file()) {
-            return Err(format!("{}: this is no file that could be a journal", path.display()));
+            return Err(unusable(&"this is no file that could be a journal"));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(format!("{}: another process has this journal open", path.display())),
-            Err(TryLockError::Error(e)) => return Err(format!("{}: the journal cannot be locked: {e}", path.display())),
+            Err(TryLockError::WouldBlock) => return Err(unusable(&"another process has this journal open")),
+            Err(TryLockError::Error(e)) => return Err(unusable(&format_args!("the journal cannot be locked: {e}"))),
         }
         let header = format!("{}\n", json!({"schema": 2, "kind": "campaign", "plan": plan.identity(device)}));
         let mut journal = Journal::none();
         let mut lines = BufReader::new(file);
         let mut kept = 0;
         for number in 1.. {
-            let wrong = |what: &str| format!("{}, line {number}: {what}", path.display());
+            let wrong = |what: &str| InvalidInput::new(InputFault::Text, format!("{}, line {number}: {what}", path.display()));
             let mut line = Vec::new();
             lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line).map_err(failed)?;
             if line.len() as u64 > MAX_LINE {

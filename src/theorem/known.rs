@@ -104,7 +104,7 @@ impl Known {
                     let fault = Fault::of(&quirk.program, difference);
                     known.shown.push(Shown { quirk: quirk.clone(), fault, minimal: None });
                 }
-                Err(why) => known.gone.push((quirk.name.clone(), why)),
+                Err(why) => known.gone.push((quirk.name.clone(), why.what)),
             }
         }
         known

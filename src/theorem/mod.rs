@@ -333,6 +333,40 @@ pub fn check(name: &str, source: &str) -> check::Checked {
     check::Checker::of_interpreters().check(name, source)
 }
 
+/// What is found is not what is due or recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unexpected {
+    /// One sentence: what is found against what was expected.
+    pub what: String,
+}
+
+impl fmt::Display for Unexpected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Unexpected {}
+
+impl From<String> for Unexpected {
+    fn from(what: String) -> Unexpected {
+        Unexpected { what }
+    }
+}
+
+impl From<&str> for Unexpected {
+    fn from(what: &str) -> Unexpected {
+        Unexpected { what: what.into() }
+    }
+}
+
+impl From<Unexpected> for String {
+    fn from(unexpected: Unexpected) -> String {
+        unexpected.what
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

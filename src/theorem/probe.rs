@@ -63,6 +63,7 @@ impl Drawer for Device {
 
 /// Why a search named no culprit.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Unblamed {
     /// Where intermediate values are stored, the device computes what it should: what is wrong with
     /// the program comes about only unobserved.
@@ -78,6 +79,8 @@ pub enum Unblamed {
         dispatches: u32,
     },
 }
+
+impl std::error::Error for Unblamed {}
 
 impl std::fmt::Display for Unblamed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -14,9 +14,11 @@ use super::{Difference, Verdict};
 use crate::compile::lambda_v::Constants;
 use crate::gpu::Route;
 use crate::source;
+use crate::theorem::Unexpected;
 use smallstep_semantics::lambda_v::parse::{SyntaxError, parse};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::syntax::Tree;
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -77,22 +79,25 @@ impl Seen {
 /// The most bytes of a file of quirks.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The text of a quirk's file. The error is a sentence without the path.
-pub(super) fn text_of(path: &Path) -> Result<String, String> {
-    let bytes = source::contents(path, MAX_FILE)?;
-    String::from_utf8(bytes).map_err(|e| format!("the file is no UTF-8 text (at byte {})", e.utf8_error().valid_up_to()))
+/// The text of a quirk's file.
+pub(super) fn text_of(path: &Path) -> Result<String, InvalidInput> {
+    let wrong = |what: String| InvalidInput::new(InputFault::File, format!("{}: {what}", path.display()));
+    let bytes = source::contents(path, MAX_FILE).map_err(|e| wrong(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|e| wrong(format!("the file is no UTF-8 text (at byte {})", e.utf8_error().valid_up_to())))
 }
 
 /// The files of a folder with that ending, in the order of their names.
 ///
-/// Errors: a sentence that begins with the path: the folder cannot be read, or holds none.
-pub(super) fn files_of(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
-    let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
+/// # Errors
+/// The folder cannot be read, or holds none.
+pub(super) fn files_of(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, InvalidInput> {
+    let failed = |what: String| InvalidInput::new(InputFault::File, format!("{}: {what}", folder.display()));
+    let wrong = |e: std::io::Error| failed(e.to_string());
     let entries = std::fs::read_dir(folder).map_err(wrong)?;
     let mut paths: Vec<PathBuf> = entries.map(|e| e.map(|e| e.path())).collect::<Result<_, _>>().map_err(wrong)?;
     paths.retain(|path| path.extension().is_some_and(|e| e == ending));
     paths.sort();
-    if paths.is_empty() { Err(format!("{}: the folder holds no .{ending} file", folder.display())) } else { Ok(paths) }
+    if paths.is_empty() { Err(failed(format!("the folder holds no .{ending} file"))) } else { Ok(paths) }
 }
 
 /// A file's name without its ending.
@@ -103,12 +108,12 @@ pub(super) fn stem(path: &Path) -> String {
 impl Quirk {
     /// Reads a quirk.
     ///
-    /// Errors: a sentence that begins with the path: the file cannot be read, a line is no
-    /// `;@ quirk KEY: VALUE`, a key is unknown, missing, twice there or has no such value, the
-    /// program does not resolve.
-    pub fn read(path: &Path) -> Result<Quirk, String> {
-        let wrong = |what: String| format!("{}: {what}", path.display());
-        let text = text_of(path).map_err(wrong)?;
+    /// # Errors
+    /// The file cannot be read, a line is no `;@ quirk KEY: VALUE`, a key is unknown, missing,
+    /// twice there or has no such value, the program does not resolve.
+    pub fn read(path: &Path) -> Result<Quirk, InvalidInput> {
+        let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
+        let text = text_of(path)?;
         Quirk::parse(&stem(path), path, &text).map_err(wrong)
     }
 
@@ -135,8 +140,9 @@ impl Quirk {
 
     /// Every quirk of a folder (its `.lv` files), in the order of their names.
     ///
-    /// Errors: as of [`Quirk::read`]; the folder cannot be read, or holds none.
-    pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, String> {
+    /// # Errors
+    /// As of [`Quirk::read`]; the folder cannot be read, or holds none.
+    pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, InvalidInput> {
         files_of(folder, "lv")?.iter().map(|path| Quirk::read(path)).collect()
     }
 
@@ -176,18 +182,21 @@ impl Quirk {
 
     /// Whether a verdict on its program is the disagreement that was recorded.
     ///
-    /// Errors: what it is instead, in a sentence.
-    pub fn is_recorded<'v>(&self, verdict: &'v Verdict) -> Result<&'v Difference, String> {
+    /// # Errors
+    /// What it is instead.
+    pub fn is_recorded<'v>(&self, verdict: &'v Verdict) -> Result<&'v Difference, Unexpected> {
         let Verdict::Disagree(difference) = verdict else {
-            return Err(format!("this driver no longer shows it ({}): remove the quirk", verdict.name()));
+            return Err(format!("this driver no longer shows it ({}): remove the quirk", verdict.name()).into());
         };
         if !difference.what.contains(&self.seen.says) {
-            return Err(format!("another disagreement than recorded: {}", difference.what));
+            return Err(format!("another disagreement than recorded: {}", difference.what).into());
         }
         match (&self.blames, &difference.blame) {
-            (Some(blames), Some(blame)) if !blame.instruction.contains(blames) => Err(format!("another blame than recorded: {blame}")),
+            (Some(blames), Some(blame)) if !blame.instruction.contains(blames) => {
+                Err(format!("another blame than recorded: {blame}").into())
+            }
             (Some(_), None) => Err(match &difference.unblamed {
-                Some(unblamed) => format!("no blame, where one is recorded: {unblamed}"),
+                Some(unblamed) => format!("no blame, where one is recorded: {unblamed}").into(),
                 None => "no blame, where one is recorded".into(),
             }),
             _ => Ok(difference),

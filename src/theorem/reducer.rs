@@ -20,6 +20,7 @@ mod source;
 
 pub use source::{judged_text, reduced_text};
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Instant;
@@ -47,13 +48,14 @@ pub struct Reduced<P> {
 /// that it is asked about loads.
 ///
 /// # Errors
-/// The words are no module that can be taken apart, or are not interesting themselves: a sentence.
-pub fn reduced(words: &[u32], until: Instant, interesting: &mut dyn FnMut(&[u32]) -> bool) -> Result<Reduced<Vec<u32>>, String> {
-    let best = dr::load_words(words).map_err(|e| format!("the module cannot be taken apart: {e}"))?;
+/// The words are no module that can be taken apart, or are not interesting themselves.
+pub fn reduced(words: &[u32], until: Instant, interesting: &mut dyn FnMut(&[u32]) -> bool) -> Result<Reduced<Vec<u32>>, InvalidInput> {
+    let best =
+        dr::load_words(words).map_err(|e| InvalidInput::new(InputFault::Program, format!("the module cannot be taken apart: {e}")))?;
     let again = best.assemble();
-    Module::load(&again).map_err(|e| format!("the module is not valid: {e}"))?;
+    Module::load(&again).map_err(|e| InvalidInput::new(InputFault::Program, format!("the module is not valid: {e}")))?;
     if !interesting(&again) {
-        return Err("the module is not interesting itself".into());
+        return Err(InvalidInput::new(InputFault::Uninteresting, "the module is not interesting itself"));
     }
     let mut reducer = Reducer { size: size(&best), best, until, interesting, questions: 1 };
     loop {

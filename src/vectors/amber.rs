@@ -114,7 +114,7 @@ fn written<'c>(case: &'c ComputeCase, observed: &'c Observation) -> impl Iterato
 }
 
 /// A case with its observation as a script; a sentence if it does not read back.
-pub fn script(case: &ComputeCase, observed: &Observation, seed: u64) -> Result<String, String> {
+fn script(case: &ComputeCase, observed: &Observation, seed: u64) -> Result<String, String> {
     let text = text(case, observed, seed)?;
     let read = amber::read(&text).map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;
     let mut words = read.shaders.first().ok_or("the script has no shader")?.words(None).map_err(|e| e.to_string())?;

@@ -13,6 +13,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use smallstep_semantics::number::sets::{Set, Span};
 use smallstep_semantics::number::{Expected, Profile, Why};
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::spirv::bytes_of_words;
 use std::collections::BTreeMap;
@@ -102,10 +103,12 @@ pub fn profile_name(profile: Profile) -> &'static str {
 }
 
 /// The profile of a name.
-pub(super) fn profile_from_name(name: &str) -> Result<Profile, String> {
+pub(super) fn profile_from_name(name: &str) -> Result<Profile, InvalidInput> {
     let all = [Profile::Strict, Profile::VulkanDefault, Profile::Wgsl];
     let found = all.into_iter().find(|p| profile_name(*p) == name);
-    found.ok_or_else(|| format!("no profile is called \"{}\"; there are strict, vulkan-default and wgsl", short(name)))
+    found.ok_or_else(|| {
+        InvalidInput::new(InputFault::Text, format!("no profile is called \"{}\"; there are strict, vulkan-default and wgsl", short(name)))
+    })
 }
 
 /// The name of where constants are: "module" or "opaque".
@@ -239,19 +242,29 @@ struct Kind {
 }
 
 /// The language of the cases below a header, if it is one of a version that is read here.
-pub(super) fn language(text: &str) -> Result<Language, String> {
-    let kind: Kind = from_json(text).map_err(|e| format!("this is no header of a vectors file: {e}"))?;
+pub(super) fn language(text: &str) -> Result<Language, InvalidInput> {
+    let kind: Kind =
+        from_json(text).map_err(|e| InvalidInput::new(InputFault::Text, format!("this is no header of a vectors file: {e}")))?;
     if kind.kind != "header" || kind.format != FORMAT {
-        return Err(format!("this is no header of a vectors file: its format is \"{}\", not \"{FORMAT}\"", short(&kind.format)));
+        return Err(InvalidInput::new(
+            InputFault::Text,
+            format!("this is no header of a vectors file: its format is \"{}\", not \"{FORMAT}\"", short(&kind.format)),
+        ));
     }
     match (kind.language.as_str(), kind.schema) {
         ("", SCHEMA) => Ok(Language::LambdaV),
         ("wsl", wsl::SCHEMA | wsl::SCHEMA_OF_IMAGES) => Ok(Language::Wsl),
         ("" | "wsl", found) => {
             let (first, last) = (wsl::SCHEMA, wsl::SCHEMA_OF_IMAGES);
-            Err(format!("the file has version {found} of the format; this program reads version {SCHEMA}, and {first} and {last} for WSL"))
+            Err(InvalidInput::new(
+                InputFault::Text,
+                format!("the file has version {found} of the format; this program reads version {SCHEMA}, and {first} and {last} for WSL"),
+            ))
         }
-        (other, _) => Err(format!("no vectors are of the language \"{}\"; there is wsl, and without one λV", short(other))),
+        (other, _) => Err(InvalidInput::new(
+            InputFault::Text,
+            format!("no vectors are of the language \"{}\"; there is wsl, and without one λV", short(other)),
+        )),
     }
 }
 
@@ -345,10 +358,13 @@ pub(super) fn words_text(words: &[u32]) -> String {
     STANDARD.encode(bytes_of_words(words))
 }
 
-pub(super) fn words_from_text(field: &str, text: &str) -> Result<Vec<u32>, String> {
-    let bytes = STANDARD.decode(text).map_err(|e| format!("`{field}` is no base64: {e}"))?;
+pub(super) fn words_from_text(field: &str, text: &str) -> Result<Vec<u32>, InvalidInput> {
+    let bytes = STANDARD.decode(text).map_err(|e| InvalidInput::new(InputFault::Text, format!("`{field}` is no base64: {e}")))?;
     if !bytes.len().is_multiple_of(4) {
-        return Err(format!("`{field}` has {} bytes, which is no whole number of 4-byte words", bytes.len()));
+        return Err(InvalidInput::new(
+            InputFault::Text,
+            format!("`{field}` has {} bytes, which is no whole number of 4-byte words", bytes.len()),
+        ));
     }
     Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
 }
@@ -361,13 +377,13 @@ pub(super) fn json_line<T: Serialize>(line: &T) -> String {
 }
 
 /// Reads an object of a line.
-pub(super) fn from_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
+pub(super) fn from_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, InvalidInput> {
     // Lists would be taken for objects without names.
     if !text.trim_ascii_start().starts_with('{') {
-        return Err("the line is no JSON object".into());
+        return Err(InvalidInput::new(InputFault::Text, "the line is no JSON object"));
     }
     // What stands in a line is one line of JSON.
-    serde_json::from_str(text).map_err(|e| e.to_string().replace(" at line 1 column ", " at column "))
+    serde_json::from_str(text).map_err(|e| InvalidInput::new(InputFault::Text, e.to_string().replace(" at line 1 column ", " at column ")))
 }
 
 impl Header {
@@ -388,19 +404,23 @@ impl Header {
     }
 
     /// The header of a line.
-    pub fn from_line(text: &str) -> Result<Header, String> {
+    pub fn from_line(text: &str) -> Result<Header, InvalidInput> {
         if language(text)? != Language::LambdaV {
-            return Err("the cases of this file are WSL; λV is needed here".into());
+            return Err(InvalidInput::new(InputFault::Text, "the cases of this file are WSL; λV is needed here"));
         }
-        let line: HeaderLine = from_json(text).map_err(|e| format!("the header: {e}"))?;
+        let line: HeaderLine = from_json(text).map_err(|e| InvalidInput::new(InputFault::Text, format!("the header: {e}")))?;
         let constants = [Constants::InModule, Constants::Opaque].into_iter().find(|c| constants_name(*c) == line.constants);
         Ok(Header {
             version: line.version,
             generator: line.generator,
-            seed: from_hex(&line.seed).ok_or("`seed` is not 0x and 16 hexadecimal digits")?,
+            seed: from_hex(&line.seed).ok_or_else(|| InvalidInput::new(InputFault::Text, "`seed` is not 0x and 16 hexadecimal digits"))?,
             profile: profile_from_name(&line.profile)?,
-            constants: constants
-                .ok_or_else(|| format!("constants are not placed in \"{}\"; there are module and opaque", short(&line.constants)))?,
+            constants: constants.ok_or_else(|| {
+                InvalidInput::new(
+                    InputFault::Text,
+                    format!("constants are not placed in \"{}\"; there are module and opaque", short(&line.constants)),
+                )
+            })?,
             cases: line.cases,
             command: line.command,
         })
@@ -432,15 +452,21 @@ impl Case {
 
     /// The case of a line: its parts fit each other, and its words have the hash that it says.
     /// Whether they are a module is for the engine to see.
-    pub fn from_line(text: &str) -> Result<Case, String> {
+    pub fn from_line(text: &str) -> Result<Case, InvalidInput> {
         let line: CaseLine = from_json(text)?;
         if line.kind != "case" || line.schema != SCHEMA {
-            return Err(format!("a case of version {SCHEMA} is needed here, not \"{}\" of version {}", short(&line.kind), line.schema));
+            return Err(InvalidInput::new(
+                InputFault::Text,
+                format!("a case of version {SCHEMA} is needed here, not \"{}\" of version {}", short(&line.kind), line.schema),
+            ));
         }
         let words = words_from_text("words", &line.words)?;
         let (said, found) = (from_hex(&line.words_hash), words_hash(&words));
         if said != Some(found) {
-            return Err(format!("the words have the hash {}; `words_hash` says \"{}\"", hex(found), short(&line.words_hash)));
+            return Err(InvalidInput::new(
+                InputFault::Text,
+                format!("the words have the hash {}; `words_hash` says \"{}\"", hex(found), short(&line.words_hash)),
+            ));
         }
         let dispatch = FragmentDispatch {
             words: Arc::from(words),
@@ -450,29 +476,35 @@ impl Case {
             outputs: line.outputs.iter().map(|o| Target { location: o.location, components: o.components }).collect(),
             constants: words_from_text("constants", &line.constants)?,
         };
-        dispatch.check().map_err(|e| e.to_string())?;
+        dispatch.check().map_err(|e| InvalidInput::new(InputFault::Text, e.to_string()))?;
         let expected = expected(&dispatch, line.expected)?;
         Ok(Case { index: line.index, source: line.source, dispatch, expected, rules: line.rules.rules(), provenance: line.provenance })
     }
 }
 
 /// The expectations, held to the outputs and the grid that they are for.
-fn expected(dispatch: &FragmentDispatch, lines: Vec<Vec<Vec<Lane>>>) -> Result<Vec<Vec<[Expected; 4]>>, String> {
+fn expected(dispatch: &FragmentDispatch, lines: Vec<Vec<Vec<Lane>>>) -> Result<Vec<Vec<[Expected; 4]>>, InvalidInput> {
     if lines.len() != dispatch.outputs.len() {
-        return Err(format!("`expected` has {} outputs; `outputs` has {}", lines.len(), dispatch.outputs.len()));
+        return Err(InvalidInput::new(
+            InputFault::Text,
+            format!("`expected` has {} outputs; `outputs` has {}", lines.len(), dispatch.outputs.len()),
+        ));
     }
     let count = u64::from(dispatch.width) * u64::from(dispatch.height);
     let image = |(target, pixels): (&Target, Vec<Vec<Lane>>)| {
         let location = target.location;
         if pixels.len() as u64 != count {
-            return Err(format!("`expected` has {} pixels for the output at location {location}; the size asks for {count}", pixels.len()));
+            return Err(InvalidInput::new(
+                InputFault::Text,
+                format!("`expected` has {} pixels for the output at location {location}; the size asks for {count}", pixels.len()),
+            ));
         }
         let pixel = |lanes: Vec<Lane>| {
             if lanes.len() != target.components as usize {
                 let components = target.components;
-                return Err(format!(
-                    "`expected` has {} lanes in a pixel of location {location}; it has {components} components",
-                    lanes.len()
+                return Err(InvalidInput::new(
+                    InputFault::Text,
+                    format!("`expected` has {} lanes in a pixel of location {location}; it has {components} components", lanes.len()),
                 ));
             }
             let mut all = [Expected::Undecided(Why::Approximate); 4];
@@ -487,7 +519,7 @@ fn expected(dispatch: &FragmentDispatch, lines: Vec<Vec<Vec<Lane>>>) -> Result<V
 impl Lines for Case {
     type Header = Header;
 
-    fn header(text: &str) -> Result<Header, String> {
+    fn header(text: &str) -> Result<Header, InvalidInput> {
         Header::from_line(text)
     }
 
@@ -495,7 +527,7 @@ impl Lines for Case {
         header.cases
     }
 
-    fn case(text: &str) -> Result<Case, String> {
+    fn case(text: &str) -> Result<Case, InvalidInput> {
         Case::from_line(text)
     }
 

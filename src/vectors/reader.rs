@@ -2,6 +2,7 @@
 
 use super::format::{Case, Language, LineError, MAX_LINE, language};
 use super::wsl;
+use smallstep_semantics::outcome::InvalidInput;
 use std::io::{self, BufRead};
 
 /// What the lines of a file are.
@@ -13,7 +14,7 @@ pub trait Lines: Sized {
     ///
     /// # Errors
     /// What is wrong with it, one sentence.
-    fn header(text: &str) -> Result<Self::Header, String>;
+    fn header(text: &str) -> Result<Self::Header, InvalidInput>;
 
     /// How many cases follow it.
     fn cases(header: &Self::Header) -> u64;
@@ -22,7 +23,7 @@ pub trait Lines: Sized {
     ///
     /// # Errors
     /// What is wrong with it, one sentence.
-    fn case(text: &str) -> Result<Self, String>;
+    fn case(text: &str) -> Result<Self, InvalidInput>;
 
     /// Its place among the cases, from 0.
     fn index(&self) -> u64;
@@ -31,7 +32,7 @@ pub trait Lines: Sized {
     ///
     /// # Errors
     /// Why it may not, one sentence.
-    fn stands_below(&self, _: &Self::Header) -> Result<(), String> {
+    fn stands_below(&self, _: &Self::Header) -> Result<(), InvalidInput> {
         Ok(())
     }
 }
@@ -52,7 +53,7 @@ impl<R: BufRead> Opened<R> {
     pub fn open(mut input: R) -> Result<Opened<R>, LineError> {
         let failed = |what: String| LineError { line: 1, what };
         let text = first(&mut input)?;
-        match language(&text).map_err(failed)? {
+        match language(&text).map_err(|e| failed(e.what))? {
             Language::LambdaV => Reader::of(input, &text).map(Opened::LambdaV),
             Language::Wsl => Reader::of(input, &text).map(Opened::Wsl),
         }
@@ -103,7 +104,7 @@ impl<R: BufRead> Reader<R> {
 
 impl<R: BufRead, C: Lines> Reader<R, C> {
     fn of(input: R, header: &str) -> Result<Reader<R, C>, LineError> {
-        let header = C::header(header).map_err(|what| LineError { line: 1, what })?;
+        let header = C::header(header).map_err(|e| LineError { line: 1, what: e.what })?;
         Ok(Reader { input, header, line: 1, cases: 0, ended: false })
     }
 
@@ -140,8 +141,8 @@ impl<R: BufRead, C: Lines> Reader<R, C> {
                     self.ended = true;
                     return failed(self.line, format!("the header says {of} cases, and here is another line"));
                 }
-                let case = text.and_then(|text| C::case(&text));
-                match case.and_then(|case| case.stands_below(&self.header).map(|()| case)) {
+                let case = text.and_then(|text| Ok(C::case(&text)?));
+                match case.and_then(|case| Ok(case.stands_below(&self.header).map(|()| case)?)) {
                     Err(what) => failed(self.line, what),
                     Ok(case) if case.index() != index => {
                         failed(self.line, format!("case {} stands where case {index} is needed", case.index()))

@@ -84,7 +84,7 @@ fn words_of_shaders() {
     let what = "unsupported: line 28: shader source is GLSL, and no compiler is given for that: --glsl-compiler CMD gives one";
     assert_eq!(error.to_string(), what);
     assert_eq!(compute.shaders[2].words(Some(&|_| Ok(vec![1, 2]))), Ok(vec![1, 2]));
-    assert!(matches!(compute.shaders[2].words(Some(&|_| Err("no".into()))), Err(ShaderError::Invalid(_))));
+    assert!(matches!(compute.shaders[2].words(Some(&|_| Err(ShaderError::Invalid("no".into())))), Err(ShaderError::Invalid(_))));
     // The passthrough shader is a module that loads.
     let graphics = script(GRAPHICS);
     let words = graphics.shaders[0].words(None).unwrap_or_else(|e| panic!("{e}"));

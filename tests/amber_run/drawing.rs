@@ -39,7 +39,7 @@ fn text(pipeline: &str, commands: &str) -> String {
 fn drawn(pipeline: &str, run: &str) -> Result<Drawing, String> {
     let script = script(&text(pipeline, run));
     let Some(Action::Run(Run { pipeline, what })) = script.commands.last().map(|c| &c.action) else { panic!("a RUN") };
-    drawing(&script, &script.contents(), *pipeline, what, ["main", "main"])
+    Ok(drawing(&script, &script.contents(), *pipeline, what, ["main", "main"])?)
 }
 
 fn floats(bytes: &[u8]) -> Vec<f32> {

@@ -134,7 +134,7 @@ fn a_file_is_read_up_to_its_limit() {
 fn a_script_with_files_prints_with_their_contents() {
     let files = |path: &str, _: u64| match path {
         "a" => Ok(b"1 2 3".to_vec()),
-        _ => Err("no such file".into()),
+        _ => Err(std::io::Error::other("no such file")),
     };
     let script = smallstep::amber::read_with("#!amber\nBUFFER b DATA_TYPE int32 FILE TEXT a\n", &files).expect("reads");
     let printed = script.print().expect("prints");

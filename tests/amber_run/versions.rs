@@ -255,7 +255,7 @@ fn a_compiler_is_told_the_environment() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("made executable");
         let command: CompilerCommand = format!("{}{options}", path.display()).parse().expect("a command");
         let script = crate::script(&format!("#!amber\nSHADER compute s GLSL{header}\nvoid main() {{}}\nEND\n"));
-        let told = command.compile(&script.shaders[0]).expect_err("it fails");
+        let told = command.compile(&script.shaders[0]).expect_err("it fails").to_string();
         let arguments = told.split_once('<').map_or("", |(_, rest)| rest);
         arguments.split(' ').take_while(|word| !word.ends_with("shader.comp")).collect::<Vec<_>>().join(" ")
     };

@@ -17,7 +17,7 @@ pub fn options() -> Options {
 
 /// The device, or None where there is none and none is required.
 pub fn open(route: Option<Route>, options: Options) -> Option<Device> {
-    Device::open(&selection(), route, options).map_err(|NoDevice(why)| missing(&why)).ok()
+    Device::open(&selection(), route, options).map_err(|none: NoDevice| missing(&none.0)).ok()
 }
 
 /// Says that the test that calls this did not run for want of a device; fails

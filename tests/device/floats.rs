@@ -161,7 +161,7 @@ fn due(seed: u64, rules: Rules) -> Option<(ComputeDispatch, Due)> {
         let mut bytes = shown.buffers[0].bytes.clone();
         bytes[word.offset as usize..][..4].copy_from_slice(&outside.to_le_bytes());
         let what = due.admits(&result(bytes)).expect_err("it is outside");
-        assert!(what.starts_with(&format!("byte {} of the buffer at set 0, binding 0: expected a float in ", word.offset)), "{what}");
+        assert!(what.what.starts_with(&format!("byte {} of the buffer at set 0, binding 0: expected a float in ", word.offset)), "{what}");
     }
     Some((dispatch, due))
 }

@@ -32,7 +32,7 @@ fn given(program: &str, expressions: &[&str]) -> Result<String, String> {
 
 fn given_as(program: &str, given: &Given) -> Result<String, String> {
     let mut file = Vec::new();
-    match record_given(program, given, &|_| Err("nothing is read".into()), Profile::Strict, "a test".into(), &mut file) {
+    match record_given(program, given, &|_| Err(std::io::Error::other("nothing is read")), Profile::Strict, "a test".into(), &mut file) {
         Ok(_) => Ok(String::from_utf8(file).expect("JSON is text")),
         Err(e) => Err(e.to_string()),
     }

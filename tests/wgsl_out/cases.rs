@@ -25,8 +25,8 @@ fn cases_of_one_instruction_agree_or_are_refused_for_a_reason() {
         let Ok(words) = spirv::assemble(&file.text, spirv::Options::default()) else { continue };
         let Ok(module) = Module::load(&words) else { continue };
         match convert(&words, &Options::default()) {
-            Err(NotConverted::Load(e)) => wrong.push(format!("{}: {e}", file.name)),
             Err(NotConverted::Refused(why)) => refused.push((file.name.clone(), why.to_string())),
+            Err(other) => wrong.push(format!("{}: {other}", file.name)),
             Ok(_) => {
                 let (wgsl, back) = there_and_back(&words, &Options::default());
                 if module.entry_points().len() > 1 {

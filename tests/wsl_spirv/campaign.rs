@@ -51,9 +51,9 @@ fn nothing_depends_on_threads_or_shards_and_journals_go_on() {
     assert_eq!(run(&whole, opened), tally, "the rest is done, and nothing twice");
 
     let other = Plan { extent: Extent { seed: 6, ..whole.extent }, ..whole.clone() };
-    assert!(open(&other).err().is_some_and(|why| why.contains("another campaign")));
+    assert!(open(&other).err().is_some_and(|why| why.what.contains("another campaign")));
     std::fs::write(&path, format!("{header}\n{}\n", json!({"ranges": [[0, 1]], "tally": second.to_json()}))).expect("written");
-    assert!(open(&whole).err().is_some_and(|why| why.contains("names 1 programs, and its tally counts 40")));
+    assert!(open(&whole).err().is_some_and(|why| why.what.contains("names 1 programs, and its tally counts 40")));
 }
 
 /// What a campaign finds of a planted mistake is made small, and still shows it.

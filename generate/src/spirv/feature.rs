@@ -5,6 +5,7 @@
 //! compiler may take it for some kinds only. What guards operands is no feature, for hardly a
 //! module goes without.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
@@ -28,17 +29,20 @@ impl fmt::Display for Feature {
 }
 
 impl FromStr for Feature {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Feature, String> {
+    fn from_str(text: &str) -> Result<Feature, InvalidInput> {
         let is_name = |name: &str| name.len() > 2 && name.bytes().all(|b| b.is_ascii_alphanumeric());
         let of_kind = text.split_once(" of ").is_some_and(|(name, kind)| is_name(name) && KINDS.contains(&kind));
         match of_kind || OTHERS.contains(&text) || (text.starts_with("Atomic") && is_name(text)) {
             true => Ok(Feature(text.into())),
             false => {
                 let (kinds, others) = (KINDS.join(", "), OTHERS.join(", "));
-                Err(format!(
-                    "\"{text}\" is no feature of generated modules; there are INSTRUCTION of KIND, with the kinds {kinds}; and {others}, and atomic instructions"
+                Err(InvalidInput::new(
+                    InputFault::Text,
+                    format!(
+                        "\"{text}\" is no feature of generated modules; there are INSTRUCTION of KIND, with the kinds {kinds}; and {others}, and atomic instructions"
+                    ),
                 ))
             }
         }

@@ -3,7 +3,7 @@
 
 use super::arguments::words;
 use super::bound;
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{InvalidInput, Outcome};
 use smallstep_semantics::wsl::call::{self, Evaluation};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::draw::{self, Draw};
@@ -88,7 +88,7 @@ pub fn call(
     arguments: &[Vec<u32>],
     strategy: Strategy,
     fuel: Fuel,
-) -> Result<Compared, String> {
+) -> Result<Compared, InvalidInput> {
     let flat: Vec<u32> = arguments.iter().flatten().copied().collect();
     let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
     let (fast, _) = compiled.call(&flat, &mut [], &settings)?;
@@ -128,7 +128,7 @@ fn compared(machine: String, relation: String) -> Compared {
 ///
 /// # Errors
 /// If there are too many threads, or what is bound is not what the entry point takes.
-pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fuel: Fuel) -> Result<Compared, String> {
+pub fn dispatch(dispatch: &Dispatch, compiled: &Compiled, strategy: Strategy, fuel: Fuel) -> Result<Compared, InvalidInput> {
     let settings = machine::Settings { strategy, fuel: fuel.machine, ..machine::Settings::default() };
     let fast = dispatch.run_fast(compiled, &settings)?;
     if matches!(fast.ended, Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. }) {
@@ -204,22 +204,41 @@ impl Ran {
     }
 }
 
+/// A call, dispatch or draw that ends otherwise on one engine than on the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EnginesDiffer {
+    /// What it is, and by which strategy.
+    pub on: String,
+    /// How the machine ended.
+    pub machine: String,
+    /// How the relation ended.
+    pub relation: String,
+}
+
+impl std::fmt::Display for EnginesDiffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}\nmachine:  {}\nrelation: {}", self.on, self.machine, self.relation)
+    }
+}
+
+impl std::error::Error for EnginesDiffer {}
+
 /// Calls the functions of a valid program with arguments drawn by a seed, runs its compute entry
 /// points over two groups with buffers, textures and samplers drawn likewise, and draws a few
 /// pixels with its other entry points, by several strategies. What takes textures, samplers,
 /// pointers or array references as arguments of a call is left out.
 ///
 /// # Errors
-/// The first call, dispatch or draw that ends otherwise on one engine than on the other: what it
-/// is, and how both ended.
-pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, String> {
+/// The first call, dispatch or draw that ends otherwise on one engine than on the other.
+pub fn everything(program: &Program, text: &str, seed: u64, bounds: &Bounds) -> Result<Ran, EnginesDiffer> {
     let (mut layouts, mut executed, mut ran) = (Layouts::default(), 0, Ran::default());
-    let mut take = |compared: Result<Compared, String>, what: &dyn Fn() -> String| match compared {
+    let mut take = |compared: Result<Compared, InvalidInput>, what: &dyn Fn() -> String| match compared {
         Ok(Compared::Same(_)) => {
             ran.same += 1;
             Ok(())
         }
-        Ok(Compared::Differ { machine, relation }) => Err(format!("{}\nmachine:  {machine}\nrelation: {relation}", what())),
+        Ok(Compared::Differ { machine, relation }) => Err(EnginesDiffer { on: what(), machine, relation }),
         Ok(Compared::Not(why)) => {
             ran.left[why as usize] += 1;
             Ok(())

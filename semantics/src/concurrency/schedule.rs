@@ -1,5 +1,6 @@
 //! Who steps next, as data that prints and replays; and what it means that nobody of a group can.
 
+use crate::outcome::{InputFault, InvalidInput};
 use std::str::FromStr;
 
 use crate::random::Random;
@@ -50,12 +51,12 @@ impl std::fmt::Display for Schedule {
 }
 
 impl FromStr for Schedule {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Schedule, String> {
-        fn number<T: FromStr>(word: Option<&str>, what: &str) -> Result<T, String> {
-            let word = word.ok_or_else(|| format!("the schedule ends where {what} should stand"))?;
-            word.parse().map_err(|_| format!("\"{word}\" is no {what}"))
+    fn from_str(text: &str) -> Result<Schedule, InvalidInput> {
+        fn number<T: FromStr>(word: Option<&str>, what: &str) -> Result<T, InvalidInput> {
+            let word = word.ok_or_else(|| InvalidInput::new(InputFault::Text, format!("the schedule ends where {what} should stand")))?;
+            word.parse().map_err(|_| InvalidInput::new(InputFault::Text, format!("\"{word}\" is no {what}")))
         }
         let mut words = text.split_whitespace();
         let schedule = match words.next() {
@@ -63,7 +64,7 @@ impl FromStr for Schedule {
             Some("round-robin") => {
                 let quantum = words.next().map_or(Ok(1), |word| number(Some(word), "number of steps"))?;
                 if quantum == 0 {
-                    return Err("the number of steps in a row is 0; it must be at least 1".into());
+                    return Err(InvalidInput::new(InputFault::Text, "the number of steps in a row is 0; it must be at least 1"));
                 }
                 Schedule::RoundRobin { quantum }
             }
@@ -73,13 +74,18 @@ impl FromStr for Schedule {
                     None => Ok((number(Some(word), "invocation")?, 1)),
                     Some((invocation, times)) => Ok((number(Some(invocation), "invocation")?, number(Some(times), "count")?)),
                 });
-                Schedule::Replay(steps.collect::<Result<_, String>>()?)
+                Schedule::Replay(steps.collect::<Result<_, InvalidInput>>()?)
             }
-            Some(word) => return Err(format!("\"{word}\" is no schedule: in-order, round-robin, random or replay")),
-            None => return Err("the schedule is empty: in-order, round-robin, random or replay".into()),
+            Some(word) => {
+                return Err(InvalidInput::new(
+                    InputFault::Text,
+                    format!("\"{word}\" is no schedule: in-order, round-robin, random or replay"),
+                ));
+            }
+            None => return Err(InvalidInput::new(InputFault::Text, "the schedule is empty: in-order, round-robin, random or replay")),
         };
         match words.next() {
-            Some(word) => Err(format!("\"{word}\" stands behind the end of the schedule")),
+            Some(word) => Err(InvalidInput::new(InputFault::Text, format!("\"{word}\" stands behind the end of the schedule"))),
             None => Ok(schedule),
         }
     }
@@ -191,7 +197,7 @@ impl Picker {
 
     /// The next among the ready, of which there must be one. A replay that names another, or has
     /// ended, is an error.
-    pub fn pick(&mut self, ready: &Ready) -> Result<u32, String> {
+    pub fn pick(&mut self, ready: &Ready) -> Result<u32, InvalidInput> {
         let step = self.steps;
         let next = match &self.schedule {
             Schedule::InOrder => ready.from(0),
@@ -215,16 +221,22 @@ impl Picker {
                     self.left = 0;
                 }
                 let Some((invocation, _)) = steps.get(self.entry) else {
-                    return Err(format!("the schedule ends after step {step}, where an invocation can still step"));
+                    return Err(InvalidInput::new(
+                        InputFault::Schedule,
+                        format!("the schedule ends after step {step}, where an invocation can still step"),
+                    ));
                 };
                 if !ready.contains(*invocation) {
-                    return Err(format!("the schedule names invocation {invocation} at step {step}, which cannot step there"));
+                    return Err(InvalidInput::new(
+                        InputFault::Schedule,
+                        format!("the schedule names invocation {invocation} at step {step}, which cannot step there"),
+                    ));
                 }
                 self.left += 1;
                 Some(*invocation)
             }
         };
-        let next = next.ok_or_else(|| "no invocation can step".to_string())?;
+        let next = next.ok_or_else(|| InvalidInput::new(InputFault::Schedule, "no invocation can step"))?;
         self.last = Some(next);
         self.steps += 1;
         Ok(next)
@@ -327,10 +339,10 @@ mod tests {
         let ready = Ready::below(2);
         let mut picker = Picker::new("replay 0 5".parse().unwrap());
         assert_eq!(picker.pick(&ready), Ok(0));
-        assert!(picker.pick(&ready).unwrap_err().contains("invocation 5 at step 1"));
+        assert!(picker.pick(&ready).unwrap_err().what.contains("invocation 5 at step 1"));
         let mut picker = Picker::new("replay 1*0 0".parse().unwrap());
         assert_eq!(picker.pick(&ready), Ok(0));
-        assert!(picker.pick(&ready).unwrap_err().contains("ends after step 1"));
+        assert!(picker.pick(&ready).unwrap_err().what.contains("ends after step 1"));
         assert!(Picker::new(Schedule::default()).pick(&Ready::default()).is_err());
     }
 

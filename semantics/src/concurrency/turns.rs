@@ -6,6 +6,7 @@
 //! ends when no thread can step, or when the language says that it is over; where threads wait that
 //! nobody releases, it ends with groups left ([`Turns::all_ended`]).
 
+use crate::outcome::InvalidInput;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -233,7 +234,7 @@ pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, wat
 ///
 /// # Errors
 /// A replay names a thread that cannot step, or ends while one can.
-pub fn run<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, schedule: &Schedule, watch: &mut W) -> Result<(), String> {
+pub fn run<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, schedule: &Schedule, watch: &mut W) -> Result<(), InvalidInput> {
     let mut picker = Picker::new(schedule.clone());
     admit(threads, watch);
     while !threads.is_over() && !threads.turns().ready.is_empty() {

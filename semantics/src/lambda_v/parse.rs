@@ -13,6 +13,7 @@ pub const MAX_TEXT: usize = 64 << 20;
 
 /// Why a text is no λV program, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SyntaxError {
     /// The rule of the syntax that is broken, as `lv/syntax-unclosed`.
     pub code: &'static str,
@@ -21,6 +22,14 @@ pub struct SyntaxError {
     /// Where.
     pub span: Span,
 }
+
+impl std::fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
 
 /// The codes of errors that are no rules' names: of the text, of names and of
 /// what a derivation takes.

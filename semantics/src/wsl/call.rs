@@ -45,6 +45,7 @@ pub struct Prepared {
 
 /// What is wrong with a program or an expression beside it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Wrong {
     /// The text that the errors' places are in.
     pub text: String,
@@ -53,6 +54,14 @@ pub struct Wrong {
     /// The errors.
     pub errors: Vec<Error>,
 }
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.errors.first().map_or("the expression cannot be evaluated", |error| &error.message))
+    }
+}
+
+impl std::error::Error for Wrong {}
 
 /// Where an expression is in the text that was made of it and its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

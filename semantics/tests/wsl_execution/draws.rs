@@ -238,7 +238,7 @@ fn both_stages_see_a_register_by_their_own_types() {
     let texel: Vec<Option<f32>> = shown.targets[0].texels[0].iter().map(|c| c.only().map(f32::from_bits)).collect();
     assert_eq!(texel, [Some(2.0), Some(8.0), Some(5.0), Some(1.0)]);
     let wrong = smallstep_semantics::wsl::draw::resources(&program, Some(vertex), named(Stage::Fragment, "g")).expect_err("another space");
-    assert_eq!(wrong.0, "`a` is device of uint and `b` is constant of uint, and both are in u0");
+    assert_eq!(wrong.what, "`a` is device of uint and `b` is constant of uint, and both are in u0");
 }
 
 /// Draws at positions that a device may compute otherwise, with fragments that count themselves.

@@ -47,7 +47,7 @@ fn one_way(
     let words = vec![Word::Bits(0); shared.group_words];
     let group = memory.push(Object { space: AddressSpace::Threadgroup, name: "threadgroup variables".into(), words });
     let mut thread = Thread::new(shared, &mut memory, 0, group, start.clone());
-    let mut checked = well_typed(shared, &memory, &thread).map_err(|why| Broken { rule: None, why });
+    let mut checked = well_typed(shared, &memory, &thread).map_err(|wrong| Broken { rule: None, why: wrong.to_string() });
     let mut steps = 0;
     while checked.is_ok() && thread.value().is_none() && steps < STEPS {
         // A wrong rule is to be seen by what it makes.
@@ -69,7 +69,7 @@ fn one_way(
                     break;
                 }
                 rules.extend(taken.within.iter().copied().chain([taken.rule]));
-                checked = well_typed(shared, &memory, &thread).map_err(|why| Broken { rule: Some(taken.rule), why });
+                checked = well_typed(shared, &memory, &thread).map_err(|wrong| Broken { rule: Some(taken.rule), why: wrong.to_string() });
             }
             Err((Stop::Barrier, _)) => thread.released = true,
             Err(_) => break,

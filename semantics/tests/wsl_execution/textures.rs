@@ -328,7 +328,7 @@ fn textures_that_are_none_are_refused() {
         let mut inner = memory.clone();
         let thread = Thread::new(&shared, &mut inner, 0, object, call_of(&program, entry.function, values));
         let wrong = well_typed(&shared, &inner, &thread).expect_err("it is no texture");
-        assert!(wrong.contains("Texture2D"), "{wrong}");
+        assert!(wrong.why.contains("Texture2D"), "{wrong}");
     }
     for (kind, scalar, format, sides, says) in [
         (TextureKind::Texture2D, Scalar::Int, Format::R32Sfloat, [1, 1, 1], "other numbers"),
@@ -336,12 +336,14 @@ fn textures_that_are_none_are_refused() {
         (TextureKind::TextureDepth2D, Scalar::Float, Format::R32Sfloat, [1, 1, 1], "D16_UNORM or D32_SFLOAT"),
     ] {
         let image = Image::of_shape(format, shape(kind), sides, 1).expect("an image");
-        assert!(Texture::new(kind, scalar, image).expect_err("it does not fit").contains(says));
+        assert!(Texture::new(kind, scalar, image).expect_err("it does not fit").what.contains(says));
     }
     let cube = Image::of_shape(Format::R8Uint, shape(TextureKind::TextureCube), [1, 1, 6], 1).expect("a cube");
-    assert!(Texture::new(TextureKind::Texture2D, Scalar::Uint, cube).expect_err("a cube").contains("a cube (`cube NxN`); a Texture2D is"));
+    assert!(
+        Texture::new(TextureKind::Texture2D, Scalar::Uint, cube).expect_err("a cube").what.contains("a cube (`cube NxN`); a Texture2D is")
+    );
     let levels = Image::new(Format::R8Uint, 2, 2, 2).expect("levels");
-    assert!(Texture::new(TextureKind::RWTexture2D, Scalar::Uint, levels).expect_err("levels").contains("of 2 levels"));
+    assert!(Texture::new(TextureKind::RWTexture2D, Scalar::Uint, levels).expect_err("levels").what.contains("of 2 levels"));
 }
 
 #[test]

@@ -154,7 +154,7 @@ impl Run<'_> {
     fn schedule(&self) -> Ran<Option<group::Schedule>> {
         match self.test.option("schedule").unwrap_or("in-order") {
             "all" => Ok(None),
-            one => one.replacen(':', " ", 1).parse().map(Some),
+            one => Ok(Some(one.replacen(':', " ", 1).parse()?)),
         }
     }
 

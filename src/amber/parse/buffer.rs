@@ -183,7 +183,7 @@ impl<'t> Parser<'t> {
         let kind = FileKind::ALL.iter().find(|kind| self.accept(kind.1).is_some()).map_or(FileKind::Png, |kind| kind.0);
         let path = self.need("the path of a file")?;
         let wrong = |what: String| self.invalid(path, format!("the file {}: {what}", quoted(path.text)));
-        let bytes = files(path.text, MAX_FILE_BYTES).map_err(wrong)?;
+        let bytes = files(path.text, MAX_FILE_BYTES).map_err(|e| wrong(e.to_string()))?;
         let held = file::held(kind, &bytes, layout, stride, texel).map_err(wrong)?;
         if held.values.is_empty() {
             return Err(wrong("it has no values".into()));

@@ -104,7 +104,7 @@ OpFunctionEnd
 ";
 
 /// The compiler of a shader in a foreign language: its words, or why it gave none.
-pub type Compiler<'c> = &'c dyn Fn(&Shader) -> Result<Vec<u32>, String>;
+pub type Compiler<'c> = &'c dyn Fn(&Shader) -> Result<Vec<u32>, ShaderError>;
 
 /// Why a shader has no words: one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +147,10 @@ impl Shader {
             Source::Words(words) => Ok(words.to_vec()),
             Source::Passthrough => assemble(PASSTHROUGH),
             Source::Foreign { language, .. } => match compiler {
-                Some(compile) => compile(self).map_err(|e| ShaderError::Invalid(format!("line {}: shader {}: {e}", self.line, self.name))),
+                Some(compile) => compile(self).map_err(|error| {
+                    let (ShaderError::Unsupported(what) | ShaderError::Invalid(what)) = error;
+                    ShaderError::Invalid(format!("line {}: shader {}: {what}", self.line, self.name))
+                }),
                 None => Err(ShaderError::Unsupported(format!(
                     "line {}: shader {} is {}, and no compiler is given for that: --glsl-compiler CMD gives one",
                     self.line,

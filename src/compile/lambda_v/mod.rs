@@ -93,6 +93,7 @@ pub struct Site<'a> {
 
 /// Why there is no translation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Untranslatable {
     /// The expression is not well typed.
     IllTyped {
@@ -104,6 +105,8 @@ pub enum Untranslatable {
     /// The translation would be larger than allowed.
     Limit(Limit),
 }
+
+impl std::error::Error for Untranslatable {}
 
 impl From<Limit> for Untranslatable {
     fn from(limit: Limit) -> Untranslatable {

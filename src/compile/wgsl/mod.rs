@@ -102,6 +102,7 @@ pub struct Converted {
 
 /// Why there is no WGSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotConverted {
     /// The words are no module that is modeled: see [`LoadError`].
     Load(LoadError),

@@ -216,9 +216,9 @@ pub fn check(script: &Script, modules: &Modules, interpreter: &Interpreter, devi
         .into_iter()
         .map(|device| {
             let mut leg = Leg::new(format!("{} ({})", device.adapter().name, device.route()), true);
-            let met = requirement::met(script, device.adapter());
-            let live = met.is_ok();
-            if let Err(lack) = met {
+            let lacking = requirement::lacking(script, device.adapter());
+            let live = lacking.is_none();
+            if let Some(lack) = lacking {
                 leg.note(Verdict::Unchecked(lack));
             }
             Beside { player: Player::new(script, modules), engine: Engine::Device(device), leg, live, same: true }

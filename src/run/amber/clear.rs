@@ -30,7 +30,7 @@ impl ClearValues {
     /// whose rounding has loose bounds, it is doubtful then.
     ///
     /// Errors: a format of integers, whose clear value is no float.
-    pub fn fill(&self, format: Format, contents: &mut Contents, whole: Range<usize>) -> Result<(), String> {
+    pub(super) fn fill(&self, format: Format, contents: &mut Contents, whole: Range<usize>) -> Result<(), String> {
         let mut texel = vec![0; format.texel_size() as usize];
         let mut open = Vec::new();
         // Every way in which the components of a packed texel may be rounded.

@@ -1,6 +1,7 @@
 //! A command that compiles GLSL: `COMMAND FILE -o OUT`, with the text in FILE and the words wanted
 //! in OUT, little-endian.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use smallstep_semantics::spirv;
 
-use crate::amber::{Shader, Source, Stage};
+use crate::amber::{Shader, ShaderError, Source, Stage};
 use crate::dispatch::MAX_WORDS;
 use crate::source;
 
@@ -29,12 +30,12 @@ pub struct CompilerCommand {
 }
 
 impl std::str::FromStr for CompilerCommand {
-    type Err = String;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<CompilerCommand, String> {
+    fn from_str(text: &str) -> Result<CompilerCommand, InvalidInput> {
         let words: Vec<String> = text.split_whitespace().map(str::to_string).collect();
         if words.is_empty() {
-            return Err("there is no command; write it as \"glslc\" or \"glslangValidator -V\"".into());
+            return Err(InvalidInput::new(InputFault::Text, "there is no command; write it as \"glslc\" or \"glslangValidator -V\""));
         }
         Ok(CompilerCommand { words, limit: LIMIT })
     }
@@ -68,12 +69,13 @@ impl CompilerCommand {
 
     /// Compiles a shader. The file's ending says the stage: `.vert`, `.frag` or `.comp`.
     ///
-    /// Errors: the command does not start, fails, takes longer than the limit, or writes no module:
-    /// a sentence.
-    pub fn compile(&self, shader: &Shader) -> Result<Vec<u32>, String> {
-        let Source::Foreign { text, .. } = &shader.source else { return Err("the shader is not in another language".into()) };
+    /// # Errors
+    /// The command does not start, fails, takes longer than the limit, or writes no module.
+    pub fn compile(&self, shader: &Shader) -> Result<Vec<u32>, ShaderError> {
+        let failed = |what: String| ShaderError::Invalid(what);
+        let Source::Foreign { text, .. } = &shader.source else { return Err(failed("the shader is not in another language".into())) };
         let program = &self.words[0];
-        let io = |e: std::io::Error| format!("{program}: {e}");
+        let io = |e: std::io::Error| failed(format!("{program}: {e}"));
         let folder = tempfile::tempdir().map_err(io)?;
         let ending = match shader.stage {
             Some(Stage::Vertex) => "vert",
@@ -95,12 +97,12 @@ impl CompilerCommand {
             String::from_utf8_lossy(&bytes).trim().to_string()
         };
         match status {
-            None => return Err(format!("{program} was not done in {} s", self.limit.as_secs_f64())),
-            Some(status) if !status.success() => return Err(format!("{program} ended with {status}: {}", repeated())),
+            None => return Err(failed(format!("{program} was not done in {} s", self.limit.as_secs_f64()))),
+            Some(status) if !status.success() => return Err(failed(format!("{program} ended with {status}: {}", repeated()))),
             Some(_) => {}
         }
-        let bytes = source::contents(&out, 4 * MAX_WORDS as u64).map_err(|e| format!("{program} wrote no module: {e}"))?;
-        spirv::words_of_bytes(&bytes).map_err(|e| format!("{program} wrote no module: {e}"))
+        let bytes = source::contents(&out, 4 * MAX_WORDS as u64).map_err(|e| failed(format!("{program} wrote no module: {e}")))?;
+        spirv::words_of_bytes(&bytes).map_err(|e| failed(format!("{program} wrote no module: {e}")))
     }
 }
 

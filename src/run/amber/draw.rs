@@ -12,6 +12,7 @@
 //! Without a DEPTH block that says TEST on, a depth attachment keeps what CLEAR left in it. BOUNDS
 //! are of what it holds, whether TEST is on or not.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::ops::Range;
 
 use smallstep_semantics::image::{self, Image};
@@ -147,8 +148,10 @@ impl Drawing {
 
 /// What is drawn.
 ///
-/// Errors: a format, an address mode or an extent that no engine takes: a sentence.
-pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &RunKind, entries: [&str; 2]) -> Result<Drawing, String> {
+/// # Errors
+/// A format, an address mode or an extent that no engine takes.
+pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &RunKind, entries: [&str; 2]) -> Result<Drawing, InvalidInput> {
+    let unsupported = |what: String| InvalidInput::new(InputFault::Unsupported, what);
     let pipeline = &script[pipeline];
     let mut given = Given { script, held, open: None };
     let of_corners = |corners: Corners| Assembled {
@@ -168,17 +171,18 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
         }],
     };
     let assembled = match what {
-        RunKind::Compute(_) => return Err(format!("the pipeline {} draws, and is to dispatch", pipeline.name)),
+        RunKind::Compute(_) => return Err(unsupported(format!("the pipeline {} draws, and is to dispatch", pipeline.name))),
         RunKind::DrawRect(rect) => of_corners(Corners::of_rect(pipeline.framebuffer, *rect)),
         RunKind::DrawGrid { rect, columns, rows } => of_corners(Corners::of_grid(pipeline.framebuffer, *rect, *columns, *rows)),
         RunKind::DrawArray { topology, indexed, first, count, first_instance, instances } => {
-            let indices = if *indexed { Some(given.indices(pipeline)?) } else { None };
+            let indices = if *indexed { Some(given.indices(pipeline).map_err(unsupported)?) } else { None };
             let all = match &indices {
                 Some(indices) => indices.len() as u64,
-                None => given.vertices(pipeline)?,
+                None => given.vertices(pipeline).map_err(unsupported)?,
             };
             let rest = u32::try_from(all).unwrap_or(u32::MAX).saturating_sub(*first);
-            let attributes = pipeline.vertex_data.iter().map(|data| given.attribute(data)).collect::<Result<Vec<_>, _>>()?;
+            let attributes =
+                pipeline.vertex_data.iter().map(|data| given.attribute(data)).collect::<Result<Vec<_>, _>>().map_err(unsupported)?;
             Assembled {
                 topology: topology_of(*topology),
                 indices,
@@ -190,13 +194,13 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
             }
         }
     };
-    let (buffers, images, samplers) = given.resources(pipeline)?;
+    let (buffers, images, samplers) = given.resources(pipeline).map_err(unsupported)?;
     let push_constants = pipeline.push_constants.map_or_else(Vec::new, |buffer| given.bytes(buffer).to_vec());
-    let (targets, shown) = given.targets(pipeline)?;
-    let depth = given.depth(pipeline)?;
+    let (targets, shown) = given.targets(pipeline).map_err(unsupported)?;
+    let depth = given.depth(pipeline).map_err(unsupported)?;
     let mut state = state_of(pipeline);
     state.samples = pipeline.colours.first().map_or(1, |(_, view)| script[view.buffer].samples);
-    state.check().map_err(|e| format!("pipeline {}: {e}", pipeline.name))?;
+    state.check().map_err(|e| unsupported(format!("pipeline {}: {e}", pipeline.name)))?;
     Ok(Drawing {
         entries: entries.map(str::to_string),
         assembled,

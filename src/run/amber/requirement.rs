@@ -87,13 +87,13 @@ const PROPERTIES: &[(&str, Answer)] = &[
     ("shaderRoundingModeRTZFloat64", Control(|c| c.rounding_mode_rtz, 2)),
 ];
 
-/// Whether a device has all that a script asks for; if not, or if that is not known, the first such
-/// thing, as a sentence.
-pub fn met(script: &Script, device: &AdapterRecord) -> Result<(), String> {
-    script.requirements.iter().try_for_each(|requirement| one(requirement, device))
+/// The first thing that a script asks for and a device has not, or may not have: a sentence. None
+/// if it has all.
+pub fn lacking(script: &Script, device: &AdapterRecord) -> Option<String> {
+    script.requirements.iter().find_map(|requirement| lacks(requirement, device))
 }
 
-fn one(requirement: &Requirement, device: &AdapterRecord) -> Result<(), String> {
+fn lacks(requirement: &Requirement, device: &AdapterRecord) -> Option<String> {
     let (table, what) = match requirement.kind {
         RequirementKind::Feature => (FEATURES, "feature"),
         RequirementKind::Property => (PROPERTIES, "property"),
@@ -103,17 +103,17 @@ fn one(requirement: &Requirement, device: &AdapterRecord) -> Result<(), String> 
     let (line, name) = (requirement.line, &requirement.name);
     // `Float16Int8Features.shaderFloat16`: the structure that a member belongs to does not matter.
     let member = name.rsplit_once('.').map_or(name.as_str(), |(_, member)| member);
-    let lacks = |why: String| Err(format!("line {line}: the {what} {name}: {why}"));
+    let lacks = |why: String| Some(format!("line {line}: the {what} {name}: {why}"));
     match table.iter().find(|(known, _)| *known == member).map(|(_, answer)| *answer) {
         None => lacks("whether the device has it is not known here".into()),
-        Some(Capability | Always) => Ok(()),
-        Some(Since(major, minor)) if device.vulkan >= (major, minor) => Ok(()),
+        Some(Capability | Always) => None,
+        Some(Since(major, minor)) if device.vulkan >= (major, minor) => None,
         Some(Since(major, minor)) => {
             let (has_major, has_minor) = device.vulkan;
             lacks(format!("it came with Vulkan {major}.{minor}; the device has {has_major}.{has_minor}"))
         }
         Some(Control(has, width)) => match &device.float_controls {
-            Some(controls) if has(&controls[width]) => Ok(()),
+            Some(controls) if has(&controls[width]) => None,
             Some(_) => lacks("the device does not have it".into()),
             None => lacks("the device's Vulkan version is below 1.2".into()),
         },

@@ -4,6 +4,7 @@ use super::{CHUNK, Counts, Extent, Finding, Returned, SourceLanguage, Totals};
 use crate::dispatch::{Dispatch, FragmentDispatch};
 use crate::generate;
 use crate::gpu::{Device, Route};
+use crate::theorem::Unexpected;
 use crate::theorem::acceptance::Acceptance;
 use crate::theorem::case::{Case, NoCase, Settings, decided};
 use crate::theorem::device::{Awaited, Choice, NoProfile};
@@ -239,7 +240,7 @@ fn no_case(verdict: Verdict, tally: &mut Tally) -> Judged {
 }
 
 /// Tries an ill-typed near-miss: it must be rejected, by the rule that the generator broke.
-pub fn judge_near_miss(seed: u64, settings: &Settings, limits: &generate::Limits) -> Result<(), String> {
+pub fn judge_near_miss(seed: u64, settings: &Settings, limits: &generate::Limits) -> Result<(), Unexpected> {
     let (tree, expected) = generate::near_miss(seed, limits);
     let found = match Program::resolve(&tree) {
         Err(e) => e.code.to_string(),
@@ -250,7 +251,7 @@ pub fn judge_near_miss(seed: u64, settings: &Settings, limits: &generate::Limits
     };
     match found == expected.code {
         true => Ok(()),
-        false => Err(format!("a near-miss must be rejected by {} and is: {found}", expected.code)),
+        false => Err(format!("a near-miss must be rejected by {} and is: {found}", expected.code).into()),
     }
 }
 
@@ -272,7 +273,7 @@ impl SourceLanguage for Plan {
         tally.findings.extend(Finding::of(index, &judged.verdict, false));
         if self.near_misses > 0 && index.is_multiple_of(self.near_misses) {
             tally.near_misses += 1;
-            if let Err(what) = judge_near_miss(self.program_seed(index), &settings, &self.limits) {
+            if let Err(Unexpected { what }) = judge_near_miss(self.program_seed(index), &settings, &self.limits) {
                 let group = what.clone();
                 tally.findings.push(Finding { index, verdict: "disagree".into(), group, what, near_miss: true, device: false });
             }

@@ -5,6 +5,7 @@
 //! Commands run in processes of their own, within a time limit. So does naga where the program with
 //! the `naga` subcommand is known; naga's reading of our WGSL has a thread of its own.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -91,6 +92,7 @@ pub struct Compiled {
 
 /// Why a compiler gives no words: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotCompiled {
     /// It refuses the module.
     Refused(String),
@@ -103,6 +105,20 @@ pub enum NotCompiled {
     /// It could not be run, or has no way to say what the module does: nothing is known about it.
     NotRun(String),
 }
+
+impl std::fmt::Display for NotCompiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotCompiled::Refused(what)
+            | NotCompiled::Invalid(what)
+            | NotCompiled::Crashed(what)
+            | NotCompiled::TimedOut(what)
+            | NotCompiled::NotRun(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for NotCompiled {}
 
 impl NotCompiled {
     /// The verdict that it is, and the sentence.
@@ -124,7 +140,7 @@ impl Compiler {
     ///
     /// # Errors
     /// There is no such command: a sentence.
-    pub fn new(command: &str, limit: Duration) -> Result<Compiler, String> {
+    pub fn new(command: &str, limit: Duration) -> Result<Compiler, InvalidInput> {
         let words = command.split_whitespace().map(str::to_string).collect();
         Compiler::of_command(command.trim(), words, limit)
     }
@@ -141,7 +157,7 @@ impl Compiler {
     ///
     /// # Errors
     /// There is no such compiler, or its command is not there: a sentence.
-    pub fn named(name: &str, own: &Path, limit: Duration) -> Result<Compiler, String> {
+    pub fn named(name: &str, own: &Path, limit: Duration) -> Result<Compiler, InvalidInput> {
         let mut all: Option<Compiler> = None;
         for one in name.split(THEN) {
             let step = Compiler::one(one.trim(), own, limit)?;
@@ -150,10 +166,10 @@ impl Compiler {
                 Some(before) => before.then(step),
             });
         }
-        all.ok_or_else(|| "a compiler needs a name".into())
+        all.ok_or_else(|| InvalidInput::new(InputFault::Text, "a compiler needs a name"))
     }
 
-    fn one(name: &str, own: &Path, limit: Duration) -> Result<Compiler, String> {
+    fn one(name: &str, own: &Path, limit: Duration) -> Result<Compiler, InvalidInput> {
         let program = |words: &[&str]| [own.display().to_string()].into_iter().chain(words.iter().map(|w| w.to_string())).collect();
         let (kind, rest) = name.split_once(':').unwrap_or((name, ""));
         let of = |words: Vec<String>| Compiler::of_command(name, words, limit);
@@ -175,20 +191,26 @@ impl Compiler {
                 let words = split(rest)?;
                 for needed in [IN, OUT] {
                     if !words.iter().any(|word| word.contains(needed)) {
-                        return Err(format!("the command \"{rest}\" has no {needed}, which stands for a file"));
+                        return Err(InvalidInput::new(
+                            InputFault::Text,
+                            format!("the command \"{rest}\" has no {needed}, which stands for a file"),
+                        ));
                     }
                 }
                 of(words)
             }
-            _ => Err(format!(
-                "no compiler is called \"{name}\"; there are naga, naga-wgsl, wgsl, tint, spirv-opt:PASSES and cmd:'COMMAND {IN} -o {OUT}'"
+            _ => Err(InvalidInput::new(
+                InputFault::Text,
+                format!(
+                    "no compiler is called \"{name}\"; there are naga, naga-wgsl, wgsl, tint, spirv-opt:PASSES and cmd:'COMMAND {IN} -o {OUT}'"
+                ),
             )),
         }
     }
 
     /// A command that names no files is given one, `-o`, and another.
-    fn of_command(name: &str, mut words: Vec<String>, limit: Duration) -> Result<Compiler, String> {
-        let program = words.first().cloned().ok_or("the compiler's command is empty")?;
+    fn of_command(name: &str, mut words: Vec<String>, limit: Duration) -> Result<Compiler, InvalidInput> {
+        let program = words.first().cloned().ok_or_else(|| InvalidInput::new(InputFault::Command, "the compiler's command is empty"))?;
         if !words.iter().any(|word| word.contains(IN)) {
             words.extend([IN, "-o", OUT].map(str::to_string));
         }
@@ -381,30 +403,30 @@ impl Compiler {
 ///
 /// # Errors
 /// The command cannot be run: a sentence.
-pub fn accepts(command: &str, (bytes, ending): (&[u8], &str), limit: Duration) -> Result<bool, String> {
+pub fn accepts(command: &str, (bytes, ending): (&[u8], &str), limit: Duration) -> Result<bool, InvalidInput> {
     let mut parts = split(command)?;
     if !parts.iter().any(|part| part.contains("{}")) {
         parts.push("{}".into());
     }
-    let cannot = |e: std::io::Error| format!("the command \"{command}\" cannot be run: {e}");
+    let cannot = |e: std::io::Error| InvalidInput::new(InputFault::Command, format!("the command \"{command}\" cannot be run: {e}"));
     let folder = tempfile::tempdir().map_err(cannot)?;
     let file = folder.path().join("program").with_extension(ending);
     std::fs::write(&file, bytes).map_err(cannot)?;
     let words: Vec<String> = parts.iter().map(|part| part.replace("{}", &file.display().to_string())).collect();
-    let (program, arguments) = words.split_first().ok_or("the command is empty")?;
+    let (program, arguments) = words.split_first().ok_or_else(|| InvalidInput::new(InputFault::Command, "the command is empty"))?;
     let started = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let status = ended(&mut started.map_err(cannot)?, limit).map_err(cannot)?;
     Ok(status.is_some_and(|status| status.success()))
 }
 
 /// Words, split by the rules of a shell.
-fn split(text: &str) -> Result<Vec<String>, String> {
-    shlex::split(text).ok_or_else(|| format!("a quote in \"{text}\" has no end"))
+fn split(text: &str) -> Result<Vec<String>, InvalidInput> {
+    shlex::split(text).ok_or_else(|| InvalidInput::new(InputFault::Text, format!("a quote in \"{text}\" has no end")))
 }
 
 /// What a program says of its version; whatever it makes of that, it is there.
-fn version(program: &str, limit: Duration) -> Result<String, String> {
-    let cannot = |e: std::io::Error| format!("the compiler \"{program}\" cannot be run: {e}");
+fn version(program: &str, limit: Duration) -> Result<String, InvalidInput> {
+    let cannot = |e: std::io::Error| InvalidInput::new(InputFault::Command, format!("the compiler \"{program}\" cannot be run: {e}"));
     let mut said = tempfile::tempfile().map_err(cannot)?;
     // spirv-opt says it as an error.
     let (output, errors) = (said.try_clone().map_err(cannot)?, said.try_clone().map_err(cannot)?);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use smallstep_semantics::spirv::{LoadError, Module};
 
 use super::compiler::{Compiled, Compiler};
-use crate::compile::split_samplers;
+use crate::compile::{CannotAdapt, split_samplers};
 use crate::dispatch::ComputeDispatch;
 use crate::theorem::campaign::Finding;
 use crate::theorem::refine::{self, Disagreement, Input, Planted, Runnable, Settings, Summary, entries};
@@ -195,13 +195,13 @@ impl Judgement {
 /// What comes back from WGSL is compared with these.
 ///
 /// # Errors
-/// A combined image sampler cannot be split: a sentence.
-pub fn comparable(words: Vec<u32>) -> Result<Option<Vec<u32>>, String> {
+/// A combined image sampler cannot be split.
+pub fn comparable(words: Vec<u32>) -> Result<Option<Vec<u32>>, CannotAdapt> {
     match split_samplers::places([&words[..]], std::iter::empty()) {
         Ok(places) if places.is_empty() => Ok(None),
         _ => {
             let apart = ComputeDispatch { words: words.into(), ..ComputeDispatch::default() };
-            split_samplers::adapt(&apart).map(|apart| Some(apart.words.to_vec())).map_err(|e| e.0)
+            split_samplers::adapt(&apart).map(|apart| Some(apart.words.to_vec()))
         }
     }
 }
@@ -212,7 +212,7 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
     // What comes back from WGSL is compared with the words that went in.
     let apart = match compiler.is_by_wgsl().then(|| comparable(words.to_vec())).transpose() {
         Ok(apart) => apart.flatten(),
-        Err(what) => return Judgement::of(Verdict::Unchecked, what),
+        Err(why) => return Judgement::of(Verdict::Unchecked, why.0),
     };
     let words = apart.as_deref().unwrap_or(words);
     let before = match Module::load(words) {
@@ -263,11 +263,11 @@ fn refused(error: &LoadError) -> String {
 
 fn one_entry(name: &str, words: &[u32], written: &[u32], entry: Option<&str>, settings: &Settings) -> Judgement {
     let load = |words: &[u32]| Module::load(words).map_err(|e| refused(&e));
-    let before = match load(words).and_then(|module| Runnable::new(name, module, None, entry)) {
+    let before = match load(words).and_then(|module| Ok(Runnable::new(name, module, None, entry)?)) {
         Ok(before) => before,
-        Err(what) => return Judgement::of(Verdict::Unchecked, what),
+        Err(why) => return Judgement::of(Verdict::Unchecked, why),
     };
-    let after = load(written).and_then(|module| before.in_place("what the compiler writes", module, None));
+    let after = load(written).and_then(|module| Ok(before.in_place("what the compiler writes", module, None)?));
     let after = after.and_then(|after| before.admits(&after).map(|()| after).map_err(|e| e.0));
     let after = match after {
         Ok(after) => after,

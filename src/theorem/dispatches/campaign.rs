@@ -1,6 +1,7 @@
 //! Many generated dispatches and their twins: run by the interpreters on several threads, and the
 //! clean ones on a device at the same time.
 
+use crate::theorem::Unexpected;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -256,7 +257,7 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
                 dispatches.push(dispatch);
                 expectations.push((seed, due));
             }
-            Err(what) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Machine, what, failed: false }),
+            Err(Unexpected { what }) => tally.findings.push(Finding { seed, defect: None, runner: Runner::Machine, what, failed: false }),
         }
     }
     for finished in device.run_all(dispatches) {
@@ -279,7 +280,7 @@ fn on_device(tally: &mut Tally, device: &mut Device, observed: &[(u64, &ComputeC
 pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut Device) -> Verdict<String> {
     match asked(case, observed, device.route()) {
         Ok(Asked { dispatch, due }) => quirk::on_device(&due, &device.run(dispatch).outcome),
-        Err(what) => Verdict::Unchecked(what),
+        Err(unexpected) => Verdict::Unchecked(unexpected.what),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a device must show of a dispatch: the definite bytes, but for floats of which runs over
 //! sets know more.
 
+use crate::theorem::Unexpected;
 use std::collections::BTreeMap;
 
 use smallstep_semantics::concurrency::Schedule;
@@ -43,8 +44,14 @@ impl Due {
     /// float controls on.
     ///
     /// # Errors
-    /// A sentence: the module is refused, or shows something else by the relation.
-    pub fn of(module: &Module, dispatch: &ComputeDispatch, observation: Observation, route: Route, rules: Rules) -> Result<Due, String> {
+    /// The module is refused, or shows something else by the relation.
+    pub fn of(
+        module: &Module,
+        dispatch: &ComputeDispatch,
+        observation: Observation,
+        route: Route,
+        rules: Rules,
+    ) -> Result<Due, Unexpected> {
         if !module.instructions().iter().any(|i| i.is(Op::TypeFloat)) {
             return Ok(Due::exactly(observation));
         }
@@ -56,23 +63,25 @@ impl Due {
             Resources { images: &images, samplers: &dispatch.samplers, push_constants, profile, ..Resources::of_buffers(&buffers) };
         let run = Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources, limits: Limits::default() };
         let relation = Relation::default();
-        let report = grid::report(module, &run, &Schedule::default(), &relation, false, &mut ()).map_err(|error| error.to_string())?;
+        let report = grid::report(module, &run, &Schedule::default(), &relation, false, &mut ())
+            .map_err(|error| Unexpected::from(error.to_string()))?;
         match report.outcome.observed() {
             Some(found) if found.buffers == observation.buffers => {}
-            _ => return Err(format!("the relation ends with {}, and not with what was observed", report.outcome.name())),
+            _ => return Err(format!("the relation ends with {}, and not with what was observed", report.outcome.name()).into()),
         }
         let exploration = Exploration { rules, ..Exploration::under(Profile::Strict) };
-        let acceptance = grid::explore(module, &run, &report, &relation, exploration).map_err(|error| error.to_string())?;
+        let acceptance =
+            grid::explore(module, &run, &report, &relation, exploration).map_err(|error| Unexpected::from(error.to_string()))?;
         Ok(Due { observation, acceptance })
     }
 
     /// Whether a device may show this in every buffer that it gives back, and if
     /// not, the first difference.
-    pub fn admits(&self, shown: &ComputeResult) -> Result<Admitted, String> {
+    pub fn admits(&self, shown: &ComputeResult) -> Result<Admitted, Unexpected> {
         let mut admitted = Admitted::default();
         for Buffer { set, binding, bytes } in &shown.buffers {
             let which = self.observation.buffers.iter().position(|b| (b.set, b.binding) == (*set, *binding));
-            let Some(which) = which else { return Err(format!("a buffer at set {set}, binding {binding} that was not given")) };
+            let Some(which) = which else { return Err(format!("a buffer at set {set}, binding {binding} that was not given").into()) };
             let mut due = self.observation.buffers[which].clone();
             let words = self.acceptance.words.iter().filter(|word| word.buffer == which);
             let sets: BTreeMap<u64, Expected> = words.map(|word| (word.offset, word.expected)).collect();
@@ -85,7 +94,7 @@ impl Due {
                     let x = f32::from_bits(bits);
                     return Err(format!(
                         "byte {offset} of the buffer at set {set}, binding {binding}: expected a float in {allowed}, saw {x:?} ({bits:#010x})"
-                    ));
+                    ).into());
                 }
                 admitted.by_sets += 1;
                 due.bytes[range.clone()].copy_from_slice(&bytes[range]);

@@ -19,6 +19,7 @@ pub mod quirk;
 pub mod shaders;
 pub mod translated;
 
+use crate::theorem::Unexpected;
 use std::fmt;
 use std::sync::Arc;
 
@@ -135,7 +136,7 @@ pub fn judge(case: &ComputeCase, engines: &Engines) -> Judged {
     match (twin, outcome) {
         (None, Outcome::Observed(of_machine)) => match observed.as_ref().map_or(Ok(()), |expected| same(expected, &of_machine)) {
             Ok(()) => Judged::Observed(of_machine),
-            Err(what) => Judged::Wrong(Runner::Machine, what),
+            Err(wrong) => Judged::Wrong(Runner::Machine, wrong.what),
         },
         _ => Judged::Reported,
     }
@@ -207,27 +208,29 @@ fn first_undefined(observation: &Observation) -> Option<(u32, u64, &'static str)
 }
 
 /// Whether two observations are the same, and if not, the first difference.
-pub fn same(expected: &Observation, found: &Observation) -> Result<(), String> {
+pub fn same(expected: &Observation, found: &Observation) -> Result<(), Unexpected> {
     let places = |o: &Observation| o.buffers.iter().map(|b| (b.set, b.binding)).collect::<Vec<_>>();
     if places(expected) != places(found) {
-        return Err(format!("it observes the buffers {:?}, where {:?} are due", places(found), places(expected)));
+        return Err(format!("it observes the buffers {:?}, where {:?} are due", places(found), places(expected)).into());
     }
     for (e, f) in expected.buffers.iter().zip(&found.buffers) {
         same_bytes(e, &f.bytes)?;
         if e.undefined != f.undefined {
-            return Err(format!("the buffer at binding {} has other undefined bytes: {:?} for {:?}", e.binding, f.undefined, e.undefined));
+            return Err(
+                format!("the buffer at binding {} has other undefined bytes: {:?} for {:?}", e.binding, f.undefined, e.undefined).into()
+            );
         }
     }
     if expected.instructions != found.instructions {
-        return Err(format!("it executes {} instructions, where {} are due", found.instructions, expected.instructions));
+        return Err(format!("it executes {} instructions, where {} are due", found.instructions, expected.instructions).into());
     }
     Ok(())
 }
 
-fn same_bytes(expected: &ObservedBuffer, found: &[u8]) -> Result<(), String> {
+fn same_bytes(expected: &ObservedBuffer, found: &[u8]) -> Result<(), Unexpected> {
     let (set, binding) = (expected.set, expected.binding);
     if expected.bytes.len() != found.len() {
-        return Err(format!("the buffer at set {set}, binding {binding} has {} bytes for {}", found.len(), expected.bytes.len()));
+        return Err(format!("the buffer at set {set}, binding {binding} has {} bytes for {}", found.len(), expected.bytes.len()).into());
     }
     match expected.bytes.iter().zip(found).position(|(e, f)| e != f) {
         None => Ok(()),
@@ -237,7 +240,7 @@ fn same_bytes(expected: &ObservedBuffer, found: &[u8]) -> Result<(), String> {
                 four.iter().rev().fold(0u32, |word, &byte| word << 8 | u32::from(byte))
             };
             let (e, f) = (word(&expected.bytes), word(found));
-            Err(format!("word {} of the buffer at set {set}, binding {binding}: expected {e:#010x}, saw {f:#010x}", at / 4))
+            Err(format!("word {} of the buffer at set {set}, binding {binding}: expected {e:#010x}, saw {f:#010x}", at / 4).into())
         }
     }
 }
@@ -260,32 +263,32 @@ pub struct Asked {
 /// had to adapt the words, an interpreter has run the adapted words, and shows at each adapted
 /// place what the original words show at the original one; otherwise the error
 /// says how they differ.
-pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<Asked, String> {
+pub fn asked(case: &ComputeCase, observed: &Observation, route: Route) -> Result<Asked, Unexpected> {
     let original = for_device(case);
-    let (dispatch, places) = bindings::adapt(&original).map_err(|error| error.to_string())?;
+    let (dispatch, places) = bindings::adapt(&original).map_err(|error| Unexpected::from(error.to_string()))?;
     let mut expected = observed.clone();
     if places.is_identity() {
-        let module = Module::load(&dispatch.words).map_err(|error| error.to_string())?;
+        let module = Module::load(&dispatch.words).map_err(|error| Unexpected::from(error.to_string()))?;
         let due = Due::of(&module, &dispatch, expected, route, sets::Rules::default())?;
         return Ok(Asked { dispatch, due });
     }
     for buffer in &mut expected.buffers {
         let place = (buffer.set, buffer.binding);
-        (buffer.set, buffer.binding) = places.adapted(place).ok_or_else(|| format!("{place:?} has no adapted place"))?;
+        (buffer.set, buffer.binding) = places.adapted(place).ok_or_else(|| Unexpected::from(format!("{place:?} has no adapted place")))?;
     }
-    let module = Module::load(&dispatch.words).map_err(|error| format!("the adapted module is refused: {error}"))?;
+    let module = Module::load(&dispatch.words).map_err(|error| Unexpected::from(format!("the adapted module is refused: {error}")))?;
     let buffers = dispatch.contents();
     let run =
         Dispatch { entry: &dispatch.entry, groups: dispatch.groups, resources: Resources::of_buffers(&buffers), limits: Limits::default() };
     let outcome = match lockstep::Program::compile(&module, &dispatch.entry) {
         Ok(program) => program.run(&run, 1),
-        Err(_) => grid::run(&module, &run, &Schedule::default(), &Relation::default(), &mut ()).map_err(|error| error.to_string())?,
+        Err(_) => grid::run(&module, &run, &Schedule::default(), &Relation::default(), &mut ())
+            .map_err(|error| Unexpected::from(error.to_string()))?,
     };
     match outcome {
-        Outcome::Observed(found) => {
-            same(&expected, &found).map_err(|what| format!("the pass `bindings` changes what the module shows: {what}"))?
-        }
-        other => return Err(format!("the pass `bindings` changes what the module shows: it ends with {}", other.name())),
+        Outcome::Observed(found) => same(&expected, &found)
+            .map_err(|wrong| Unexpected::from(format!("the pass `bindings` changes what the module shows: {wrong}")))?,
+        other => return Err(format!("the pass `bindings` changes what the module shows: it ends with {}", other.name()).into()),
     }
     let due = Due::of(&module, &dispatch, expected, route, sets::Rules::default())?;
     Ok(Asked { dispatch, due })

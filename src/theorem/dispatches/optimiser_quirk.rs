@@ -6,6 +6,8 @@
 //! options, without files; `seen`, the day; `ends`: `shown`, `undefined` or `failed` ([`Ends`]);
 //! `says`, a part of what is wrong.
 
+use crate::theorem::Unexpected;
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::path::Path;
 
 use super::optimised::{Ends, Wrong, optimised_dispatch};
@@ -40,12 +42,12 @@ impl OptimiserQuirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// A sentence that begins with the path: the file cannot be read, a line is no
-    /// `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, a key is unknown, missing or twice there,
-    /// the command is not the tool's, the module or its dispatch is not valid.
-    pub fn read(path: &Path) -> Result<OptimiserQuirk, String> {
-        let wrong = |what: String| format!("{}: {what}", path.display());
-        let text = text_of(path).map_err(wrong)?;
+    /// The file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, a
+    /// key is unknown, missing or twice there, the command is not the tool's, the module or its
+    /// dispatch is not valid.
+    pub fn read(path: &Path) -> Result<OptimiserQuirk, InvalidInput> {
+        let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
+        let text = text_of(path)?;
         let mut keys = Keys::read(&text, &["dispatch"]).map_err(wrong)?;
         let mut needed = |key: &str| keys.needed(key).map_err(wrong);
         let (tool, version, command) = (needed("tool")?, needed("version")?, needed("command")?);
@@ -64,7 +66,7 @@ impl OptimiserQuirk {
     ///
     /// # Errors
     /// As of [`OptimiserQuirk::read`]; the folder cannot be read, or holds none.
-    pub fn read_folder(folder: &Path) -> Result<Vec<OptimiserQuirk>, String> {
+    pub fn read_folder(folder: &Path) -> Result<Vec<OptimiserQuirk>, InvalidInput> {
         files_of(folder, "spvasm")?.iter().map(|path| OptimiserQuirk::read(path)).collect()
     }
 
@@ -81,18 +83,18 @@ impl OptimiserQuirk {
     /// Whether that is what was recorded, but for numbers.
     ///
     /// # Errors
-    /// What it is instead: a sentence.
-    pub fn is_recorded(&self, found: &Verdict<Wrong>) -> Result<(), String> {
+    /// What it is instead.
+    pub fn is_recorded(&self, found: &Verdict<Wrong>) -> Result<(), Unexpected> {
         match found {
             Verdict::Disagree(Wrong { what, ends })
                 if *ends == self.ends && without_numbers(what).contains(&without_numbers(&self.says)) =>
             {
                 Ok(())
             }
-            Verdict::Disagree(Wrong { what, .. }) => Err(format!("another disagreement than recorded: {what}")),
+            Verdict::Disagree(Wrong { what, .. }) => Err(format!("another disagreement than recorded: {what}").into()),
             Verdict::Agree => Err("this version no longer shows it: remove the quirk".into()),
             Verdict::Vacuous(_) => Err("the module is undefined, so that every compiled module is right".into()),
-            other => Err(format!("it is {}: {}", other.name(), other.why())),
+            other => Err(format!("it is {}: {}", other.name(), other.why()).into()),
         }
     }
 }

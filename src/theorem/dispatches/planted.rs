@@ -19,6 +19,7 @@ mod vectors;
 
 pub use vectors::{Vector, all as vectors};
 
+use crate::theorem::Unexpected;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -201,7 +202,7 @@ impl Hunt {
                 Err(_) => continue,
             };
             let wrong = match judge(case, &engines) {
-                Judged::Observed(shown) => same(expected, &shown).err(),
+                Judged::Observed(shown) => same(expected, &shown).err().map(String::from),
                 Judged::Wrong(_, what) => Some(what),
                 Judged::Reported | Judged::Uncompiled(..) => None,
             };
@@ -240,7 +241,7 @@ impl Hunt {
 /// The first of those vectors that the engines do not show.
 fn wrong_vector(bug: &Bug, engines: &Engines, which: impl Fn(&Vector) -> bool) -> Option<Caught> {
     vectors().filter(|vector| which(vector)).enumerate().find_map(|(at, vector)| {
-        let what = vector.judge(engines).err()?;
+        let Unexpected { what } = vector.judge(engines).err()?;
         Some(Caught { by: bug.check.to_string(), what, after: at as u64 + 1, minimal: None })
     })
 }

@@ -12,12 +12,14 @@
 //! module without the quirk's construct. The second shows that the fault needs the construct, not
 //! that it is the same fault: counts say by which remedy.
 
+use crate::source::ReadError;
+use crate::theorem::Unexpected;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::program::{Language, Program};
 use crate::verdict::Verdict;
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
 use smallstep_semantics::spirv::environment::Observation;
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::{Buffer, Module, decode};
@@ -82,7 +84,7 @@ fn shown(due: &Due, result: &ComputeResult) -> Verdict<String> {
     match due.admits(result) {
         Ok(Admitted { undecided: 0, .. }) => Verdict::Agree,
         Ok(Admitted { undecided, .. }) => Verdict::Unchecked(format!("{undecided} bytes are not decided")),
-        Err(what) => Verdict::Disagree(what),
+        Err(unexpected) => Verdict::Disagree(unexpected.what),
     }
 }
 
@@ -99,11 +101,11 @@ impl DispatchQuirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// A sentence that begins with the path: the file cannot be read, a line is no
-    /// `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, the module or its dispatch is not valid.
-    pub fn read(path: &Path) -> Result<DispatchQuirk, String> {
-        let wrong = |what: String| format!("{}: {what}", path.display());
-        let text = text_of(path).map_err(wrong)?;
+    /// The file cannot be read, a line is no `;@ quirk KEY: VALUE` or `;@ dispatch KEY: VALUE`, the
+    /// module or its dispatch is not valid.
+    pub fn read(path: &Path) -> Result<DispatchQuirk, InvalidInput> {
+        let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
+        let text = text_of(path)?;
         let mut keys = Keys::read(&text, &["dispatch"]).map_err(wrong)?;
         let seen = Seen::read(&mut keys).map_err(wrong)?;
         let fails = keys.one_of("ends", [("shown", false), ("failed", true)]).map_err(wrong)?;
@@ -122,24 +124,24 @@ impl DispatchQuirk {
     ///
     /// # Errors
     /// As of [`DispatchQuirk::read`]; the folder cannot be read, or holds none.
-    pub fn read_folder(folder: &Path) -> Result<Vec<DispatchQuirk>, String> {
+    pub fn read_folder(folder: &Path) -> Result<Vec<DispatchQuirk>, InvalidInput> {
         files_of(folder, "spvasm")?.iter().map(|path| DispatchQuirk::read(path)).collect()
     }
 
     /// What both interpreters observe.
     ///
     /// # Errors
-    /// They do not agree, or one of them has no observation that is defined everywhere: a sentence.
-    pub fn expected(&self) -> Result<Observation, String> {
-        let observed = |interpreter: &Interpreter| {
-            let ran = self.prepared.run(interpreter).map_err(|e| e.to_string())?;
+    /// They do not agree, or one of them has no observation that is defined everywhere.
+    pub fn expected(&self) -> Result<Observation, Unexpected> {
+        let observed = |interpreter: &Interpreter| -> Result<Observation, Unexpected> {
+            let ran = self.prepared.run(interpreter).map_err(|e| Unexpected::from(e.to_string()))?;
             match ran.report.outcome {
                 Outcome::Observed(observation) => match first_undefined(&observation) {
                     None => Ok(observation),
-                    Some((binding, at, kind)) => Err(format!("byte {at} of the buffer at binding {binding} is undefined ({kind})")),
+                    Some((binding, at, kind)) => Err(format!("byte {at} of the buffer at binding {binding} is undefined ({kind})").into()),
                 },
-                Outcome::Undefined(undefined) => Err(undefined.to_string()),
-                other => Err(format!("it ends with {}", other.name())),
+                Outcome::Undefined(undefined) => Err(undefined.to_string().into()),
+                other => Err(format!("it ends with {}", other.name()).into()),
             }
         };
         let reference = Interpreter::Reference { schedule: Default::default(), keep_going: false };
@@ -157,7 +159,7 @@ impl DispatchQuirk {
     ///
     /// # Errors
     /// As of [`DispatchQuirk::expected`].
-    pub fn on(&self, device: &mut Device) -> Result<Verdict<String>, String> {
+    pub fn on(&self, device: &mut Device) -> Result<Verdict<String>, Unexpected> {
         let expected = Due::exactly(self.expected()?);
         Ok(match self.prepared.run_on(device) {
             Ok(found) => {
@@ -171,27 +173,28 @@ impl DispatchQuirk {
     /// Whether that is what was recorded, but for numbers.
     ///
     /// # Errors
-    /// What it is instead: a sentence.
-    pub fn is_recorded(&self, found: &Verdict<String>) -> Result<(), String> {
+    /// What it is instead.
+    pub fn is_recorded(&self, found: &Verdict<String>) -> Result<(), Unexpected> {
         match found {
             Verdict::Agree => Err("this driver no longer shows it: remove the quirk".into()),
             Verdict::Disagree(what) | Verdict::Failed(what) => {
                 let fails = matches!(found, Verdict::Failed(_));
                 let is = fails == self.fails && without_numbers(what).contains(&without_numbers(&self.seen.says));
-                if is { Ok(()) } else { Err(format!("another disagreement than recorded: {what}")) }
+                if is { Ok(()) } else { Err(format!("another disagreement than recorded: {what}").into()) }
             }
-            other => Err(format!("it is {}: {}", other.name(), other.why())),
+            other => Err(format!("it is {}: {}", other.name(), other.why()).into()),
         }
     }
 }
 
 /// The dispatch that a text carries.
-pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, String> {
+pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, InvalidInput> {
     let name = path.display().to_string();
-    let wrong = |what: String| format!("{name}: {what}");
+    let wrong = |invalid: InvalidInput| invalid.about(&name);
+    let refused = |error: ReadError| InvalidInput::new(InputFault::Program, error.text);
     let carried = Carried::read(text).map_err(wrong)?;
-    let words = Program::read(&name, text.as_bytes(), Some(Language::Assembly)).and_then(|program| program.words()).map_err(|e| e.text)?;
-    let module: Module = load(&name, &words, false, &carried.spec).map_err(|e| e.text)?;
+    let words = Program::read(&name, text.as_bytes(), Some(Language::Assembly)).and_then(|program| program.words()).map_err(refused)?;
+    let module: Module = load(&name, &words, false, &carried.spec).map_err(refused)?;
     let module = ComputeModule::new(module, None).map_err(wrong)?;
     let bytes = |contents: &Contents| match contents {
         Contents::Bytes(bytes) => bytes.clone(),
@@ -221,7 +224,7 @@ impl<'q> Known<'q> {
             }
             match quirk.on(device).and_then(|found| quirk.is_recorded(&found)) {
                 Ok(()) => known.shown.push(quirk),
-                Err(why) => known.gone.push((quirk.name.clone(), why)),
+                Err(why) => known.gone.push((quirk.name.clone(), why.what)),
             }
         }
         known
@@ -291,7 +294,7 @@ mod tests {
             (format!("{keys};@ quirk ends: shown\n;@ quirk remedy: sleep\n"), "no remedy is called \"sleep\""),
             (format!("{keys};@ quirk ends: shown\n;@ quirk more: 1\n"), "a quirk has no \"more\""),
         ] {
-            let error = read(&header).err().unwrap_or_default();
+            let error = read(&header).err().map_or_else(String::new, String::from);
             assert!(error.contains(said), "{error}");
         }
     }

@@ -61,7 +61,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Verdict<Wrong>) {
 /// The words of a shader.
 ///
 /// Errors: glslang is not there, or refuses it: a sentence.
-pub fn compiled(stage: Stage, environment: &str, text: &str) -> Result<Vec<u32>, String> {
+fn compiled(stage: Stage, environment: &str, text: &str) -> Result<Vec<u32>, String> {
     let not_run = |e: std::io::Error| format!("{GLSLANG}: {e}");
     let folder = tempfile::tempdir().map_err(not_run)?;
     let file = folder.path().join("shader.spv");

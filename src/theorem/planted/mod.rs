@@ -34,6 +34,7 @@ use super::case::{Planted, Settings};
 use super::{Difference, Verdict};
 use crate::compile::lambda_v::Constants;
 use crate::generate::{self, shrink};
+use crate::theorem::Unexpected;
 use smallstep_semantics::lambda_v::syntax::Tree;
 use smallstep_semantics::rule::Rule;
 use std::sync::Mutex;
@@ -333,7 +334,7 @@ impl Hunt {
         for index in 0..self.programs {
             let seed = self.program_seed(index);
             let settings = self.settings(index, bug.planted.clone());
-            let Err(what) = judge_near_miss(seed, &settings, &limits) else { continue };
+            let Err(Unexpected { what }) = judge_near_miss(seed, &settings, &limits) else { continue };
             let (tree, expected) = generate::near_miss(seed, &limits);
             let minimal = checks::minimal_near_miss(&tree, expected.code, &settings, self.tries);
             return Some(Caught { by: "generated near-misses".into(), what, after: index + 1, minimal: Some(minimal) });

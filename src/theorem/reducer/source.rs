@@ -1,5 +1,6 @@
 //! λV and WSL programs, made small over their syntax trees.
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::time::Instant;
 
 use smallstep_semantics::lambda_v::parse::parse;
@@ -24,13 +25,13 @@ const QUESTIONS: u32 = 50_000;
 /// text that it is asked about is a valid program, unless a λV program has no type to begin with.
 ///
 /// # Errors
-/// The text is no program of the language, or is not interesting itself: a sentence.
+/// The text is no program of the language, or is not interesting itself.
 pub fn reduced_text(
     language: Language,
     text: &str,
     until: Instant,
     interesting: &mut dyn FnMut(&str) -> bool,
-) -> Result<Reduced<String>, String> {
+) -> Result<Reduced<String>, InvalidInput> {
     let mut questions = 0;
     let mut asked = |text: &str| {
         questions += 1;
@@ -38,12 +39,14 @@ pub fn reduced_text(
     };
     // As it is printed, which is what the smaller ones are too.
     let tree = match language {
-        Language::LambdaV => Some(parse(text).map_err(|e| format!("the program cannot be read: {}", e.message))?),
+        Language::LambdaV => {
+            Some(parse(text).map_err(|e| InvalidInput::new(InputFault::Program, format!("the program cannot be read: {}", e.message)))?)
+        }
         _ => None,
     };
     let printed = tree.as_ref().map_or(text.to_string(), |tree| tree.print());
     if !asked(&printed) {
-        return Err("the program is not interesting itself".into());
+        return Err(InvalidInput::new(InputFault::Uninteresting, "the program is not interesting itself"));
     }
     let mut cut_short = false;
     let mut fails = |text: &str| {

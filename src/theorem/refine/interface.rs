@@ -11,6 +11,7 @@ use crate::dispatch::resources::Behind;
 
 /// Why two modules cannot be compared: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mismatch(pub String);
 
 impl fmt::Display for Mismatch {

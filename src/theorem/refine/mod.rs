@@ -301,7 +301,7 @@ pub fn refines_draws(
     (shape.moved, shape.numbers) = (moved, Numbers::of(&[&before.module, &after.module]));
     let scene = shape.scene.clone().ok_or_else(|| Mismatch(format!("{} has no stages", before.name)))?;
     let stages = |side: &StageModule| {
-        let dispatch = scene.dispatch(side, &shape.draw(settings, 0, 0)).map_err(Mismatch)?;
+        let dispatch = scene.dispatch(side, &shape.draw(settings, 0, 0)).map_err(|e| Mismatch(e.0))?;
         let mut stages = Stages::new(&dispatch).map_err(|e| Mismatch(format!("{}: {e}", side.name)))?;
         stages.robustness = settings.robustness;
         Ok::<Stages, Mismatch>(stages)
@@ -309,7 +309,7 @@ pub fn refines_draws(
     let (of_before, of_after) = (stages(before)?, stages(after)?);
     let judge = |input: &Input, _: &TooLarge| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
         (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings),
-        (Err(what), _) | (_, Err(what)) => Judged::Unchecked(Unchecked::Unsupported(what)),
+        (Err(malformed), _) | (_, Err(malformed)) => Judged::Unchecked(Unchecked::Unsupported(malformed.0)),
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
     let (mut summary, mut progress) = (Summary::default(), progress);

@@ -1,6 +1,7 @@
 //! What is compared of a module: its compute entry point, or its stages, which are drawn.
 
 use rspirv::spirv::ExecutionModel;
+use smallstep_semantics::outcome::InvalidInput;
 use smallstep_semantics::spirv::module::Module;
 
 use super::{Mismatch, Settings, Shape, Side, StageModule, Summary, interface, refines, refines_draws};
@@ -21,7 +22,7 @@ impl Runnable {
     ///
     /// # Errors
     /// There is no such entry point, or several to choose from: a sentence.
-    pub fn new(name: &str, module: Module, assembly: Option<AssemblyLines>, entry: Option<&str>) -> Result<Runnable, String> {
+    pub fn new(name: &str, module: Module, assembly: Option<AssemblyLines>, entry: Option<&str>) -> Result<Runnable, InvalidInput> {
         if is_compute(&module, entry) {
             let module = ComputeModule::new(module, entry)?;
             return Ok(Runnable::Dispatch(Box::new(Side::new(name, module, assembly))));
@@ -34,7 +35,7 @@ impl Runnable {
     ///
     /// # Errors
     /// One is not there: a sentence.
-    pub fn in_place(&self, name: &str, module: Module, assembly: Option<AssemblyLines>) -> Result<Runnable, String> {
+    pub fn in_place(&self, name: &str, module: Module, assembly: Option<AssemblyLines>) -> Result<Runnable, InvalidInput> {
         match self {
             Runnable::Dispatch(side) => {
                 let module = ComputeModule::new(module, Some(&side.module.entry))?;

@@ -1,6 +1,7 @@
 //! Modules whose stages are drawn: a vertex and a fragment stage, or one of them behind or before a
 //! stage that is made for it ([`passing`]).
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use std::sync::Arc;
 
 use rspirv::spirv::{ExecutionModel, StorageClass};
@@ -17,7 +18,7 @@ use super::numbers::Numbers;
 use crate::compute::passing::{self, Gives, Port};
 use crate::compute::{Given, Uses};
 use crate::dispatch::resources::{self, Needs};
-use crate::dispatch::{DepthAttachment, DrawDispatch, Geometry, Stage};
+use crate::dispatch::{DepthAttachment, DrawDispatch, Geometry, Malformed, Stage};
 use crate::generate::Random;
 
 /// Width and height of what is drawn, in pixels.
@@ -32,8 +33,8 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(module: &Module, model: ExecutionModel, name: &str) -> Result<Entry, String> {
-        let needs = resources::needs(module.words(), model, name).map_err(|e| e.to_string())?;
+    fn of(module: &Module, model: ExecutionModel, name: &str) -> Result<Entry, InvalidInput> {
+        let needs = resources::needs(module.words(), model, name)?;
         Ok(Entry { name: name.to_string(), needs })
     }
 }
@@ -54,7 +55,7 @@ impl StageModule {
     ///
     /// # Errors
     /// There is no such entry point, or several to choose from: a sentence.
-    pub fn new(name: impl Into<String>, module: Module, entry: Option<&str>) -> Result<StageModule, String> {
+    pub fn new(name: impl Into<String>, module: Module, entry: Option<&str>) -> Result<StageModule, InvalidInput> {
         let of = |model: ExecutionModel| {
             let all: Vec<&str> = (module.entry_points().iter())
                 .filter(|e| e.model == model && entry.is_none_or(|name| name == e.name))
@@ -66,16 +67,20 @@ impl StageModule {
                 several => {
                     let shown = &several[..several.len().min(8)];
                     let names = shown.join(", ");
-                    Err(format!("the module has {} {model:?} entry points ({names}); name one by --entry", several.len()))
+                    Err(InvalidInput::new(
+                        InputFault::EntryPoint,
+                        format!("the module has {} {model:?} entry points ({names}); name one by --entry", several.len()),
+                    ))
                 }
             }
         };
         let (vertex, fragment) = (of(ExecutionModel::Vertex)?, of(ExecutionModel::Fragment)?);
         if vertex.is_none() && fragment.is_none() {
-            return Err(match entry {
+            let what = match entry {
                 Some(name) => format!("no vertex or fragment entry point is called \"{name}\""),
                 None => "the module has no vertex and no fragment entry point".into(),
-            });
+            };
+            return Err(InvalidInput::new(InputFault::EntryPoint, what));
         }
         Ok(StageModule { name: name.into(), module, vertex, fragment })
     }
@@ -84,12 +89,15 @@ impl StageModule {
     ///
     /// # Errors
     /// There is no such entry point: a sentence.
-    pub fn with_entries(name: impl Into<String>, module: Module, entries: [Option<&str>; 2]) -> Result<StageModule, String> {
+    pub fn with_entries(name: impl Into<String>, module: Module, entries: [Option<&str>; 2]) -> Result<StageModule, InvalidInput> {
         let of = |model: ExecutionModel, entry: Option<&str>| {
             let Some(entry) = entry else { return Ok(None) };
             match module.entry_points().iter().any(|e| e.model == model && e.name == entry) {
                 true => Entry::of(&module, model, entry).map(Some),
-                false => Err(format!("no {} entry point is called \"{entry}\"", format!("{model:?}").to_lowercase())),
+                false => Err(InvalidInput::new(
+                    InputFault::EntryPoint,
+                    format!("no {} entry point is called \"{entry}\"", format!("{model:?}").to_lowercase()),
+                )),
             }
         };
         let (vertex, fragment) = (of(ExecutionModel::Vertex, entries[0])?, of(ExecutionModel::Fragment, entries[1])?);
@@ -114,7 +122,7 @@ impl StageModule {
     fn ports(&self, entry: &Entry, class: StorageClass) -> Result<Vec<Port>, Mismatch> {
         let refused = |what: String| Mismatch(format!("{}: {what}", self.name));
         let point = self.module.entry_point(&entry.name).map_err(|e| refused(e.to_string()))?;
-        let scalars: Vec<Located> = located(&self.module, point, class).map_err(refused)?;
+        let scalars: Vec<Located> = located(&self.module, point, class).map_err(|e| refused(e.what))?;
         Ok(passing::ports(&scalars))
     }
 }
@@ -235,8 +243,8 @@ impl Scene {
     /// The draw of an input by the stages of a module.
     ///
     /// # Errors
-    /// It describes no draw: a sentence.
-    pub fn dispatch(&self, side: &StageModule, input: &Input) -> Result<DrawDispatch, String> {
+    /// It describes no draw.
+    pub fn dispatch(&self, side: &StageModule, input: &Input) -> Result<DrawDispatch, Malformed> {
         let uses = side.uses();
         let given = Given {
             buffers: input.buffers.clone(),
@@ -247,13 +255,13 @@ impl Scene {
         let stage = |own: &Option<Entry>, made: &Option<Arc<[u32]>>| match (own, made) {
             (Some(entry), _) => Ok(Stage { words: side.module.words().into(), entry: entry.name.clone() }),
             (None, Some(words)) => Ok(Stage { words: words.clone(), entry: "main".into() }),
-            (None, None) => Err(format!("{} has not the stages that BEFORE has", side.name)),
+            (None, None) => Err(Malformed(format!("{} has not the stages that BEFORE has", side.name))),
         };
         let [width, height] = SIZE;
         let image = |format: Format, texel: &[u8]| {
-            let mut image = Image::new(format, width, height, 1).map_err(|e| e.to_string())?;
-            image.fill(0, &texel.repeat((width * height) as usize)).map_err(|e| e.to_string())?;
-            Ok::<Image, String>(image)
+            let mut image = Image::new(format, width, height, 1).map_err(|e| Malformed(e.to_string()))?;
+            image.fill(0, &texel.repeat((width * height) as usize)).map_err(|e| Malformed(e.to_string()))?;
+            Ok::<Image, Malformed>(image)
         };
         let targets = self.targets.iter().map(|&(location, format)| Ok(ColourTarget { location, image: image(format, &[0; 16])? }));
         let dispatch = DrawDispatch {
@@ -265,14 +273,14 @@ impl Scene {
             samplers: given.samplers.clone(),
             push_constants: given.push_constants.clone(),
             state: State::of_size(width, height),
-            targets: targets.collect::<Result<_, String>>()?,
+            targets: targets.collect::<Result<_, Malformed>>()?,
             depth: Some(DepthAttachment {
                 image: image(Format::D32Sfloat, &1f32.to_le_bytes())?,
                 compare: Compare::LessOrEqual,
                 writes: true,
             }),
         };
-        dispatch.check().map_err(|e| e.to_string())?;
+        dispatch.check()?;
         Ok(dispatch)
     }
 }

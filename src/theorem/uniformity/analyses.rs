@@ -1,7 +1,7 @@
 //! The analyses that a campaign can judge, by name. Some need no thought: they are there to
 //! compare others with, and to see that the oracle says no.
 
-use super::{Analysis, Answer};
+use super::{Analysis, Answer, Rejected};
 use smallstep_semantics::spirv::Module;
 use smallstep_semantics::uniformity;
 use smallstep_semantics::wsl::environment::access::Callee;
@@ -23,7 +23,7 @@ pub const SPIRV_ANALYSES: [Named<Module>; 3] = [("precise", &precise_spirv), ("a
 pub fn precise_spirv(module: &Module) -> Answer {
     match uniformity::spirv::analyse(module) {
         Ok(analysis) => verdict(&analysis),
-        Err(_) => Err("there is no verdict".into()),
+        Err(_) => Err(Rejected::new("there is no verdict")),
     }
 }
 
@@ -31,7 +31,7 @@ pub fn precise_spirv(module: &Module) -> Answer {
 pub fn precise(program: &Program) -> Answer {
     match uniformity::wsl::analyse(program) {
         Ok(analysis) => verdict(&analysis),
-        Err(_) => Err("it is too large".into()),
+        Err(_) => Err(Rejected::new("it is too large")),
     }
 }
 
@@ -46,11 +46,11 @@ fn verdict<F, P>(analysis: &uniformity::Analysis<F, P>) -> Answer {
     if analysis.accepts() {
         return Ok(());
     }
-    let Some(first) = analysis.rejections.first() else { return Err("a rule is missing".into()) };
+    let Some(first) = analysis.rejections.first() else { return Err(Rejected::new("a rule is missing")) };
     let last = first.steps.last().map_or("", |step| &step.text);
     // What stands between accents is a name or other text of the program.
     let unnamed: String = last.split('`').enumerate().map(|(i, text)| if i % 2 == 0 { text } else { "`…`" }).collect();
-    Err(format!("{}: {unnamed}", first.need.noun()))
+    Err(Rejected::new(format!("{}: {unnamed}", first.need.noun())))
 }
 
 /// Accepts every program: as precise as can be, and unsound.
@@ -60,7 +60,7 @@ pub fn accept_all<P>(_: &P) -> Answer {
 
 /// Rejects every program: sound, and as imprecise as can be.
 pub fn reject_all<P>(_: &P) -> Answer {
-    Err("everything is rejected".into())
+    Err(Rejected::new("everything is rejected"))
 }
 
 /// Rejects a program in which threads may meet somewhere, if anything in it branches: sound, and
@@ -82,7 +82,7 @@ pub fn branches(program: &Program) -> Answer {
     }
     let first = (0..program.stmts.len() as u32).find_map(branches).or_else(|| (0..program.exprs.len() as u32).find_map(operators));
     match first {
-        Some(what) => Err(format!("{what} in a program in which threads meet")),
+        Some(what) => Err(Rejected::new(format!("{what} in a program in which threads meet"))),
         None => Ok(()),
     }
 }

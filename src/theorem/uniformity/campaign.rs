@@ -1,7 +1,7 @@
 //! Generated programs, each judged by an analysis and by executions.
 
 use super::execution::{Executions, Observed};
-use super::{Analysis, Language};
+use super::{Analysis, Language, Rejected};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -176,7 +176,7 @@ impl Counted {
             }
             (Err(_), true) => {}
             (Err(cause), false) => {
-                let (count, first) = self.causes.entry(cause).or_insert((0, seed));
+                let (count, first) = self.causes.entry(cause.why).or_insert((0, seed));
                 *count += 1;
                 *first = seed.min(*first);
             }
@@ -244,7 +244,7 @@ fn imprecise<L: Language>(plan: &Plan, cause: &Cause, analysis: Analysis<L::Prog
     // Whether threads meet, and whether all of them end.
     let shown = |tree: &L::Tree| -> Option<(bool, bool)> {
         let typed = L::program(tree).ok()?;
-        if analysis(&typed) != Err(cause.cause.clone()) {
+        if analysis(&typed) != Err(Rejected::new(&cause.cause)) {
             return None;
         }
         match L::observed(tree, &typed, cause.seed, &plan.executions) {

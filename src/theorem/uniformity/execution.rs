@@ -5,6 +5,7 @@
 //! another's stores differs. What is unspecified is chosen as its first value.
 
 use crate::generate::uniformity::contents;
+use smallstep_semantics::outcome::InvalidInput;
 use smallstep_semantics::text::line_column;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
@@ -54,9 +55,9 @@ pub enum Observed {
 ///
 /// # Errors
 /// If the entry point takes what dispatches do not bind.
-pub(super) fn resources(program: &Program, entry: &EntryPoint, seed: u64, run: u32) -> Result<Vec<Resource>, String> {
+pub(super) fn resources(program: &Program, entry: &EntryPoint, seed: u64, run: u32) -> Result<Vec<Resource>, InvalidInput> {
     let [c, data] = contents(seed, run);
-    let mut resources = Resource::of(program, entry).map_err(|wrong| wrong.0)?;
+    let mut resources = Resource::of(program, entry)?;
     for resource in &mut resources {
         resource.fill(if resource.is_called("c") { &c } else { &data });
     }
@@ -74,7 +75,7 @@ pub fn observe(text: &str, program: &Program, groups: [u32; 3], seed: u64, execu
     let [entry] = &program.entry_points[..] else { return Observed::Unjudged("it has not one entry point".into()) };
     let traces = match Traces::new(program, entry) {
         Ok(traces) => traces,
-        Err(why) => return Observed::Unjudged(why),
+        Err(invalid) => return Observed::Unjudged(invalid.what),
     };
     let (mut all, mut any_cut) = (0, false);
     for run in 0..executions.runs {
@@ -86,7 +87,7 @@ pub fn observe(text: &str, program: &Program, groups: [u32; 3], seed: u64, execu
             }
             Ok(Traced::Apart(first, other)) => return Observed::Apart { run, what: shown(text, [first, other]) },
             Ok(Traced::Stopped { ending, .. }) => return Observed::Unjudged(format!("{ending:?}")),
-            Err(why) => return Observed::Unjudged(why),
+            Err(invalid) => return Observed::Unjudged(invalid.what),
         }
     }
     Observed::Together { met: all, cut: any_cut }

@@ -3,6 +3,7 @@
 use super::execution::{Executions, Observed, observe};
 use super::relation;
 use crate::generate::uniformity::{Generated, program};
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 
@@ -23,7 +24,7 @@ pub trait Language {
     ///
     /// # Errors
     /// Why it is not valid.
-    fn program(tree: &Self::Tree) -> Result<Self::Program, String>;
+    fn program(tree: &Self::Tree) -> Result<Self::Program, InvalidInput>;
 
     /// What executions show, with the contents of the seed.
     fn observed(tree: &Self::Tree, program: &Self::Program, seed: u64, executions: &Executions) -> Observed;
@@ -52,10 +53,13 @@ impl Language for Wsl {
         tree.tree.text()
     }
 
-    fn program(tree: &Generated) -> Result<Program, String> {
+    fn program(tree: &Generated) -> Result<Program, InvalidInput> {
         let validated = validate(&Wsl::text(tree));
         let errors = validated.errors;
-        validated.program.ok_or_else(|| errors.iter().map(|e| format!("[{}] {}", e.rule, e.message)).collect::<Vec<_>>().join("; "))
+        validated.program.ok_or_else(|| {
+            let each: Vec<String> = errors.iter().map(|e| format!("[{}] {}", e.rule, e.message)).collect();
+            InvalidInput::new(InputFault::Program, each.join("; "))
+        })
     }
 
     fn observed(tree: &Generated, program: &Program, seed: u64, executions: &Executions) -> Observed {

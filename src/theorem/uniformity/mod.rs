@@ -23,7 +23,30 @@ pub use spirv::Spirv;
 /// What an analysis says of a program: it accepts it, since threads stay together in every
 /// execution, or why they may not. Programs are counted by the reason, so it names a kind of reason
 /// and no place.
-pub type Answer = Result<(), String>;
+pub type Answer = Result<(), Rejected>;
+
+/// Why an analysis does not accept a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// The kind of reason.
+    pub why: String,
+}
+
+impl Rejected {
+    /// For this kind of reason.
+    pub fn new(why: impl Into<String>) -> Rejected {
+        Rejected { why: why.into() }
+    }
+}
+
+impl std::fmt::Display for Rejected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for Rejected {}
 
 /// An analysis of programs, once they are valid.
 pub type Analysis<'a, P> = &'a (dyn Fn(&P) -> Answer + Sync);

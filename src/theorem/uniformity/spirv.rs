@@ -10,7 +10,7 @@ use crate::generate::spirv::barriers::{self, contents};
 use crate::generate::spirv::tree;
 use crate::generate::spirv::{BufferContents, ComputeCase, shrink};
 use smallstep_semantics::concurrency::Schedule;
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{InvalidInput, Outcome};
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::{Buffer, Module, Relation, disassemble, grid, lockstep};
 use smallstep_semantics::undefined::Ub;
@@ -101,8 +101,8 @@ impl Language for Spirv {
         disassemble(&tree.case().words).unwrap_or_default()
     }
 
-    fn program(tree: &tree::Module) -> Result<Module, String> {
-        Module::load(&tree.case().words).map_err(|error| error.to_string())
+    fn program(tree: &tree::Module) -> Result<Module, InvalidInput> {
+        Ok(Module::load(&tree.case().words)?)
     }
 
     fn observed(tree: &tree::Module, program: &Module, seed: u64, executions: &Executions) -> Observed {

@@ -13,11 +13,13 @@ use super::campaign::Plan;
 use super::programs::{Programs, generated};
 use super::reduce::{Minimal, fault, faults_of};
 use crate::gpu::Device;
+use crate::theorem::Unexpected;
 use crate::theorem::Verdict;
 use crate::theorem::campaign::Extent;
 use crate::theorem::device::profile_of;
 use crate::theorem::quirk::{Keys, Seen, files_of, stem, text_of};
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::lex::lex;
 use std::path::{Path, PathBuf};
 
@@ -42,11 +44,10 @@ impl Quirk {
     /// Reads a quirk.
     ///
     /// # Errors
-    /// A sentence that begins with the path: the file cannot be read, or a key is unknown, missing,
-    /// twice there or has no such value.
-    pub fn read(path: &Path) -> Result<Quirk, String> {
-        let wrong = |what: String| format!("{}: {what}", path.display());
-        let text = text_of(path).map_err(wrong)?;
+    /// The file cannot be read, or a key is unknown, missing, twice there or has no such value.
+    pub fn read(path: &Path) -> Result<Quirk, InvalidInput> {
+        let wrong = |what: String| InvalidInput::new(InputFault::Text, format!("{}: {what}", path.display()));
+        let text = text_of(path)?;
         Quirk::parse(&stem(path), path, text).map_err(wrong)
     }
 
@@ -54,7 +55,7 @@ impl Quirk {
     ///
     /// # Errors
     /// As [`Quirk::read`], and if there is none.
-    pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, String> {
+    pub fn read_folder(folder: &Path) -> Result<Vec<Quirk>, InvalidInput> {
         files_of(folder, "wsl")?.iter().map(|path| Quirk::read(path)).collect()
     }
 
@@ -87,10 +88,10 @@ impl Quirk {
     ///
     /// # Errors
     /// What it is instead.
-    pub fn is_recorded(&self, verdict: &Verdict) -> Result<(), String> {
+    pub fn is_recorded(&self, verdict: &Verdict) -> Result<(), Unexpected> {
         match verdict {
             Verdict::Disagree(difference) if difference.to_string().contains(&self.seen.says) => Ok(()),
-            other => Err(format!("\"{}\" is recorded, and the verdict is {}: {}", self.seen.says, other.name(), other.why())),
+            other => Err(format!("\"{}\" is recorded, and the verdict is {}: {}", self.seen.says, other.name(), other.why()).into()),
         }
     }
 }
@@ -139,7 +140,7 @@ impl Known {
                     known.shown.push(ShownQuirk { name, fault, shape: shape(&text), text, minimal: None });
                 }
                 (Ok(()), None) => {}
-                (Err(why), _) => known.gone.push((quirk.name.clone(), why)),
+                (Err(why), _) => known.gone.push((quirk.name.clone(), why.what)),
             }
         }
         known

@@ -207,7 +207,7 @@ pub(super) fn subjects_of(programs: Programs, (program, text): (&Program, &str),
                     let dispatch = Dispatch { program, text, entry, groups: made.groups, resources };
                     each(0, text, Ok(Subject::Dispatch(&dispatch).into()));
                 }
-                Err(wrong) => each(0, text, Err(unchecked(wrong.0))),
+                Err(wrong) => each(0, text, Err(unchecked(wrong.what))),
             }
         }
         (Programs::Functions, _) => functions(program, text, seed, each),

@@ -113,7 +113,7 @@ pub(super) fn machine(dispatch: &Dispatch) -> Source {
             Dispatched::Stopped { ending: Ending::OutOfFuel { .. }, .. } => Source::Endless,
             Dispatched::Stopped { ending, .. } => Source::Unknown(stopped(&ending, dispatch.text)),
         },
-        Err(why) => Source::Unknown(unchecked(why)),
+        Err(why) => Source::Unknown(unchecked(why.what)),
     }
 }
 

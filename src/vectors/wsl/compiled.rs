@@ -134,7 +134,7 @@ impl Compiled {
 
     /// Runs the words over these buffers: what each scalar of each is at the end.
     pub(super) fn run(&self, groups: [u32; 3], given: Vec<Given>, bounds: Bounds) -> Result<Vec<Vec<u32>>, Unfit> {
-        let words = words_from_text("words", &self.words).map_err(Unfit::Wrong)?;
+        let words = words_from_text("words", &self.words).map_err(|e| Unfit::Wrong(e.what))?;
         let found = words_hash(&words);
         if from_hex(&self.words_hash) != Some(found) {
             let said = short(&self.words_hash).to_string();

@@ -6,7 +6,7 @@ use super::compiled::Compiled as Spirv;
 use super::format::{Buffer, Dispatch, Ends, Lane, MAX_SCALARS};
 use crate::run::grid::{compute_entry, hold};
 use smallstep_semantics::number::Profile;
-use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::call::{self, Prepared, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
@@ -64,7 +64,7 @@ pub(super) struct Expression {
 impl Expression {
     /// # Errors
     /// What is wrong with the program or the expression, or that its value has no scalars.
-    pub fn new(program: &str, expression: &str) -> Result<Expression, String> {
+    pub(super) fn new(program: &str, expression: &str) -> Result<Expression, String> {
         let prepared = prepare(program, expression).map_err(|wrong| {
             let first = wrong.errors.into_iter().next().map(|e| e.message).unwrap_or_default();
             format!("`{expression}` cannot be evaluated: {first}")
@@ -306,7 +306,7 @@ impl<'a> Grid<'a> {
         program: &'a Program,
         entry: &str,
         groups: [u32; 3],
-        bind: impl FnOnce(&EntryPoint) -> Result<Vec<Resource>, String>,
+        bind: impl FnOnce(&EntryPoint) -> Result<Vec<Resource>, InvalidInput>,
     ) -> Result<Grid<'a>, String> {
         let entry = compute_entry(program, Some(entry))?;
         let resources = bind(entry)?;
@@ -322,11 +322,12 @@ impl<'a> Grid<'a> {
     ///
     /// # Errors
     /// If it does not fit the program.
-    pub fn new(text: &'a str, program: &'a Program, of: &Dispatch) -> Result<Grid<'a>, String> {
+    pub(super) fn new(text: &'a str, program: &'a Program, of: &Dispatch) -> Result<Grid<'a>, String> {
         Grid::of(text, program, &of.entry, of.groups, |entry| {
-            let mut resources = Resource::of(program, entry).map_err(|e| e.0)?;
-            for (said, resource) in of.said(&resources)?.into_iter().zip(&mut resources) {
-                said.give(program, resource)?;
+            let mut resources = Resource::of(program, entry)?;
+            let said = of.said(&resources).map_err(|e| InvalidInput::new(InputFault::Type, e))?;
+            for (said, resource) in said.into_iter().zip(&mut resources) {
+                said.give(program, resource).map_err(|e| InvalidInput::new(InputFault::Type, e))?;
             }
             Ok(resources)
         })
@@ -402,7 +403,7 @@ impl<'a> Grid<'a> {
     pub fn by_machine(&self, strategy: Strategy, bounds: Bounds) -> Result<Vec<Scalars>, Unfit> {
         let compiled = Compiled::new(self.program, self.entry.function).map_err(|e| Unfit::Unsupported(e.to_string()))?;
         let settings = machine::Settings { strategy, fuel: bounds.fuel, ..machine::Settings::default() };
-        let fast = self.dispatch().run_fast(&compiled, &settings).map_err(Unfit::Room)?;
+        let fast = self.dispatch().run_fast(&compiled, &settings).map_err(|e| Unfit::Room(e.what))?;
         match fast.ended {
             Dispatched::Done => {
                 let scalars = |(i, words): (usize, &Vec<u32>)| self.scalars(i, words).map(|(&word, of)| (word, of)).collect();

@@ -11,6 +11,7 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use smallstep_semantics::number::sets::Set;
 use smallstep_semantics::number::{Expected, Profile};
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::rule::{Judgement, Rule};
 use smallstep_semantics::wsl::open::Possible;
 use smallstep_semantics::wsl::types::Scalar;
@@ -423,13 +424,13 @@ fn is_execution(rule: Rule) -> bool {
 impl Lines for Case {
     type Header = Header;
 
-    fn header(text: &str) -> Result<Header, String> {
-        let line: HeaderLine = from_json(text).map_err(|e| format!("the header: {e}"))?;
+    fn header(text: &str) -> Result<Header, InvalidInput> {
+        let line: HeaderLine = from_json(text).map_err(|e| InvalidInput::new(InputFault::Text, format!("the header: {e}")))?;
         Ok(Header {
             schema: line.schema,
             version: line.version,
             generator: line.generator,
-            seed: from_hex(&line.seed).ok_or("`seed` is not 0x and 16 hexadecimal digits")?,
+            seed: from_hex(&line.seed).ok_or_else(|| InvalidInput::new(InputFault::Text, "`seed` is not 0x and 16 hexadecimal digits"))?,
             profile: profile_from_name(&line.profile)?,
             cases: line.cases,
             command: line.command,
@@ -441,21 +442,29 @@ impl Lines for Case {
     }
 
     /// Whether the program is one, and has what the case says of it, is for the engines to see.
-    fn case(text: &str) -> Result<Case, String> {
+    fn case(text: &str) -> Result<Case, InvalidInput> {
         let line: CaseLine = from_json(text)?;
         if line.kind != "case" || !matches!(line.schema, SCHEMA | SCHEMA_OF_IMAGES) {
             let (kind, schema) = (short(&line.kind), line.schema);
-            return Err(format!("a case of version {SCHEMA} or {SCHEMA_OF_IMAGES} is needed here, not \"{kind}\" of version {schema}"));
+            return Err(InvalidInput::new(
+                InputFault::Text,
+                format!("a case of version {SCHEMA} or {SCHEMA_OF_IMAGES} is needed here, not \"{kind}\" of version {schema}"),
+            ));
         }
         let checks = match (line.calls, line.dispatch) {
-            (Some(calls), None) if calls.is_empty() => return Err("`calls` is empty".into()),
+            (Some(calls), None) if calls.is_empty() => return Err(InvalidInput::new(InputFault::Text, "`calls` is empty")),
             (Some(calls), None) => Checks::Calls(calls),
             (None, Some(dispatch)) => Checks::Dispatch(dispatch),
-            (None, None) => return Err("there is neither `calls` nor `dispatch`".into()),
-            (Some(_), Some(_)) => return Err("there are both `calls` and `dispatch`; a case has one of them".into()),
+            (None, None) => return Err(InvalidInput::new(InputFault::Text, "there is neither `calls` nor `dispatch`")),
+            (Some(_), Some(_)) => {
+                return Err(InvalidInput::new(InputFault::Text, "there are both `calls` and `dispatch`; a case has one of them"));
+            }
         };
         if checks.schema() > line.schema {
-            return Err(format!("a case with images or samplers has version {SCHEMA_OF_IMAGES}, not {}", line.schema));
+            return Err(InvalidInput::new(
+                InputFault::Text,
+                format!("a case with images or samplers has version {SCHEMA_OF_IMAGES}, not {}", line.schema),
+            ));
         }
         let names = line.rules.validation.iter().chain(&line.rules.execution);
         // Names that this version does not have are left out, since rules may be added or renamed.
@@ -467,10 +476,13 @@ impl Lines for Case {
         self.index
     }
 
-    fn stands_below(&self, header: &Header) -> Result<(), String> {
+    fn stands_below(&self, header: &Header) -> Result<(), InvalidInput> {
         match self.checks.schema() {
             schema if schema <= header.schema => Ok(()),
-            schema => Err(format!("a case that needs version {schema} stands in a file of version {}", header.schema)),
+            schema => Err(InvalidInput::new(
+                InputFault::Text,
+                format!("a case that needs version {schema} stands in a file of version {}", header.schema),
+            )),
         }
     }
 }

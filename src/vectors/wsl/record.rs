@@ -13,6 +13,7 @@ use crate::vectors::Lines;
 use crate::vectors::format::{MAX_LINE, Provenance, profile_name};
 use crate::vectors::record::{RecordError, Recordable, Recorded, Tried, fill};
 use smallstep_semantics::number::Profile;
+use smallstep_semantics::outcome::InvalidInput;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
@@ -22,7 +23,6 @@ use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
 
 /// The most steps of one way, and iterations and calls of the machine, of what is generated.
 const FUEL: u64 = 50_000;
@@ -106,7 +106,7 @@ pub enum Given {
 pub fn record_given(
     program: &str,
     given: &Given,
-    read: &dyn Fn(&Path) -> Result<Vec<u8>, String>,
+    read: grid::Read<'_>,
     profile: Profile,
     command: String,
     to: &mut dyn Write,
@@ -141,7 +141,7 @@ pub fn record_given(
                 return Err(RecordError::Unfit(format!("the case takes {} bytes; a line has at most {MAX_LINE}", line.len())));
             }
             // A line does not say which components of an image were rounded when they were stored.
-            if Case::case(&line).map_err(RecordError::Unfit)?.checks != case.checks {
+            if Case::case(&line).map_err(|e| RecordError::Unfit(e.what))?.checks != case.checks {
                 return Err(RecordError::Unfit("the case holds what a line does not say".into()));
             }
             to.write_all(header(case.checks.schema(), 0, profile, 1, command).to_line().as_bytes())?;
@@ -255,7 +255,7 @@ fn refused(text: String) -> Tried<Case> {
 fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
     let made = dispatch::dispatch(seed);
     let bounds = Bounds { fuel: FUEL_DISPATCHED, ways: FEW_WAYS };
-    let bind = |program: &Program, entry: &EntryPoint| made.bind(program, entry).map_err(|e| e.0);
+    let bind = |program: &Program, entry: &EntryPoint| made.bind(program, entry);
     let tried = dispatched(&made.text, Some("main"), made.groups, &bind, plan.profile, bounds);
     let wrong = |what: String| Tried::Disagree(Box::new(Verdict::Failed(what)), made.text.clone());
     match tried {
@@ -269,7 +269,7 @@ fn try_dispatch(plan: &Plan, number: u64, seed: u64) -> Tried<Case> {
 }
 
 /// What binds an entry point's resources.
-type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Resource>, String>;
+type Bind<'b> = &'b dyn Fn(&Program, &EntryPoint) -> Result<Vec<group::Resource>, InvalidInput>;
 
 /// A dispatch with what the relation shows, and the rules. The outer error: the program or what is
 /// bound is wrong.

@@ -23,9 +23,10 @@ mod expressions;
 mod statements;
 mod uniform;
 
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::entry::EntryPoint;
-use smallstep_semantics::wsl::group::{Resource, Wrong};
+use smallstep_semantics::wsl::group::Resource;
 use smallstep_semantics::wsl::typing::program::Program;
 use std::ops::Range;
 
@@ -50,11 +51,11 @@ impl Dispatch {
     ///
     /// # Errors
     /// If the entry point takes others; that of this dispatch does not.
-    pub fn bind(&self, program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
+    pub fn bind(&self, program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, InvalidInput> {
         let mut resources = Resource::of(program, entry)?;
         for buffer in &mut resources {
             let given = self.buffers.iter().find(|(name, _)| *name == buffer.name);
-            buffer.fill(&given.ok_or_else(|| Wrong(format!("nothing is given for `{}`", buffer.name)))?.1);
+            buffer.fill(&given.ok_or_else(|| InvalidInput::new(InputFault::Missing, format!("nothing is given for `{}`", buffer.name)))?.1);
         }
         Ok(resources)
     }

@@ -14,6 +14,7 @@ use crate::rule::Rule;
 
 /// A node that its rule does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckError {
     /// The node.
     pub node: NodeId,
@@ -22,6 +23,14 @@ pub struct CheckError {
     /// What does not hold.
     pub message: String,
 }
+
+impl std::fmt::Display for CheckError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "node {}: {}: {}", self.node, self.rule, self.message)
+    }
+}
+
+impl std::error::Error for CheckError {}
 
 /// Checks every node of a derivation, and that its roots are observations under R = ∅ and A = ∅.
 pub fn check(derivation: &Derivation) -> Result<(), CheckError> {

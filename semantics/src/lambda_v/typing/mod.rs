@@ -25,6 +25,7 @@ use smallvec::SmallVec;
 
 /// Why a program has no derivation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TypeError {
     /// A rule's premise fails, or no rule fits.
     IllTyped {
@@ -51,6 +52,14 @@ pub enum TypeError {
         span: Span,
     },
 }
+
+impl std::fmt::Display for TypeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code(), self.message())
+    }
+}
+
+impl std::error::Error for TypeError {}
 
 impl TypeError {
     /// The place.

@@ -1,7 +1,7 @@
 //! Why a module is not run: malformed, invalid where running it would be meaningless, outside the
 //! modeled subset, or too large.
 
-use crate::outcome::Limit;
+use crate::outcome::{InputFault, InvalidInput, Limit};
 use crate::spirv::words::WordsError;
 
 /// Where in a module: by function and block where there are any, and always by word.
@@ -159,3 +159,14 @@ impl std::fmt::Display for LoadError {
 }
 
 impl std::error::Error for LoadError {}
+
+impl From<LoadError> for InvalidInput {
+    fn from(error: LoadError) -> InvalidInput {
+        let fault = match error {
+            LoadError::Words(_) | LoadError::Invalid { .. } => InputFault::Program,
+            LoadError::Unsupported { .. } => InputFault::Unsupported,
+            LoadError::Limit(_) => InputFault::Limit,
+        };
+        InvalidInput::new(fault, error.to_string())
+    }
+}

@@ -40,7 +40,7 @@ use rspirv::spirv::{ExecutionModel, StorageClass};
 use crate::concurrency::{Schedule, Topology};
 use crate::number::Why;
 use crate::number::sets::{self, Exploration};
-use crate::outcome::Outcome;
+use crate::outcome::{InputFault, InvalidInput, Outcome};
 use crate::raster::{self, DepthBuffer, StencilBuffer};
 use crate::spirv::environment::{Dispatch, Draw, Observation, ObservedBuffer, ObservedImage};
 use crate::spirv::error::LoadError;
@@ -101,12 +101,12 @@ pub struct Located {
 ///
 /// # Errors
 /// A variable that no draw has: a sentence.
-pub fn located(module: &Module, entry: &EntryPoint, class: StorageClass) -> Result<Vec<Located>, String> {
+pub fn located(module: &Module, entry: &EntryPoint, class: StorageClass) -> Result<Vec<Located>, InvalidInput> {
     let mut located = Vec::new();
     for variable in module.interface_of(entry).iter().filter_map(|&id| module.variable(id)).filter(|v| v.class == class) {
         let parts = interface::parts(module, variable).map_err(|refused| match refused {
-            Refused::Unsupported(what) => what,
-            Refused::Limit(limit) => limit.to_string(),
+            Refused::Unsupported(what) => InvalidInput::new(InputFault::Unsupported, what),
+            Refused::Limit(limit) => limit.into(),
         })?;
         located.extend(parts.into_iter().filter_map(|part| match part.place {
             interface::Place::At(slot) => {

@@ -237,8 +237,8 @@ impl<'m, 'r, W: Work<'m>> Grid<'m, 'r, W> {
 
     /// Runs all workgroups under a schedule, to their end or to one of the run.
     pub(in crate::spirv) fn go(&mut self, schedule: &Schedule, sink: &mut dyn Sink) {
-        if let Err(what) = turns::run(self, schedule, sink) {
-            self.ending = Some(Outcome::Unsupported(what));
+        if let Err(invalid) = turns::run(self, schedule, sink) {
+            self.ending = Some(Outcome::Unsupported(invalid.what));
         }
     }
 

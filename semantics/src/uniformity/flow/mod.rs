@@ -48,7 +48,16 @@ pub const MAX_MERGES: usize = 1 << 21;
 
 /// No verdict: there are more than [`MAX_MERGES`] merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TooManyMerges;
+
+impl std::fmt::Display for TooManyMerges {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the loops in one another make more than {MAX_MERGES} merges of variables")
+    }
+}
+
+impl std::error::Error for TooManyMerges {}
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;

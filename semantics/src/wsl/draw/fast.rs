@@ -66,7 +66,7 @@ impl<'a> Engine<'a> for Machine<'a, '_> {
             let cost = 1 + u64::from(compiled.words() >> 10);
             self.common.spend(starts.len() as u64 * cost, starts.first().map_or(0, |start| start.number))?;
             match compiled.together(starts, &mut self.memory, &mut self.common.fuel, &settings) {
-                Err(what) => return Err(Ending::Other(Outcome::Unsupported(what))),
+                Err(invalid) => return Err(Ending::Other(Outcome::Unsupported(invalid.what))),
                 Ok(Ended::Stopped { thread, ending }) => return Err(self.ending(thread, ending)),
                 Ok(Ended::All { endings, unspecified, lonely }) => {
                     self.unspecified |= unspecified;

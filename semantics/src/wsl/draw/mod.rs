@@ -39,7 +39,7 @@ use super::entry::{EntryPoint, Item};
 use super::environment::FunctionId;
 use super::error::Error;
 use super::execution::{Planted, Shared, Thread};
-use super::group::{OnStep, Resource, Schedule, Wrong, push};
+use super::group::{OnStep, Resource, Schedule, push};
 use super::memory::{Memory, ObjectId, Words};
 use super::open::{Opens, Possible, Ways, Word, explore};
 use super::race::{self, Race};
@@ -50,7 +50,7 @@ use super::typing::program::Program;
 use crate::concurrency::Topology;
 use crate::image::Compare;
 use crate::number::{Inexact, Profile};
-use crate::outcome::{Limit, Outcome};
+use crate::outcome::{InvalidInput, Limit, Outcome};
 use crate::raster::{self, Interpolation, Lane};
 use crate::rule::Rule;
 use crate::text::Span;
@@ -306,7 +306,7 @@ pub enum Ending {
 ///
 /// # Errors
 /// If there are elements without a size; or a register that cannot be one resource.
-pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
+pub fn resources(program: &Program, vertex: Option<&EntryPoint>, fragment: &EntryPoint) -> Result<Vec<Resource>, InvalidInput> {
     let mut resources = vertex.map_or(Ok(Vec::new()), |vertex| Resource::of(program, vertex))?;
     for resource in Resource::of(program, fragment)? {
         match resources.iter_mut().find(|r| r.register == resource.register) {

@@ -184,7 +184,7 @@ impl<'a> Engine<'a> for World<'a> {
         let topology = Topology::new(running.len() as u32, each, each).map_err(|limit| Ending::Other(Outcome::Limit(limit)))?;
         let schedule = &self.common.settings.schedule;
         let mut stage = Stage { world: self, shared, groups: &mut running, topology, turns: Turns::default(), ending: None };
-        turns::run(&mut stage, schedule, &mut ()).map_err(|what| Ending::Other(Outcome::Unsupported(what)))?;
+        turns::run(&mut stage, schedule, &mut ()).map_err(|invalid| Ending::Other(Outcome::Unsupported(invalid.what)))?;
         stage.ending.map_or(Ok(()), Err)?;
         // What threads had of their own is gone with them; nothing can point there.
         self.memory.objects.truncate(mark);

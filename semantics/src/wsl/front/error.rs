@@ -17,6 +17,7 @@ const MAX_TEXT: usize = 500;
 
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Error {
     /// The rule.
     pub rule: Rule,
@@ -28,6 +29,14 @@ pub struct Error {
     /// whole error.
     pub notes: Vec<(Option<Span>, String)>,
 }
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.rule, self.message)
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl Error {
     /// An error without notes.

@@ -3,6 +3,7 @@
 
 use super::run::{Shared, Stop, Thread};
 use super::{Compiled, Ending, MAX_WORDS, Memory, Settings, Stats};
+use crate::outcome::{InputFault, InvalidInput};
 use crate::text::Span;
 
 /// How many words a thread takes besides its memory.
@@ -58,10 +59,13 @@ impl Compiled {
         arguments: &mut dyn FnMut(u32, u32, &mut Vec<u32>),
         memory: &mut Memory,
         settings: &Settings,
-    ) -> Result<(Dispatched, Stats), String> {
+    ) -> Result<(Dispatched, Stats), InvalidInput> {
         let needed = u64::from(grid.threads) * u64::from(self.code.words + OVERHEAD);
         if needed > u64::from(MAX_WORDS) {
-            return Err(format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"));
+            return Err(InvalidInput::new(
+                InputFault::Limit,
+                format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"),
+            ));
         }
         let mut shared = Shared { group: Vec::new(), memory, fuel: settings.fuel, nodes: 0 };
         let mut choices = 0;

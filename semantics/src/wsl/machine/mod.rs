@@ -38,7 +38,7 @@ use super::choice::Strategy;
 use super::environment::FunctionId;
 use super::texture::Opaque;
 use super::typing::program::Program;
-use crate::outcome::Limit;
+use crate::outcome::{InputFault, InvalidInput, Limit};
 use crate::text::Span;
 use code::{BUFFERS, Code, Reference};
 use lanes::Chooser;
@@ -52,6 +52,7 @@ pub const MAX_INSTRUCTIONS: usize = 4 << 20;
 
 /// Why a program is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
     /// It needs what the engine does not do.
     Unsupported {
@@ -83,6 +84,18 @@ impl Refusal {
         match self {
             Refusal::Unsupported { place, .. } | Refusal::Limit { place, .. } => *place,
         }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Refusal> for InvalidInput {
+    fn from(refusal: Refusal) -> InvalidInput {
+        let fault = match refusal {
+            Refusal::Unsupported { .. } => InputFault::Unsupported,
+            Refusal::Limit { .. } => InputFault::Limit,
+        };
+        InvalidInput::new(fault, refusal.to_string())
     }
 }
 
@@ -264,7 +277,7 @@ impl Compiled {
     /// # Errors
     ///
     /// Arguments that are not what the function takes.
-    pub fn call(&self, arguments: &[u32], buffers: &mut [Vec<u32>], settings: &Settings) -> Result<(Ending, Stats), String> {
+    pub fn call(&self, arguments: &[u32], buffers: &mut [Vec<u32>], settings: &Settings) -> Result<(Ending, Stats), InvalidInput> {
         let mut memory = Memory::of(buffers);
         let mut thread = self.thread(arguments, &memory, settings.strategy, settings.thread)?;
         let group = vec![0; self.code.group as usize];
@@ -304,10 +317,13 @@ impl Compiled {
     }
 
     /// A thread at the start of the function.
-    fn thread(&self, arguments: &[u32], memory: &Memory, strategy: Strategy, number: u32) -> Result<Thread, String> {
+    fn thread(&self, arguments: &[u32], memory: &Memory, strategy: Strategy, number: u32) -> Result<Thread, InvalidInput> {
         let needed: u64 = self.code.parameters.iter().map(|p| u64::from(p.at.n)).sum();
         if arguments.len() as u64 != needed {
-            return Err(format!("{} words of arguments are given; the function takes {needed}", arguments.len()));
+            return Err(InvalidInput::new(
+                InputFault::Type,
+                format!("{} words of arguments are given; the function takes {needed}", arguments.len()),
+            ));
         }
         let mut words = vec![0; self.code.words as usize];
         for &(at, bits) in &self.code.image {
@@ -332,7 +348,7 @@ impl Compiled {
 
 /// An array reference from outside has to be within a buffer, and a texture or sampler
 /// has to be there.
-fn check_reference(i: usize, reference: Reference, words: &[u32], memory: &Memory) -> Result<(), String> {
+fn check_reference(i: usize, reference: Reference, words: &[u32], memory: &Memory) -> Result<(), InvalidInput> {
     let (buffer, stride) = (
         words[0],
         match reference {
@@ -340,20 +356,29 @@ fn check_reference(i: usize, reference: Reference, words: &[u32], memory: &Memor
             Reference::Opaque => {
                 return match memory.opaques.get(words[0] as usize) {
                     Some(Some(_)) => Ok(()),
-                    _ => Err(format!("argument {i} is texture or sampler {}, and there is none of that number", words[0])),
+                    _ => Err(InvalidInput::new(
+                        InputFault::Type,
+                        format!("argument {i} is texture or sampler {}, and there is none of that number", words[0]),
+                    )),
                 };
             }
         },
     );
     let (first, length) = (words[1], words[2]);
     let Some(size) = memory.buffers.get(buffer as usize).map(|b| b.len() as u64) else {
-        return Err(format!("argument {i} refers to buffer {buffer}, and there are {}", memory.buffers.len()));
+        return Err(InvalidInput::new(
+            InputFault::Type,
+            format!("argument {i} refers to buffer {buffer}, and there are {}", memory.buffers.len()),
+        ));
     };
     let end = u64::from(first) + u64::from(length) * u64::from(stride);
     if length == 0 || end > size || end > u64::from(u32::MAX) || buffer > u32::MAX - BUFFERS {
-        return Err(format!(
-            "argument {i} refers to {length} elements of {stride} words from word {first} of buffer {buffer}, which has {size} words; it needs one element or \
+        return Err(InvalidInput::new(
+            InputFault::Type,
+            format!(
+                "argument {i} refers to {length} elements of {stride} words from word {first} of buffer {buffer}, which has {size} words; it needs one element or \
              more, all in the buffer"
+            ),
         ));
     }
     Ok(())

@@ -5,6 +5,7 @@ use super::code::Meeting;
 use super::lanes::Chooser;
 use super::run::{Shared, Stop, Thread};
 use super::{Compiled, Ending, InDraw, Memory, Settings};
+use crate::outcome::InvalidInput;
 use crate::text::Span;
 use crate::wsl::meaning::{Derivative, Unspecified};
 use crate::wsl::types::Scalar;
@@ -63,7 +64,7 @@ impl Compiled {
     /// # Errors
     ///
     /// Arguments that are not what the function takes.
-    pub fn together(&self, starts: Vec<Start>, memory: &mut Memory, fuel: &mut u64, settings: &Settings) -> Result<Ended, String> {
+    pub fn together(&self, starts: Vec<Start>, memory: &mut Memory, fuel: &mut u64, settings: &Settings) -> Result<Ended, InvalidInput> {
         let mut threads: SmallVec<[Thread; 4]> = SmallVec::new();
         for start in &starts {
             let mut thread = self.thread(&start.arguments, memory, settings.strategy, start.number)?;

@@ -9,6 +9,7 @@
 
 use super::run::{Shared, Stop, Thread};
 use super::{Compiled, Ending, Grid, MAX_WORDS, Memory, Settings, Start, Waiting};
+use crate::outcome::{InputFault, InvalidInput};
 
 /// What traces of threads that should be the same come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +57,13 @@ impl Compiled {
         memory: &mut Memory,
         settings: &Settings,
         reversed: bool,
-    ) -> Result<Traced, String> {
+    ) -> Result<Traced, InvalidInput> {
         let needed = u64::from(grid.threads) * u64::from(self.code.words);
         if needed > u64::from(MAX_WORDS) {
-            return Err(format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"));
+            return Err(InvalidInput::new(
+                InputFault::Limit,
+                format!("the threads of a group need {needed} words of memory; the limit is {MAX_WORDS}"),
+            ));
         }
         let mut shared = Shared { group: Vec::new(), memory, fuel: 0, nodes: 0 };
         let mut words = Vec::new();
@@ -92,7 +96,13 @@ impl Compiled {
     /// # Errors
     ///
     /// Arguments that are not what the function takes.
-    pub fn traces_of_quad(&self, starts: [Start; 4], memory: &mut Memory, settings: &Settings, reversed: bool) -> Result<Traced, String> {
+    pub fn traces_of_quad(
+        &self,
+        starts: [Start; 4],
+        memory: &mut Memory,
+        settings: &Settings,
+        reversed: bool,
+    ) -> Result<Traced, InvalidInput> {
         let mut threads = Vec::new();
         for start in &starts {
             let mut thread = self.thread(&start.arguments, memory, settings.strategy, start.number)?;

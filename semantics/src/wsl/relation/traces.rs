@@ -6,6 +6,7 @@
 //! screen of 2 × 2 that one triangle covers: a float attribute holds the place of the pixel's
 //! centre on the screen, 0 to 1; all else is 0.
 
+use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::choice::Strategy;
 use crate::wsl::entry::{EntryPoint, Stage};
 use crate::wsl::environment::Semantic;
@@ -49,12 +50,12 @@ impl<'p> Traces<'p> {
     ///
     /// # Errors
     /// What the machine does not do, and vertex entry points, whose threads never meet.
-    pub fn new(program: &'p Program, entry: &'p EntryPoint) -> Result<Traces<'p>, String> {
+    pub fn new(program: &'p Program, entry: &'p EntryPoint) -> Result<Traces<'p>, InvalidInput> {
         if entry.stage == Stage::Vertex {
-            return Err("threads of a vertex entry point never meet".into());
+            return Err(InvalidInput::new(InputFault::Unsupported, "threads of a vertex entry point never meet"));
         }
-        let compiled = Compiled::new(program, entry.function).map_err(|refusal| refusal.to_string())?;
-        let shared = Shared::laid_out(program, entry.function, Planted::default()).map_err(|limit| limit.to_string())?;
+        let compiled = Compiled::new(program, entry.function)?;
+        let shared = Shared::laid_out(program, entry.function, Planted::default())?;
         Ok(Traces { program, entry, compiled, shared })
     }
 
@@ -63,16 +64,17 @@ impl<'p> Traces<'p> {
     ///
     /// # Errors
     /// If there are too many threads, or what is bound is not what the entry point takes.
-    pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &How) -> Result<Traced, String> {
+    pub fn run(&self, groups: [u32; 3], resources: Vec<Resource>, how: &How) -> Result<Traced, InvalidInput> {
         let Outside { mut buffers, opaques, undefined, .. } = Outside::of(&resources, how.strategy);
         let mut memory = Memory { buffers: &mut buffers, opaques: &opaques, undefined, doubted: false };
         let settings = Settings { strategy: how.strategy, fuel: how.fuel, thread: 0, count: false };
         if self.entry.stage == Stage::Fragment {
             let start = |lane: usize| {
                 let mut arguments = Vec::new();
-                flat_words(&resources, &self.of_pixel(&resources, lane), &mut arguments).ok_or("an argument has no value")?;
+                flat_words(&resources, &self.of_pixel(&resources, lane), &mut arguments)
+                    .ok_or_else(|| InvalidInput::new(InputFault::Missing, "an argument has no value"))?;
                 let stage = InDraw { lane: Some(lane), helper: false, doubtful: false };
-                Ok::<Start, String>(Start { number: lane as u32, choices: 0, stage, arguments })
+                Ok::<Start, InvalidInput>(Start { number: lane as u32, choices: 0, stage, arguments })
             };
             let starts = [start(0)?, start(1)?, start(2)?, start(3)?];
             return self.compiled.traces_of_quad(starts, &mut memory, &settings, how.reversed);
@@ -81,7 +83,7 @@ impl<'p> Traces<'p> {
         let size = dispatch.size();
         let count = |n: [u32; 3]| n.iter().try_fold(1u32, |all, &n| all.checked_mul(n));
         let (Some(groups), Some(threads)) = (count(groups), count(size)) else {
-            return Err("there are more than 2^32 threads or groups".into());
+            return Err(InvalidInput::new(InputFault::Limit, "there are more than 2^32 threads or groups"));
         };
         let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {

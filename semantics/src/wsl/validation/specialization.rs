@@ -5,6 +5,7 @@
 //! execute": each has to be given, once. A draw gives the constants of both of its stages together;
 //! one name that both have is one value, which each reads by its own type.
 
+use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::entry::{EntryPoint, Item};
 use crate::wsl::environment::{FunctionId, Semantic};
 use crate::wsl::types::{Scalar, Type};
@@ -46,10 +47,10 @@ impl Specialization {
     /// # Errors
     /// If a constant is not given, or given twice; if a value is none of its type; if something is
     /// given that is no constant of theirs.
-    pub fn new(program: &Program, entries: &[&EntryPoint], given: &[(String, String)]) -> Result<Specialization, String> {
+    pub fn new(program: &Program, entries: &[&EntryPoint], given: &[(String, String)]) -> Result<Specialization, InvalidInput> {
         for (i, (name, _)) in given.iter().enumerate() {
             if given[..i].iter().any(|(other, _)| other == name) {
-                return Err(format!("the specialization constant {name} is given twice"));
+                return Err(InvalidInput::new(InputFault::Unused, format!("the specialization constant {name} is given twice")));
             }
             if !entries.iter().any(|e| constants(program, e).iter().any(|(other, _)| other == name)) {
                 let mut all: Vec<String> = Vec::new();
@@ -61,7 +62,10 @@ impl Specialization {
                 }
                 let all = if all.is_empty() { "there is none".to_string() } else { format!("there are: {}", all.join(", ")) };
                 let run = entries.iter().map(|e| program.env.names.name(program.env.function(e.function).name.name)).collect::<Vec<_>>();
-                return Err(format!("no specialization constant of {} is called {name}; {all}", run.join(" and ")));
+                return Err(InvalidInput::new(
+                    InputFault::Unused,
+                    format!("no specialization constant of {} is called {name}; {all}", run.join(" and ")),
+                ));
             }
         }
         let mut words = FxHashMap::default();
@@ -70,13 +74,17 @@ impl Specialization {
                 let Some((name, of)) = constant(program, item) else { continue };
                 let Some((_, value)) = given.iter().find(|(other, _)| other == name) else {
                     let function = program.env.names.name(program.env.function(entry.function).name.name);
-                    return Err(format!(
-                        "nothing is given for the specialization constant {name} ({}) of {function}: write --spec {name}=…",
-                        of.name()
+                    return Err(InvalidInput::new(
+                        InputFault::Missing,
+                        format!(
+                            "nothing is given for the specialization constant {name} ({}) of {function}: write --spec {name}=…",
+                            of.name()
+                        ),
                     ));
                 };
-                let word =
-                    word(value, of).ok_or_else(|| format!("\"{value}\" for the specialization constant {name} is no {}", of.name()))?;
+                let word = word(value, of).ok_or_else(|| {
+                    InvalidInput::new(InputFault::Text, format!("\"{value}\" for the specialization constant {name} is no {}", of.name()))
+                })?;
                 words.insert((entry.function, k as u32), word);
             }
         }
@@ -135,7 +143,7 @@ mod tests {
         fragment float4 shade(float scale : specialized, More more, More again) : SV_Target 0 { return float4(scale, scale, scale, scale); }
         [numthreads(1, 1, 1)] compute void none() { }";
 
-    fn of(names: &[&str], given: &[(&str, &str)]) -> Result<Vec<u32>, String> {
+    fn of(names: &[&str], given: &[(&str, &str)]) -> Result<Vec<u32>, InvalidInput> {
         let program = validate(PROGRAM).program.expect("it is valid");
         let entries: Vec<&EntryPoint> = names
             .iter()
@@ -177,7 +185,7 @@ mod tests {
             (&["shade"], &[("scale", "1"), ("flip", "true"), ("low", "1.0")], "is no int"),
         ] {
             let error = of(names, given).expect_err(said);
-            assert!(error.contains(said), "{error:?} lacks {said:?}");
+            assert!(error.what.contains(said), "{error:?} lacks {said:?}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Dispatches of one invocation whose result was computed by hand.
 
+use crate::theorem::Unexpected;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, grid, lockstep};
@@ -121,8 +122,8 @@ impl Vector {
     /// What the relation and the machine show.
     ///
     /// The error is a module that does not load or compile.
-    pub fn shown(&self, engines: &Engines) -> Result<[String; 2], String> {
-        let told = |e: &dyn std::fmt::Display| format!("{}: {e}", self.name);
+    pub fn shown(&self, engines: &Engines) -> Result<[String; 2], Unexpected> {
+        let told = |e: &dyn std::fmt::Display| Unexpected::from(format!("{}: {e}", self.name));
         let words = assemble(&self.text(), Options::default()).map_err(|e| told(&e))?;
         let module = Module::load(&words).map_err(|e| told(&e))?;
         let operands: Vec<u8> = self.operands.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -143,7 +144,7 @@ impl Vector {
     }
 
     /// Whether both engines show what they must; if not, what they show.
-    pub fn judge(&self, engines: &Engines) -> Result<(), String> {
+    pub fn judge(&self, engines: &Engines) -> Result<(), Unexpected> {
         let ([relation, machine], expected) = (self.shown(engines)?, self.expected());
         let who = match (relation == expected, machine == expected) {
             (true, true) => return Ok(()),
@@ -152,7 +153,7 @@ impl Vector {
             (false, true) => format!("the relation shows {relation}"),
             (true, false) => format!("the machine shows {machine}"),
         };
-        Err(format!("{}: {who}, where {expected} is due", self.name))
+        Err(format!("{}: {who}, where {expected} is due", self.name).into())
     }
 }
 

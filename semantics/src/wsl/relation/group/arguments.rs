@@ -3,6 +3,7 @@
 
 use super::Dispatch;
 use crate::image::Sampler;
+use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::entry::{EntryPoint, Item};
 use crate::wsl::environment::Semantic;
 use crate::wsl::execution::Shared;
@@ -67,10 +68,6 @@ pub struct Resource {
     pub others: Vec<String>,
 }
 
-/// Why resources cannot be bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong(pub String);
-
 impl Held {
     /// What it is, for people: `device of float4`, `Texture2D of float`, `a sampler`.
     pub fn type_text(&self, program: &Program) -> String {
@@ -88,7 +85,7 @@ impl Resource {
     ///
     /// # Errors
     /// If it takes elements without a size, or by one register resources that cannot be one.
-    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, Wrong> {
+    pub fn of(program: &Program, entry: &EntryPoint) -> Result<Vec<Resource>, InvalidInput> {
         let mut layouts = Layouts::default();
         let mut resources: Vec<Resource> = Vec::new();
         for item in &entry.inputs {
@@ -98,16 +95,21 @@ impl Resource {
                 Type::ArrayReference(space, element) => {
                     let words = layouts.of(&program.env, element).and_then(|l| u32::try_from(l.size / 4).ok()).filter(|&n| n > 0);
                     let Some(stride) = words else {
-                        return Err(Wrong(format!(
-                            "the elements of `{name}` have the type {}, which takes no memory",
-                            program.env.type_name(element)
-                        )));
+                        return Err(InvalidInput::new(
+                            InputFault::Type,
+                            format!("the elements of `{name}` have the type {}, which takes no memory", program.env.type_name(element)),
+                        ));
                     };
                     Held::Buffer(Buffer { space, element, stride, words: Vec::new(), others: Vec::new() })
                 }
                 Type::Texture(kind, texel) => Held::Texture(Textured { kind, texel, texture: None }),
                 Type::Sampler => Held::Sampler(None),
-                _ => return Err(Wrong(format!("`{name}` is a {}, which dispatches do not bind", program.env.type_name(item.ty)))),
+                _ => {
+                    return Err(InvalidInput::new(
+                        InputFault::Unsupported,
+                        format!("`{name}` is a {}, which dispatches do not bind", program.env.type_name(item.ty)),
+                    ));
+                }
             };
             let register = register_text(program, register, space);
             let next = Resource { name, register, held, others: Vec::new() };
@@ -124,7 +126,7 @@ impl Resource {
     ///
     /// # Errors
     /// If the two cannot be one resource.
-    pub(in crate::wsl) fn join(&mut self, next: &Resource, program: &Program) -> Result<(), Wrong> {
+    pub(in crate::wsl) fn join(&mut self, next: &Resource, program: &Program) -> Result<(), InvalidInput> {
         let alike = match (&mut self.held, &next.held) {
             (Held::Buffer(a), Held::Buffer(b)) if a.space == b.space => {
                 for other in [(b.element, b.stride)].iter().chain(&b.others) {
@@ -140,7 +142,10 @@ impl Resource {
         };
         if !alike {
             let (first, before, after) = (&self.name, self.held.type_text(program), next.held.type_text(program));
-            return Err(Wrong(format!("`{first}` is {before} and `{}` is {after}, and both are in {}", next.name, next.register)));
+            return Err(InvalidInput::new(
+                InputFault::Type,
+                format!("`{first}` is {before} and `{}` is {after}, and both are in {}", next.name, next.register),
+            ));
         }
         for name in [&next.name].into_iter().chain(&next.others) {
             if !self.is_called(name) {

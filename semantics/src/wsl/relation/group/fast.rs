@@ -2,6 +2,7 @@
 
 use super::arguments::push;
 use super::{Dispatch, Resource};
+use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::choice::Strategy;
 use crate::wsl::execution::term::Value;
 use crate::wsl::execution::{Planted, Shared};
@@ -28,13 +29,13 @@ impl Dispatch<'_> {
     ///
     /// # Errors
     /// If there are too many threads, or what is bound is not what the entry point takes.
-    pub fn run_fast(&self, compiled: &Compiled, settings: &Settings) -> Result<Fast, String> {
+    pub fn run_fast(&self, compiled: &Compiled, settings: &Settings) -> Result<Fast, InvalidInput> {
         let size = self.size();
         let count = |n: [u32; 3]| n.iter().try_fold(1u32, |all, &n| all.checked_mul(n));
         let (Some(groups), Some(threads)) = (count(self.groups), count(size)) else {
-            return Err("there are more than 2^32 threads or groups".into());
+            return Err(InvalidInput::new(InputFault::Limit, "there are more than 2^32 threads or groups"));
         };
-        let shared = Shared::laid_out(self.program, self.entry.function, Planted::default()).map_err(|limit| limit.to_string())?;
+        let shared = Shared::laid_out(self.program, self.entry.function, Planted::default())?;
         let at = |n: u32, of: [u32; 3]| [n % of[0], n / of[0] % of[1], n / of[0] / of[1]];
         let mut arguments = |group: u32, thread: u32, words: &mut Vec<u32>| {
             // What a thread of a compute entry point is given is definite.

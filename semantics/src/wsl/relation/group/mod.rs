@@ -11,7 +11,7 @@ mod rules;
 mod run;
 
 pub use crate::concurrency::Schedule;
-pub use arguments::{Buffer, Held, Resource, Textured, Wrong};
+pub use arguments::{Buffer, Held, Resource, Textured};
 pub(in crate::wsl) use arguments::{bound, offset, push};
 pub use fast::Fast;
 pub(in crate::wsl) use fast::{Outside, flat_words, possible};

@@ -107,8 +107,8 @@ impl<'a, 'p> Run<'a, 'p> {
     /// Steps until every thread has ended, as the schedule says, or they are halted.
     pub(super) fn finish(&mut self) {
         let schedule = self.settings.schedule.clone().unwrap_or(Schedule::InOrder);
-        if let Err(what) = turns::run(self, &schedule, &mut ()) {
-            self.halted = Some(Ending::Other(Outcome::Unsupported(what)));
+        if let Err(invalid) = turns::run(self, &schedule, &mut ()) {
+            self.halted = Some(Ending::Other(Outcome::Unsupported(invalid.what)));
         }
     }
 

@@ -4,6 +4,7 @@
 pub mod bucket;
 pub mod flatten;
 
+use crate::outcome::{InputFault, InvalidInput};
 use crate::rule::Rule;
 use crate::text::{Span, Symbol};
 use crate::wsl::environment::{Builder, FunctionId, Semantic};
@@ -122,7 +123,7 @@ pub fn entry_points(b: &mut Builder) -> Vec<EntryPoint> {
 ///
 /// # Errors
 /// There is none, or several of that name, or several and no name.
-pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> Result<&'p EntryPoint, String> {
+pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> Result<&'p EntryPoint, InvalidInput> {
     let named = |e: &EntryPoint| program.env.names.name(program.env.function(e.function).name.name);
     let word = stage.keyword();
     let all: Vec<&EntryPoint> = program.entry_points.iter().filter(|e| e.stage.keyword() == word).collect();
@@ -130,13 +131,21 @@ pub fn entry_of<'p>(program: &'p Program, stage: Stage, name: Option<&str>) -> R
     let found: Vec<&EntryPoint> = all.iter().copied().filter(|e| name.is_none_or(|name| named(e) == name)).collect();
     match (name, &found[..]) {
         (_, &[only]) => Ok(only),
-        _ if all.is_empty() => Err(format!("the program has no {word} entry point")),
-        (Some(name), []) => Err(format!("no {word} entry point is called {name}; there are: {}", names())),
+        _ if all.is_empty() => Err(InvalidInput::new(InputFault::EntryPoint, format!("the program has no {word} entry point"))),
+        (Some(name), []) => {
+            Err(InvalidInput::new(InputFault::EntryPoint, format!("no {word} entry point is called {name}; there are: {}", names())))
+        }
         (Some(name), several) => {
             let each: Vec<String> = several.iter().map(|e| program.env.signature(e.function)).collect();
-            Err(format!("several {word} entry points are called {name}, which does not say which is meant: {}", each.join("; ")))
+            Err(InvalidInput::new(
+                InputFault::EntryPoint,
+                format!("several {word} entry points are called {name}, which does not say which is meant: {}", each.join("; ")),
+            ))
         }
-        (None, _) => Err(format!("there are several {word} entry points: {}; say which with --entry", names())),
+        (None, _) => Err(InvalidInput::new(
+            InputFault::EntryPoint,
+            format!("there are several {word} entry points: {}; say which with --entry", names()),
+        )),
     }
 }
 

@@ -32,6 +32,7 @@ use std::cell::RefCell;
 
 /// A conclusion that does not follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refutation {
     /// The rule that was to give it, or that the whole breaks.
     pub rule: Option<Rule>,
@@ -40,6 +41,8 @@ pub struct Refutation {
     /// What does not follow.
     pub message: String,
 }
+
+impl std::error::Error for Refutation {}
 
 impl std::fmt::Display for Refutation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -17,6 +17,7 @@ pub mod texel;
 
 use crate::image::{Image, Numeric, Sampler, Shape, pack, pack_within, unpack_allowed};
 use crate::number::sets::Set;
+use crate::outcome::{InputFault, InvalidInput};
 use crate::wsl::library::Meaning;
 use crate::wsl::library::texture::{dimensions_of, layered};
 use crate::wsl::meaning::Lanes;
@@ -130,13 +131,15 @@ impl Texture {
     ///
     /// # Errors
     /// If the image is none of such a texture: another shape, numbers of another type, no depths,
-    /// more than one level if it can be written, or too many texels. A sentence that continues "the
-    /// image for t is …".
-    pub fn new(kind: TextureKind, scalar: Scalar, image: Image) -> Result<Texture, String> {
+    /// more than one level if it can be written, or too many texels.
+    pub fn new(kind: TextureKind, scalar: Scalar, image: Image) -> Result<Texture, InvalidInput> {
         let (found, needed, format) = (image.shape(), shape(kind), image.format());
         let name = kind.name();
         if found != needed {
-            return Err(format!("{}; a {name} is {}", shape_text(found), shape_text(needed)));
+            return Err(InvalidInput::new(
+                InputFault::Type,
+                format!("the image is {}; a {name} is {}", shape_text(found), shape_text(needed)),
+            ));
         }
         let fits = match format.numeric() {
             Numeric::Sint => scalar == Scalar::Int,
@@ -144,20 +147,29 @@ impl Texture {
             _ => scalar == Scalar::Float,
         };
         if !fits {
-            return Err(format!("of {}, which has other numbers than the type {}", format.name(), scalar.name()));
+            return Err(InvalidInput::new(
+                InputFault::Type,
+                format!("the image is of {}, which has other numbers than the type {}", format.name(), scalar.name()),
+            ));
         }
         if is_depth(kind) && !format.is_depth() {
-            return Err(format!("of {}; a {name} has the format D16_UNORM or D32_SFLOAT", format.name()));
+            return Err(InvalidInput::new(
+                InputFault::Type,
+                format!("the image is of {}; a {name} has the format D16_UNORM or D32_SFLOAT", format.name()),
+            ));
         }
         if is_writable(kind) && image.levels() > 1 {
-            return Err(format!("of {} levels; a {name} has one", image.levels()));
+            return Err(InvalidInput::new(InputFault::Type, format!("the image is of {} levels; a {name} has one", image.levels())));
         }
         let texture = Texture { kind, image: Rc::new(image) };
         let texels = (0..texture.image.levels()).map(|level| texture.texels(level)).sum::<u64>();
         let most = if is_writable(kind) { MAX_WRITABLE } else { MAX_COMPONENTS };
         match texels.checked_mul(texture.channels() as u64) {
             Some(components) if components <= most => Ok(texture),
-            _ => Err(format!("too large: {texels} texels; all components of a {name} together are at most {most}")),
+            _ => Err(InvalidInput::new(
+                InputFault::Limit,
+                format!("the image is too large: {texels} texels; all components of a {name} together are at most {most}"),
+            )),
         }
     }
 

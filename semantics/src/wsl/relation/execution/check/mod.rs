@@ -40,14 +40,35 @@ use crate::wsl::types::{Scalar, StructId, Type, TypeId, Types, ValueType};
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Program, StoreId};
 use smallvec::{SmallVec, smallvec};
 
+/// A place of a thread's program that is not well typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IllTyped {
+    /// Where it begins in the program's text, in bytes; none where it stands for no text.
+    pub at: Option<u32>,
+    /// What was found and required.
+    pub why: String,
+}
+
+impl std::fmt::Display for IllTyped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.at {
+            Some(at) => write!(f, "at {at}: {}", self.why),
+            None => f.write_str(&self.why),
+        }
+    }
+}
+
+impl std::error::Error for IllTyped {}
+
 /// What a check comes to.
-type Check<T = ()> = Result<T, String>;
+type Check<T = ()> = Result<T, IllTyped>;
 
 /// Checks that a thread's program is well typed, with the objects that its addresses are in.
 ///
 /// # Errors
-/// Where it is not, as an offset in the program's text, and what was found and required.
-pub fn well_typed(shared: &Shared, memory: &Memory, thread: &Thread) -> Result<(), String> {
+/// Where it is not, and what was found and required.
+pub fn well_typed(shared: &Shared, memory: &Memory, thread: &Thread) -> Check {
     let checker = Checker { shared, memory, program: shared.program };
     match checker.kind(&thread.program, &[])? {
         Kind::Right(_) => Ok(()),
@@ -84,10 +105,8 @@ const BOOL: Type = Type::Scalar(Scalar::Bool);
 
 impl Checker<'_, '_> {
     fn wrong<T>(&self, at: ExprId, why: impl std::fmt::Display) -> Check<T> {
-        match self.program.exprs.get(at.0 as usize) {
-            Some(e) => Err(format!("at {}: {why}", e.span.start)),
-            None => Err(why.to_string()),
-        }
+        let at = self.program.exprs.get(at.0 as usize).map(|e| e.span.start);
+        Err(IllTyped { at, why: why.to_string() })
     }
 
     fn types(&self) -> &Types {
