@@ -120,7 +120,10 @@ fn textures_and_samplers_are_given_and_shown() {
         (&[filters, out][..], "nothing is given for picture (t0): write --bind 'picture=R8G8B8A8_UNORM 4x4'"),
         (&[picture, out], "nothing is given for filters (s0): write --bind 'filters=linear edge'"),
         (&[picture, filters, "--texture=0.0=R8_UNORM 2x2"], "several resources are at 0.0; say which with --bind: picture (t0), out (u0)"),
-        (&[picture, filters, "--bind=out=R8_UINT 2x2"], "for the texture out: the image is of R8_UINT, which has other numbers than the type float"),
+        (
+            &[picture, filters, "--bind=out=R8_UINT 2x2"],
+            "for the texture out: the image is of R8_UINT, which has other numbers than the type float",
+        ),
         (&[picture, filters, "--bind=out=R8_UNORM cube 2x2"], "a cube (`cube NxN`); a RWTexture2D is of two dimensions"),
         (&[picture, filters, "--bind=out=R8_UNORM 2x2 levels=2"], "for the texture out: the image is of 2 levels; a RWTexture2D has one"),
         (

@@ -60,7 +60,7 @@ fn judged(folder: &Path, does: &str, module: &str, limit: Duration) -> (&'static
     std::fs::write(&path, script).expect("written");
     let compiler = Compiler::named(&format!("cmd:sh '{}' {{in}} {{out}}", path.display()), Path::new(own), limit).expect("sh is there");
     let judgement = judge("the module", &words(module), None, &compiler, &settings());
-    (judgement.verdict.name(), judgement.cause)
+    (judgement.status.name(), judgement.cause)
 }
 
 /// A dispatch that stores `%x`.
@@ -367,7 +367,7 @@ fn said(before: &str, after: &str, settings: &Settings) -> String {
         std::fs::write(&script, format!("cp '{}' \"$2\"", file.display())).expect("written");
         let name = format!("cmd:sh '{}' {{in}} {{out}}", script.display());
         let compiler = Compiler::named(&name, Path::new("none"), Duration::from_secs(60)).expect("sh is there");
-        return judge("the module", &words(before), None, &compiler, settings).verdict.name().into();
+        return judge("the module", &words(before), None, &compiler, settings).status.name().into();
     }
     let summary = match before.contains("GLCompute") {
         true => {

@@ -9,7 +9,7 @@ use smallstep::program::Language;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::text::{Span, line_column};
-use smallstep_semantics::wsl::call::{Prepared, Settings, Shown, Wrong, prepare};
+use smallstep_semantics::wsl::call::{Invalid, Prepared, Settings, Shown, prepare};
 use smallstep_semantics::wsl::choice::Strategy;
 use smallstep_semantics::wsl::execution::{Event, Step};
 use smallstep_semantics::wsl::memory::Address;
@@ -160,12 +160,12 @@ impl Call {
     }
 }
 
-fn errors_json(wrong: &Wrong) -> serde_json::Value {
+fn errors_json(wrong: &Invalid) -> serde_json::Value {
     wrong.errors.iter().map(|e| json!({"code": e.rule.name(), "message": e.message})).collect()
 }
 
 /// The errors of a program by their own places, those of an expression by places in it.
-fn report(name: &str, expression: &str, wrong: Wrong, told: &mut HashSet<String>) {
+fn report(name: &str, expression: &str, wrong: Invalid, told: &mut HashSet<String>) {
     for mut error in wrong.errors {
         let place = |at: u32| wrong.place.inside(at);
         let (Some(start), Some(end)) = (place(error.span.start), place(error.span.end)) else {

@@ -254,7 +254,7 @@ impl Check {
             compilers: super::compilers::named(&self.via, Duration::from_secs(60))?,
         };
         let compilers = options.compilers.clone();
-        let mut by_compiler: Vec<BTreeMap<compilers::Verdict, u64>> = vec![BTreeMap::new(); compilers.len()];
+        let mut by_compiler: Vec<BTreeMap<compilers::Status, u64>> = vec![BTreeMap::new(); compilers.len()];
         let mut checker = match Checker::open(options) {
             Ok(checker) => checker,
             Err(e) => return input::fail(exit::UNCHECKED, &e.to_string()),
@@ -385,7 +385,7 @@ impl Check {
             let legs: serde_json::Map<_, _> = legs.iter().map(|(n, c)| (n.clone(), c.json())).collect();
             let no_device = checker.missing.clone();
             let of_compiler =
-                |(compiler, counts): (&Compiler, &BTreeMap<compilers::Verdict, u64>)| super::compilers::counts_json(compiler, counts);
+                |(compiler, counts): (&Compiler, &BTreeMap<compilers::Status, u64>)| super::compilers::counts_json(compiler, counts);
             let compilers: Vec<_> = compilers.iter().zip(&by_compiler).map(of_compiler).collect();
             let summary = json!({"schema": 1, "kind": "summary", "compilers": compilers, "programs": files.len(), "verdicts": all.json(), "legs": legs, "no_device": no_device, "left_out": left_out, "unrepeated_worker_failures": unrepeated, "exit": code});
             say!("{summary}");
@@ -549,7 +549,7 @@ fn file_json(name: &str, found: &str, checked: &Checked) -> serde_json::Value {
             };
         }
         Checked::Judged { legs, steps, referenced, .. } => {
-            let leg = |l: &Leg| json!({"name": l.name, "profile": l.profile.to_string(), "verdict": l.verdict.name(), "compiler": l.compiled.map(compilers::Verdict::name), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
+            let leg = |l: &Leg| json!({"name": l.name, "profile": l.profile.to_string(), "verdict": l.verdict.name(), "compiler": l.compiled.map(compilers::Status::name), "known": l.known, "minimal": l.minimal, "why": l.verdict.why(), "lanes": {"checked": l.lanes.checked, "undecided": l.lanes.undecided}});
             object["legs"] = legs.iter().map(leg).collect();
             object["steps"] = json!(steps);
             object["pixels_by_relations"] = json!(referenced);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use smallstep::program::Language;
-use smallstep::theorem::compilers::{Compiler, Judgement, Verdict, judge};
+use smallstep::theorem::compilers::{Compiler, Judgement, Status, judge};
 use smallstep::theorem::refine::Settings;
 
 use super::compare::Compare;
@@ -23,13 +23,13 @@ pub(super) fn named(names: &[String], limit: Duration) -> Result<Vec<Compiler>, 
 }
 
 /// What a compiler made of programs, by verdict, as text.
-pub(super) fn counts_text(counts: &BTreeMap<Verdict, u64>) -> String {
+pub(super) fn counts_text(counts: &BTreeMap<Status, u64>) -> String {
     let counts: Vec<String> = counts.iter().map(|(verdict, n)| format!("{} {n}", verdict.name())).collect();
     if counts.is_empty() { "nothing was judged".into() } else { counts.join(", ") }
 }
 
 /// The same as JSON, with the compiler.
-pub(super) fn counts_json(compiler: &Compiler, counts: &BTreeMap<Verdict, u64>) -> Value {
+pub(super) fn counts_json(compiler: &Compiler, counts: &BTreeMap<Status, u64>) -> Value {
     let verdicts: serde_json::Map<_, _> = counts.iter().map(|(verdict, n)| (verdict.name().to_string(), json!(n))).collect();
     json!({"compiler": compiler.name(), "version": compiler.version(), "verdicts": verdicts})
 }
@@ -134,9 +134,9 @@ struct Done {
     wrong: u64,
     code: u8,
     /// By compiler and verdict.
-    counts: BTreeMap<(usize, Verdict), u64>,
+    counts: BTreeMap<(usize, Status), u64>,
     /// By compiler, verdict and cause: how often, and inputs.
-    causes: BTreeMap<(usize, Verdict, String), u64>,
+    causes: BTreeMap<(usize, Status, String), u64>,
     inputs: u64,
     /// What was said besides, by compiler: how often.
     notes: BTreeMap<(usize, String), u64>,
@@ -144,21 +144,21 @@ struct Done {
 
 impl Done {
     fn count(&mut self, by: usize, judgement: &Judgement) {
-        let verdict = judgement.verdict;
-        *self.counts.entry((by, verdict)).or_default() += 1;
+        let status = judgement.status;
+        *self.counts.entry((by, status)).or_default() += 1;
         if !judgement.cause.is_empty() {
-            *self.causes.entry((by, verdict, judgement.group())).or_default() += 1;
+            *self.causes.entry((by, status, judgement.group())).or_default() += 1;
         }
         for note in &judgement.notes {
             *self.notes.entry((by, note.clone())).or_default() += 1;
         }
         self.inputs += judgement.inputs;
-        self.wrong += u64::from(verdict.is_wrong());
-        self.code = exit::worse(self.code, code(verdict));
+        self.wrong += u64::from(status.is_wrong());
+        self.code = exit::worse(self.code, code(status));
     }
 
     fn report(&self, args: &Compare, compilers: &[Compiler], files: usize) {
-        let counts_of = |by: usize| Verdict::ALL.into_iter().filter_map(move |v| self.counts.get(&(by, v)).map(|n| (v, *n)));
+        let counts_of = |by: usize| Status::ALL.into_iter().filter_map(move |v| self.counts.get(&(by, v)).map(|n| (v, *n)));
         if args.json {
             let compilers: Vec<Value> = (compilers.iter().enumerate())
                 .map(|(by, compiler)| {
@@ -191,13 +191,13 @@ impl Done {
     }
 }
 
-/// The code of a verdict: a refusal leaves a module unchecked.
-pub(super) fn code(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Agrees => exit::DONE,
-        Verdict::Miscompiles | Verdict::Invalid => exit::DISAGREE,
-        Verdict::Crashes | Verdict::TimesOut => exit::FAILED,
-        Verdict::Refuses | Verdict::Undecided | Verdict::Vacuous | Verdict::Unchecked => exit::UNCHECKED,
+/// The exit code: a refusal leaves a module unchecked.
+pub(super) fn code(status: Status) -> u8 {
+    match status {
+        Status::Agrees => exit::DONE,
+        Status::Miscompiles | Status::Invalid => exit::DISAGREE,
+        Status::Crashes | Status::TimesOut => exit::FAILED,
+        Status::Refuses | Status::Undecided | Status::Vacuous | Status::Unchecked => exit::UNCHECKED,
     }
 }
 
@@ -218,7 +218,7 @@ impl Report<'_> {
     }
 
     fn print(&self, judgement: &Judgement, number: usize) {
-        let saved = match (&self.args.save, judgement.verdict.is_wrong(), &judgement.words) {
+        let saved = match (&self.args.save, judgement.status.is_wrong(), &judgement.words) {
             (Some(folder), true, Some(words)) => Some(self.saved(folder, number, words)),
             _ => None,
         };
@@ -230,15 +230,15 @@ impl Report<'_> {
             let saved = saved.as_ref().and_then(|saved| saved.as_ref().ok());
             say!(
                 "{}",
-                json!({"schema": 1, "kind": "module", "file": self.name, "compiler": self.compiler.name(), "verdict": judgement.verdict.name(),
+                json!({"schema": 1, "kind": "module", "file": self.name, "compiler": self.compiler.name(), "verdict": judgement.status.name(),
                     "cause": judgement.cause, "notes": judgement.notes, "inputs": judgement.inputs, "agree": judgement.agree, "disagreement": found, "saved": saved})
             );
             return;
         }
-        if judgement.verdict == Verdict::Agrees {
+        if judgement.status == Status::Agrees {
             return;
         }
-        say!("{} via {}: {}: {}", self.name, self.compiler.name(), judgement.verdict.name(), judgement.cause);
+        say!("{} via {}: {}: {}", self.name, self.compiler.name(), judgement.status.name(), judgement.cause);
         if let Some(found) = &judgement.disagreement {
             let entry = found.entry.as_ref().map(|name| format!(", entry point {name}")).unwrap_or_default();
             say!("  input {} of seed {}{entry}", found.index, self.args.seed);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 use smallstep::program::Language;
-use smallstep::theorem::compilers::{Compiler, Verdict, accepts, judge};
+use smallstep::theorem::compilers::{Compiler, Status, accepts, judge};
 use smallstep::theorem::reducer::{Reduced, judged_text, reduced, reduced_text};
 use smallstep::theorem::refine::Settings;
 use smallstep_semantics::spirv::{bytes_of_words, disassemble};
@@ -121,10 +121,10 @@ impl Reduce {
         let settings = Settings { inputs: self.inputs.unwrap_or(20), seed: self.seed, ..Settings::default() };
         let judged = |words: &[u32]| judge("the module", words, self.entry.as_deref(), compiler, &settings);
         let first = judged(words);
-        to_keep(compiler, first.verdict, &first.cause)?;
+        to_keep(compiler, first.status, &first.cause)?;
         let reduced = reduced(words, until, &mut |words| first.is_like(&judged(words)))?;
         let last = judged(&reduced.program);
-        Ok((format!("via {}: {}: {}", compiler.name(), last.verdict.name(), last.cause), reduced))
+        Ok((format!("via {}: {}: {}", compiler.name(), last.status.name(), last.cause), reduced))
     }
 
     /// The same of a λV or WSL program.
@@ -198,10 +198,10 @@ impl Reduce {
 }
 
 /// An error if a compiler does nothing wrong.
-fn to_keep(compiler: &Compiler, verdict: Verdict, cause: &str) -> Result<(), String> {
-    if verdict.is_wrong() || verdict == Verdict::Refuses {
+fn to_keep(compiler: &Compiler, status: Status, cause: &str) -> Result<(), String> {
+    if status.is_wrong() || status == Status::Refuses {
         return Ok(());
     }
     let cause = if cause.is_empty() { String::new() } else { format!(": {cause}") };
-    Err(format!("there is nothing to keep, since the verdict via {} is {}{cause}", compiler.name(), verdict.name()))
+    Err(format!("there is nothing to keep, since the verdict via {} is {}{cause}", compiler.name(), status.name()))
 }

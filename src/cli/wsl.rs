@@ -8,7 +8,7 @@ use smallstep::diagnostic::Diagnostic;
 use smallstep::generate::wsl::beside::{self, Bounds, Fuel, Ran};
 use smallstep::gpu::Device;
 use smallstep::theorem::campaign::Counts;
-use smallstep::theorem::compilers::{self, Compiler, Verdict};
+use smallstep::theorem::compilers::{self, Compiler, Status};
 use smallstep::theorem::wsl::{self as theorem, Known, Minimal, Quirk, Tally, Target};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::text::line_column;
@@ -201,7 +201,7 @@ impl Checked {
     }
 
     /// What became of the program behind each compiler: dispatches and calls by verdict.
-    pub(super) fn by_compiler(&self) -> impl Iterator<Item = BTreeMap<Verdict, u64>> {
+    pub(super) fn by_compiler(&self) -> impl Iterator<Item = BTreeMap<Status, u64>> {
         let via: &[(String, Box<Tally>)] = match self {
             Checked::Valid { via, .. } => via,
             Checked::Invalid { .. } | Checked::Refuted(_) => &[],
@@ -250,7 +250,7 @@ impl Checked {
     pub(super) fn code(&self, asked_for: bool) -> u8 {
         match self {
             Checked::Valid { .. } => {
-                let verdicts = self.by_compiler().flat_map(BTreeMap::into_keys).filter(|verdict| *verdict != Verdict::Vacuous);
+                let verdicts = self.by_compiler().flat_map(BTreeMap::into_keys).filter(|verdict| *verdict != Status::Vacuous);
                 let by_compiler = verdicts.map(super::compilers::code).fold(exit::DONE, exit::worse);
                 let on_devices = self.by_device().map(|(_, counts, known)| match () {
                     () if counts.of("disagree") > 0 && known.is_none() => exit::DISAGREE,

@@ -86,7 +86,7 @@ pub struct Leg {
     /// The verdict.
     pub verdict: Verdict,
     /// The verdict on the compiler, if it is a compiler's.
-    pub compiled: Option<compilers::Verdict>,
+    pub compiled: Option<compilers::Status>,
     /// The profile that it was judged under.
     pub profile: Profile,
     /// The lanes that were compared and that were left alone.
@@ -327,7 +327,7 @@ fn via(compiler: &Compiler, program: &Program, settings: &Settings) -> Leg {
     let (name, profile) = (compiler.name().to_string(), compilers::profile(compiler));
     let settings = Settings { profile, references: false, ..settings.clone() };
     let of = |verdict: Verdict, lanes| {
-        let compiled = Some(compilers::Verdict::of_program(&verdict));
+        let compiled = Some(compilers::Status::of_program(&verdict));
         Leg { lanes, compiled, ..leg(name.clone(), false, verdict, profile) }
     };
     let case = match Case::new(program.clone(), &settings) {

@@ -281,7 +281,11 @@ fn hostile_images_and_samplers_are_named() {
         // Types.
         ("\"R32_SFLOAT\"", "\"R32_FLOAT\"", "no format is called \"R32_FLOAT\""),
         ("\"R32_SFLOAT\"", "\"VK_FORMAT_R32_SFLOAT\"", "no format is called \"VK_FORMAT_R32_SFLOAT\""),
-        ("\"R32_SFLOAT\"", "\"R32_UINT\"", "for the texture picture: the image is of R32_UINT, which has other numbers than the type float"),
+        (
+            "\"R32_SFLOAT\"",
+            "\"R32_UINT\"",
+            "for the texture picture: the image is of R32_UINT, which has other numbers than the type float",
+        ),
         ("\"shape\":\"2d\"", "\"shape\":\"2d-array\"", "for the texture picture: the image is of two dimensions with layers"),
         ("\"shape\":\"2d\"", "\"shape\":\"cube\"", "a cube has six faces"),
         ("\"shape\":\"2d\"", "\"shape\":\"4d\"", "no shape of images is called \"4d\""),

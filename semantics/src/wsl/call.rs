@@ -46,7 +46,7 @@ pub struct Prepared {
 /// What is wrong with a program or an expression beside it.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Wrong {
+pub struct Invalid {
     /// The text that the errors' places are in.
     pub text: String,
     /// Where the expression is in it; past its end if the program alone is wrong.
@@ -55,13 +55,13 @@ pub struct Wrong {
     pub errors: Vec<Error>,
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for Invalid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.errors.first().map_or("the expression cannot be evaluated", |error| &error.message))
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for Invalid {}
 
 /// Where an expression is in the text that was made of it and its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn statements(expression: &str) -> (usize, usize) {
 ///
 /// # Errors
 /// What is wrong with either.
-pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
+pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Invalid> {
     let mut name = String::from("call");
     while program.contains(&name) || expression.contains(&name) {
         name.push('_');
@@ -135,7 +135,7 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
     let first = text.len() as u32;
     let place = Place { first, statements: split as u32, between: between.len() as u32, length: expression.len() as u32 };
     let _ = write!(text, "{}{between}{}\n; }}", &expression[..split], &expression[split..end]);
-    let wrong = |text: String, errors: Vec<Error>| Wrong { text, place, errors };
+    let wrong = |text: String, errors: Vec<Error>| Invalid { text, place, errors };
     let end_of_all = first + (end + between.len()) as u32;
     let (tree, mut errors) = parse::parse(&text);
     // What was put behind the expression was not given.
@@ -147,7 +147,7 @@ pub fn prepare(program: &str, expression: &str) -> Result<Prepared, Wrong> {
         let (_, own) = parse::parse(program);
         return Err(match own.is_empty() {
             true => wrong(text, errors),
-            false => Wrong { text: program.into(), place: Place::NOWHERE, errors: own },
+            false => Invalid { text: program.into(), place: Place::NOWHERE, errors: own },
         });
     }
     let (mut core, _) = desugar::desugar(tree);

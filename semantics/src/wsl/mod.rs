@@ -56,7 +56,7 @@ pub fn check(text: &str) -> Result<typing::program::Program, Vec<error::Error>> 
 ///
 /// # Errors
 /// What is wrong with the program, or with the expression.
-pub fn call(program: &str, expression: &str) -> Result<Outcome<call::Shown>, call::Wrong> {
+pub fn call(program: &str, expression: &str) -> Result<Outcome<call::Shown>, call::Invalid> {
     let prepared = call::prepare(program, expression)?;
     let settings = call::Settings::default();
     match prepared.evaluate_fast(&settings) {

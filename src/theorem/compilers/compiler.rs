@@ -19,7 +19,7 @@ use crate::dispatch::MAX_WORDS;
 use crate::source;
 use crate::theorem::without_numbers;
 
-use super::judgement::Verdict;
+use super::judgement::Status;
 use super::passes;
 use super::renamed::{Renamed, restored};
 
@@ -121,14 +121,14 @@ impl std::fmt::Display for NotCompiled {
 impl std::error::Error for NotCompiled {}
 
 impl NotCompiled {
-    /// The verdict that it is, and the sentence.
-    pub fn judged(self) -> (Verdict, String) {
+    /// What that says of the compiler, and the sentence.
+    pub fn judged(self) -> (Status, String) {
         match self {
-            NotCompiled::Refused(what) => (Verdict::Refuses, what),
-            NotCompiled::Invalid(what) => (Verdict::Invalid, what),
-            NotCompiled::Crashed(what) => (Verdict::Crashes, what),
-            NotCompiled::TimedOut(what) => (Verdict::TimesOut, what),
-            NotCompiled::NotRun(what) => (Verdict::Unchecked, what),
+            NotCompiled::Refused(what) => (Status::Refuses, what),
+            NotCompiled::Invalid(what) => (Status::Invalid, what),
+            NotCompiled::Crashed(what) => (Status::Crashes, what),
+            NotCompiled::TimedOut(what) => (Status::TimesOut, what),
+            NotCompiled::NotRun(what) => (Status::Unchecked, what),
         }
     }
 }

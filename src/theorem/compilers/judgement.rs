@@ -12,11 +12,11 @@ use crate::theorem::campaign::Finding;
 use crate::theorem::refine::{self, Disagreement, Input, Planted, Runnable, Settings, Summary, entries};
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::Tally;
-use crate::verdict::Verdict as Compared;
+use crate::verdict::Verdict;
 
 /// What a compiler made of one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum Status {
     /// Everything that was compared is allowed, and something was.
     Agrees,
     /// What it writes shows something that the module does not allow, or has another interface.
@@ -37,100 +37,100 @@ pub enum Verdict {
     Unchecked,
 }
 
-impl Verdict {
+impl Status {
     /// All of them, in the order of reports.
-    pub const ALL: [Verdict; 9] = [
-        Verdict::Agrees,
-        Verdict::Miscompiles,
-        Verdict::Refuses,
-        Verdict::Invalid,
-        Verdict::Crashes,
-        Verdict::TimesOut,
-        Verdict::Undecided,
-        Verdict::Vacuous,
-        Verdict::Unchecked,
+    pub const ALL: [Status; 9] = [
+        Status::Agrees,
+        Status::Miscompiles,
+        Status::Refuses,
+        Status::Invalid,
+        Status::Crashes,
+        Status::TimesOut,
+        Status::Undecided,
+        Status::Vacuous,
+        Status::Unchecked,
     ];
 
     /// The words that reports use.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Agrees => "agrees",
-            Verdict::Miscompiles => "miscompiles",
-            Verdict::Refuses => "refuses",
-            Verdict::Invalid => "invalid",
-            Verdict::Crashes => "crashes",
-            Verdict::TimesOut => "times out",
-            Verdict::Undecided => "undecided",
-            Verdict::Vacuous => "vacuous",
-            Verdict::Unchecked => "unchecked",
+            Status::Agrees => "agrees",
+            Status::Miscompiles => "miscompiles",
+            Status::Refuses => "refuses",
+            Status::Invalid => "invalid",
+            Status::Crashes => "crashes",
+            Status::TimesOut => "times out",
+            Status::Undecided => "undecided",
+            Status::Vacuous => "vacuous",
+            Status::Unchecked => "unchecked",
         }
     }
 
-    /// The verdict on a compiler of one that compares what it wrote with what it read.
-    pub fn of<D>(verdict: &Compared<D>) -> Verdict {
+    /// What a verdict says of a compiler that compares what it wrote with what it read.
+    pub fn of<D>(verdict: &Verdict<D>) -> Status {
         match verdict {
-            Compared::Agree => Verdict::Agrees,
-            Compared::Disagree(_) => Verdict::Miscompiles,
-            Compared::Refused(_) => Verdict::Refuses,
-            Compared::Failed(_) => Verdict::Crashes,
-            Compared::Undecided(_) => Verdict::Undecided,
-            Compared::Vacuous(_) | Compared::Undefined(_) => Verdict::Vacuous,
-            Compared::Unchecked(_) | Compared::Limit(_) | Compared::Unsupported(_) | Compared::Invalid(_) => Verdict::Unchecked,
+            Verdict::Agree => Status::Agrees,
+            Verdict::Disagree(_) => Status::Miscompiles,
+            Verdict::Refused(_) => Status::Refuses,
+            Verdict::Failed(_) => Status::Crashes,
+            Verdict::Undecided(_) => Status::Undecided,
+            Verdict::Vacuous(_) | Verdict::Undefined(_) => Status::Vacuous,
+            Verdict::Unchecked(_) | Verdict::Limit(_) | Verdict::Unsupported(_) | Verdict::Invalid(_) => Status::Unchecked,
         }
     }
 
-    /// The verdict on a compiler of one on a program that went through it.
-    pub fn of_program(verdict: &crate::theorem::Verdict) -> Verdict {
+    /// What a verdict on a program says of the compiler that it went through.
+    pub fn of_program(verdict: &crate::theorem::Verdict) -> Status {
         match verdict {
-            Compared::Disagree(found) if found.what.starts_with(Verdict::Invalid.name()) => Verdict::Invalid,
-            other => Verdict::of(other),
+            Verdict::Disagree(found) if found.what.starts_with(Status::Invalid.name()) => Status::Invalid,
+            other => Status::of(other),
         }
     }
 
     /// Whether the compiler is wrong: what it writes is wrong, or it ends without an answer.
     pub fn is_wrong(self) -> bool {
-        matches!(self, Verdict::Miscompiles | Verdict::Invalid | Verdict::Crashes | Verdict::TimesOut)
+        matches!(self, Status::Miscompiles | Status::Invalid | Status::Crashes | Status::TimesOut)
     }
 
     /// The one that says more of a module with several entry points.
-    pub(in crate::theorem) fn weightier(self, other: Verdict) -> Verdict {
+    pub(in crate::theorem) fn weightier(self, other: Status) -> Status {
         let order = [
-            Verdict::Miscompiles,
-            Verdict::Crashes,
-            Verdict::TimesOut,
-            Verdict::Invalid,
-            Verdict::Refuses,
-            Verdict::Unchecked,
-            Verdict::Undecided,
-            Verdict::Agrees,
-            Verdict::Vacuous,
+            Status::Miscompiles,
+            Status::Crashes,
+            Status::TimesOut,
+            Status::Invalid,
+            Status::Refuses,
+            Status::Unchecked,
+            Status::Undecided,
+            Status::Agrees,
+            Status::Vacuous,
         ];
-        let rank = |verdict: Verdict| order.iter().position(|v| *v == verdict);
+        let rank = |status: Status| order.iter().position(|v| *v == status);
         if rank(other) < rank(self) { other } else { self }
     }
 }
 
-/// What WSL programs came to behind a compiler, by the verdicts on compilers.
-pub fn of_tally(tally: &Tally) -> BTreeMap<Verdict, u64> {
+/// What WSL programs came to behind a compiler, by what that says of the compiler.
+pub fn of_tally(tally: &Tally) -> BTreeMap<Status, u64> {
     let named = |name: &str| match name {
-        "agree" => Verdict::Agrees,
-        "disagree" => Verdict::Miscompiles,
-        "refused" => Verdict::Refuses,
-        "failed" => Verdict::Crashes,
-        "undecided" => Verdict::Undecided,
-        "vacuous" | "undefined" => Verdict::Vacuous,
-        _ => Verdict::Unchecked,
+        "agree" => Status::Agrees,
+        "disagree" => Status::Miscompiles,
+        "refused" => Status::Refuses,
+        "failed" => Status::Crashes,
+        "undecided" => Status::Undecided,
+        "vacuous" | "undefined" => Status::Vacuous,
+        _ => Status::Unchecked,
     };
     let mut all = BTreeMap::new();
     for (name, n) in tally.all_device().shown() {
         *all.entry(named(name)).or_default() += n;
     }
     // Tallies count invalid modules as disagreements, and what says more stands in the findings.
-    let is_invalid = |finding: &&Finding| finding.device && finding.what.contains(&format!(": {}: ", Verdict::Invalid.name()));
+    let is_invalid = |finding: &&Finding| finding.device && finding.what.contains(&format!(": {}: ", Status::Invalid.name()));
     let invalid = tally.findings.iter().filter(is_invalid).count() as u64;
-    let miscompiled: &mut u64 = all.entry(Verdict::Miscompiles).or_default();
+    let miscompiled: &mut u64 = all.entry(Status::Miscompiles).or_default();
     *miscompiled = miscompiled.saturating_sub(invalid);
-    all.insert(Verdict::Invalid, invalid);
+    all.insert(Status::Invalid, invalid);
     all.retain(|_, n| *n > 0);
     all
 }
@@ -138,8 +138,8 @@ pub fn of_tally(tally: &Tally) -> BTreeMap<Verdict, u64> {
 /// A module, one compiler, and what came of it.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// The verdict.
-    pub verdict: Verdict,
+    /// What became of it.
+    pub status: Status,
     /// Why it is none of agreement: a sentence. Empty where all agree.
     pub cause: String,
     /// What the compiler wrote, if it wrote words.
@@ -170,15 +170,15 @@ pub struct Found {
 }
 
 impl Judgement {
-    fn of(verdict: Verdict, cause: impl Into<String>) -> Judgement {
-        Judgement { verdict, cause: cause.into(), words: None, inputs: 0, agree: 0, notes: Vec::new(), disagreement: None }
+    fn of(status: Status, cause: impl Into<String>) -> Judgement {
+        Judgement { status, cause: cause.into(), words: None, inputs: 0, agree: 0, notes: Vec::new(), disagreement: None }
     }
 
     /// Whether another module shows the same: the same verdict, of a miscompilation the same kind
     /// of difference, and otherwise the same cause.
     pub fn is_like(&self, other: &Judgement) -> bool {
         let kind = |judgement: &Judgement| judgement.disagreement.as_ref().map(|found| found.disagreement.difference.how.kind());
-        self.verdict == other.verdict
+        self.status == other.status
             && match (kind(self), kind(other)) {
                 (None, None) => self.group() == other.group(),
                 (own, others) => own == others,
@@ -212,38 +212,38 @@ pub fn judge(name: &str, words: &[u32], entry: Option<&str>, compiler: &Compiler
     // What comes back from WGSL is compared with the words that went in.
     let apart = match compiler.is_by_wgsl().then(|| comparable(words.to_vec())).transpose() {
         Ok(apart) => apart.flatten(),
-        Err(why) => return Judgement::of(Verdict::Unchecked, why.0),
+        Err(why) => return Judgement::of(Status::Unchecked, why.0),
     };
     let words = apart.as_deref().unwrap_or(words);
     let before = match Module::load(words) {
         Ok(module) => module,
-        Err(e) => return Judgement::of(Verdict::Unchecked, refused(&e)),
+        Err(e) => return Judgement::of(Status::Unchecked, refused(&e)),
     };
     let Compiled { before: words, words: written, named, renamed } = match compiler.run(words) {
         Ok(compiled) => compiled,
         Err(why) => {
-            let (verdict, cause) = why.judged();
-            return Judgement::of(verdict, cause);
+            let (status, cause) = why.judged();
+            return Judgement::of(status, cause);
         }
     };
     match Module::load(&written) {
         Ok(_) => {}
         Err(e @ (LoadError::Unsupported { .. } | LoadError::Limit(_))) => {
-            return Judgement { words: Some(written), ..Judgement::of(Verdict::Unchecked, refused(&e)) };
+            return Judgement { words: Some(written), ..Judgement::of(Status::Unchecked, refused(&e)) };
         }
-        Err(e) => return Judgement { words: Some(written), ..Judgement::of(Verdict::Invalid, refused(&e)) },
+        Err(e) => return Judgement { words: Some(written), ..Judgement::of(Status::Invalid, refused(&e)) },
     }
     let all = match entry {
         Some(entry) => vec![Some(entry.to_string())],
         None if settings.does(Planted::FirstEntry) => entries(&before).into_iter().take(1).collect(),
         None => entries(&before),
     };
-    let mut judgement = Judgement::of(Verdict::Vacuous, "the module has no entry point");
+    let mut judgement = Judgement::of(Status::Vacuous, "the module has no entry point");
     for (at, entry) in all.into_iter().enumerate() {
         let one = one_entry(name, &words, &named, entry.as_deref(), settings);
         // The cause is that of the verdict.
-        if at == 0 || judgement.verdict.weightier(one.verdict) != judgement.verdict || settings.does(Planted::LastEntry) {
-            (judgement.verdict, judgement.cause) = (one.verdict, one.cause);
+        if at == 0 || judgement.status.weightier(one.status) != judgement.status || settings.does(Planted::LastEntry) {
+            (judgement.status, judgement.cause) = (one.status, one.cause);
         }
         judgement.inputs += one.inputs;
         judgement.agree += one.agree;
@@ -265,17 +265,17 @@ fn one_entry(name: &str, words: &[u32], written: &[u32], entry: Option<&str>, se
     let load = |words: &[u32]| Module::load(words).map_err(|e| refused(&e));
     let before = match load(words).and_then(|module| Ok(Runnable::new(name, module, None, entry)?)) {
         Ok(before) => before,
-        Err(why) => return Judgement::of(Verdict::Unchecked, why),
+        Err(why) => return Judgement::of(Status::Unchecked, why),
     };
     let after = load(written).and_then(|module| Ok(before.in_place("what the compiler writes", module, None)?));
     let after = after.and_then(|after| before.admits(&after).map(|()| after).map_err(|e| e.0));
     let after = match after {
         Ok(after) => after,
-        Err(what) => return Judgement::of(Verdict::Miscompiles, format!("another interface: {what}")),
+        Err(what) => return Judgement::of(Status::Miscompiles, format!("another interface: {what}")),
     };
     match before.refined_by(&after, settings, |_| {}) {
         Ok(summary) => of_summary(&before, entry, summary, settings),
-        Err(what) => Judgement::of(Verdict::Unchecked, what.0),
+        Err(what) => Judgement::of(Status::Unchecked, what.0),
     }
 }
 
@@ -295,5 +295,5 @@ fn of_summary(before: &Runnable, entry: Option<&str>, summary: Summary, settings
         let (entry, arguments) = (entry.map(str::to_string), arguments.unwrap_or_default());
         Box::new(Found { entry, index, input, arguments, disagreement })
     });
-    Judgement { inputs, agree, disagreement, ..Judgement::of(Verdict::of(&verdict), cause) }
+    Judgement { inputs, agree, disagreement, ..Judgement::of(Status::of(&verdict), cause) }
 }

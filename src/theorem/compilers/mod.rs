@@ -12,6 +12,6 @@ mod renamed;
 mod shown;
 
 pub use compiler::{Compiled, Compiler, NotCompiled, PANICKED, accepts};
-pub use judgement::{Found, Judgement, Verdict, comparable, judge, of_tally};
+pub use judgement::{Found, Judgement, Status, comparable, judge, of_tally};
 pub use renamed::{Renamed, restored};
 pub use shown::{NotShown, profile, shown};

@@ -8,7 +8,7 @@ use smallstep_semantics::raster::{State, Topology};
 use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Observation, Rate};
 use smallstep_semantics::spirv::{Buffer, LoadError, Module, Options, assemble, bytes_of_words};
 
-use super::{Compiler, Verdict};
+use super::{Compiler, Status};
 use crate::compute::{ComputeModule, passing};
 use crate::dispatch::{
     BufferBinding, BufferKind, ComputeDispatch, ComputeResult, Dispatch, DrawDispatch, DrawResult, FragmentDispatch, Frame, Geometry, Stage,
@@ -21,37 +21,46 @@ use crate::theorem::{Difference, Engine};
 /// The most instructions of compiled modules.
 const FUEL: u64 = 1 << 25;
 
-/// What is wrong, or not known, before something is shown: the verdict on the compiler, and why.
+/// What is wrong, or not known, before something is shown: what that says of the compiler, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotShown {
-    /// The verdict on the compiler. It is never [`Verdict::Agrees`]: nothing is shown.
-    pub verdict: Verdict,
-    /// What the compiler said, or why nothing can be compared; verdicts are grouped by it.
+    /// What that says of the compiler. It is never [`Status::Agrees`]: nothing is shown.
+    pub status: Status,
+    /// What the compiler said, or why nothing can be compared; reports group by it.
     pub cause: String,
 }
 
 impl NotShown {
-    fn of(verdict: Verdict, cause: impl Into<String>) -> NotShown {
-        NotShown { verdict, cause: cause.into() }
+    fn of(status: Status, cause: impl Into<String>) -> NotShown {
+        NotShown { status, cause: cause.into() }
     }
 
     /// The verdict on a program: of the theorem, with the compiler as its engine.
     pub fn on_program(self, compiler: &Compiler) -> crate::theorem::Verdict {
-        use crate::theorem::Verdict as OnProgram;
-        let NotShown { verdict, cause } = self;
-        match verdict {
-            Verdict::Refuses => OnProgram::Refused(cause),
-            Verdict::Crashes | Verdict::TimesOut => OnProgram::Failed(cause),
-            Verdict::Miscompiles | Verdict::Invalid => {
-                let what = if verdict == Verdict::Invalid { format!("{}: {cause}", verdict.name()) } else { cause };
+        use crate::theorem::Verdict;
+        let NotShown { status, cause } = self;
+        match status {
+            Status::Refuses => Verdict::Refused(cause),
+            Status::Crashes | Status::TimesOut => Verdict::Failed(cause),
+            Status::Miscompiles | Status::Invalid => {
+                let what = if status == Status::Invalid { format!("{}: {cause}", status.name()) } else { cause };
                 Difference::of(Engine::SpirvMachine, Engine::Device(compiler.name().into()), what)
             }
-            Verdict::Undecided => OnProgram::Undecided(cause),
-            Verdict::Vacuous => OnProgram::Vacuous(cause),
-            Verdict::Agrees | Verdict::Unchecked => OnProgram::Unchecked(cause),
+            Status::Undecided => Verdict::Undecided(cause),
+            Status::Vacuous => Verdict::Vacuous(cause),
+            Status::Agrees | Status::Unchecked => Verdict::Unchecked(cause),
         }
     }
 }
+
+impl std::fmt::Display for NotShown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.status.name(), self.cause)
+    }
+}
+
+impl std::error::Error for NotShown {}
 
 type Shown = Result<DeviceOutcome, NotShown>;
 
@@ -74,7 +83,7 @@ pub fn profile(compiler: &Compiler) -> Profile {
 }
 
 fn compiled(compiler: &Compiler, words: &[u32]) -> Result<Vec<u32>, NotShown> {
-    let wrong = |(verdict, cause)| NotShown { verdict, cause };
+    let wrong = |(status, cause)| NotShown { status, cause };
     compiler.run(words).map(|compiled| compiled.named).map_err(|why| wrong(why.judged()))
 }
 
@@ -84,9 +93,9 @@ fn loaded(words: &[u32]) -> Result<Module, NotShown> {
 
 fn not_loaded(error: LoadError) -> NotShown {
     match error {
-        LoadError::Unsupported { what, .. } => NotShown::of(Verdict::Unchecked, format!("unsupported: {what}")),
-        LoadError::Limit(limit) => NotShown::of(Verdict::Unchecked, limit.to_string()),
-        other => NotShown::of(Verdict::Invalid, other.to_string()),
+        LoadError::Unsupported { what, .. } => NotShown::of(Status::Unchecked, format!("unsupported: {what}")),
+        LoadError::Limit(limit) => NotShown::of(Status::Unchecked, limit.to_string()),
+        other => NotShown::of(Status::Invalid, other.to_string()),
     }
 }
 
@@ -95,22 +104,22 @@ fn ended<O>(outcome: &Outcome<O>) -> NotShown {
     match outcome {
         Outcome::Undefined(undefined) => {
             let what = format!("what it writes has undefined behaviour: {}: {}", undefined.ub.id(), undefined.what);
-            NotShown::of(Verdict::Miscompiles, what)
+            NotShown::of(Status::Miscompiles, what)
         }
-        Outcome::Stuck(stuck) => NotShown::of(Verdict::Miscompiles, format!("what it writes is stuck at {}: {}", stuck.at, stuck.why)),
-        Outcome::Unsupported(what) => NotShown::of(Verdict::Unchecked, format!("unsupported: {what}")),
-        other => NotShown::of(Verdict::Unchecked, format!("what it writes: {}", other.name())),
+        Outcome::Stuck(stuck) => NotShown::of(Status::Miscompiles, format!("what it writes is stuck at {}: {}", stuck.at, stuck.why)),
+        Outcome::Unsupported(what) => NotShown::of(Status::Unchecked, format!("unsupported: {what}")),
+        other => NotShown::of(Status::Unchecked, format!("what it writes: {}", other.name())),
     }
 }
 
 fn another_interface(what: impl std::fmt::Display) -> NotShown {
-    NotShown::of(Verdict::Miscompiles, format!("another interface: {what}"))
+    NotShown::of(Status::Miscompiles, format!("another interface: {what}"))
 }
 
 /// Refuses what is any value, by the kinds of undefined values that are shown.
 fn definite(mut kinds: impl Iterator<Item = &'static str>) -> Result<(), NotShown> {
     match kinds.next() {
-        Some(kind) => Err(NotShown::of(Verdict::Miscompiles, format!("what it writes shows an undefined value: {kind}"))),
+        Some(kind) => Err(NotShown::of(Status::Miscompiles, format!("what it writes shows an undefined value: {kind}"))),
         None => Ok(()),
     }
 }
@@ -178,7 +187,7 @@ fn drawn(compiler: &Compiler, dispatch: &DrawDispatch) -> Shown {
 fn fragment(compiler: &Compiler, dispatch: &FragmentDispatch) -> Shown {
     let words = compiled(compiler, &dispatch.words)?;
     loaded(&words)?.entry_point(&dispatch.entry).map_err(another_interface)?;
-    let not_run = |what: String| NotShown::of(Verdict::Unchecked, what);
+    let not_run = |what: String| NotShown::of(Status::Unchecked, what);
     let vertex = assemble(&passing::vertex(&[], true), Options::default()).map_err(|e| not_run(e.what))?;
     let (width, height) = (dispatch.width, dispatch.height);
     let corners = [[-1f32, -1.0, 0.0, 1.0], [3.0, -1.0, 0.0, 1.0], [-1.0, 3.0, 0.0, 1.0]];

@@ -43,15 +43,15 @@ pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Verdict<Wrong>) {
         budget: Budget { executions: 2, steps: 1 << 12 },
         ..Settings::default()
     };
-    let Judgement { verdict, cause, .. } = judge("the shader", &words, None, compiler, &settings);
-    let became = match verdict {
-        compilers::Verdict::Agrees => Verdict::Agree,
-        compilers::Verdict::Vacuous => Verdict::Vacuous(cause),
-        compilers::Verdict::Undecided => Verdict::Undecided(cause),
-        compilers::Verdict::Unchecked => Verdict::Unchecked(cause),
-        compilers::Verdict::Refuses if compiler.may_refuse() => Verdict::Refused(cause),
-        compilers::Verdict::Refuses | compilers::Verdict::Miscompiles => Verdict::Disagree(Wrong { what: cause, ends: Ends::Shown }),
-        compilers::Verdict::Invalid | compilers::Verdict::Crashes | compilers::Verdict::TimesOut => {
+    let Judgement { status, cause, .. } = judge("the shader", &words, None, compiler, &settings);
+    let became = match status {
+        compilers::Status::Agrees => Verdict::Agree,
+        compilers::Status::Vacuous => Verdict::Vacuous(cause),
+        compilers::Status::Undecided => Verdict::Undecided(cause),
+        compilers::Status::Unchecked => Verdict::Unchecked(cause),
+        compilers::Status::Refuses if compiler.may_refuse() => Verdict::Refused(cause),
+        compilers::Status::Refuses | compilers::Status::Miscompiles => Verdict::Disagree(Wrong { what: cause, ends: Ends::Shown }),
+        compilers::Status::Invalid | compilers::Status::Crashes | compilers::Status::TimesOut => {
             Verdict::Disagree(Wrong { what: cause, ends: Ends::Failed })
         }
     };

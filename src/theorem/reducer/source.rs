@@ -14,7 +14,7 @@ use crate::generate::shrink::{Keep, minimal_that_keeps};
 use crate::generate::wsl::shrink;
 use crate::program::Language;
 use crate::theorem::check::{Checked, Checker, Devices, Options};
-use crate::theorem::compilers::{self, Compiler, Verdict};
+use crate::theorem::compilers::{self, Compiler, Status};
 use crate::theorem::without_numbers;
 use crate::theorem::wsl::{Tally, Target, check_program};
 
@@ -64,23 +64,23 @@ pub fn reduced_text(
     Ok(Reduced { program, questions, cut_short })
 }
 
-/// What a compiler makes of a program: the verdict on the compiler, and why, without numbers. Of a
-/// WSL program's dispatches, draws and calls it is the worst.
-pub fn judged_text(language: Language, text: &str, compiler: &Compiler) -> (Verdict, String) {
+/// What a compiler makes of a program: what that says of the compiler, and why, without numbers.
+/// Of a WSL program's dispatches, draws and calls it is the worst.
+pub fn judged_text(language: Language, text: &str, compiler: &Compiler) -> (Status, String) {
     match language {
         Language::LambdaV => of_lambda_v(text, compiler),
         _ => of_wsl(text, compiler),
     }
 }
 
-fn of_lambda_v(text: &str, compiler: &Compiler) -> (Verdict, String) {
+fn of_lambda_v(text: &str, compiler: &Compiler) -> (Status, String) {
     let options = Options { devices: Devices::None, compilers: vec![compiler.clone()], ..Options::default() };
-    let Ok(mut checker) = Checker::open(options) else { return (Verdict::Unchecked, "nothing was opened".into()) };
+    let Ok(mut checker) = Checker::open(options) else { return (Status::Unchecked, "nothing was opened".into()) };
     let Checked::Judged { legs, .. } = checker.check("the program", text) else {
-        return (Verdict::Unchecked, "the program is not valid".into());
+        return (Status::Unchecked, "the program is not valid".into());
     };
     let leg = legs.into_iter().find_map(|leg| Some((leg.compiled?, leg.verdict)));
-    let Some((compiled, verdict)) = leg else { return (Verdict::Unchecked, "the semantics do not agree".into()) };
+    let Some((compiled, verdict)) = leg else { return (Status::Unchecked, "the semantics do not agree".into()) };
     let why = match &verdict {
         crate::theorem::Verdict::Disagree(difference) => difference.way(),
         other => without_numbers(other.why().lines().next().unwrap_or_default()),
@@ -88,15 +88,15 @@ fn of_lambda_v(text: &str, compiler: &Compiler) -> (Verdict, String) {
     (compiled, why)
 }
 
-fn of_wsl(text: &str, compiler: &Compiler) -> (Verdict, String) {
-    let Some(program) = validate(text).program else { return (Verdict::Unchecked, "the program is not valid".into()) };
+fn of_wsl(text: &str, compiler: &Compiler) -> (Status, String) {
+    let Some(program) = validate(text).program else { return (Status::Unchecked, "the program is not valid".into()) };
     let options = wsl::Options { profile: compilers::profile(compiler), ..wsl::Options::default() };
     let mut tally = Tally::default();
     check_program(&program, text, 0, &options, Some(Target::Compiler(compiler)), &mut tally);
     if let Some(finding) = tally.findings.iter().find(|finding| !finding.device) {
-        return (Verdict::Unchecked, format!("the interpreters disagree: {}", finding.what));
+        return (Status::Unchecked, format!("the interpreters disagree: {}", finding.what));
     }
-    let worst = compilers::of_tally(&tally).into_keys().reduce(Verdict::weightier).unwrap_or(Verdict::Vacuous);
+    let worst = compilers::of_tally(&tally).into_keys().reduce(Status::weightier).unwrap_or(Status::Vacuous);
     let finding = tally.findings.first().map(|finding| without_numbers(&finding.group));
     let refusal = || tally.refused.keys().next().map(|why| without_numbers(why));
     (worst, finding.or_else(refusal).unwrap_or_default())

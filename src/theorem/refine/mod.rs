@@ -76,7 +76,7 @@ pub use planted::Planted;
 pub use runnable::{Runnable, entries};
 pub use side::Side;
 pub use stages::StageModule;
-pub use weak::TooLarge;
+pub use weak::LargeInputs;
 
 /// What runs the modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -253,11 +253,11 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     if settings.does(Planted::Unnamed) {
         shape.numbers = Numbers::default();
     }
-    let judge = |input: &Input, too_large: &TooLarge| observe::judge(before, after, input, settings, too_large);
+    let judge = |input: &Input, too_large: &LargeInputs| observe::judge(before, after, input, settings, too_large);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     let mut progress = progress;
     let mut summary = Summary::default();
-    let too_large = TooLarge::default();
+    let too_large = LargeInputs::default();
     over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &too_large), &blame, &mut progress);
     if settings.guided > 0 {
         let mut coverage = Coverage::new(before);
@@ -307,18 +307,18 @@ pub fn refines_draws(
         Ok::<Stages, Mismatch>(stages)
     };
     let (of_before, of_after) = (stages(before)?, stages(after)?);
-    let judge = |input: &Input, _: &TooLarge| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
+    let judge = |input: &Input, _: &LargeInputs| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
         (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings),
         (Err(malformed), _) | (_, Err(malformed)) => Judged::Unchecked(Unchecked::Unsupported(malformed.0)),
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
     let (mut summary, mut progress) = (Summary::default(), progress);
-    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &TooLarge::default()), &blame, &mut progress);
+    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &LargeInputs::default()), &blame, &mut progress);
     Ok(summary)
 }
 
 /// What one input shows, where so many were too large to be searched.
-type JudgeOne<'j> = &'j dyn Fn(&Input, &TooLarge) -> Judged;
+type JudgeOne<'j> = &'j dyn Fn(&Input, &LargeInputs) -> Judged;
 
 /// Inputs of these numbers, up to the first disagreement, whose input is then made small.
 fn over_inputs(
@@ -326,7 +326,7 @@ fn over_inputs(
     indexes: std::ops::Range<u64>,
     shape: &Shape<'_>,
     settings: &Settings,
-    (judge, too_large): (JudgeOne<'_>, &TooLarge),
+    (judge, too_large): (JudgeOne<'_>, &LargeInputs),
     blame: &dyn Fn(&Input, Difference) -> Disagreement,
     progress: &mut dyn FnMut(&Summary),
 ) {
@@ -368,7 +368,7 @@ fn over_inputs(
             }
             Judged::Disagree(_) => {
                 let Some(input) = input else { break };
-                let judge = |input: &Input| judge(input, &TooLarge::default());
+                let judge = |input: &Input| judge(input, &LargeInputs::default());
                 let minimal = shrink::minimal_by(&judge, shape, input, settings);
                 // The minimal input was seen to disagree.
                 if let Judged::Disagree(difference) = judge(&minimal) {

@@ -13,7 +13,7 @@ use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
 use super::weak::{self, Tried};
-use super::{ALLOWANCE, Engine, Input, Planted, SLOWER, Settings, Side, TooLarge, Unchecked, floats, texels};
+use super::{ALLOWANCE, Engine, Input, LargeInputs, Planted, SLOWER, Settings, Side, Unchecked, floats, texels};
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -225,7 +225,7 @@ struct Shown {
 }
 
 /// Judges one input.
-pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, too_large: &TooLarge) -> Judged {
+pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, too_large: &LargeInputs) -> Judged {
     let default = Schedule::default();
     let first = before.run(input, settings, settings.fuel);
     if let Some(what) = unchecked(&first) {
@@ -352,7 +352,7 @@ struct Weak<'a> {
     before: &'a Side,
     input: &'a Input,
     settings: &'a Settings,
-    too_large: &'a TooLarge,
+    too_large: &'a LargeInputs,
     found: Option<Option<Beyond>>,
 }
 

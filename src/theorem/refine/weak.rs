@@ -57,18 +57,18 @@ pub(super) struct Executions {
 }
 
 /// How many searches for executions ended without an end in sight. What is too large for some
-/// inputs is too large for most, so after [`TooLarge::MOST`] no other input is searched.
+/// inputs is too large for most, so after [`LargeInputs::MOST`] no other input is searched.
 #[derive(Debug, Default)]
-pub struct TooLarge(Cell<u32>);
+pub struct LargeInputs(Cell<u32>);
 
-impl TooLarge {
+impl LargeInputs {
     /// How many inputs of a comparison may be too large.
     pub const MOST: u32 = 8;
 }
 
 /// All executions that the memory model allows of a module, if the budget suffices.
-pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64, too_large: &TooLarge) -> Executions {
-    if too_large.0.get() >= TooLarge::MOST {
+pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64, too_large: &LargeInputs) -> Executions {
+    if too_large.0.get() >= LargeInputs::MOST {
         return Executions { shown: Vec::new(), complete: false };
     }
     let dispatch = side.dispatch(input, settings, fuel);
