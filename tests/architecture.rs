@@ -256,7 +256,7 @@ fn errors_that_are_sentences_or_closed_are_seen() {
 \npub trait Shown {\n    fn shown(&self) -> Result<(), String>;\n}";
     let found = string_errors(planted);
     let named = |name: &&str| found.iter().any(|signature| signature.contains(name));
-    assert!(["fn one", "fn several", "fn within", "type Answer", "type Err", "fn shown"].iter().all(|name| named(name)), "{found:?}");
+    assert!(["fn one", "fn several", "fn within", "type Answer", "type Err", "fn shown"].iter().all(named), "{found:?}");
     assert_eq!(found.len(), 6, "{found:?}");
     let closed = "#[derive(Debug)]\npub enum Closed {}\nimpl std::error::Error for Closed {}\n#[non_exhaustive]\npub struct Open(pub u32);\n\
         impl Error for Open {}\n";

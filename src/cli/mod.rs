@@ -39,6 +39,7 @@ mod amber;
 mod analyses;
 mod asm;
 mod bar;
+#[cfg(feature = "device")]
 mod bench;
 mod call;
 mod campaign;
@@ -69,6 +70,9 @@ mod translate;
 mod type_of;
 mod uniformity;
 mod vectors;
+#[cfg(not(feature = "device"))]
+mod without_devices;
+#[cfg(feature = "device")]
 mod worker;
 mod wsl;
 
@@ -106,9 +110,15 @@ enum Command {
     Vectors(vectors::Vectors),
     Replay(replay::Replay),
     Adapters(adapters::Adapters),
+    #[cfg(feature = "device")]
     Bench(bench::Bench),
+    #[cfg(not(feature = "device"))]
+    Bench(without_devices::NeedsDevices),
     #[command(hide = true)]
+    #[cfg(feature = "device")]
     Worker(worker::Worker),
+    #[cfg(not(feature = "device"))]
+    Worker(without_devices::NeedsDevices),
     #[command(hide = true)]
     Naga(naga::Naga),
 }
@@ -167,7 +177,10 @@ fn dispatch(command: Command) -> (Lines, exit::Ended) {
         Command::Vectors(command) => (command.lines(), command.run()),
         Command::Replay(command) => (to_stdout(command.json), command.run()),
         Command::Adapters(command) => (to_stdout(command.json), command.run()),
+        #[cfg(feature = "device")]
         Command::Bench(command) => (to_stdout(command.json), command.run()),
+        #[cfg(not(feature = "device"))]
+        Command::Bench(command) => (None, command.run()),
         Command::Worker(command) => (None, command.run()),
         Command::Naga(command) => (None, command.run()),
     }

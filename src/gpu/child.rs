@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::supervisor::Event;
 use super::wire::{Report, Run, WireError};
-use super::{AdapterRecord, Exit, NoDevice, Options, Route, Selection};
+use super::{AdapterRecord, Exit, NoDevice, Options, Route, Selection, WITHOUT_DEVICES};
 
 /// What is kept of a worker's standard error, in bytes.
 const STDERR_KEPT: usize = 4096;
@@ -31,10 +31,12 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    /// The error says that this program's own path is not known.
+    /// The error says that this program's own path is not known, or that it has no worker.
     pub(super) fn new(selection: &Selection, route: Option<Route>, options: &Options) -> Result<Launch, NoDevice> {
         let executable = match &options.executable {
             Some(path) => path.clone(),
+            // Its own worker would hold the device.
+            None if cfg!(not(feature = "device")) => return Err(NoDevice(WITHOUT_DEVICES.into())),
             None => std::env::current_exe().map_err(|error| NoDevice(format!("the path of this program is not known: {error}")))?,
         };
         let compile_threads = match options.compile_threads {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::adapters::TARGET_FORMAT;
+use super::enumerate::TARGET_FORMAT;
 use super::open::{Code, OpenDevice};
 use crate::dispatch::resources::Needs;
 use crate::dispatch::{FragmentDispatch, Frame};

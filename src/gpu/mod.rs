@@ -1,5 +1,6 @@
 //! Running fragment and compute programs and draws on real Vulkan devices, and reading back bit for
-//! bit. The only user of wgpu.
+//! bit. The only user of wgpu. Without the feature `device` there is no worker, and what opens a
+//! device says so ([`WITHOUT_DEVICES`]).
 //!
 //! ```no_run
 //! use smallstep::gpu::{Device, DeviceOutcome, Options, Selection};
@@ -37,25 +38,40 @@ use std::time::Duration;
 use crate::dispatch::{ComputeResult, DrawResult, Frame};
 
 mod adapters;
+#[cfg(feature = "device")]
 mod batch;
+#[cfg(feature = "device")]
 mod bound;
+#[cfg(feature = "device")]
 mod capabilities;
 mod child;
+#[cfg(feature = "device")]
 mod compute;
 mod device;
+#[cfg(feature = "device")]
 mod draw;
+#[cfg(feature = "device")]
+mod enumerate;
+#[cfg_attr(not(feature = "device"), allow(dead_code, reason = "the side of the worker"))]
 mod float_controls;
+#[cfg(feature = "device")]
 mod open;
+#[cfg(feature = "device")]
 mod physical;
+#[cfg(feature = "device")]
 pub mod rate;
+#[cfg(feature = "device")]
 mod render;
 mod shader_cache;
 mod supervisor;
+#[cfg(feature = "device")]
 mod texture;
+#[cfg_attr(not(feature = "device"), allow(dead_code, reason = "the side of the worker"))]
 mod wire;
+#[cfg(feature = "device")]
 pub mod worker;
 
-pub use adapters::{AdapterRecord, ComputeLimits, NO_ADAPTER, NoDevice, Selection, Subgroups, list};
+pub use adapters::{AdapterRecord, ComputeLimits, NO_ADAPTER, NoDevice, Selection, Subgroups, WITHOUT_DEVICES, list};
 pub use device::{Device, Options, RunAll};
 pub use float_controls::{FloatControls, FloatControlsByWidth};
 pub use shader_cache::ShaderCache;

@@ -12,25 +12,17 @@ use std::sync::{Arc, OnceLock};
 use rspirv::spirv::ExecutionModel;
 
 use super::Route;
-use super::adapters::{self, AdapterRecord, NoDevice, Selection};
+use super::adapters::{AdapterRecord, NoDevice, Selection};
 use super::batch::Program;
 use super::bound::{Layouts, fits};
 use super::capabilities;
 use super::draw::DrawState;
 use super::physical;
+use super::wire::Declined;
 use crate::compile::naga::{self, Handle};
 use crate::compile::wgsl;
 use crate::dispatch::resources::{self, Needs, Unread};
 use crate::dispatch::{Bound, Dispatch, Stage};
-
-/// Why a program was not run, with the device in good health.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Declined {
-    /// wgpu, naga or the driver refused the module or its pipeline.
-    Refused(String),
-    /// The device cannot be asked: a limit or a capability, by name.
-    Unchecked(String),
-}
 
 /// Why a batch shows nothing.
 #[derive(Debug)]
@@ -87,7 +79,7 @@ impl OpenDevice {
     /// limits, and passthrough unless `route` is naga. Without a `route`, passthrough where it is
     /// offered, else naga.
     pub(crate) fn open(selection: &Selection, route: Option<Route>) -> Result<OpenDevice, NoDevice> {
-        let mut adapters = adapters::enumerate();
+        let mut adapters = super::enumerate::enumerate();
         let records: Vec<AdapterRecord> = adapters.iter().map(|(record, _)| record.clone()).collect();
         let (record, adapter) = adapters.swap_remove(selection.choose(&records)?);
         if !record.float_targets {

@@ -18,8 +18,7 @@ use std::time::{Duration, Instant};
 use super::adapters::{AdapterRecord, NoDevice};
 use super::child::{LEAVE, Launch, Worker};
 use super::device::{Job, Shared};
-use super::open::Declined;
-use super::wire::{Report, Run, WireError};
+use super::wire::{Declined, Report, Run, WireError};
 use super::{DeviceOutcome, Exit, Finished, Options, Route};
 use crate::dispatch::Shown;
 

@@ -4,9 +4,9 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::Route;
 use super::adapters::{AdapterRecord, ComputeLimits, Subgroups};
 use super::float_controls::FloatControls;
-use super::{Route, open::Declined};
 use crate::dispatch::{ComputeDispatch, ComputeResult, Dispatch, FragmentDispatch, Frame, Shown, Target};
 
 mod frame;
@@ -35,6 +35,15 @@ const RENDERED: u32 = 13;
 pub(crate) struct Run {
     pub(crate) number: u64,
     pub(crate) dispatch: Dispatch,
+}
+
+/// Why a program was not run, with the device in good health.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Declined {
+    /// wgpu, naga or the driver refused the module or its pipeline.
+    Refused(String),
+    /// The device cannot be asked: a limit or a capability, by name.
+    Unchecked(String),
 }
 
 /// From worker to parent.

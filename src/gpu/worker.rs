@@ -19,8 +19,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::batch::{Program, Runner, Submitted};
-use super::open::{BatchError, Declined, OpenDevice};
-use super::wire::{Report, Run};
+use super::open::{BatchError, OpenDevice};
+use super::wire::{Declined, Report, Run};
 use super::{Route, Selection};
 use crate::dispatch::{Dispatch, Shown};
 
@@ -125,7 +125,7 @@ pub fn serve(
 /// Reports every adapter to `output`. The error is that it could not be written.
 pub fn list(output: impl Write) -> io::Result<()> {
     Faults::from_environment().at_start();
-    let records = super::adapters::enumerate().into_iter().map(|(record, _)| record).collect();
+    let records = super::enumerate::enumerate().into_iter().map(|(record, _)| record).collect();
     let mut output = BufWriter::new(output);
     Report::Adapters(records).write(&mut output)?;
     output.flush()

@@ -15,7 +15,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::batch::{Runner, Submitted};
-use super::open::{BatchError, Declined, OpenDevice};
+use super::open::{BatchError, OpenDevice};
+use super::wire::Declined;
 use super::worker::BATCH;
 use super::{AdapterRecord, Device, DeviceOutcome, Finished, NoDevice, Options, Route, Selection};
 use crate::dispatch::{Dispatch, Shown};
