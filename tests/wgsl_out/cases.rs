@@ -14,6 +14,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("ext-inst-pack", "PackDouble2x32"),
     ("/group-", "enable subgroups"),
     ("image-shapes", "textures of floats only"),
+    ("/ptr-", "WGSL compares no pointers"),
 ];
 
 #[test]

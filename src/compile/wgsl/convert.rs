@@ -802,10 +802,14 @@ impl<'m> Convert<'m> {
         free
     }
 
-    /// Whether nothing writes a buffer: no function does, or it or all of its members are
-    /// NonWritable.
+    /// Whether nothing writes a buffer: no function does, and, if that is to show, it or all of its
+    /// members are NonWritable. A pointer that is chosen may be to what is NonWritable, and a store
+    /// through it needs the access, even if it must not be reached.
     fn is_read_only(&self, id: u32, type_: u32) -> bool {
-        if self.options.access == Access::Used && !self.written.contains(&id) {
+        if self.written.contains(&id) {
+            return false;
+        }
+        if self.options.access == Access::Used {
             return true;
         }
         let is = |target, member| self.module.decoration(target, member, Decorate::NonWritable).is_some();
