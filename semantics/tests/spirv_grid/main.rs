@@ -51,6 +51,22 @@ const TYPES: &str = "
     %fword = OpTypePointer Function %uint %pv = OpTypePointer Private %uint %wv = OpTypePointer Workgroup %uint
 ";
 
+/// What a module shows by the relation, and the same by the machine with one thread and with two, if
+/// the machine has the module; `must_compile` says whether it has.
+#[track_caller]
+fn by_engines(text: &str, module: &Module, dispatch: &Dispatch<'_>, must_compile: bool) -> Vec<String> {
+    let outcome = by_relation(module, dispatch).expect("main is there");
+    match lockstep::Program::compile(module, "main") {
+        Ok(program) => {
+            assert!(must_compile, "the machine compiles it\n{text}");
+            [1, 2].into_iter().for_each(|threads| assert_eq!(program.run(dispatch, threads), outcome, "{text}"));
+        }
+        Err(LoadError::Unsupported { what, .. }) => assert!(!must_compile, "{what}\n{text}"),
+        Err(error) => panic!("{error}\n{text}"),
+    }
+    shown(&outcome)
+}
+
 /// The module whose `main` has that body, with workgroups of `size` invocations in x.
 fn text(size: u32, decorations: &str, declarations: &str, body: &str) -> String {
     format!(

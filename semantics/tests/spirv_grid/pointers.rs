@@ -55,16 +55,7 @@ fn agreed(text: &str, must_compile: bool) -> Vec<String> {
 fn agreed_on(text: &str, must_compile: bool, robustness: Robustness) -> Vec<String> {
     let (module, buffers) = (load(text), buffers());
     let dispatch = with_resources(dispatch(1, &buffers), |r| r.robustness = robustness);
-    let outcome = by_relation(&module, &dispatch).expect("main is there");
-    match lockstep::Program::compile(&module, "main") {
-        Ok(program) => {
-            assert!(must_compile, "the machine compiles it\n{text}");
-            [1, 2].into_iter().for_each(|threads| assert_eq!(program.run(&dispatch, threads), outcome, "{text}"));
-        }
-        Err(LoadError::Unsupported { what, .. }) => assert!(!must_compile, "{what}\n{text}"),
-        Err(error) => panic!("{error}\n{text}"),
-    }
-    shown(&outcome)
+    by_engines(text, &module, &dispatch, must_compile)
 }
 
 /// Of four invocations, each stores its %r to the word of its number.

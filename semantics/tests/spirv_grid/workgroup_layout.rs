@@ -35,16 +35,7 @@ fn agreed(text: &str, must_compile: bool) -> Vec<String> {
     let (module, buffers) = (load(text), [buffer(0, &[0; 4])]);
     let dispatch = dispatch(2, &buffers);
     let dispatch = Dispatch { groups: [1, 1, 1], ..dispatch };
-    let outcome = by_relation(&module, &dispatch).expect("main is there");
-    match lockstep::Program::compile(&module, "main") {
-        Ok(program) => {
-            assert!(must_compile, "the machine compiles it\n{text}");
-            [1, 2].into_iter().for_each(|threads| assert_eq!(program.run(&dispatch, threads), outcome, "{text}"));
-        }
-        Err(LoadError::Unsupported { what, .. }) => assert!(!must_compile, "{what}\n{text}"),
-        Err(error) => panic!("{error}\n{text}"),
-    }
-    shown(&outcome)
+    by_engines(text, &module, &dispatch, must_compile)
 }
 
 /// The first invocation stores that, and all wait for it.

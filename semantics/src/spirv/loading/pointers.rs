@@ -11,9 +11,9 @@ pub(in crate::spirv) enum Root {
     /// None is known: it is null, or nothing reaches it.
     #[default]
     Nothing,
-    /// This.
+    /// The variable of that id.
     One(u32),
-    /// More than one.
+    /// Several variables.
     Several,
 }
 

@@ -186,7 +186,7 @@ pub struct Advance {
 /// The operands of OpPtrEqual, OpPtrNotEqual or OpPtrDiff.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
-    /// Their columns.
+    /// The columns of the two pointers, in the order of the operands.
     pub pointers: [Chosen; 2],
     /// From one element to the next.
     pub stride: u32,

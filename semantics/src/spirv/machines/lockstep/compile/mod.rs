@@ -177,7 +177,7 @@ pub(super) struct Compiler<'m> {
     /// What pointers may point into, and which OpPhi or returns name.
     pub(super) roots: Roots,
     pub(super) handed_on: FxHashSet<u32>,
-    /// Their columns.
+    /// By id of a pointer that is chosen at run time: its columns.
     pub(super) chosen: FxHashMap<u32, Slots>,
     pub(super) at: usize,
     pub(super) function: u32,
