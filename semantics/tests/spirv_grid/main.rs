@@ -51,8 +51,8 @@ const TYPES: &str = "
     %fword = OpTypePointer Function %uint %pv = OpTypePointer Private %uint %wv = OpTypePointer Workgroup %uint
 ";
 
-/// What a module shows by the relation, and the same by the machine with one thread and with two, if
-/// the machine has the module; `must_compile` says whether it has.
+/// What a module shows by the relation. The machine shows the same with one thread and with two, if
+/// it compiles the module; `must_compile` says whether it does.
 #[track_caller]
 fn by_engines(text: &str, module: &Module, dispatch: &Dispatch<'_>, must_compile: bool) -> Vec<String> {
     let outcome = by_relation(module, dispatch).expect("main is there");
