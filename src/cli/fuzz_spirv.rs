@@ -80,7 +80,8 @@ pub(crate) struct FuzzSpirv {
     /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments
     /// are generated compute modules as fragment stages; glsl are generated shaders, which glslang
     /// compiles; the others are what WSL programs of that kind are translated to: draws, stages,
-    /// entry-points, dispatches, functions, racing. Several take turns
+    /// textured-stages, entry-points, textured-entry-points, dispatches, functions, racing. Several
+    /// take turns
     #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
     of: Vec<translated::Source>,
     /// With --of: the float controls that translated programs declare, strict, vulkan-default
@@ -299,6 +300,9 @@ impl FuzzSpirv {
                 counts.wrong,
                 counts.vacuous
             );
+            if let Some(rarest) = counts.uses.rarest() {
+                say!("  judged: {rarest}");
+            }
             if counts.left_out > 0 {
                 say!("  left out: {} whose vertex stage uses memory that is written, which WGSL's rules refuse", counts.left_out);
             }
@@ -450,6 +454,9 @@ impl FuzzSpirv {
                 say!(
                     "{command}: {agree} agree, {wrong} disagree or failed, {vacuous} vacuous (undefined before), {undecided} undecided, {refused} refused"
                 );
+                if let Some(rarest) = tally.optimised_uses.rarest() {
+                    say!("judged: {rarest}");
+                }
                 for (why, count) in &tally.optimised_refused {
                     say!("refused: {count}: {why}");
                 }

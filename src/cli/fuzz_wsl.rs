@@ -47,7 +47,8 @@ pub(crate) struct FuzzWsl {
     through: Option<String>,
     /// With --through: only programs of this kind, which may be given several times: dispatches,
     /// entry-points, functions, racing, draws, stages; all but draws also with short- in front, as
-    /// short-functions, for programs of about 30 statements.
+    /// short-functions, for programs of about 30 statements; entry-points and stages also with
+    /// textured- in front, for programs with textures in each entry point.
     #[arg(long, value_name = "KIND", value_parser = kind, requires = "through")]
     of: Vec<Programs>,
     /// With --of: judge only the program that the generator of this kind makes from this seed, and

@@ -45,10 +45,11 @@ fn generated_shaders_agree_through_wgsl() {
         let compiler = Compiler::wgsl(wgsl::Options { planted, ..wgsl::Options::default() }, LIMIT);
         let (mut agree, mut wrong, mut others) = (BTreeMap::new(), Vec::new(), Vec::new());
         for seed in 1..=40 {
-            match shaders::shown(seed, &compiler) {
-                (kind, Verdict::Agree) => *agree.entry(kind).or_insert(0) += 1,
-                (_, Verdict::Disagree(Wrong { what, .. })) => wrong.push(format!("seed {seed}: {what}")),
-                (_, other) => others.push(format!("seed {seed}: {other:?}")),
+            let piece = shaders::shown(seed, &compiler);
+            match piece.became {
+                Some(Verdict::Agree) => *agree.entry(piece.kind).or_insert(0) += 1,
+                Some(Verdict::Disagree(Wrong { what, .. })) => wrong.push(format!("seed {seed}: {what}")),
+                other => others.push(format!("seed {seed}: {other:?}")),
             }
         }
         (agree, wrong, others)

@@ -10,6 +10,7 @@ use smallstep_semantics::spirv::environment::Observation;
 use super::in_order::in_order;
 use super::optimised::{Ends, Wrong, optimised};
 use super::quirk::{self, Known};
+use super::uses::{self, Uses};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
 use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
@@ -97,6 +98,8 @@ pub struct Tally {
     pub optimised_undecided: BTreeMap<String, u64>,
     /// Those that the compiler refuses, by why.
     pub optimised_refused: BTreeMap<String, u64>,
+    /// What the clean modules use whose optimised ones agree or are wrong.
+    pub optimised_uses: Uses,
     /// What is wrong, by seed.
     pub findings: Vec<Finding>,
     /// Why the device was given up, if it was: then some dispatches have no answer, and later seeds
@@ -113,7 +116,7 @@ impl Tally {
             "device_agrees": self.device_agrees, "device_unchecked": self.device_unchecked,
             "outage": self.outage,
             "optimised": self.optimised, "optimised_vacuous": self.optimised_vacuous, "optimised_undecided": self.optimised_undecided,
-            "optimised_refused": self.optimised_refused,
+            "optimised_refused": self.optimised_refused, "optimised_uses": self.optimised_uses.to_json(),
             "findings": self.findings.iter().map(|f| json!({
                 "seed": f.seed, "defect": f.defect.map(|d| format!("{d:?}")), "runner": f.runner.to_string(), "what": f.what, "failed": f.failed,
             })).collect::<Vec<_>>(),
@@ -200,6 +203,9 @@ fn count<'d>(tally: &mut Tally, plan: &Plan, done: &'d [Done]) -> Vec<(u64, &'d 
     let mut observed = Vec::new();
     for Done { seed, case, judged, twins, optimised } in done {
         count_optimised(tally, *seed, optimised);
+        if let Some((None, Verdict::Agree | Verdict::Disagree(_))) = optimised.first() {
+            tally.optimised_uses.count(&uses::of(&case.words));
+        }
         tally.modules += 1;
         tally.referenced += u64::from(plan.references(seed.wrapping_sub(plan.seed)));
         tally.invocations += u64::from(case.invocations());

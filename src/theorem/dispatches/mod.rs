@@ -18,6 +18,7 @@ pub mod planted;
 pub mod quirk;
 pub mod shaders;
 pub mod translated;
+pub mod uses;
 
 use crate::theorem::Unexpected;
 use std::fmt;

@@ -8,6 +8,7 @@ use smallstep_semantics::interleavings::Budget;
 use smallstep_semantics::spirv::words_of_bytes;
 
 use super::optimised::{Ends, Wrong};
+use super::translated::Piece;
 use crate::generate::glsl::{Stage, shader};
 use crate::theorem::compilers::{self, Compiler, Judgement, judge};
 use crate::theorem::refine::Settings;
@@ -20,8 +21,8 @@ const FUEL: u64 = 1 << 20;
 /// The program that compiles GLSL.
 const GLSLANG: &str = "glslangValidator";
 
-/// What becomes of the shader of a seed, and what kind it is.
-pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Verdict<Wrong>) {
+/// What becomes of the shader of a seed.
+pub fn shown(seed: u64, compiler: &Compiler) -> Piece {
     let (stage, text) = shader(seed);
     let kind = match stage {
         Stage::Compute => "compute shaders",
@@ -32,7 +33,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Verdict<Wrong>) {
     let environment = if seed.is_multiple_of(3) { "vulkan1.1" } else { "vulkan1.0" };
     let words = match compiled(stage, environment, &text) {
         Ok(words) => words,
-        Err(why) => return (kind, Verdict::Unchecked(why)),
+        Err(why) => return Piece::judged(kind, &[], Verdict::Unchecked(why)),
     };
     let settings = Settings {
         inputs: INPUTS,
@@ -55,7 +56,7 @@ pub fn shown(seed: u64, compiler: &Compiler) -> (&'static str, Verdict<Wrong>) {
             Verdict::Disagree(Wrong { what: cause, ends: Ends::Failed })
         }
     };
-    (kind, became)
+    Piece::judged(kind, &[&words], became)
 }
 
 /// The words of a shader.

@@ -3,7 +3,7 @@
 //! compute modules as fragment stages, and generated GLSL. Each dispatch and each draw has the one
 //! input that its program has; GLSL has several.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
@@ -13,6 +13,7 @@ use super::fragments;
 use super::in_order::in_order;
 use super::optimised::{Ends, Wrong, optimised_any};
 use super::shaders;
+use super::uses::{self, Uses};
 use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
 use crate::generate::glsl;
@@ -84,6 +85,8 @@ pub struct Counts {
     /// Draws that are not counted: WGSL's rules refuse their vertex stages, which use memory that
     /// is written, and the conversion goes by those rules.
     pub left_out: u64,
+    /// What those use that agree or are wrong.
+    pub uses: Uses,
 }
 
 impl Counts {
@@ -124,7 +127,7 @@ impl Tally {
         let counts = self.counts.iter().map(|(kind, c)| {
             (
                 kind.to_string(),
-                json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "refused": c.refused, "wrong": c.wrong, "left_out": c.left_out}),
+                json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "refused": c.refused, "wrong": c.wrong, "left_out": c.left_out, "uses": c.uses.to_json()}),
             )
         });
         json!({
@@ -136,12 +139,13 @@ impl Tally {
     fn count(&mut self, done: Done) {
         self.programs += 1;
         let mut first = None;
-        for (kind, became) in done.became {
+        for Piece { kind, became, uses } in done.became {
             let counts = self.counts.entry(kind).or_default();
             let Some(became) = became else {
                 counts.left_out += 1;
                 continue;
             };
+            counts.uses.count(&uses);
             match became {
                 Verdict::Agree => counts.agree += 1,
                 Verdict::Vacuous(_) => counts.vacuous += 1,
@@ -162,8 +166,28 @@ impl Tally {
 struct Done {
     source: Source,
     seed: u64,
-    /// What each dispatch and draw came to; none is left out.
-    became: Vec<(&'static str, Option<Verdict<Wrong>>)>,
+    became: Vec<Piece>,
+}
+
+/// A dispatch or a draw of a program.
+pub struct Piece {
+    /// By which it is counted, as [`Tally::counts`].
+    pub kind: &'static str,
+    /// What it came to; nothing if it is left out.
+    pub became: Option<Verdict<Wrong>>,
+    /// What it uses, if it agrees or is wrong.
+    uses: BTreeSet<String>,
+}
+
+impl Piece {
+    /// What it came to: `modules` are its modules.
+    pub(super) fn judged(kind: &'static str, modules: &[&[u32]], became: Verdict<Wrong>) -> Piece {
+        let uses = match became {
+            Verdict::Agree | Verdict::Disagree(_) => modules.iter().flat_map(|words| uses::of(words)).collect(),
+            _ => BTreeSet::new(),
+        };
+        Piece { kind, became: Some(became), uses }
+    }
 }
 
 fn kind(dispatch: &Dispatch) -> &'static str {
@@ -175,9 +199,12 @@ fn kind(dispatch: &Dispatch) -> &'static str {
     }
 }
 
-/// What is not left out.
-fn shown((kind, became): (&'static str, Verdict<Wrong>)) -> (&'static str, Option<Verdict<Wrong>>) {
-    (kind, Some(became))
+fn modules(dispatch: &Dispatch) -> Vec<&[u32]> {
+    match dispatch {
+        Dispatch::Draw(draw) => vec![&draw.vertex.words, &draw.fragment.words],
+        Dispatch::Compute(dispatch) => vec![&dispatch.words],
+        Dispatch::Fragment(fragment) => vec![&fragment.words],
+    }
 }
 
 impl Plan {
@@ -196,7 +223,7 @@ impl Plan {
         match source {
             Source::Wsl(programs) => self.wsl(programs, seed, None),
             Source::Fragments => Done { source, seed, became: self.fragments(&case(seed, &self.limits())) },
-            Source::Glsl => Done { source, seed, became: vec![shown(shaders::shown(seed, &self.optimiser))] },
+            Source::Glsl => Done { source, seed, became: vec![shaders::shown(seed, &self.optimiser)] },
         }
     }
 
@@ -205,15 +232,17 @@ impl Plan {
         let options = Options { profile: self.profile, ..Options::default() };
         translated(programs, seed, text, &options, &mut |_, dispatch| {
             let is_left_out = matches!(&dispatch, Dispatch::Draw(draw) if self.optimiser.refuses_vertex_stage(&draw.vertex.words));
-            let one = (!is_left_out).then(|| optimised_any(&dispatch, &self.optimiser));
-            became.push((kind(&dispatch), one));
+            became.push(match is_left_out {
+                true => Piece { kind: kind(&dispatch), became: None, uses: BTreeSet::new() },
+                false => Piece::judged(kind(&dispatch), &modules(&dispatch), optimised_any(&dispatch, &self.optimiser)),
+            });
         });
         Done { source: Source::Wsl(programs), seed, became }
     }
 
-    fn fragments(&self, case: &ComputeCase) -> Vec<(&'static str, Option<Verdict<Wrong>>)> {
+    fn fragments(&self, case: &ComputeCase) -> Vec<Piece> {
         let draw = fragments::drawn(case).map(Dispatch::from);
-        draw.iter().map(|draw| shown(("fragment stages", optimised_any(draw, &self.optimiser)))).collect()
+        draw.iter().map(|draw| Piece::judged("fragment stages", &modules(draw), optimised_any(draw, &self.optimiser))).collect()
     }
 }
 
@@ -234,8 +263,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(u64, usize)) -> Tally {
 }
 
 /// What is wrong, of each dispatch and draw one sentence.
-fn wrong(became: Vec<(&'static str, Option<Verdict<Wrong>>)>) -> Vec<(String, Ends)> {
-    let wrong = |(_, became)| if let Some(Verdict::Disagree(Wrong { what, ends })) = became { Some((what, ends)) } else { None };
+fn wrong(became: Vec<Piece>) -> Vec<(String, Ends)> {
+    let wrong = |piece: Piece| if let Some(Verdict::Disagree(Wrong { what, ends })) = piece.became { Some((what, ends)) } else { None };
     became.into_iter().filter_map(wrong).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::subject::Subject;
 use super::{disagree, unchecked};
-use crate::generate::wsl::typed::{Executed, Purpose, Restriction, executed, short};
+use crate::generate::wsl::typed::{Executed, Purpose, Restriction, executed, short, textured};
 use crate::generate::wsl::{arguments, bound, dispatch, draws as pipelines};
 use crate::theorem::{Engine, Verdict};
 use smallstep_semantics::image::Compare;
@@ -52,6 +52,10 @@ pub enum Programs {
     ShortRacy,
     /// [`Programs::Stages`] of about 30 statements.
     ShortStages,
+    /// [`Programs::EntryPoints`] with a texture or two in each.
+    TexturedEntryPoints,
+    /// [`Programs::Stages`] with a texture or two in each.
+    TexturedStages,
 }
 
 impl Programs {
@@ -68,6 +72,8 @@ impl Programs {
         Programs::ShortFunctions,
         Programs::ShortRacy,
         Programs::ShortStages,
+        Programs::TexturedEntryPoints,
+        Programs::TexturedStages,
     ];
 
     /// The word that reports use.
@@ -84,6 +90,8 @@ impl Programs {
             Programs::ShortFunctions => "short-functions",
             Programs::ShortRacy => "short-racing",
             Programs::ShortStages => "short-stages",
+            Programs::TexturedEntryPoints => "textured-entry-points",
+            Programs::TexturedStages => "textured-stages",
         }
     }
 
@@ -92,14 +100,14 @@ impl Programs {
         self.run_as() == Programs::Racy
     }
 
-    /// The kind without "short", which is run alike.
+    /// The kind without "short" or "textured", which is run alike.
     pub(super) fn run_as(self) -> Programs {
         match self {
             Programs::ShortDispatches => Programs::Dispatches,
-            Programs::ShortEntryPoints => Programs::EntryPoints,
+            Programs::ShortEntryPoints | Programs::TexturedEntryPoints => Programs::EntryPoints,
             Programs::ShortFunctions => Programs::Functions,
             Programs::ShortRacy => Programs::Racy,
-            Programs::ShortStages => Programs::Stages,
+            Programs::ShortStages | Programs::TexturedStages => Programs::Stages,
             other => other,
         }
     }
@@ -139,6 +147,8 @@ pub(super) fn generated(programs: Programs, seed: u64) -> Generated {
         Programs::ShortEntryPoints => typed(short(seed, Purpose::Compute)),
         Programs::ShortFunctions => typed(short(seed, Purpose::Functions)),
         Programs::ShortStages => typed(short(seed, Purpose::Draws)),
+        Programs::TexturedEntryPoints => typed(textured(seed, Purpose::Compute)),
+        Programs::TexturedStages => typed(textured(seed, Purpose::Draws)),
     }
 }
 

@@ -198,6 +198,10 @@ impl Generator {
         if self.one_in(3) {
             return TypeId::SAMPLER;
         }
+        self.texture_type()
+    }
+
+    pub(super) fn texture_type(&mut self) -> TypeId {
         let kind = self.of(&TextureKind::ALL);
         let of = if kind.depth() {
             TypeId::FLOAT

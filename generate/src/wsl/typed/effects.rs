@@ -5,7 +5,7 @@ use super::statements::{NOTHING, Statement};
 use super::{Accessor, Expression, Fault, Flavour, Function, Generator, Kind, Level};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::syntax::AddressSpace;
-use smallstep_semantics::wsl::types::{Type, TypeId};
+use smallstep_semantics::wsl::types::TypeId;
 
 impl Generator {
     pub(super) fn expression_statement(&mut self) -> Statement {
@@ -84,7 +84,8 @@ impl Generator {
     }
 
     fn effective(&mut self) -> Option<Expression> {
-        match self.below(14) {
+        let which = if self.textured && self.one_in(3) { 8 } else { self.below(14) };
+        match which {
             0..=2 => {
                 let ty = self.value_type(2);
                 self.assignment(ty, 2)
@@ -112,8 +113,7 @@ impl Generator {
                 self.user_call(f.result, 2)
             }
             8 => {
-                let textures: Vec<TypeId> =
-                    self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect();
+                let textures = self.visible_textures();
                 if textures.is_empty() {
                     return None;
                 }

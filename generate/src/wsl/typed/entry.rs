@@ -50,6 +50,9 @@ impl Generator {
                 inputs.push(Item { qualifiers: String::new(), ty, name, semantic: String::new() });
             }
         }
+        if self.textured {
+            inputs.extend(self.textures());
+        }
         for item in &inputs {
             let written = self.written(item.ty);
             texts.push(format!("{}{written} {}{}", item.qualifiers, item.name, item.semantic));
@@ -153,6 +156,16 @@ impl Generator {
             if matches!(self.ty(ty), Type::Texture(..)) && self.one_in(2) {
                 out.push(self.item(TypeId::SAMPLER, format!("register(s{i})")));
             }
+        }
+        out
+    }
+
+    /// A texture or two, and a sampler, beside the registers of [`Generator::inputs`].
+    fn textures(&mut self) -> Vec<Item> {
+        let mut out = vec![self.item(TypeId::SAMPLER, "register(s8)")];
+        for i in 0..1 + self.below(2) {
+            let ty = self.texture_type();
+            out.push(self.item(ty, format!("register(r{})", 7 + i)));
         }
         out
     }

@@ -117,7 +117,8 @@ impl Generator {
 
     /// A call of one of the library's functions that give the type.
     pub(super) fn built_in_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
-        if self.one_in(4)
+        let families = if self.textured { 2 } else { 4 };
+        if self.one_in(families)
             && let Some(e) = self.attempt(|g| g.family_call(ty, depth))
         {
             return Some(e);
@@ -214,8 +215,8 @@ impl Generator {
 
     /// A call of a function over enums or textures.
     fn family_call(&mut self, ty: TypeId, depth: usize) -> Option<Expression> {
-        let textures: Vec<TypeId> = self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect();
-        if !textures.is_empty() && self.one_in(2) {
+        let textures = self.visible_textures();
+        if !textures.is_empty() && (self.textured || self.one_in(2)) {
             let t = self.of(&textures);
             return self.texture_call(t, Some(ty), depth);
         }
@@ -247,6 +248,11 @@ impl Generator {
             };
         }
         None
+    }
+
+    /// The types of the textures that are variables.
+    pub(super) fn visible_textures(&mut self) -> Vec<TypeId> {
+        self.visible().iter().map(|v| v.ty).filter(|t| matches!(self.ty(*t), Type::Texture(..))).collect()
     }
 
     /// A call of a texture's function, one that gives the type if there is one.

@@ -28,7 +28,7 @@ mod text;
 mod variables;
 
 pub use faults::Fault;
-pub use restricted::{Executed, Purpose, Restriction, VERSION, executed, short};
+pub use restricted::{Executed, Purpose, Restriction, VERSION, executed, short, textured};
 
 use smallstep_semantics::random::Random;
 use smallstep_semantics::rule::Rule;
@@ -202,6 +202,8 @@ struct Generator {
     purpose: Purpose,
     /// Whether the program has about 30 statements.
     short: bool,
+    /// Whether each entry point has textures, and calls their functions often.
+    textured: bool,
     /// Whether several threads run, so that what one does can race.
     several: bool,
     /// The element of a buffer that each thread of the entry point has alone, and its type.
@@ -233,6 +235,7 @@ impl Generator {
             broken: None,
             purpose,
             short: false,
+            textured: false,
             several: false,
             own_element: None,
             stored: false,

@@ -82,17 +82,22 @@ pub struct Executed {
 
 /// The program of a seed for a purpose.
 pub fn executed(seed: u64, purpose: Purpose) -> Executed {
-    made(seed, purpose, false)
+    made(seed, purpose, |_| {})
 }
 
 /// The same of about 30 statements.
 pub fn short(seed: u64, purpose: Purpose) -> Executed {
-    made(seed, purpose, true)
+    made(seed, purpose, |g| g.short = true)
 }
 
-fn made(seed: u64, purpose: Purpose, short: bool) -> Executed {
+/// The same with a texture or two in each entry point, and many calls of their functions.
+pub fn textured(seed: u64, purpose: Purpose) -> Executed {
+    made(seed, purpose, |g| g.textured = true)
+}
+
+fn made(seed: u64, purpose: Purpose, adjust: fn(&mut Generator)) -> Executed {
     let mut g = Generator::new(seed, None, purpose);
-    g.short = short;
+    adjust(&mut g);
     match purpose {
         Purpose::Compute if g.one_in(2) => _ = g.restricted.insert(Restriction::Alone),
         Purpose::Compute | Purpose::Draws => {
