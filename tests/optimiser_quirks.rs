@@ -34,7 +34,7 @@ fn quirks() -> Vec<OptimiserQuirk> {
 
 fn optimiser(command: &str) -> Option<Compiler> {
     let tool = command.split_whitespace().next()?;
-    if tool == "naga" {
+    if tool == "naga" || tool == "naga-wgsl" {
         let naga = Compiler::named(command, Path::new(env!("CARGO_BIN_EXE_smallstep")), LIMIT);
         return Some(naga.unwrap_or_else(|e| panic!("{e}")));
     }

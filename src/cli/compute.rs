@@ -8,17 +8,17 @@ use serde_json::json;
 use smallstep::compute::carried::{self, Carried};
 use smallstep::compute::given::{Assignment, Contents, Place, Sampled, SpecValue, Specialized, Texels};
 use smallstep::compute::told::{self, AssemblyLines, Invocations};
-use smallstep::compute::{self, ComputeModule, Given, Interpreter, Prepared, bound};
+use smallstep::compute::{self, ComputeModule, Given, Interpreter, Prepared};
 use smallstep::gpu::{self, Device, DeviceOutcome, Route, Selection};
 use smallstep::program::{Language, Program};
 use smallstep::run::screen::{self, Input, Screen};
 use smallstep::source::ReadError;
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Why;
-use smallstep_semantics::outcome::{InvalidInput, Outcome};
-use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler, Limits, Observation, Robustness};
-use smallstep_semantics::spirv::{Buffer, grid, subset};
+use smallstep_semantics::outcome::{InputFault, InvalidInput, Outcome};
+use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
 use smallstep_semantics::spirv::{Event, Module, spec_constants};
+use smallstep_semantics::spirv::{grid, subset};
 use smallstep_semantics::undefined::{Call, Site, Undefined};
 
 use super::memory::Memory;
@@ -267,30 +267,10 @@ impl ComputeArgs {
     /// What is behind the descriptors, and the push constants; what the options do not say, the
     /// text's comments may.
     pub(super) fn given_with(&self, carried: &Carried) -> Result<Given, Failure> {
-        let mut buffers = self.buffers()?;
-        for also in carried.set.iter().filter(|a| self.set.iter().all(|b| a.place != b.place)) {
-            buffers.push((also.place, contents(&also.given)?));
-        }
-        let push_constants = match self.push.as_slice() {
-            [] => carried.push.iter().map(contents).collect::<Result<Vec<_>, Failure>>()?.concat(),
-            _ => self.push_constants()?,
-        };
-        let mut images = Vec::new();
-        for Assignment { place: Place { set, binding }, given } in &self.texture {
-            let image = match given {
-                Texels::Image(image) => image.clone(),
-                Texels::File(path) => bound::png(Path::new(path)).map_err(invalid)?,
-            };
-            images.push(BoundImage { set: *set, binding: *binding, image });
-        }
-        let sampler = |a: &Assignment<Sampled>| BoundSampler { set: a.place.set, binding: a.place.binding, sampler: a.given.0 };
-        let buffer = |(Place { set, binding }, bytes)| Buffer { set, binding, bytes };
-        Ok(Given {
-            buffers: buffers.into_iter().map(buffer).collect(),
-            images,
-            samplers: self.sampler.iter().map(sampler).collect(),
-            push_constants,
-        })
+        let (set, texture, sampler, push) = (self.set.clone(), self.texture.clone(), self.sampler.clone(), self.push.clone());
+        let said = Carried { set, texture, sampler, push, ..Carried::default() };
+        let read = |file: &str| input::bytes(Path::new(file)).map_err(|e| InvalidInput::new(InputFault::File, e.to_string()));
+        said.over(carried).given(read).map_err(invalid)
     }
 
     /// The dispatch; what the options do not say, the text's comments may.

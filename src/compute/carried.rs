@@ -1,23 +1,31 @@
 //! The dispatch that an assembly text carries with it: comments `;@ dispatch KEY: VALUE`, so that a
 //! module and what it runs on are one file.
 //!
-//! The keys are `groups`, `set`, `push` and `spec`, the values those of the command line's options
-//! of these names, which they stand in for where the command line says nothing. Only values are
-//! carried, no files.
+//! The keys are `groups`, `set`, `texture`, `sampler`, `push` and `spec`, the values those of the
+//! command line's options of these names, which they stand in for where the command line says
+//! nothing. Only values are carried, no files.
 
 use smallstep_semantics::outcome::{InputFault, InvalidInput};
+use smallstep_semantics::spirv::Buffer;
+use smallstep_semantics::spirv::environment::{BoundImage, BoundSampler};
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use super::given::{Assignment, Contents, SpecValue};
+use super::given::{Assignment, Contents, Sampled, SpecValue, Texels};
+use super::{Given, bound};
 
 /// What a text says of its dispatch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Carried {
     /// Workgroups in x, y and z.
     pub groups: Option<[u32; 3]>,
     /// Buffers.
     pub set: Vec<Assignment<Contents>>,
+    /// Images.
+    pub texture: Vec<Assignment<Texels>>,
+    /// Samplers.
+    pub sampler: Vec<Assignment<Sampled>>,
     /// Push constants, one part after another.
     pub push: Vec<Contents>,
     /// Values of specialization constants.
@@ -59,16 +67,62 @@ impl Carried {
         Ok(carried)
     }
 
-    fn take(&mut self, key: &str, value: &str) -> Result<(), InvalidInput> {
-        fn values(contents: Contents) -> Result<Contents, InvalidInput> {
-            match contents {
-                Contents::File(file) => Err(InvalidInput::new(
-                    InputFault::Text,
-                    format!("\"{file}\" is no type:v,v,…, and a dispatch in comments names no file"),
-                )),
-                bytes => Ok(bytes),
-            }
+    /// This, and of the other what this says nothing of.
+    #[must_use]
+    pub fn over(mut self, other: &Carried) -> Carried {
+        fn add<T: Clone>(to: &mut Vec<Assignment<T>>, from: &[Assignment<T>]) {
+            let new = from.iter().filter(|a| to.iter().all(|b| a.place != b.place)).cloned().collect::<Vec<_>>();
+            to.extend(new);
         }
+        self.groups = self.groups.or(other.groups);
+        add(&mut self.set, &other.set);
+        add(&mut self.texture, &other.texture);
+        add(&mut self.sampler, &other.sampler);
+        if self.push.is_empty() {
+            self.push.clone_from(&other.push);
+        }
+        if self.spec.is_empty() {
+            self.spec.clone_from(&other.spec);
+        }
+        self
+    }
+
+    /// What stands behind descriptors, and the push constants; `read` reads the files of buffers.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is no picture.
+    pub fn given(&self, read: impl Fn(&str) -> Result<Vec<u8>, InvalidInput>) -> Result<Given, InvalidInput> {
+        let bytes = |contents: &Contents| match contents {
+            Contents::Bytes(bytes) => Ok(bytes.clone()),
+            Contents::File(file) => read(file),
+        };
+        let buffer = |Assignment { place, given }: &Assignment<Contents>| {
+            Ok::<_, InvalidInput>(Buffer { set: place.set, binding: place.binding, bytes: bytes(given)? })
+        };
+        let image = |Assignment { place, given }: &Assignment<Texels>| {
+            let image = match given {
+                Texels::Image(image) => image.clone(),
+                Texels::File(file) => bound::png(Path::new(file))?,
+            };
+            Ok::<_, InvalidInput>(BoundImage { set: place.set, binding: place.binding, image })
+        };
+        let sampler = |a: &Assignment<Sampled>| BoundSampler { set: a.place.set, binding: a.place.binding, sampler: a.given.0 };
+        Ok(Given {
+            buffers: self.set.iter().map(buffer).collect::<Result<_, _>>()?,
+            images: self.texture.iter().map(image).collect::<Result<_, _>>()?,
+            samplers: self.sampler.iter().map(sampler).collect(),
+            push_constants: self.push.iter().map(bytes).collect::<Result<Vec<_>, _>>()?.concat(),
+        })
+    }
+
+    fn take(&mut self, key: &str, value: &str) -> Result<(), InvalidInput> {
+        let no_file = |file: &str, wanted: &str| {
+            InvalidInput::new(InputFault::Text, format!("\"{file}\" is no {wanted}, and a dispatch in comments names no file"))
+        };
+        let values = |contents: Contents| match contents {
+            Contents::File(file) => Err(no_file(&file, "type:v,v,…")),
+            bytes => Ok(bytes),
+        };
         match key {
             "groups" if self.groups.is_some() => return Err(InvalidInput::new(InputFault::Text, "a second \"groups\"")),
             "groups" => self.groups = Some(groups(value)?),
@@ -76,10 +130,19 @@ impl Carried {
                 let Assignment { place, given } = Assignment::from_str(value)?;
                 self.set.push(Assignment { place, given: values(given)? });
             }
+            "texture" => {
+                let texture = Assignment::<Texels>::from_str(value)?;
+                if let Texels::File(file) = &texture.given {
+                    return Err(no_file(file, "FORMAT WxH TEXEL…"));
+                }
+                self.texture.push(texture);
+            }
+            "sampler" => self.sampler.push(value.parse()?),
             "push" => self.push.push(values(value.parse()?)?),
             "spec" => self.spec.push(value.parse()?),
             _ => {
-                return Err(InvalidInput::new(InputFault::Text, format!("a dispatch has no \"{key}\"; it has groups, set, push and spec")));
+                let what = format!("a dispatch has no \"{key}\"; it has groups, set, texture, sampler, push and spec");
+                return Err(InvalidInput::new(InputFault::Text, what));
             }
         }
         Ok(())
@@ -94,6 +157,16 @@ impl fmt::Display for Carried {
         }
         for Assignment { place, given } in &self.set {
             writeln!(f, ";@ dispatch set: {place}={}", text(given))?;
+        }
+        for Assignment { place, given } in &self.texture {
+            let text = match given {
+                Texels::File(file) => file.clone(),
+                Texels::Image(image) => bound::image_text(image),
+            };
+            writeln!(f, ";@ dispatch texture: {place}={text}")?;
+        }
+        for Assignment { place, given } in &self.sampler {
+            writeln!(f, ";@ dispatch sampler: {place}={}", bound::sampler_text(&given.0))?;
         }
         for contents in &self.push {
             writeln!(f, ";@ dispatch push: {}", text(contents))?;
@@ -126,12 +199,14 @@ mod tests {
 
     #[test]
     fn what_a_text_carries_is_read() {
-        let text = "; words\n;@ dispatch groups: 2\n;@ quirk seen: x\n;@ dispatch set: 0.1=u32:1,0x2*2\nOpNop\n;@ dispatch push: u8:7\n;@ dispatch spec: 3=64\n";
+        let text = "; words\n;@ dispatch groups: 2\n;@ quirk seen: x\n;@ dispatch set: 0.1=u32:1,0x2*2\nOpNop\n;@ dispatch texture: 0.2=R32_SFLOAT 2x1 1 2\n;@ dispatch sampler: 0.3=linear edge\n;@ dispatch push: u8:7\n;@ dispatch spec: 3=64\n";
         let carried = Carried::read(text).expect("reads");
         assert_eq!(carried.groups, Some([2, 1, 1]));
         assert_eq!(carried.set, [Assignment::from_str("0.1=u32:1,2,2").expect("a buffer")]);
         assert_eq!(carried.push, [Contents::Bytes(vec![7])]);
         assert_eq!(carried.spec, [SpecValue { id: 3, value: "64".into() }]);
+        assert_eq!(carried.texture, [Assignment::from_str("0.2=R32_SFLOAT 2x1 1 2").expect("an image")]);
+        assert_eq!(carried.sampler, [Assignment::from_str("0.3=linear edge").expect("a sampler")]);
         assert_eq!(Carried::read(&carried.to_string()), Ok(carried.clone()));
         assert!(carried.to_string().contains("set: 0.1=u32:0x1,0x2*2\n"), "{carried}");
     }
@@ -142,6 +217,7 @@ mod tests {
             ("groups: x", "line 2: \"x\" is no number of workgroups"),
             ("groups 1", "line 2: it must be"),
             ("set: 0.1=file.bin", "names no file"),
+            ("texture: 0.1=file.png", "names no file"),
             ("set: 0=u32:1", "line 2: \"0\" is no place"),
             ("sets: 1", "a dispatch has no \"sets\""),
             ("groups: 1\n;@ dispatch groups: 1", "line 3: a second \"groups\""),

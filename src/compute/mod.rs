@@ -28,7 +28,7 @@ use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relatio
 
 use crate::compile;
 use crate::dispatch::resources::{self, Behind, Needs};
-use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, ImageBinding, ImageKind};
+use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, DrawDispatch, DrawResult, ImageBinding, ImageKind};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::source::{ReadError, Wrong};
 use given::{NotSpecialized, Place, SpecValue};
@@ -219,6 +219,27 @@ impl ComputeModule {
     /// variables there may be written.
     pub fn kind_at(&self, place: Place) -> Option<BufferKind> {
         self.uses().kind_at(place)
+    }
+
+    /// Runs it on a device. The observation counts no instructions, and nothing in it is undefined:
+    /// it is what this device shows.
+    ///
+    /// # Errors
+    /// What became of it instead.
+    pub fn run_on(&self, groups: [u32; 3], given: &Given, device: &mut Device) -> Result<Observation, DeviceOutcome> {
+        let uses = [self.uses()];
+        let dispatch = ComputeDispatch {
+            words: Arc::from(self.module.words()),
+            entry: self.entry.clone(),
+            groups,
+            buffers: given.buffer_bindings(&uses),
+            images: given.image_bindings(&uses),
+            samplers: given.samplers.clone(),
+            push_constants: given.push_constants.clone(),
+        };
+        let shown = shown_by(&dispatch, device)?;
+        let images = shown_images(shown.images, &dispatch.images);
+        Ok(Observation { buffers: shown_buffers(shown.buffers), images, instructions: 0 })
     }
 
     /// A dispatch as a device takes it: only the buffers that the entry point uses.
@@ -424,6 +445,11 @@ impl Prepared {
         self.given.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
 
+    /// What stands behind its descriptors, and its push constants.
+    pub fn resources(&self) -> &Given {
+        &self.given
+    }
+
     /// The buffers, in the order in which they were given.
     pub fn buffers(&self) -> &[Buffer] {
         &self.given.buffers
@@ -466,19 +492,7 @@ impl Prepared {
     ///
     /// Errors: what became of it instead.
     pub fn run_on(&self, device: &mut Device) -> Result<Observation, DeviceOutcome> {
-        let uses = [self.module.uses()];
-        let dispatch = ComputeDispatch {
-            words: Arc::from(self.module.module.words()),
-            entry: self.module.entry.clone(),
-            groups: self.groups,
-            buffers: self.given.buffer_bindings(&uses),
-            images: self.given.image_bindings(&uses),
-            samplers: self.given.samplers.clone(),
-            push_constants: self.given.push_constants.clone(),
-        };
-        let shown = shown_by(&dispatch, device)?;
-        let images = shown_images(shown.images, &dispatch.images);
-        Ok(Observation { buffers: shown_buffers(shown.buffers), images, instructions: 0 })
+        self.module.run_on(self.groups, &self.given, device)
     }
 }
 
@@ -497,6 +511,30 @@ pub fn shown_images(images: Vec<Buffer>, bound: &[ImageBinding]) -> Vec<Observed
         Some(ObservedImage { set, binding, format: image.format(), size, bytes: shown.bytes, undefined: Vec::new() })
     };
     images.into_iter().filter_map(shown).collect()
+}
+
+/// Draws on a device, the words of both stages adapted to wgpu: what it shows, at
+/// the draw's own places.
+///
+/// # Errors
+/// What became of it instead.
+pub fn drawn_by(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResult, DeviceOutcome> {
+    let unchecked = |what: String| DeviceOutcome::Unchecked(what);
+    dispatch.check().map_err(|e| unchecked(e.to_string()))?;
+    let (adapted, places) = compile::draw_for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;
+    let words_hash = adapted.words_hash();
+    let mut result = match device.run(adapted).outcome {
+        DeviceOutcome::Rendered(result) if result.words_hash == words_hash => result,
+        DeviceOutcome::Rendered(result) => {
+            let ran = result.words_hash;
+            return Err(unchecked(format!("the device ran the words {ran:#018x}, and was given {words_hash:#018x}")));
+        }
+        other => return Err(other),
+    };
+    for shown in result.buffers.iter_mut().chain(&mut result.images) {
+        (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
+    }
+    Ok(result)
 }
 
 /// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted

@@ -77,8 +77,15 @@ fn by(compiler: &Compiler, words: &[u32], judged: impl FnOnce(&[u32], &[u32]) ->
 /// Optimises the module of a dispatch and compares what both show.
 pub fn optimised_dispatch(prepared: &Prepared, compiler: &Compiler) -> Verdict<Wrong> {
     let (words, entry) = (prepared.module.module.words(), prepared.module.entry.as_str());
-    let (buffers, push_constants) = (prepared.buffers().to_vec(), prepared.push_constants().to_vec());
-    let input = Input { groups: prepared.groups, buffers, push_constants, ..Input::default() };
+    let given = prepared.resources().clone();
+    let input = Input {
+        groups: prepared.groups,
+        buffers: given.buffers,
+        images: given.images,
+        samplers: given.samplers,
+        push_constants: given.push_constants,
+        ..Input::default()
+    };
     by(compiler, words, |before, after| refined(before, after, entry, &input, FUEL))
 }
 

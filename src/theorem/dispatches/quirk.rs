@@ -28,7 +28,7 @@ use super::due::{Admitted, Due};
 use super::{first_undefined, same};
 use crate::compute::carried::Carried;
 use crate::compute::given::{Assignment, Contents, Place};
-use crate::compute::{ComputeModule, Given, Interpreter, Prepared, load};
+use crate::compute::{ComputeModule, Interpreter, Prepared, load};
 use crate::dispatch::ComputeResult;
 use crate::generate::spirv::ComputeCase;
 use crate::generate::spirv::remedy::Remedy;
@@ -196,13 +196,8 @@ pub(super) fn prepare(path: &Path, text: &str) -> Result<Prepared, InvalidInput>
     let words = Program::read(&name, text.as_bytes(), Some(Language::Assembly)).and_then(|program| program.words()).map_err(refused)?;
     let module: Module = load(&name, &words, false, &carried.spec).map_err(refused)?;
     let module = ComputeModule::new(module, None).map_err(wrong)?;
-    let bytes = |contents: &Contents| match contents {
-        Contents::Bytes(bytes) => bytes.clone(),
-        Contents::File(_) => Vec::new(),
-    };
-    let buffer = |a: &Assignment<Contents>| Buffer { set: a.place.set, binding: a.place.binding, bytes: bytes(&a.given) };
-    let buffers = carried.set.iter().map(buffer).collect();
-    let given = Given { buffers, push_constants: carried.push.iter().flat_map(bytes).collect(), ..Given::default() };
+    let no_file = |file: &str| Err(InvalidInput::new(InputFault::File, format!("\"{file}\" is not read")));
+    let given = carried.given(no_file).map_err(wrong)?;
     Prepared::new(module, carried.groups.unwrap_or([1; 3]), given).map_err(wrong)
 }
 
