@@ -123,6 +123,21 @@ pub const CASES: &[Case] = &[
         shows: &[(0, (0, 0), [-1.0, -0.75, 0.75, 0.0]), (0, (3, 2), [-1.0, 0.75, -0.25, 0.0])],
         ..CASE
     },
+    // A function that gives a pointer or an array reference, and only discards.
+    Case {
+        text: "struct B { float4 p : SV_Position; float2 at : attribute(0); }
+               vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.at = p; return b; }
+               thread float[] none() { discard; }
+               thread float* nothing() { discard; }
+               fragment float4 f(float2 at : attribute(0)) : SV_Target 0 {
+                   if (at.x < 0.0) { thread float[] r = none(); r[1] = 2.0; return float4(r[0], 0.0, 0.0, 0.0); }
+                   if (at.y > 0.0) { *nothing() = 3.0; }
+                   return float4(1.0, 2.0, 3.0, 4.0);
+               }",
+        floats: &[(0, SCREEN)],
+        shows: &[(0, (0, 3), [0.0; 4]), (0, (3, 0), [0.0; 4]), (0, (3, 3), [1.0, 2.0, 3.0, 4.0])],
+        ..CASE
+    },
     // A discarded fragment leaves nothing: no target, no depth, no store behind it.
     Case {
         text: "struct B { float4 p : SV_Position; float2 at : attribute(0); }

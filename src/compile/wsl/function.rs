@@ -212,7 +212,22 @@ impl Compiler<'_> {
         self.span = span;
         match std::mem::replace(&mut self.returns, returns) {
             Returns::Gives(Some(value)) => Ok(value),
-            _ => self.unforeseen("a function that returns a pointer, array reference or texture, and not at its end"),
+            _ => self.never(program.env.function(f).result),
+        }
+    }
+
+    /// What a call gives that never returns, as where its function discards the fragment: nothing
+    /// uses it, and what is emitted behind is not reached.
+    fn never(&mut self, ty: TypeId) -> Done<Value> {
+        if !self.e.body.open {
+            let behind = self.e.fresh();
+            self.e.begin(behind);
+        }
+        let program = self.program;
+        match program.env.types.get(ty) {
+            Type::Pointer(_, to) => Ok(Value::Pointer(Place::whole(self.local(to)?))),
+            Type::ArrayReference(_, of) => Ok(Value::Reference(Place::whole(self.local(of)?), Extent::Single)),
+            _ => self.unforeseen("a call, in place, of a function that never returns a value of this type"),
         }
     }
 
