@@ -73,6 +73,27 @@ fn a_float_of_the_set_that_devices_may_show_is_allowed() {
     assert!(said(&drawn(&flat_fragment(root), &flat_fragment(&stored("%third")))).starts_with("another value"));
 }
 
+/// Undefined behaviour that AFTER need not have on every device, or with every value that an
+/// undefined one may take, is not held against it.
+#[test]
+fn undefined_behaviour_that_is_not_certain_is_undecided() {
+    let white = "OpStore %out %white";
+    let divided = |divisor: &str| format!("%u = OpUndef %uint\n{divisor}\n%q = OpUDiv %uint %c1 %d\n{white}");
+    let rounded = |factor: &str| {
+        format!("%r = OpExtInst %float %glsl Sqrt %half\n%s = OpFMul %float %r {factor}\n%q = OpConvertFToU %uint %s\n{white}")
+    };
+    for (after, expected) in [
+        (divided("%d = OpCopyObject %uint %u"), "spirv/undefined-operand: "),
+        (divided("%d = OpBitwiseOr %uint %u %c1"), "undecided"),
+        (divided("%d = OpBitwiseOr %uint %c1 %c1"), "agree"),
+        (rounded("%f1"), "agree"),
+        (rounded("%huge"), "undecided"),
+    ] {
+        let summary = drawn(&flat_fragment(white), &flat_fragment(&after));
+        assert!(said(&summary).starts_with(expected), "{after}\n{}", said(&summary));
+    }
+}
+
 /// A vertex stage whose position is the attribute, with z, and that hands on another.
 fn vertex(position: &str, passed: &str) -> String {
     format!(

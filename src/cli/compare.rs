@@ -12,14 +12,16 @@ use smallstep::program::{Language, Program};
 use smallstep::theorem::compilers::{comparable, restored};
 use smallstep::theorem::refine::blame::{Disagreement, Writer};
 use smallstep::theorem::refine::observe::How;
-use smallstep::theorem::refine::{Engine, Input, Runnable, Settings, Shape, Summary, Unchecked, Verdict};
+use smallstep::theorem::refine::{Engine, Input, OnDevice, Runnable, Settings, Shape, Summary, Unchecked, Verdict};
 
 use super::bar::Bar;
 use super::compute::{ComputeArgs, Failure, invalid, spec_ids, undefined_json};
-use super::{input, output};
+use super::device::DeviceArgs;
+use super::{exit, input, output};
 
 /// Check that one module shows only what another allows, over generated inputs: its compute entry
-/// point, or its vertex and fragment entry points, drawn
+/// point, or its vertex and fragment entry points, drawn. With a device, it must show that there
+/// too
 #[derive(Args)]
 pub(crate) struct Compare {
     /// BEFORE and AFTER: the module that is believed, and the one that may stand for it, as words,
@@ -63,6 +65,8 @@ pub(crate) struct Compare {
     pub(super) reading: input::Reading,
     #[command(flatten)]
     compute: ComputeArgs,
+    #[command(flatten)]
+    device: DeviceArgs,
 }
 
 fn engine(text: &str) -> Result<Engine, String> {
@@ -196,6 +200,8 @@ impl Compare {
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
+        let device = self.device.open().map_err(|why| (exit::UNCHECKED, format!("unchecked: {why}")))?;
+        let device = device.map(OnDevice::new).transpose().map_err(invalid)?;
         Ok(Settings {
             inputs: self.inputs,
             seed: self.seed,
@@ -206,6 +212,7 @@ impl Compare {
             groups: self.compute.groups,
             pinned: self.compute.buffers()?,
             guided: 4 * self.inputs,
+            device,
             push: (!self.compute.push.is_empty()).then(|| self.compute.push_constants()).transpose()?,
             ..Settings::default()
         })

@@ -19,12 +19,11 @@ use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{self, Event, LoadError, Module, Relation, assemble};
 
 use super::Picture;
-use crate::compile;
 use crate::compute::given::{Contents, Place};
 use crate::compute::passing::{self, Gives, Port};
-use crate::compute::{Given, Uses, shown_buffers, shown_images, told};
+use crate::compute::{Given, Uses, drawn_by, shown_buffers, shown_images, told};
 use crate::dispatch::resources::{self, Needs};
-use crate::dispatch::{DrawDispatch, DrawResult, Geometry, Stage, Target};
+use crate::dispatch::{DrawDispatch, Geometry, Stage, Target};
 use crate::gpu::{Device, DeviceOutcome};
 
 /// What an input variable holds.
@@ -301,30 +300,6 @@ impl Screen {
     pub fn given(&self, place: Place) -> Option<&[u8]> {
         self.dispatch.buffers.iter().find(|b| (b.set, b.binding) == (place.set, place.binding)).map(|b| b.bytes.as_slice())
     }
-}
-
-/// Draws on a device, the words of both stages adapted to wgpu: what it shows, at
-/// the draw's own places.
-///
-/// # Errors
-/// What became of it instead.
-pub fn drawn_by(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResult, DeviceOutcome> {
-    let unchecked = |what: String| DeviceOutcome::Unchecked(what);
-    dispatch.check().map_err(|e| unchecked(e.to_string()))?;
-    let (adapted, places) = compile::draw_for_wgpu(dispatch).map_err(|e| unchecked(e.to_string()))?;
-    let words_hash = adapted.words_hash();
-    let mut result = match device.run(adapted).outcome {
-        DeviceOutcome::Rendered(result) if result.words_hash == words_hash => result,
-        DeviceOutcome::Rendered(result) => {
-            let ran = result.words_hash;
-            return Err(unchecked(format!("the device ran the words {ran:#018x}, and was given {words_hash:#018x}")));
-        }
-        other => return Err(other),
-    };
-    for shown in result.buffers.iter_mut().chain(&mut result.images) {
-        (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
-    }
-    Ok(result)
 }
 
 /// The corners of one triangle that covers the screen: x and y of the position, and the place on

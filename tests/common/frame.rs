@@ -181,7 +181,7 @@ pub fn shown(a: &str, b: &str) -> String {
 /// Types, pointers and constants of [`fragment`] and [`storage`].
 pub const DRAWN_TYPES: &str = "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n%float = OpTypeFloat 32\n%uint = OpTypeInt 32 0\n\
     %v2 = OpTypeVector %float 2\n%v4 = OpTypeVector %float 4\n%f0 = OpConstant %float 0\n%f1 = OpConstant %float 1\n\
-    %half = OpConstant %float 0.5\n%f3 = OpConstant %float 3\n%third = OpConstant %float 0.333333343\n%above = OpConstant %float 0.70710683\n%c0 = OpConstant %uint 0\n\
+    %half = OpConstant %float 0.5\n%f3 = OpConstant %float 3\n%third = OpConstant %float 0.333333343\n%huge = OpConstant %float 1e20\n%above = OpConstant %float 0.70710683\n%c0 = OpConstant %uint 0\n\
     %c1 = OpConstant %uint 1\n%white = OpConstantComposite %v4 %f1 %f1 %f1 %f1\n%grey = OpConstantComposite %v4 %half %half %half %half\n\
     %in4 = OpTypePointer Input %v4\n%out4 = OpTypePointer Output %v4\n%out1 = OpTypePointer Output %float\n";
 

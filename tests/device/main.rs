@@ -7,6 +7,7 @@ mod blame;
 mod campaign;
 #[path = "../common/mod.rs"]
 mod common;
+mod compare;
 mod computing;
 mod dispatches;
 mod drawing;

@@ -16,10 +16,10 @@ use super::play::{End, Engine, Given, Interpreter, Player, not_run, observed};
 use super::watch::Watch;
 use super::{adapted, keep, resolve};
 use crate::amber::{BufferId, Line, Run};
+use crate::compute::drawn_by;
 use crate::compute::given::Place;
 use crate::compute::{self, told};
 use crate::dispatch::{self, BufferKind, DepthAttachment, DrawDispatch, DrawResult, Geometry};
-use crate::run::screen::drawn_by;
 use crate::theorem::dispatches::Engines;
 
 impl Player<'_> {

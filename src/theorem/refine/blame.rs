@@ -11,15 +11,14 @@ use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::Event;
 use smallstep_semantics::spirv::environment::{InvocationId, Observation, ObservedBuffer};
 use smallstep_semantics::spirv::error::Place as At;
-use smallstep_semantics::spirv::grammar::Op;
-use smallstep_semantics::spirv::memory::Value;
 use smallstep_semantics::spirv::module::Module;
 use smallstep_semantics::spirv::shared::{Extent, ObjectId};
 use smallstep_semantics::spirv::step::Action;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::value::{Origin, Scalar};
-use smallstep_semantics::undefined::{Ub, Undefined};
+use smallstep_semantics::undefined::Undefined;
 
+use super::doubts::Doubts;
 use super::observe::{Difference, How, bytes_at};
 use super::stages::StageModule;
 use super::{Input, Settings, Side};
@@ -55,101 +54,44 @@ pub struct Writer {
 }
 
 /// What a run of the relation left behind.
-pub(super) struct Traced {
+pub(super) struct Traced<'m> {
     /// What the module asks of float arithmetic.
     pub(super) profile: Profile,
     writers: Vec<Writer>,
     /// By place and byte: which writer was last.
     last: FxHashMap<(Place, u64), u32>,
-    /// What was last known about an id of an invocation, where that is a doubt.
-    doubts: FxHashMap<(InvocationId, u32), bool>,
-    /// Of ids of an invocation that were undefined: whether they are computed from what is
-    /// undefined, and so may not take every value.
-    computed: FxHashMap<(InvocationId, u32), bool>,
+    doubts: Doubts<'m>,
     size: u32,
     /// The undefined behaviour that it met, if any: perhaps of another invocation than another
     /// engine meets first.
     pub(super) met: Option<Undefined>,
-    operands: Vec<(u32, Vec<u32>)>,
 }
 
-impl Traced {
+impl Traced<'_> {
     /// The last store to a byte.
     pub(super) fn writer(&self, place: Place, byte: u64) -> Option<&Writer> {
         self.writers.get(*self.last.get(&(place, byte))? as usize)
     }
 
-    /// Whether undefined behaviour was met where an operand may be another value on another device,
-    /// or after control has depended on one.
-    pub(super) fn in_doubt(&self, undefined: &Undefined) -> bool {
-        self.any_operand(undefined, &self.doubts) || self.known(undefined, &self.doubts, CONTROL)
-    }
-
-    /// Whether undefined behaviour was met because an operand is undefined that may not take every
-    /// value: `undef | 1` is no zero.
-    pub(super) fn is_by_computed(&self, undefined: &Undefined) -> bool {
-        undefined.ub == Ub::UndefinedOperand && self.any_operand(undefined, &self.computed)
-    }
-
-    fn known(&self, undefined: &Undefined, of: &FxHashMap<(InvocationId, u32), bool>, id: u32) -> bool {
-        let Some(site) = &undefined.site else { return false };
+    /// Why undefined behaviour that was met is not certain; none if it is.
+    pub(super) fn doubt(&self, undefined: &Undefined) -> Option<String> {
+        let site = undefined.site.as_ref()?;
         let size = self.size.max(1);
         let invocation = InvocationId { workgroup: site.invocation / size, local: site.invocation % size };
-        of.get(&(invocation, id)).copied().unwrap_or(false)
-    }
-
-    fn any_operand(&self, undefined: &Undefined, of: &FxHashMap<(InvocationId, u32), bool>) -> bool {
-        let at = undefined.site.as_ref().map(|site| site.instruction);
-        let here = self.operands.iter().filter(|(instruction, _)| Some(*instruction) == at);
-        here.flat_map(|(_, ids)| ids).any(|&id| self.known(undefined, of, id))
+        self.doubts.about(undefined.ub, invocation, self.doubts.module.instructions().get(site.instruction as usize)?)
     }
 }
-
-/// Whether an instruction only moves components from its operands, all of which
-/// it has in registers.
-fn moves(op: Op) -> bool {
-    matches!(
-        op,
-        Op::CompositeConstruct
-            | Op::CompositeExtract
-            | Op::CompositeInsert
-            | Op::VectorShuffle
-            | Op::CopyObject
-            | Op::CopyLogical
-            | Op::Bitcast
-            | Op::Phi
-            | Op::Select
-    )
-}
-
-/// No id: stands for what control has depended on.
-const CONTROL: u32 = 0;
 
 /// Runs a module by the relation, and keeps who wrote what.
-pub(super) fn traced(side: &Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule) -> Traced {
+pub(super) fn traced<'m>(side: &'m Side, input: &Input, settings: &Settings, fuel: u64, schedule: &Schedule) -> Traced<'m> {
     let module = &side.module.module;
     let profile = module.entry_point(&side.module.entry).map_or(Profile::VulkanDefault, |entry| module.profile(entry));
     let size = side.module.needs().local_size.unwrap_or([1; 3]).iter().product();
-    let (writers, last, doubts) = (Vec::new(), FxHashMap::default(), FxHashMap::default());
-    let mut trace = Traced { profile, writers, last, doubts, computed: FxHashMap::default(), size, met: None, operands: Vec::new() };
+    let (writers, last, doubts) = (Vec::new(), FxHashMap::default(), Doubts::new(module, profile));
+    let mut trace = Traced { profile, writers, last, doubts, size, met: None };
     let report = side.report(input, settings, fuel, schedule, &mut |event: &Event<'_, '_>| {
         let operands = event.instruction.operands(module.words());
-        let doubtful = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(profile);
-        if let Some(Value::Scalars(scalars)) = event.value {
-            trace.doubts.insert((event.invocation, event.instruction.result), scalars.iter().any(doubtful));
-            let known = |id: &u32| trace.computed.get(&(event.invocation, *id)).copied().unwrap_or(false);
-            let computed = scalars.iter().filter_map(|scalar| scalar.undefined).any(|origin| {
-                let made_here =
-                    module.instructions().get(origin.instruction as usize).is_some_and(|i| i.result == event.instruction.result);
-                !made_here && (!moves(event.instruction.op) || operands.iter().any(known))
-            });
-            trace.computed.insert((event.invocation, event.instruction.result), computed);
-        }
-        if matches!(event.instruction.op, Op::BranchConditional | Op::Switch)
-            && trace.doubts.get(&(event.invocation, operands[0])).copied().unwrap_or(false)
-        {
-            trace.doubts.insert((event.invocation, CONTROL), true);
-        }
+        trace.doubts.event(event);
         for action in event.actions {
             match action {
                 Action::Store(extent, scalars) => {
@@ -166,16 +108,10 @@ pub(super) fn traced(side: &Side, input: &Input, settings: &Settings, fuel: u64,
         }
     });
     trace.met = report.undefined.first().cloned();
-    for undefined in &report.undefined {
-        let Some(site) = &undefined.site else { continue };
-        if let Some(i) = module.instructions().get(site.instruction as usize) {
-            trace.operands.push((site.instruction, i.operands(module.words()).to_vec()));
-        }
-    }
     trace
 }
 
-impl Traced {
+impl Traced<'_> {
     fn wrote(
         &mut self,
         event: &Event<'_, '_>,

@@ -14,20 +14,25 @@
 //! | what devices may differ in, without a set | this value; another is *undecided* |
 
 use smallstep_semantics::concurrency::Schedule;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::Rules;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::raster;
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
 use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
 use smallstep_semantics::spirv::lockstep::{FragmentProgram, VertexProgram};
-use smallstep_semantics::spirv::{LoadError, Module, Relation};
+use smallstep_semantics::spirv::{Event, LoadError, Module, Relation};
+use smallstep_semantics::undefined::Ub;
 use std::sync::Arc;
 
+use super::doubts::Doubts;
 use super::observe::{self, Difference, How, Judged, Texels};
+use super::on_device::NotShown;
 use super::texels::{self, Differing};
 use super::{ALLOWANCE, Input, Planted, SLOWER, Settings, Unchecked};
 use crate::compute::given::Place;
-use crate::dispatch::DrawDispatch;
+use crate::compute::{self, drawn_by};
+use crate::dispatch::{DrawDispatch, DrawResult};
 
 /// The stages of a draw, ready to run.
 pub struct Stages {
@@ -80,6 +85,26 @@ impl Stages {
             let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
             Picture { depth, targets, buffers: shown.buffers, images: shown.images, instructions: shown.instructions }
         }))
+    }
+
+    /// Why undefined behaviour of this kind, in which a draw ends, is not certain; none if it is,
+    /// or if the relation does not meet it.
+    fn doubt(&self, dispatch: &DrawDispatch, fuel: u64, ub: Ub) -> Option<String> {
+        let contents = dispatch.contents();
+        let mut lent = contents.lend(dispatch, Limits::of_fuel(fuel));
+        lent.resources.robustness = self.robustness;
+        let stage =
+            |module, entry| Doubts::new(module, Module::entry_point(module, entry).map_or(Profile::VulkanDefault, |e| module.profile(e)));
+        let mut stages = [stage(&*self.vertex, &dispatch.vertex.entry), stage(&self.fragment, &dispatch.fragment.entry)];
+        let mut last = 0;
+        let mut watch = |event: &Event<'_, '_>| {
+            let of_vertex = self.vertex.instructions().as_ptr_range().contains(&std::ptr::from_ref(event.instruction));
+            last = usize::from(!of_vertex);
+            stages[last].event(event);
+        };
+        let outcome = draw::run(&self.vertex, &self.fragment, &lent, &Relation::default(), &mut watch).ok()?;
+        let (by, instruction) = stages[last].last?;
+        matches!(outcome, Outcome::Undefined(undefined) if undefined.ub == ub).then(|| stages[last].about(ub, by, &instruction))?
     }
 
     /// What a device may show, by the relation over sets.
@@ -147,9 +172,59 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     };
     let a = match &of_after {
         Outcome::Observed(a) => a,
-        Outcome::Undefined(undefined) => return disagree(How::Undefined(Box::new(undefined.clone()))),
+        Outcome::Undefined(undefined) => {
+            return match after.doubt(same, more, undefined.ub) {
+                Some(why) => Judged::Undecided(why),
+                None => disagree(How::Undefined(Box::new(undefined.clone()))),
+            };
+        }
         other => return disagree(How::Ends(observe::ending(other))),
     };
+    let judged = compared((before, draw), (b, a), &disagree, settings);
+    let (Judged::Agree { .. }, Some(device)) = (&judged, &settings.device) else { return judged };
+    let result = match device.shown(|device| drawn_by(same, device)) {
+        Ok(result) => result,
+        Err(NotShown::Judged(judged)) => return judged,
+        Err(NotShown::Fails(how)) => return disagree(How::Ends(how)),
+    };
+    let Some(picture) = picture(same, result) else {
+        return Judged::Unchecked(Unchecked::Unsupported("an attachment of another size".into()));
+    };
+    match compared((before, draw), (b, &picture), &disagree, settings) {
+        Judged::Disagree(difference) => {
+            let execution = Some(Box::new((Outcome::Observed(observation(&picture)), format!("{} shows it", device.name()))));
+            Judged::Disagree(Box::new(Difference { execution, ..*difference }))
+        }
+        Judged::Undecided(why) => Judged::Undecided(format!("{}: {why}", device.name())),
+        other => other,
+    }
+}
+
+/// What a device shows of a draw; none if an attachment has another size than the draw's.
+fn picture(dispatch: &DrawDispatch, result: DrawResult) -> Option<Picture> {
+    let mut targets = Vec::new();
+    for (target, bytes) in dispatch.targets.iter().zip(&result.targets) {
+        let mut image = target.image.clone();
+        image.fill(0, bytes).ok()?;
+        targets.push(DefiniteTarget::defined(target.location, image));
+    }
+    let depths = |bytes: Vec<u8>| bytes.chunks_exact(4).map(|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))).collect();
+    Some(Picture {
+        targets,
+        depth: result.depth.map(depths),
+        buffers: compute::shown_buffers(result.buffers),
+        images: compute::shown_images(result.images, &dispatch.images),
+        instructions: 0,
+    })
+}
+
+/// Compares what AFTER shows with what BEFORE allows.
+fn compared(
+    (before, draw): (&Stages, &DrawDispatch),
+    (b, a): (&Picture, &Picture),
+    disagree: &dyn Fn(How) -> Judged,
+    settings: &Settings,
+) -> Judged {
     let bound = draw.bound();
     let input = Input { buffers: bound.buffer_contents(), images: bound.image_contents(), ..Input::default() };
     let (shown_before, shown_after) = (observation(b), observation(a));
@@ -161,7 +236,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     if bytes.is_empty() && of_images.is_empty() && of_targets.is_empty() && depths.is_empty() {
         return Judged::Agree { all: true };
     }
-    let allowed = match before.over_sets(draw, fuel) {
+    let allowed = match before.over_sets(draw, settings.fuel) {
         Ok(Outcome::Observed(allowed)) => allowed,
         Ok(other) => {
             return match observe::unchecked(&other) {

@@ -42,6 +42,7 @@
 
 pub mod blame;
 mod coverage;
+mod doubts;
 pub mod draws;
 mod floats;
 mod formulas;
@@ -49,6 +50,7 @@ pub mod input;
 pub mod interface;
 mod numbers;
 pub mod observe;
+mod on_device;
 pub mod pictures;
 mod planted;
 pub mod runnable;
@@ -72,6 +74,7 @@ pub use interface::Mismatch;
 pub use numbers::Numbers;
 use observe::Difference;
 pub use observe::Judged;
+pub use on_device::OnDevice;
 pub use planted::Planted;
 pub use runnable::{Runnable, entries};
 pub use side::Side;
@@ -124,6 +127,8 @@ pub struct Settings {
     pub pinned: Vec<(Place, Vec<u8>)>,
     /// The push constants, if they do not vary.
     pub push: Option<Vec<u8>>,
+    /// A device that AFTER runs on too, where the interpreters agree.
+    pub device: Option<OnDevice>,
     /// What the comparison does wrong, to see that it is caught.
     pub planted: Option<Planted>,
 }
@@ -151,6 +156,7 @@ impl Default for Settings {
             groups: None,
             pinned: Vec::new(),
             push: None,
+            device: None,
             planted: None,
         }
     }

@@ -12,8 +12,10 @@ use smallstep_semantics::spirv::grid;
 use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
+use super::on_device::{NotShown, OnDevice};
 use super::weak::{self, Tried};
 use super::{ALLOWANCE, Engine, Input, LargeInputs, Planted, SLOWER, Settings, Side, Unchecked, floats, texels};
+use crate::compute::Given;
 use crate::compute::given::Place;
 
 /// How many instructions the search through all schedules of AFTER may take for one input, about.
@@ -248,7 +250,7 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
         tried: vec![tried],
         complete: !side.depends_on_schedule(),
     };
-    let mut of_before = shown(before, (first, Tried::unwatched(default.clone())));
+    let of_before = shown(before, (first, Tried::unwatched(default.clone())));
     let ran = match after.depends_on_schedule() && settings.engine != Engine::Machine {
         true => Tried::watched(after, input, settings, fuel, default.clone()),
         false => (after.run(input, settings, fuel), Tried::unwatched(default.clone())),
@@ -259,40 +261,14 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
     if !independent && !settings.does(Planted::OneOrder) {
         more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
     }
+    let weak = Weak { before, input, settings, too_large, found: None };
+    let mut allowed = Allowed { sides: Sides { before, after, input, settings, fuel }, of_before, weak, each };
     let mut undecided = None;
-    let mut weak = Weak { before, input, settings, too_large, found: None };
     for (outcome, schedule) in &of_after.outcomes {
-        if let Some(what) = unchecked(outcome) {
-            return Judged::Unchecked(what);
-        }
-        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
-            continue;
-        }
-        if !of_before.complete && !settings.does(Planted::OneOrderBefore) {
-            more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
-        }
-        if let Some((ended, _)) = of_before.outcomes.iter().find(|(outcome, _)| outcome.observed().is_none()) {
-            return match unchecked(ended) {
-                Some(what) => Judged::Unchecked(what),
-                None => Judged::Vacuous(ending(ended)),
-            };
-        }
-        if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
-            continue;
-        }
-        let sides = Sides { before, after, input, settings, fuel };
-        match sides.decide(&of_before, outcome, schedule) {
-            Ok(None) => {}
-            Ok(Some(difference)) => match weak.of_before(&of_before) {
-                None => return Judged::Disagree(Box::new(difference)),
-                Some(Ok(shown)) => match weak::ended(shown) {
-                    Some(why) => return Judged::Vacuous(why),
-                    None if shown.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) => {}
-                    None => return Judged::Disagree(Box::new(difference)),
-                },
-                Some(Err(why)) => undecided = Some(why.to_string()),
-            },
-            Err(why) => undecided = Some(why),
+        match allowed.has(outcome, schedule) {
+            Ok(()) => {}
+            Err(Missing::Judged(judged)) => return judged,
+            Err(Missing::Undecided(why)) => undecided = Some(why),
         }
     }
     // What AFTER shows by interleavings is allowed; what it shows beyond them must be, too.
@@ -301,36 +277,17 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
         && !settings.does(Planted::Executions)
         && let Some(why) = weak::reordered(after, input, settings, fuel, &of_after.tried)
     {
-        if !of_before.complete && !settings.does(Planted::OneOrderBefore) {
-            more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / each, &mut of_before);
-        }
+        allowed.search();
         let of_after = weak::executions(after, input, settings, fuel, too_large);
         for (outcome, reads) in &of_after.shown {
-            if of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
-                continue;
-            }
-            let beyond = match weak.of_before(&of_before) {
-                None => &[],
-                Some(Ok(shown)) => shown,
-                Some(Err(why)) => {
-                    undecided = Some(why.to_string());
-                    continue;
-                }
-            };
-            if let Some(why) = weak::ended(beyond) {
-                return Judged::Vacuous(why);
-            }
-            if beyond.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
-                continue;
-            }
-            let sides = Sides { before, after, input, settings, fuel };
-            match sides.decide(&of_before, outcome, &Schedule::default()) {
-                Ok(None) => {}
-                Ok(Some(difference)) => {
+            match allowed.has_beyond(outcome) {
+                Ok(()) => {}
+                Err(Missing::Judged(Judged::Disagree(difference))) => {
                     let execution = Some(Box::new((outcome.clone(), weak::told(after, reads))));
-                    return Judged::Disagree(Box::new(Difference { execution, ..difference }));
+                    return Judged::Disagree(Box::new(Difference { execution, ..*difference }));
                 }
-                Err(why) => undecided = Some(why),
+                Err(Missing::Judged(judged)) => return judged,
+                Err(Missing::Undecided(why)) => undecided = Some(why),
             }
         }
         // Where BEFORE may be reordered as well, and is not enumerated, that says as much.
@@ -338,9 +295,139 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
             undecided = Some(weak::too_large(&why, settings));
         }
     }
-    match undecided {
-        Some(why) => Judged::Undecided(why),
-        None => Judged::Agree { all: of_after.complete },
+    match (undecided, &settings.device) {
+        (Some(why), _) => Judged::Undecided(why),
+        (None, None) => Judged::Agree { all: of_after.complete },
+        (None, Some(device)) => allowed.on_device(device),
+    }
+}
+
+/// What BEFORE allows of one input, known as far as was asked for.
+struct Allowed<'a> {
+    sides: Sides<'a>,
+    of_before: Shown,
+    weak: Weak<'a>,
+    /// Instructions of BEFORE.
+    each: u64,
+}
+
+/// Why it is not known that BEFORE allows something.
+enum Missing {
+    /// It does not, or the input shows nothing.
+    Judged(Judged),
+    /// It may.
+    Undecided(String),
+}
+
+impl Allowed<'_> {
+    fn knows(&self, outcome: &Outcome<Observation>) -> bool {
+        let Sides { input, settings, .. } = self.sides;
+        self.of_before.outcomes.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings))
+    }
+
+    /// Looks for other orders of BEFORE.
+    fn search(&mut self) {
+        let Sides { before, input, settings, .. } = self.sides;
+        if !self.of_before.complete && !settings.does(Planted::OneOrderBefore) {
+            more(before, input, settings, settings.fuel, BEFORE_INSTRUCTIONS / self.each, &mut self.of_before);
+        }
+    }
+
+    /// Whether it allows what AFTER shows under a schedule.
+    fn has(&mut self, outcome: &Outcome<Observation>, schedule: &Schedule) -> Result<(), Missing> {
+        if let Some(what) = unchecked(outcome) {
+            return Err(Missing::Judged(Judged::Unchecked(what)));
+        }
+        if self.knows(outcome) {
+            return Ok(());
+        }
+        self.search();
+        if let Some((ended, _)) = self.of_before.outcomes.iter().find(|(outcome, _)| outcome.observed().is_none()) {
+            return Err(Missing::Judged(match unchecked(ended) {
+                Some(what) => Judged::Unchecked(what),
+                None => Judged::Vacuous(ending(ended)),
+            }));
+        }
+        if self.knows(outcome) {
+            return Ok(());
+        }
+        let Sides { input, settings, .. } = self.sides;
+        match self.sides.decide(&self.of_before, outcome, schedule) {
+            Ok(None) => Ok(()),
+            Ok(Some(difference)) => match self.weak.of_before(&self.of_before) {
+                None => Err(Missing::Judged(Judged::Disagree(Box::new(difference)))),
+                Some(Ok(shown)) => match weak::ended(shown) {
+                    Some(why) => Err(Missing::Judged(Judged::Vacuous(why))),
+                    None if shown.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) => Ok(()),
+                    None => Err(Missing::Judged(Judged::Disagree(Box::new(difference)))),
+                },
+                Some(Err(why)) => Err(Missing::Undecided(why.to_string())),
+            },
+            Err(why) => Err(Missing::Undecided(why)),
+        }
+    }
+
+    /// Whether it allows what AFTER shows in an execution that is no interleaving.
+    fn has_beyond(&mut self, outcome: &Outcome<Observation>) -> Result<(), Missing> {
+        if self.knows(outcome) {
+            return Ok(());
+        }
+        let beyond = match self.weak.of_before(&self.of_before) {
+            None => &[],
+            Some(Ok(shown)) => shown,
+            Some(Err(why)) => return Err(Missing::Undecided(why.to_string())),
+        };
+        if let Some(why) = weak::ended(beyond) {
+            return Err(Missing::Judged(Judged::Vacuous(why)));
+        }
+        let Sides { input, settings, .. } = self.sides;
+        if beyond.iter().any(|(allowed, _)| allows(allowed, outcome, input, settings)) {
+            return Ok(());
+        }
+        match self.sides.decide(&self.of_before, outcome, &Schedule::default()) {
+            Ok(None) => Ok(()),
+            Ok(Some(difference)) => Err(Missing::Judged(Judged::Disagree(Box::new(difference)))),
+            Err(why) => Err(Missing::Undecided(why)),
+        }
+    }
+
+    /// Judges AFTER on a device.
+    fn on_device(&mut self, device: &OnDevice) -> Judged {
+        let Sides { before, after, input, fuel, .. } = self.sides;
+        if grid::uses_subgroups(&before.module.module) {
+            return Judged::Undecided(format!("{}: its subgroups may have another size", device.name()));
+        }
+        let given = Given {
+            buffers: input.buffers.clone(),
+            images: input.images.clone(),
+            samplers: input.samplers.clone(),
+            push_constants: input.push_constants.clone(),
+        };
+        let shown = match device.shown(|device| after.module.run_on(input.groups, &given, device)) {
+            Ok(observation) => Outcome::Observed(observation),
+            Err(NotShown::Judged(judged)) => return judged,
+            Err(NotShown::Fails(how)) => {
+                let schedule = Schedule::default();
+                let (before, after) = (schedule.clone(), schedule);
+                return Judged::Disagree(Box::new(Difference {
+                    how: How::Ends(how),
+                    before,
+                    after,
+                    fuel,
+                    places: Vec::new(),
+                    execution: None,
+                }));
+            }
+        };
+        match self.has(&shown, &Schedule::default()) {
+            Ok(()) => Judged::Agree { all: self.of_before.complete || !before.depends_on_schedule() },
+            Err(Missing::Judged(Judged::Disagree(difference))) => {
+                let execution = Some(Box::new((shown, format!("{} shows it", device.name()))));
+                Judged::Disagree(Box::new(Difference { execution, ..*difference }))
+            }
+            Err(Missing::Judged(judged)) => judged,
+            Err(Missing::Undecided(why)) => Judged::Undecided(format!("{}: {why}", device.name())),
+        }
     }
 }
 
@@ -428,6 +515,7 @@ fn allows(before: &Outcome<Observation>, after: &Outcome<Observation>, input: &I
 }
 
 /// What decides an observation of AFTER that no known observation of BEFORE allows.
+#[derive(Clone, Copy)]
 struct Sides<'a> {
     before: &'a Side,
     after: &'a Side,
@@ -455,14 +543,8 @@ impl Sides<'_> {
                 // The invocation that the relation sees there first, where the
                 // machine saw another one.
                 let undefined = trace.met.as_ref().filter(|met| met.ub == undefined.ub).unwrap_or(undefined);
-                if trace.in_doubt(undefined) {
-                    return Err(format!("{} depends on a value that devices may differ in", undefined.ub.id()));
-                }
-                if trace.is_by_computed(undefined) {
-                    return Err(format!(
-                        "{} is met with a value computed from an undefined one, which may not take every value",
-                        undefined.ub.id()
-                    ));
+                if let Some(why) = trace.doubt(undefined) {
+                    return Err(why);
                 }
                 return Ok(Some(difference(How::Undefined(Box::new(undefined.clone())), own)));
             }

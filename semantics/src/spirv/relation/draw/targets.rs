@@ -86,6 +86,11 @@ pub struct DefiniteTarget {
 }
 
 impl DefiniteTarget {
+    /// One of which every component is defined.
+    pub fn defined(location: u32, image: Image) -> DefiniteTarget {
+        DefiniteTarget { location, image, undefined: FxHashMap::default() }
+    }
+
     /// What made the undefined value of a component of the texel at a pixel; `None`
     /// where it is defined.
     pub fn undefined(&self, x: u32, y: u32, component: usize) -> Option<MadeBy> {

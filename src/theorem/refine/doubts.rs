@@ -1,0 +1,83 @@
+//! Whether undefined behaviour that AFTER meets is certain: what its operands were computed from.
+//! Found by running the relation again.
+
+use rustc_hash::FxHashMap;
+use smallstep_semantics::number::Profile;
+use smallstep_semantics::spirv::environment::InvocationId;
+use smallstep_semantics::spirv::grammar::Op;
+use smallstep_semantics::spirv::memory::Value;
+use smallstep_semantics::spirv::value::Scalar;
+use smallstep_semantics::spirv::{Event, Instruction, Module};
+use smallstep_semantics::undefined::Ub;
+
+/// No id: stands for what control has depended on.
+const CONTROL: u32 = 0;
+
+/// Whether an instruction only moves components from its operands, all of which
+/// it has in registers.
+fn moves(op: Op) -> bool {
+    matches!(
+        op,
+        Op::CompositeConstruct
+            | Op::CompositeExtract
+            | Op::CompositeInsert
+            | Op::VectorShuffle
+            | Op::CopyObject
+            | Op::CopyLogical
+            | Op::Bitcast
+            | Op::Phi
+            | Op::Select
+    )
+}
+
+/// What is known about the ids of each invocation, at the end of a run.
+pub(super) struct Doubts<'m> {
+    pub(super) module: &'m Module,
+    profile: Profile,
+    /// Whether devices may differ in some component.
+    differs: FxHashMap<(InvocationId, u32), bool>,
+    /// Whether a component is computed from what is undefined, and so may not take every value.
+    computed: FxHashMap<(InvocationId, u32), bool>,
+    /// The last instruction of the run, and whose.
+    pub(super) last: Option<(InvocationId, Instruction)>,
+}
+
+impl<'m> Doubts<'m> {
+    /// Of a run of a module that has not begun.
+    pub(super) fn new(module: &'m Module, profile: Profile) -> Doubts<'m> {
+        Doubts { module, profile, differs: FxHashMap::default(), computed: FxHashMap::default(), last: None }
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_, '_>) {
+        let (i, by) = (event.instruction, event.invocation);
+        let operands = i.operands(self.module.words());
+        self.last = Some((by, *i));
+        if let Some(Value::Scalars(scalars)) = event.value {
+            let differs = |scalar: &Scalar| scalar.undefined.is_none() && !scalar.trust.is_decided(self.profile);
+            self.differs.insert((by, i.result), scalars.iter().any(differs));
+            let known = |id: &u32| self.computed.get(&(by, *id)).copied().unwrap_or(false);
+            let computed = scalars.iter().filter_map(|scalar| scalar.undefined).any(|origin| {
+                let made_here = self.module.instructions().get(origin.instruction as usize).is_some_and(|made| made.result == i.result);
+                !made_here && (!moves(i.op) || operands.iter().any(known))
+            });
+            self.computed.insert((by, i.result), computed);
+        }
+        if matches!(i.op, Op::BranchConditional | Op::Switch) && self.differs.get(&(by, operands[0])).copied().unwrap_or(false) {
+            self.differs.insert((by, CONTROL), true);
+        }
+    }
+
+    /// Why undefined behaviour that an invocation met at an instruction is not certain; none if it
+    /// is.
+    pub(super) fn about(&self, ub: Ub, by: InvocationId, instruction: &Instruction) -> Option<String> {
+        let operands = instruction.operands(self.module.words());
+        let any =
+            |of: &FxHashMap<(InvocationId, u32), bool>, ids: &[u32]| ids.iter().any(|&id| of.get(&(by, id)).copied().unwrap_or(false));
+        if any(&self.differs, operands) || any(&self.differs, &[CONTROL]) {
+            return Some(format!("{} depends on a value that devices may differ in", ub.id()));
+        }
+        // `undef | 1` is no zero.
+        let is_computed = ub == Ub::UndefinedOperand && any(&self.computed, operands);
+        is_computed.then(|| format!("{} is met with a value computed from an undefined one, which may not take every value", ub.id()))
+    }
+}

@@ -1,0 +1,64 @@
+//! AFTER on a device too: what it shows there must be what BEFORE allows.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallstep_semantics::outcome::{InputFault, InvalidInput};
+
+use super::Unchecked;
+use super::observe::Judged;
+use crate::gpu::{Device, DeviceOutcome};
+
+/// A device that runs what AFTER is, word for word. Comparisons on several threads share it.
+#[derive(Clone)]
+pub struct OnDevice {
+    device: Arc<Mutex<Device>>,
+    name: Arc<str>,
+}
+
+impl fmt::Debug for OnDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Why a device shows nothing of AFTER.
+pub(super) enum NotShown {
+    /// Nothing is known of it.
+    Judged(Judged),
+    /// It fails on AFTER: how, in words.
+    Fails(String),
+}
+
+impl OnDevice {
+    /// The device of a comparison.
+    ///
+    /// # Errors
+    /// Words reach it through naga, which makes others of them.
+    pub fn new(device: Device) -> Result<OnDevice, InvalidInput> {
+        let route = device.route();
+        if route.re_emits() {
+            let what =
+                format!("by the route {route} a device runs other words than AFTER's; use --route passthrough, and --via for compilers");
+            return Err(InvalidInput::new(InputFault::Unsupported, what));
+        }
+        let name = device.adapter().name.as_str().into();
+        Ok(OnDevice { device: Arc::new(Mutex::new(device)), name })
+    }
+
+    /// How reports name it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it shows.
+    pub(super) fn shown<T>(&self, run: impl FnOnce(&mut Device) -> Result<T, DeviceOutcome>) -> Result<T, NotShown> {
+        let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
+        run(&mut device).map_err(|outcome| match outcome {
+            DeviceOutcome::Unchecked(_) | DeviceOutcome::Outage(_) => {
+                NotShown::Judged(Judged::Unchecked(Unchecked::Unsupported(format!("{}: {outcome}", self.name))))
+            }
+            other => NotShown::Fails(format!("on {}: {other}", self.name)),
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! `compare` with a device: what AFTER shows there must be what BEFORE allows.
+
+use smallstep::compute::ComputeModule;
+use smallstep::dispatch::words_hash;
+use smallstep::gpu::{Device, Options, Route, worker};
+use smallstep::theorem::refine::{OnDevice, Settings, Side, StageModule, Summary, refines, refines_draws};
+use smallstep_semantics::spirv::{Module, Options as Assembly, assemble};
+
+use super::common::frame::{flat_fragment, storage};
+use super::{open, options};
+
+fn module(text: &str) -> Module {
+    let words = assemble(text, Assembly::default()).unwrap_or_else(|e| panic!("{}:{}: {}", e.line, e.column, e.what));
+    Module::load(&words).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn settings(device: Device) -> Settings {
+    Settings { inputs: 6, device: Some(OnDevice::new(device).expect("passthrough")), ..Settings::default() }
+}
+
+fn dispatched(before: &str, after: &str, settings: &Settings) -> Summary {
+    let side = |name: &str, text: &str| Side::new(name, ComputeModule::new(module(text), None).expect("one entry point"), None);
+    refines(&side("BEFORE", before), &side("AFTER", after), settings, |_| {}).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn drawn(before: &str, after: &str, settings: &Settings) -> Summary {
+    let stages = |name: &str, text: &str| StageModule::new(name, module(text), None).unwrap_or_else(|e| panic!("{e}"));
+    refines_draws(&stages("BEFORE", before), &stages("AFTER", after), settings, |_| {}).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Modules of integers, images and draws agree on a device.
+#[test]
+fn a_device_shows_what_before_allows() {
+    let Some(device) = open(Some(Route::Passthrough), options()) else { return };
+    let settings = settings(device);
+    let average = std::fs::read_to_string("examples/spirv/average.spvasm").expect("an example");
+    for summary in [
+        dispatched(&average, &average, &settings),
+        dispatched(&storage("OpImageWrite %o %at %r"), &storage("OpImageWrite %o %at %r"), &settings),
+    ] {
+        assert_eq!((summary.verdict().name(), summary.agree), ("agree", 6), "{summary:?}");
+    }
+    // Near an edge of a triangle a pixel may be either.
+    let summary = drawn(&flat_fragment("OpStore %out %c"), &flat_fragment("OpStore %out %c"), &settings);
+    assert!(summary.disagreement.is_none() && summary.agree >= 4, "{summary:?}");
+}
+
+/// A worker that crashes on AFTER's words, and only there.
+#[test]
+fn a_device_that_fails_on_after_disagrees() {
+    let text = std::fs::read_to_string("examples/spirv/average.spvasm").expect("an example");
+    let hash = words_hash(module(&text).words());
+    let environment = vec![(worker::TEST_FAULT.into(), format!("crash-run:{hash:x}").into())];
+    let Some(device) = open(Some(Route::Passthrough), Options { environment, ..options() }) else { return };
+    let summary = dispatched(&text, &text, &settings(device));
+    let verdict = summary.verdict();
+    assert_eq!(verdict.name(), "disagree", "{summary:?}");
+    assert!(verdict.why().contains("crashed"), "{verdict:?}");
+}
+
+/// The module of `spec-tests/quirks/llvmpipe-choice-of-zero.lv`: a 0 that is chosen beside a -1.
+const CHOICE_OF_ZERO: &str = "OpCapability Shader\nOpCapability RoundingModeRTE\nOpCapability SignedZeroInfNanPreserve\n\
+    OpExtension \"SPV_KHR_float_controls\"\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %out\n\
+    OpExecutionMode %main OriginUpperLeft\nOpExecutionMode %main SignedZeroInfNanPreserve 32\n\
+    OpExecutionMode %main RoundingModeRTE 32\nOpDecorate %out Location 0\n%void = OpTypeVoid\n%float = OpTypeFloat 32\n\
+    %v4 = OpTypeVector %float 4\n%bool = OpTypeBool\n%fn = OpTypeFunction %void\n%to = OpTypePointer Output %v4\n\
+    %zero = OpConstant %float 0\n%one = OpConstant %float 1\n%minus = OpConstant %float -1\n%out = OpVariable %to Output\n\
+    %main = OpFunction %void None %fn\n%l = OpLabel\n%k = OpFOrdLessThan %bool %zero %one\nOpSelectionMerge %m None\n\
+    OpBranchConditional %k %a %b\n%a = OpLabel\nOpBranch %m\n%b = OpLabel\nOpBranch %m\n%m = OpLabel\n\
+    %r = OpPhi %float %zero %a %minus %b\n%o = OpCompositeConstruct %v4 %r %zero %zero %zero\nOpStore %out %o\n\
+    OpReturn\nOpFunctionEnd\n";
+
+/// llvmpipe of this version loses what follows some loops, and makes -0 of a 0 that is chosen beside a -1: the
+/// interpreters agree, and it does not.
+#[test]
+fn a_device_that_is_wrong_disagrees() {
+    let Some(device) = open(Some(Route::Passthrough), options()) else { return };
+    if !(device.adapter().name.contains("llvmpipe") && device.adapter().driver.contains("Mesa 22.3.6")) {
+        return;
+    }
+    let text = std::fs::read_to_string("spec-tests/quirks-spirv/llvmpipe-atomic-in-loop.spvasm").expect("a quirk");
+    let carried = smallstep::compute::carried::Carried::read(&text).expect("its dispatch");
+    let given = carried.given(|file| panic!("{file}")).expect("values");
+    let pinned =
+        given.buffers.into_iter().map(|b| (smallstep::compute::given::Place { set: b.set, binding: b.binding }, b.bytes)).collect();
+    let settings = Settings { pinned, groups: carried.groups, ..settings(device) };
+    let summary = dispatched(&text, &text, &settings);
+    assert_eq!(summary.verdict().name(), "disagree", "{summary:?}");
+    let found = summary.disagreement.expect("it disagrees");
+    assert!(found.2.after.contains("llvmpipe"), "{}", found.2.after);
+    let settings = Settings { inputs: 1, pinned: Vec::new(), groups: None, ..settings };
+    let summary = drawn(CHOICE_OF_ZERO, CHOICE_OF_ZERO, &settings);
+    assert_eq!(summary.verdict().name(), "disagree", "{summary:?}");
+}
+
+#[test]
+fn a_route_by_which_other_words_run_is_refused() {
+    let Some(device) = open(Some(Route::Naga), options()) else { return };
+    let refused = OnDevice::new(device).expect_err("naga makes other words");
+    assert!(refused.what.contains("--route passthrough"), "{}", refused.what);
+}
