@@ -1,10 +1,14 @@
 //! Generated programs per second through the whole theorem without a device, on one thread, one
-//! pixel each: generate, resolve, type, translate, load, run both semantics, compare.
+//! pixel each: generate, resolve, type, translate, load, run both semantics, compare. And steps per
+//! second of the λV machine, on examples/sphere.lv.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep::generate::Limits;
 use smallstep::theorem::campaign::{Plan, Tally, judge};
 use smallstep::theorem::case::Settings;
+use smallstep_semantics::lambda_v::machine::{self, Bounds, Pixels};
+use smallstep_semantics::lambda_v::resolve::Program;
+use smallstep_semantics::lambda_v::step::Setting;
 use std::hint::black_box;
 
 fn plan(references: u64) -> Plan {
@@ -41,5 +45,22 @@ fn campaign(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, campaign);
+/// One pixel in 16 of each row and column of 256.
+fn sphere(c: &mut Criterion) {
+    let program = Program::read(include_str!("../examples/sphere.lv")).expect("reads");
+    let e = program.outputs[0].term;
+    let settings: Vec<Setting> = (0..256).map(|i| Setting::at_pixel(16 * (i % 16), 16 * (i / 16))).collect();
+    let bounds = Bounds::default();
+    let all = |run: &mut dyn FnMut(&Setting) -> u64| settings.iter().map(run).sum::<u64>();
+    let by_values = |setting: &Setting| machine::run(&program, e, setting, bounds).1;
+    let mut group = c.benchmark_group("machine on sphere.lv");
+    group.throughput(Throughput::Elements(all(&mut { by_values })));
+    group.bench_function("bits", |b| {
+        let mut pixels = Pixels::new(&program, bounds);
+        b.iter(|| black_box(all(&mut |setting| pixels.run(e, setting).1)));
+    });
+    group.bench_function("values", |b| b.iter(|| black_box(all(&mut { by_values }))));
+}
+
+criterion_group!(benches, campaign, sphere);
 criterion_main!(benches);

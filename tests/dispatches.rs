@@ -3,19 +3,20 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use smallstep::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult};
-use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Twin, shrink::size};
+use smallstep::generate::spirv::{ComputeCase, Defect, Kind, Limits, Twin};
 use smallstep::gpu::{DeviceOutcome, Exit, Route};
 use smallstep::theorem::compilers::Compiler;
-use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally, module_of};
+use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, Tally, module_of};
 use smallstep::theorem::dispatches::due::Due;
 use smallstep::theorem::dispatches::learn::{Learnt, learn};
 use smallstep::theorem::dispatches::optimised::compared;
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Shape, on_device};
-use smallstep::theorem::dispatches::{Asked, Engines, Judged, Runner, asked, judge, same};
+use smallstep::theorem::dispatches::{Asked, Engines, Judged, MachineBug, Runner, asked, judge, same};
 use smallstep::theorem::planted::Fate;
 use smallstep::verdict::Verdict;
 use smallstep_semantics::number::sets::Rules;
@@ -25,7 +26,7 @@ use smallstep_semantics::undefined::{Refusal, Ub, Unspecified};
 
 fn plan(count: u64, threads: usize) -> Plan {
     let limits = Limits { executed: 100, shared_percent: 50, ..Limits::default() };
-    Plan { seed: 1, count, twins: 3, references: 1, threads, limits, engines: Engines::default(), optimiser: None }
+    Plan { of: Of::Limits, seed: 1, count, twins: 3, references: 1, threads, limits, engines: Engines::default(), optimiser: None }
 }
 
 /// The interpreters with that bug.
@@ -41,6 +42,26 @@ fn the_interpreters_agree_and_report_every_twin() {
     assert_eq!((tally.modules, tally.referenced, tally.agree), (200, 200, 200));
     assert_eq!((tally.twins, tally.reported), (600, 600));
     assert!(tally.instructions > 200_000, "{}", tally.instructions);
+}
+
+/// The machine of these runs is right, and then wrong; what is found is made small by fewer steps.
+#[test]
+fn modules_with_chosen_pointers_are_judged() {
+    let plan = Plan { of: Of::Pointers, twins: 0, ..plan(300, 2) };
+    let tally = campaign::run(&plan, None, |_, _| {});
+    assert_eq!((tally.findings.len(), tally.agree, tally.referenced, tally.twins), (0, 300, 300, 0), "{tally:?}");
+    // What OpPtrDiff counts, it counts the other way.
+    let swapped: MachineBug = Arc::new(|parts| parts.pairs.iter_mut().for_each(|pair| pair.pointers.swap(0, 1)));
+    let wrong = Plan { engines: Engines { planted: Some(swapped), ..Engines::default() }, ..plan };
+    let tally = campaign::run(&wrong, None, |_, _| {});
+    let finding = tally.findings.iter().find(|finding| finding.what.starts_with("word ")).expect("it is seen");
+    assert_eq!(finding.runner, Runner::Machine);
+    let small = campaign::minimal(finding, &wrong, None).expect("it comes back");
+    assert!(small.words.len() < wrong.case(finding.seed, None).expect("a module").words.len());
+    assert!(matches!(judge(&small, &wrong.engines), Judged::Wrong(Runner::Machine, _)));
+    // Without the relation the generator's own words are what the machine is held to.
+    let alone = Engines { without_relation: true, ..wrong.engines.clone() };
+    assert!(matches!(judge(&small, &alone), Judged::Wrong(Runner::Machine, _)));
 }
 
 /// Findings too: the machine of these runs is wrong.
@@ -172,12 +193,11 @@ fn a_finding_is_made_minimal_where_it_comes_back() {
     let tally = campaign::run(&plan, None, |_, _| {});
     let of = |twin: bool| tally.findings.iter().find(|f| f.defect.is_some() == twin).expect("a clean module and a twin have one");
     for finding in [of(false), of(true)] {
-        let minimal = campaign::minimal(finding, &plan, None).expect("it comes back");
-        let case = minimal.case();
+        let case = campaign::minimal(finding, &plan, None).expect("it comes back");
         assert_eq!(case.twin.as_ref().map(|twin| twin.defect), finding.defect);
         assert!(matches!(judge(&case, &plan.engines), Judged::Wrong(Runner::Machine, _)), "{finding:?}");
         let text = disassemble(&case.words).expect("disassembles");
-        assert!(size(&minimal).nodes <= 40 && text.contains("OpBitwiseXor"), "{:?}\n{text}", size(&minimal));
+        assert!(text.lines().count() <= 100 && text.contains("OpBitwiseXor"), "{text}");
     }
     // What is found must come back by the same engine, in the same words.
     let finding = of(false);
@@ -225,7 +245,7 @@ fn a_campaign_counts_what_an_optimiser_makes_of_each_module_and_twin() {
         }
         let finding = &tally.findings[0];
         let minimal = campaign::minimal(finding, &plan, None).expect("it comes back");
-        assert!(size(&minimal) < size(&module_of(finding.seed, finding.defect, &plan.limits).expect("a module")));
+        assert!(minimal.words.len() < plan.case(finding.seed, finding.defect).expect("a module").words.len());
         for other in [Finding { failed: !failed, ..finding.clone() }, Finding { what: "it refuses".into(), ..finding.clone() }] {
             assert_eq!(campaign::minimal(&other, &plan, None), None, "{other:?}");
         }

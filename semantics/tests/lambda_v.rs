@@ -1,13 +1,15 @@
 //! λV from text to value: typing with its checker, the relation, the machine, on small programs.
 
-use smallstep_semantics::lambda_v::machine::{self, Bounds, Sharing};
+use smallstep_semantics::lambda_v::machine::{self, Bounds, Pixels, Sharing};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduct, Reduction, Setting, Strategy, Theorem};
 use smallstep_semantics::lambda_v::terms::Node;
 use smallstep_semantics::lambda_v::types::Value;
 use smallstep_semantics::lambda_v::typing::{self, Limits};
+use smallstep_semantics::number::{Arithmetic, Lane, Op};
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::rule::Rule;
+use smallvec::SmallVec;
 
 /// Runs a program on every engine, which must agree, and gives the value of its first output as
 /// text, or the ending's name.
@@ -34,6 +36,7 @@ fn run(text: &str) -> String {
     assert!(same(&outcome, &by_name), "{text}: {outcome:?} and by name {by_name:?}");
     let (by_need, shared_steps) = machine::run(&program, e, &setting, bounds);
     assert!(same(&outcome, &by_need), "{text}: {outcome:?} and by need {by_need:?}");
+    assert_eq!(Pixels::new(&program, bounds).run(e, &setting), bits((by_need, shared_steps)), "{text}");
     if matches!(outcome, Outcome::Observed(_)) {
         assert_eq!(seen, fired, "{text}: the machine fires the relation's rules");
         assert_eq!((steps, shared_steps), (fired.len() as u64, fired.len() as u64), "{text}");
@@ -52,6 +55,11 @@ fn made(r: &Reduction, reduct: &Reduct) -> Vec<u32> {
         e = r.terms.items(items)[i as usize];
     }
     r.value(e).expect("δ makes a value").bits().collect()
+}
+
+/// The ending of a run by its bits, and its steps.
+fn bits((outcome, steps): (Outcome<Value>, u64)) -> (Outcome<SmallVec<[u32; 4]>>, u64) {
+    (outcome.map(|value| value.bits().collect()), steps)
 }
 
 fn same(a: &Outcome<Value>, b: &Outcome<Value>) -> bool {
@@ -98,6 +106,7 @@ fn programs_have_their_types_and_values() {
         ("(* (mat2 (vec2 1 2) (vec2 3 4)) (vec2 1 1))", "Vec(2,f)", "<4 6>"),
         ("(x (frag-coord))", "Num", "3.5"),
         (NAT_FOLD, "Num", "10"),
+        ("(x (column 2 (transpose (mat3 (vec3 1 2 3) (vec3 4 5 6) (vec3 7 8 9)))))", "Num", "3"),
         // rec of the outer loop, carried inward by let, is not the inner loop's.
         ("((rec-func (n) (if (eq n 0) 42 (let ((again rec)) (again ((rec-func (m) (if (eq m 0) m (rec (- m 1)))) n))))) 3)", "Num", "42"),
         ("((rec-func (n) (if (eq n 0) n (rec n))) 3)", "Num", "diverges"),
@@ -183,6 +192,54 @@ fn deep_programs_end_in_a_value_or_a_limit() {
     let (outcome, steps) = machine::run(&program, program.outputs[0].term, &Setting::at_pixel(0, 0), bounds);
     assert_eq!(outcome.name(), "observed");
     assert_eq!(steps, 2 * ((1 << 40) - 1), "a shared value costs again at each use");
+}
+
+/// One [`Pixels`] serves all pixels and outputs of a program, after endings of any kind too.
+#[test]
+fn bits_alone_end_as_values_do() {
+    let mut ends = std::collections::BTreeMap::<&str, u32>::new();
+    let mut compare = |program: &Program, bounds: Bounds, what: &dyn std::fmt::Display| {
+        let mut pixels = Pixels::new(program, bounds);
+        for (x, y) in [(0, 0), (130, 70), (1, 2)] {
+            let setting = Setting::at_pixel(x, y);
+            for output in &program.outputs {
+                let by_values = bits(machine::run(program, output.term, &setting, bounds));
+                assert_eq!(pixels.run(output.term, &setting), by_values, "{what} at ({x}, {y})");
+                *ends.entry(by_values.0.name()).or_default() += 1;
+            }
+        }
+    };
+    for seed in 0..3_000 {
+        let text = smallstep_generate::well_typed(seed, &smallstep_generate::Limits::default()).print();
+        let program = Program::read(&text).expect("reads");
+        for bounds in [
+            Bounds { fuel: 10_000, ..Bounds::default() },
+            Bounds { fuel: 30, ..Bounds::default() },
+            Bounds { bindings: 12, ..Bounds::default() },
+            Bounds { depth: 6, ..Bounds::default() },
+        ] {
+            compare(&program, bounds, &format_args!("seed {seed}, {bounds:?}\n{text}"));
+        }
+    }
+    for file in std::fs::read_dir("../examples").expect("the examples") {
+        let path = file.expect("an entry").path();
+        if path.extension().is_some_and(|e| e == "lv") {
+            let program = Program::read(&std::fs::read_to_string(&path).expect("a text")).expect("reads");
+            compare(&program, Bounds::default(), &path.display());
+        }
+    }
+    println!("{ends:?}");
+    assert!(["observed", "diverges", "out of fuel", "limit"].iter().all(|name| ends.get(name).is_some_and(|&n| n > 50)), "{ends:?}");
+}
+
+#[test]
+fn a_planted_operation_is_seen_where_bits_alone_are_asked() {
+    let program = Program::read("(+ 1 2)").expect("reads");
+    let arithmetic =
+        Arithmetic { planted: Some(|op, _, lanes| if op == Op::Add { [Lane::exact(7.0)].into_iter().collect() } else { lanes }) };
+    let setting = Setting { arithmetic, ..Setting::at_pixel(0, 0) };
+    let (outcome, _) = Pixels::new(&program, Bounds::default()).run(program.outputs[0].term, &setting);
+    assert_eq!(outcome.observed().map(|bits| bits[0]), Some(7f32.to_bits()));
 }
 
 /// `CODES` has each code that the source gives an error and that is no rule's name.

@@ -12,7 +12,7 @@ mod random;
 mod transcendental;
 
 use random::Random;
-use smallstep_semantics::number::{Instruction, Lane, Lanes, Op, Profile, Tuple, Why, apply};
+use smallstep_semantics::number::{Instruction, Lane, Lanes, Op, Profile, Tuple, Why, apply, bits_of_any, bits_of_vectors};
 
 const NAN: u32 = 0x7fc0_0000;
 
@@ -263,6 +263,44 @@ fn no_operand_makes_an_operation_panic_and_nan_is_always_the_same() {
                 assert!(moves_bits || !lane.float().is_nan() || lane.bits == NAN, "{op:?} {lane:?}");
             }
         }
+    }
+}
+
+/// What is computed by bits alone, on operands whose other components are anything.
+#[test]
+fn bits_alone_are_those_of_the_lanes() {
+    let corners = corners();
+    let mut random = Random(31);
+    for &op in Op::ALL {
+        let mut by_vectors = 0;
+        for round in 0..3_000 {
+            let float = || {
+                let float = if random.below(2) == 0 { corners[random.below(corners.len())] } else { random.any() };
+                if float.is_nan() { f32::from_bits(NAN) } else { float }
+            };
+            let operands = operands(op, 1 + round % 4, 2 + round % 3, float);
+            let tuples: Vec<Tuple<'_>> = operands.iter().map(|(lanes, columns)| Tuple { lanes, columns: *columns }).collect();
+            let expected: Vec<u32> = apply(op, &tuples).iter().map(|lane| lane.bits).collect();
+            let bits: Vec<Vec<u32>> = operands.iter().map(|(lanes, _)| lanes.iter().map(|lane| lane.bits).collect()).collect();
+            let four = |i: usize| {
+                let given = bits.get(i).into_iter().flatten().copied();
+                let mut four = [0; 4];
+                four.iter_mut().zip(given.chain(std::iter::repeat(0x7f80_0001))).for_each(|(four, given)| *four = given);
+                four
+            };
+            let found = match bits_of_vectors(op, bits[0].len().min(4), [&four(0), &four(1), &four(2)]) {
+                Some(four) => {
+                    by_vectors += 1;
+                    four[..expected.len()].to_vec()
+                }
+                None => {
+                    let args: Vec<(&[u32], usize)> = bits.iter().zip(&operands).map(|(bits, (_, columns))| (&bits[..], *columns)).collect();
+                    bits_of_any(op, &args).to_vec()
+                }
+            };
+            assert_eq!(found, expected, "{op:?} {operands:?}");
+        }
+        assert!(by_vectors == 0 || by_vectors == 3_000, "{op:?}");
     }
 }
 

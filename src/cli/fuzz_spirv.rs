@@ -12,7 +12,7 @@ use smallstep::generate::spirv::feature::Feature;
 use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
 use smallstep::theorem::compilers::Compiler;
-use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, Tally};
+use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, Tally};
 use smallstep::theorem::dispatches::learn::{self, Learnt};
 use smallstep::theorem::dispatches::optimised::{Ends, optimised};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, carried};
@@ -77,13 +77,14 @@ pub(crate) struct FuzzSpirv {
     /// with 0 if it does. Draws whose vertex stage writes, which WGSL's rules refuse, are left out
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
-    /// With --optimiser or --through-wgsl: other modules, with images, stages and draws. fragments
+    /// Other modules. pointers are compute modules with pointers that are chosen at run time. The
+    /// others, with images, stages and draws, need --via, --optimiser or --through-wgsl. fragments
     /// are generated compute modules as fragment stages; glsl are generated shaders, which glslang
-    /// compiles; the others are what WSL programs of that kind are translated to: draws, stages,
+    /// compiles; the rest is what WSL programs of that kind are translated to: draws, stages,
     /// textured-stages, entry-points, textured-entry-points, dispatches, functions, racing. Several
     /// take turns
     #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
-    of: Vec<translated::Source>,
+    of: Vec<OtherModules>,
     /// With --of: the float controls that translated programs declare, strict, vulkan-default
     /// (none) or wgsl; some compilers refuse all modules that declare some
     #[arg(long, default_value = "strict", value_parser = super::translate::profile)]
@@ -126,12 +127,21 @@ fn analysis(name: &str) -> Result<Named<Module>, String> {
     super::analyses::named(&SPIRV_ANALYSES, name)
 }
 
-fn kind_of(name: &str) -> Result<translated::Source, String> {
-    match name {
-        "fragments" => Ok(translated::Source::Fragments),
-        "glsl" => Ok(translated::Source::Glsl),
-        other => super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; fragments; and glsl")),
-    }
+/// A kind of modules that --of names.
+#[derive(Clone, Copy, PartialEq)]
+enum OtherModules {
+    Pointers,
+    Compiled(translated::Source),
+}
+
+fn kind_of(name: &str) -> Result<OtherModules, String> {
+    let source = match name {
+        "pointers" => return Ok(OtherModules::Pointers),
+        "fragments" => translated::Source::Fragments,
+        "glsl" => translated::Source::Glsl,
+        other => super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; fragments; glsl; and pointers"))?,
+    };
+    Ok(OtherModules::Compiled(source))
 }
 
 fn defect(name: &str) -> Result<Defect, String> {
@@ -181,20 +191,27 @@ impl FuzzSpirv {
             Some(command) => optimiser.map(|optimiser| optimiser.validated_by(command)),
             None => optimiser,
         };
-        if !self.of.is_empty() {
+        let compiled = |of: &OtherModules| if let OtherModules::Compiled(source) = *of { Some(source) } else { None };
+        let sources: Vec<translated::Source> = self.of.iter().filter_map(compiled).collect();
+        let of = if self.of.is_empty() { Of::Limits } else { Of::Pointers };
+        if !sources.is_empty() {
+            if sources.len() < self.of.len() {
+                return input::fail(exit::INVALID, "error: --of pointers takes no turns with other kinds");
+            }
             let Some(optimiser) = optimiser else {
                 return input::fail(
                     exit::INVALID,
                     "error: --of needs --via, --through-wgsl or --optimiser, which make other modules to compare",
                 );
             };
-            return self.translated(optimiser, threads);
+            return self.translated(sources, optimiser, threads);
         }
         let widths = self.widths;
         let mut plan = Plan {
+            of,
             seed: self.seed,
             count: if self.only { 1 } else { self.count },
-            twins: if self.only { 0 } else { self.twins },
+            twins: if self.only || of == Of::Pointers { 0 } else { self.twins },
             references: self.references.unwrap_or(1),
             threads,
             limits: Limits {
@@ -209,7 +226,9 @@ impl FuzzSpirv {
             optimiser,
         };
         let learnt = match &plan.optimiser {
-            Some(compiler) if self.via.is_some() && !self.only => learn::learn(compiler, self.seed, self.learn, &plan.limits),
+            Some(compiler) if self.via.is_some() && !self.only && of == Of::Limits => {
+                learn::learn(compiler, self.seed, self.learn, &plan.limits)
+            }
             _ => Learnt::default(),
         };
         plan.limits.left_out.extend(learnt.left_out.keys().cloned());
@@ -245,9 +264,9 @@ impl FuzzSpirv {
     }
 
     /// What WSL programs are translated to, through the optimiser.
-    fn translated(&self, optimiser: Compiler, threads: usize) -> Ended {
+    fn translated(&self, sources: Vec<translated::Source>, optimiser: Compiler, threads: usize) -> Ended {
         let count = if self.only { 1 } else { self.count };
-        let (sources, seed, executed) = (self.of.clone(), self.seed, self.executed);
+        let (seed, executed) = (self.seed, self.executed);
         let plan = translated::Plan { sources, seed, count, threads, executed, profile: self.profile, optimiser };
         let command = plan.optimiser.name();
         let bar = Bar::new(Some(plan.count));
@@ -317,10 +336,9 @@ impl FuzzSpirv {
     }
 
     fn show_one(&self, plan: &Plan, device: Option<&mut Device>) -> Ended {
-        let Some(module) = campaign::module_of(self.seed, self.twin, &plan.limits) else {
+        let Some(case) = plan.case(self.seed, self.twin) else {
             return input::fail(exit::INVALID, "the module of this seed has no place for that defect");
         };
-        let case = module.case();
         let text = match disassemble(&case.words) {
             Ok(text) => text,
             Err(e) => return input::fail(exit::FAILED, &e.to_string()),
@@ -475,20 +493,22 @@ impl FuzzSpirv {
     fn replay(&self, plan: &Plan, finding: &Finding) -> String {
         let twin = finding.defect.map_or_else(String::new, |defect| format!(" --twin {defect:?}"));
         let device = if finding.runner == Runner::Device { format!(" --device '{}'", self.device.device) } else { String::new() };
-        let widths = if self.widths { " --widths" } else { "" };
+        let kind = match plan.of {
+            Of::Limits => format!("--executed {}{}", self.executed, if self.widths { " --widths" } else { "" }),
+            Of::Pointers => "--of pointers".into(),
+        };
         let by = if finding.runner == Runner::Optimiser { self.by() } else { String::new() };
         let left_out: String = plan.limits.left_out.iter().map(|feature| format!(" --leave-out '{feature}'")).collect();
-        format!("smallstep fuzz-spirv --seed {} --executed {}{widths} --only{twin}{device}{by}{left_out}", finding.seed, self.executed)
+        format!("smallstep fuzz-spirv --seed {} {kind} --only{twin}{device}{by}{left_out}", finding.seed)
     }
 
     /// Makes a finding minimal and prints it; the quirk that it is, if it is one.
     fn show(&self, plan: &Plan, finding: &Finding, known: Option<&Known<'_>>, mut device: Option<&mut Device>) -> Option<String> {
         let heading = format!("\n{}: {}\nreplay: {}", finding.runner, finding.what, self.replay(plan, finding));
-        let Some(minimal) = campaign::minimal(finding, plan, device.as_deref_mut()) else {
+        let Some(case) = campaign::minimal(finding, plan, device.as_deref_mut()) else {
             tell!("{heading}\nit does not come back when the module is judged again");
             return None;
         };
-        let case = minimal.case();
         let text = match disassemble(&case.words) {
             Ok(text) => text,
             Err(e) => {

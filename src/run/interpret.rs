@@ -4,9 +4,10 @@ use super::{Ending, Grid, NotRun, Picture, translate};
 use crate::dispatch::Target;
 use crate::source::{Loaded, Source};
 use crate::theorem::case::target_fuel;
-use smallstep_semantics::lambda_v::machine::{self, Bounds};
+use smallstep_semantics::lambda_v::machine::{Bounds, Pixels};
 use smallstep_semantics::lambda_v::resolve::Program;
 use smallstep_semantics::lambda_v::step::{Reduction, Setting, Strategy};
+use smallstep_semantics::lambda_v::terms::TermId;
 use smallstep_semantics::number::{Lane, Profile};
 use smallstep_semantics::outcome::{Outcome, Stuck};
 use smallstep_semantics::spirv;
@@ -104,13 +105,13 @@ fn run_rows(ready: &Ready<'_>, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> 
     let (next, done) = (AtomicU32::new(0), AtomicU32::new(0));
     let rows: Mutex<Vec<Vec<Pixel>>> = Mutex::new(vec![Vec::new(); height as usize]);
     let work = || {
-        let mut registers = spirv::Registers::default();
+        let mut thread = ready.thread(grid);
         loop {
             let row = next.fetch_add(1, Ordering::Relaxed);
             if row >= height {
                 return;
             }
-            let pixels: Vec<Pixel> = (0..width).map(|x| ready.pixel((origin.0 + x, origin.1 + row), grid, &mut registers)).collect();
+            let pixels: Vec<Pixel> = (0..width).map(|x| thread.pixel((origin.0 + x, origin.1 + row), grid)).collect();
             rows.lock().unwrap_or_else(|e| e.into_inner())[row as usize] = pixels;
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
         }
@@ -124,17 +125,44 @@ fn run_rows(ready: &Ready<'_>, grid: &Grid, progress: &(dyn Fn(u32) + Sync)) -> 
     rows.into_inner().unwrap_or_else(|e| e.into_inner())
 }
 
+/// The same on one thread, with what it keeps from pixel to pixel.
+enum Thread<'r> {
+    Machine { program: &'r Program, pixels: Pixels<'r> },
+    Relation { program: &'r Program },
+    Spirv { loaded: &'r Loaded, buffers: &'r [spirv::Buffer], fuel: u64, relation: bool, registers: spirv::Registers },
+}
+
 impl<'s> Ready<'s> {
     fn spirv(loaded: &'s Loaded, fuel: u64, relation: bool) -> Ready<'s> {
         Ready::Spirv { loaded, buffers: loaded.buffers(), fuel, relation }
     }
 
+    fn thread(&self, grid: &Grid) -> Thread<'_> {
+        match *self {
+            Ready::LambdaV { program, relation: true } => Thread::Relation { program },
+            Ready::LambdaV { program, relation: false } => {
+                let bounds = Bounds { fuel: grid.fuel, ..Bounds::default() };
+                Thread::Machine { program, pixels: Pixels::new(program, bounds) }
+            }
+            Ready::Spirv { loaded, ref buffers, fuel, relation } => {
+                Thread::Spirv { loaded, buffers, fuel, relation, registers: spirv::Registers::default() }
+            }
+        }
+    }
+}
+
+impl Thread<'_> {
     /// What each output shows at a pixel, or how the run ended; and the steps it took.
-    fn pixel(&self, pixel: (u32, u32), grid: &Grid, registers: &mut spirv::Registers) -> Pixel {
+    fn pixel(&mut self, pixel: (u32, u32), grid: &Grid) -> Pixel {
         let setting = Setting { arithmetic: grid.arithmetic, ..Setting::at_pixel(pixel.0, pixel.1) };
         match self {
-            Ready::LambdaV { program, relation } => lambda_v(program, *relation, &setting, grid.fuel),
-            Ready::Spirv { loaded, buffers, fuel, relation } => {
+            Thread::Machine { program, pixels } => lambda_v(program, |e| pixels.run(e, &setting)),
+            Thread::Relation { program } => lambda_v(program, |e| {
+                let mut steps = 0;
+                let outcome = Reduction::new(program, setting).run(e, Strategy::First, grid.fuel, &mut |_, _, _| steps += 1);
+                (outcome.map(|value| value.bits().collect()), steps)
+            }),
+            Thread::Spirv { loaded, buffers, fuel, relation, registers } => {
                 let inputs = spirv::Inputs { frag_coord: setting.frag_coord.map(Lane::float), buffers };
                 let outcome = match relation {
                     false => loaded.compiled.run_in(registers, &inputs, *fuel, &grid.arithmetic),
@@ -154,22 +182,17 @@ impl<'s> Ready<'s> {
     }
 }
 
-fn lambda_v(program: &Program, relation: bool, setting: &Setting, fuel: u64) -> Pixel {
+/// What a program shows whose outputs `run` evaluates to components.
+fn lambda_v(program: &Program, mut run: impl FnMut(TermId) -> (Outcome<SmallVec<[u32; 4]>>, u64)) -> Pixel {
     let mut shown = Shown::new();
     let mut steps = 0;
     for output in &program.outputs {
-        let outcome = match relation {
-            false => {
-                let (outcome, took) = machine::run(program, output.term, setting, Bounds { fuel, ..Bounds::default() });
-                steps += took;
-                outcome
-            }
-            true => Reduction::new(program, *setting).run(output.term, Strategy::First, fuel, &mut |_, _, _| steps += 1),
-        };
+        let (outcome, took) = run(output.term);
+        steps += took;
         match outcome {
-            Outcome::Observed(value) => {
+            Outcome::Observed(components) => {
                 let mut lanes = [0; 4];
-                lanes.iter_mut().zip(value.bits()).for_each(|(lane, bits)| *lane = bits);
+                lanes.iter_mut().zip(components).for_each(|(lane, bits)| *lane = bits);
                 shown.push(lanes);
             }
             other => return (Err(other.map(|_| ())), steps),

@@ -10,7 +10,7 @@ use smallstep::dispatch::words_hash;
 use smallstep::generate::spirv::remedy::Remedy;
 use smallstep::generate::spirv::{ComputeCase, Limits, shrink::size};
 use smallstep::gpu::{Device, Options, Route, worker};
-use smallstep::theorem::dispatches::campaign::{self, Finding, Plan, module_of};
+use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, module_of};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, Shape, carried};
 use smallstep::theorem::dispatches::{Asked, Engines, Judged, Runner, asked, judge};
 use smallstep::verdict::Verdict;
@@ -23,7 +23,7 @@ const COUNT: u64 = 4;
 
 fn plan(seed: u64) -> Plan {
     let limits = Limits { executed: 10, ..Limits::default() };
-    Plan { seed, count: COUNT, twins: 0, references: 0, threads: 1, limits, engines: Engines::default(), optimiser: None }
+    Plan { of: Of::Limits, seed, count: COUNT, twins: 0, references: 0, threads: 1, limits, engines: Engines::default(), optimiser: None }
 }
 
 fn judged(case: &ComputeCase) -> Observation {
@@ -94,7 +94,7 @@ fn a_crash_is_found_made_minimal_and_known_by_a_quirk() {
 
     // Only these very words crash, so that nothing smaller does.
     let minimal = campaign::minimal(finding, &plan, Some(&mut device)).expect("it comes back");
-    assert_eq!(minimal.case().words, case.words);
+    assert_eq!(minimal.words, case.words);
     assert_eq!(campaign::minimal(finding, &plan, None), None, "without the device nothing comes back");
     for other in [Finding { failed: false, ..finding.clone() }, Finding { what: "timed out".into(), ..finding.clone() }] {
         assert_eq!(campaign::minimal(&other, &plan, Some(&mut device)), None, "{other:?}");

@@ -24,6 +24,7 @@
 //! | `mix` | size and features of one module |
 //! | `draw`, `compose` | statements; expressions |
 //! | `lower`, `express`, `emit`, `layout` | tree to words: code; expressions; sections; offsets |
+//! | `pointers` | dispatches with pointers that are chosen at run time, and what they show |
 //! | `barriers` | modules with barriers anywhere, which may be divergent |
 //! | `twin`, `plant` | defects: where, and what must be said; their instructions |
 //! | `shrink`, `repair` | smaller modules that still show something |
@@ -40,6 +41,7 @@ mod layout;
 mod lower;
 mod mix;
 mod plant;
+pub mod pointers;
 pub mod remedy;
 mod repair;
 pub mod shrink;
@@ -98,6 +100,8 @@ pub struct ComputeCase {
     pub executed: f64,
     /// The defect, if this is a twin.
     pub twin: Option<Twin>,
+    /// What the buffer at binding 1 holds in the end, where the generator knows.
+    pub shown: Option<Vec<u32>>,
 }
 
 impl ComputeCase {
@@ -200,6 +204,7 @@ impl Module {
             words_each,
             executed,
             twin,
+            shown: None,
         }
     }
 

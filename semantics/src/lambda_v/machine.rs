@@ -10,20 +10,25 @@
 //! own, which may give another value that is allowed; the parameters of a rec-func
 //! are values, and shared.
 //!
+//! Where only bits are asked, by [`Pixels`], the same evaluation runs over bits alone.
+//!
 //! Tail calls take no room: the bindings of one round of a rec-func are gone in the next, since
 //! what it passes on are values.
 
+mod domain;
+
+use self::domain::{Domain, Judged, Plain};
 use super::builtin::Builtin;
 use super::resolve::Program;
 use super::step::Setting;
 use super::syntax::Span;
 use super::terms::{Never, Node, REC, Range, TermId, Terms, deep};
 use super::types::{Ground, Value};
-use crate::number::sets::{Exploration, Observation, Sets, Unsettled, observe};
-use crate::number::{Lane, Trust};
+use crate::number::sets::{Exploration, Observation, Unsettled, observe};
 use crate::outcome::{Limit, Outcome, Stuck};
 use crate::rule::Rule;
 use smallvec::SmallVec;
+use std::convert::Infallible;
 
 /// Whether the value of a bound expression is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -70,29 +75,67 @@ pub fn run_watched(
     sharing: Sharing,
     sink: Option<&mut dyn FnMut(Firing<'_>)>,
 ) -> (Outcome<Value>, u64) {
-    let mut machine = Machine::new(program, setting, bounds, sharing);
-    machine.sink = sink;
-    let outcome = match machine.eval(e, Env::NONE) {
-        Ok(value) => Outcome::Observed(value),
-        Err(End::Outcome(end)) => *end,
-        // Without sets nothing is unsettled.
-        Err(End::Unsettled(why)) => Outcome::Unsupported(why.to_string()),
-    };
-    (outcome, machine.steps)
+    let mut machine = Machine::new(program, bounds, Judged { setting, sharing, sink, sets: None });
+    let result = machine.eval(e, Env::NONE);
+    (ended(result), machine.steps)
 }
 
 /// What a device must show of a term whose definite value is `value`, component by component, over
 /// every way that it may reduce where components are not decided.
 pub fn explore(program: &Program, e: TermId, value: &Value, setting: &Setting, bounds: Bounds, exploration: Exploration) -> Observation {
     observe(exploration, &value.lanes, |sets| {
-        let mut machine = Machine::new(program, setting, bounds, Sharing::ByName);
-        machine.sets = Some(sets);
-        match machine.eval(e, Env::NONE) {
+        let domain = Judged { setting, sharing: Sharing::ByName, sink: None, sets: Some(sets) };
+        match Machine::new(program, bounds, domain).eval(e, Env::NONE) {
             Ok(value) => Ok(value.lanes),
             Err(End::Outcome(end)) => Err(Unsettled::ended(&end)),
             Err(End::Unsettled(unsettled)) => Err(*unsettled),
+            Err(End::Wide) => unreachable!("these values have room for any matrix"),
         }
     })
+}
+
+/// Runs of one program on many pixels, of which nothing but the bits is asked. What one run
+/// allocates serves the next.
+pub struct Pixels<'a> {
+    program: &'a Program,
+    machine: Machine<'a, Plain>,
+    /// Whether a run came to a matrix that bits alone have no room for.
+    wide: bool,
+}
+
+impl<'a> Pixels<'a> {
+    /// Runs within these bounds, each.
+    pub fn new(program: &'a Program, bounds: Bounds) -> Pixels<'a> {
+        Pixels { program, machine: Machine::new(program, bounds, Plain::new(program.terms.len())), wide: false }
+    }
+
+    /// [`run`], by the bits of the value's components.
+    pub fn run(&mut self, e: TermId, setting: &Setting) -> (Outcome<SmallVec<[u32; 4]>>, u64) {
+        // An operation that a test has planted sees what is known of its operands.
+        if !self.wide && setting.arithmetic.planted.is_none() {
+            self.machine.domain.frag_coord = setting.frag_coord.map(|lane| lane.bits);
+            self.machine.restart();
+            match self.machine.eval(e, Env::NONE) {
+                Err(End::Wide) => self.wide = true,
+                result => {
+                    let bits = result.map(|value| SmallVec::from_slice(value.components()));
+                    return (ended(bits), self.machine.steps);
+                }
+            }
+        }
+        let (outcome, steps) = run(self.program, e, setting, self.machine.bounds);
+        (outcome.map(|value| value.bits().collect()), steps)
+    }
+}
+
+/// How a run without sets ended.
+fn ended<T>(result: Result<T, End>) -> Outcome<T> {
+    match result {
+        Ok(value) => Outcome::Observed(value),
+        Err(End::Outcome(end)) => end.map(|never| match never {}),
+        Err(End::Unsettled(why)) => Outcome::Unsupported(why.to_string()),
+        Err(End::Wide) => unreachable!("whoever has no room for a matrix has seen to that"),
+    }
 }
 
 /// A chain of binder lists, innermost first.
@@ -110,14 +153,18 @@ struct Group {
     first: u32,
     /// The rec-func and its environment, if the list is a rec-func's.
     rec: Option<(TermId, Env)>,
+    /// How many lists stand outside of it.
+    level: u32,
+    /// So many of the outermost lists of its chain, itself counted, stand in the arena at their
+    /// level. Those of a program's defines do, and are found without a walk along the chain.
+    by_level: u32,
 }
 
-#[derive(Clone)]
-enum Entry {
+enum Entry<V> {
     /// Not evaluated: the expression in its environment.
     Delayed(TermId, Env),
     /// Evaluated, and what that cost in steps.
-    Known(Value, u64),
+    Known(V, u64),
 }
 
 /// A list whose items after the first are arguments, in their environment.
@@ -129,27 +176,29 @@ struct Arguments {
 }
 
 /// The rec-func that a run of tail calls is in.
-struct Loop {
+struct Loop<V> {
     rec: (TermId, Env),
     /// The arena's extent at the first entry: what lies beyond belongs to the last round.
     groups: usize,
     entries: usize,
     /// Brent's cycle search over the arguments: those kept, how many rounds ago, and after how many
     /// they are replaced.
-    kept: SmallVec<[Value; 4]>,
+    kept: SmallVec<[V; 4]>,
     rounds: u64,
     replace_at: u64,
 }
 
 /// Why there is no value.
 enum End {
-    Outcome(Box<Outcome<Value>>),
+    Outcome(Box<Outcome<Infallible>>),
     /// A run over sets cannot go on.
     Unsettled(Box<Unsettled>),
+    /// A value has more components than this run's values hold.
+    Wide,
 }
 
-impl From<Outcome<Value>> for End {
-    fn from(outcome: Outcome<Value>) -> End {
+impl From<Outcome<Infallible>> for End {
+    fn from(outcome: Outcome<Infallible>) -> End {
         End::Outcome(Box::new(outcome))
     }
 }
@@ -160,95 +209,170 @@ impl From<Unsettled> for End {
     }
 }
 
-struct Machine<'a, 's> {
+struct Machine<'a, D: Domain> {
     terms: &'a Terms<Never>,
-    setting: &'a Setting,
     bounds: Bounds,
-    sharing: Sharing,
-    sink: Option<&'s mut dyn FnMut(Firing<'_>)>,
-    /// In a run over sets, these.
-    sets: Option<&'s mut Sets>,
+    domain: D,
     steps: u64,
     depth: usize,
     groups: Vec<Group>,
-    entries: Vec<Entry>,
+    entries: Vec<Entry<D::Value>>,
+    /// The arguments that functions under evaluation are applied to.
+    pending: Vec<Arguments>,
 }
 
-impl<'a> Machine<'a, '_> {
-    fn new(program: &'a Program, setting: &'a Setting, bounds: Bounds, sharing: Sharing) -> Self {
-        let terms = &program.terms;
-        let (groups, entries) = (Vec::new(), Vec::new());
-        Machine { terms, setting, bounds, sharing, sink: None, sets: None, steps: 0, depth: 0, groups, entries }
+/// One evaluation in so many sees to it that the stack has room: the red zone holds the others.
+const STACK_CHECK: usize = 4;
+
+impl<'a, D: Domain> Machine<'a, D> {
+    fn new(program: &'a Program, bounds: Bounds, domain: D) -> Self {
+        Machine { terms: &program.terms, bounds, domain, steps: 0, depth: 0, groups: Vec::new(), entries: Vec::new(), pending: Vec::new() }
+    }
+
+    /// Forgets the last run.
+    fn restart(&mut self) {
+        (self.steps, self.depth) = (0, 0);
+        self.groups.clear();
+        self.entries.clear();
+        self.pending.clear();
+    }
+
+    /// The value of `e`, of which no evaluation is needed if it is there already.
+    #[inline(always)]
+    fn operand(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
+        match self.terms.node(e) {
+            Node::Num(bits) => return Ok(D::number(bits)),
+            Node::Var { group, slot } if slot != REC => {
+                if let Entry::Known(value, cost) = &self.entries[self.entry(env, group, slot)] {
+                    let (value, cost) = (value.clone(), *cost);
+                    self.spend(cost)?;
+                    return Ok(value);
+                }
+            }
+            _ => {}
+        }
+        self.eval(e, env)
     }
 
     /// The value of `e`.
-    fn eval(&mut self, e: TermId, env: Env) -> Result<Value, End> {
+    fn eval(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
         if self.depth >= self.bounds.depth {
-            return Err(Outcome::Limit(Limit { what: "nested evaluations", bound: self.bounds.depth as u64 }).into());
+            return Err(self.too_deep());
         }
         self.depth += 1;
-        let result = deep(|| self.eval_here(e, env));
+        let result = if self.depth.is_multiple_of(STACK_CHECK) { self.eval_checked(e, env) } else { self.eval_here(e, env) };
         self.depth -= 1;
         result
     }
 
-    fn eval_here(&mut self, mut e: TermId, mut env: Env) -> Result<Value, End> {
-        let mut stack: SmallVec<[Arguments; 4]> = SmallVec::new();
-        let mut current: Option<Loop> = None;
+    #[inline(never)]
+    fn eval_checked(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
+        deep(|| self.eval_here(e, env))
+    }
+
+    #[inline(always)]
+    fn eval_here(&mut self, e: TermId, env: Env) -> Result<D::Value, End> {
+        match self.terms.node(e) {
+            Node::List(items) => {
+                // A builtin on its operands needs no stack of arguments.
+                if let Some(&head) = self.terms.items(items).first()
+                    && let Node::Builtin(builtin) = self.terms.node(head)
+                {
+                    return self.apply_here(builtin, e, items, env);
+                }
+            }
+            Node::Var { group, slot } if slot != REC && self.domain.sharing() == Sharing::ByNeed => {
+                let at = self.entry(env, group, slot);
+                if let Entry::Delayed(term, at_env) = self.entries[at] {
+                    return self.force(at, term, at_env);
+                }
+            }
+            _ => {}
+        }
+        self.eval_by_stack(e, env)
+    }
+
+    /// The value of a delayed expression, which is kept.
+    #[inline(always)]
+    fn force(&mut self, at: usize, e: TermId, env: Env) -> Result<D::Value, End> {
+        let before = self.steps;
+        let value = self.eval(e, env)?;
+        self.entries[at] = Entry::Known(value.clone(), self.steps - before);
+        Ok(value)
+    }
+
+    /// Any term, with a stack of the arguments that it is applied to; tail calls take no room.
+    #[inline(never)]
+    fn eval_by_stack(&mut self, mut e: TermId, mut env: Env) -> Result<D::Value, End> {
+        let base = self.pending.len();
+        let mut current: Option<Box<Loop<D::Value>>> = None;
         // What the conditions decided so far are known to be: the value is known no better.
-        let mut control = Trust::CERTAIN;
+        let mut control = D::NO_CONDITION;
         loop {
             match self.terms.node(e) {
-                Node::Num(bits) => return self.finish(Value::num(f32::from_bits(bits)), e, &stack, control),
-                Node::Bool(b) => return self.finish(Value::bool(b), e, &stack, control),
+                Node::Num(bits) => return self.finish(D::number(bits), e, base, control),
+                Node::Bool(b) => return self.finish(D::boolean(b), e, base, control),
                 Node::Var { group, slot } => {
-                    let list = self.list(env, group);
                     if slot == REC {
-                        let Some(rec) = list.rec else { return Err(self.stuck(e, "rec has no rec-func here")) };
+                        let Some(rec) = self.list(env, group).rec else { return Err(self.stuck(e, "rec has no rec-func here")) };
                         (e, env) = rec;
                         continue;
                     }
-                    let at = (list.first + slot) as usize;
-                    match self.entries[at] {
-                        Entry::Known(ref value, cost) => {
-                            let value = value.clone();
+                    let at = self.entry(env, group, slot);
+                    match &self.entries[at] {
+                        Entry::Known(value, cost) => {
+                            let (value, cost) = (value.clone(), *cost);
                             self.spend(cost)?;
-                            return self.finish(value, e, &stack, control);
+                            return self.finish(value, e, base, control);
                         }
                         // An expression in a function's place goes on here; only values are shared.
-                        Entry::Delayed(term, at_env) if !stack.is_empty() || self.sharing == Sharing::ByName => (e, env) = (term, at_env),
-                        Entry::Delayed(term, at_env) => {
-                            let before = self.steps;
-                            let value = self.eval(term, at_env)?;
-                            self.entries[at] = Entry::Known(value.clone(), self.steps - before);
-                            return self.finish(value, e, &stack, control);
+                        &Entry::Delayed(term, at_env) if self.pending.len() > base || self.domain.sharing() == Sharing::ByName => {
+                            (e, env) = (term, at_env);
+                        }
+                        &Entry::Delayed(term, at_env) => {
+                            let value = self.force(at, term, at_env)?;
+                            return self.finish(value, e, base, control);
                         }
                     }
                 }
                 Node::List(items) => match self.terms.items(items).first() {
                     Some(&head) => {
-                        stack.push(Arguments { list: e, items, env });
-                        e = head;
+                        let args = Arguments { list: e, items, env };
+                        match self.terms.node(head) {
+                            Node::Builtin(builtin) => {
+                                let value = self.apply(builtin, e, items, env)?;
+                                return self.finish(value, e, base, control);
+                            }
+                            Node::If => e = self.branch(args, &mut control)?,
+                            _ => {
+                                self.pending.push(args);
+                                e = head;
+                            }
+                        }
                     }
                     None => return Err(self.stuck(e, "the empty list does not reduce")),
                 },
                 Node::Let { values, body, .. } => {
                     self.fire(Rule::LvELet, e, None)?;
-                    env = self.bind(env, None, self.terms.items(values), env)?;
+                    env = self.bind(env, self.terms.items(values), env)?;
                     e = body;
                 }
                 Node::Func { names, body } => {
-                    let Some(args) = stack.pop() else { return Err(self.stuck(e, "a function that is not applied does not reduce")) };
+                    let Some(args) = self.argument(base) else {
+                        return Err(self.stuck(e, "a function that is not applied does not reduce"));
+                    };
                     let given = &self.terms.items(args.items)[1..];
                     if given.len() != names.len() {
                         return Err(self.stuck(args.list, &format!("{} needs {} arguments", Rule::LvEFunc, names.len())));
                     }
                     self.fire(Rule::LvEFunc, args.list, None)?;
-                    env = self.bind(env, None, given, args.env)?;
+                    env = self.bind(env, given, args.env)?;
                     e = body;
                 }
                 Node::RecFunc { names, body } => {
-                    let Some(args) = stack.pop() else { return Err(self.stuck(e, "a function that is not applied does not reduce")) };
+                    let Some(args) = self.argument(base) else {
+                        return Err(self.stuck(e, "a function that is not applied does not reduce"));
+                    };
                     let given = &self.terms.items(args.items)[1..];
                     if given.len() != names.len() {
                         return Err(self.stuck(args.list, &format!("{} needs {} arguments", Rule::LvERecFunc, names.len())));
@@ -259,96 +383,125 @@ impl<'a> Machine<'a, '_> {
                     e = body;
                 }
                 Node::If => {
-                    let Some(args) = stack.pop() else { return Err(self.stuck(e, "`if` that is not applied does not reduce")) };
-                    let &[_, condition, yes, no] = self.terms.items(args.items) else {
-                        return Err(self.stuck(args.list, &format!("{} needs a condition and two branches", Rule::LvEIfTrue)));
-                    };
-                    let condition = self.eval(condition, args.env)?;
-                    if condition.ty != Ground::BOOL {
-                        let why = format!("{} and {} need a Boolean condition", Rule::LvEIfTrue, Rule::LvEIfFalse);
-                        return Err(self.stuck(args.list, &why));
-                    }
-                    let holds = self.decide(condition.lanes[0], args.list, &mut control)?;
-                    let (rule, branch) = if holds { (Rule::LvEIfTrue, yes) } else { (Rule::LvEIfFalse, no) };
-                    self.fire(rule, args.list, None)?;
-                    (e, env) = (branch, args.env);
+                    let Some(args) = self.argument(base) else { return Err(self.stuck(e, "`if` that is not applied does not reduce")) };
+                    e = self.branch(args, &mut control)?;
+                    env = args.env;
                 }
                 Node::Builtin(builtin) => {
-                    let Some(args) = stack.pop() else { return Err(self.stuck(e, "a builtin that is not applied does not reduce")) };
-                    let values = self.eval_all(&self.terms.items(args.items)[1..], args.env)?;
-                    let value = self.delta(builtin, &values, args.list)?;
-                    self.fire(Rule::LvEBuiltin, args.list, Some(&value))?;
-                    return self.finish(value, args.list, &stack, control);
+                    let Some(args) = self.argument(base) else {
+                        return Err(self.stuck(e, "a builtin that is not applied does not reduce"));
+                    };
+                    let value = self.apply(builtin, args.list, args.items, args.env)?;
+                    return self.finish(value, args.list, base, control);
                 }
                 Node::Ext(never) => match never {},
             }
         }
     }
 
-    fn finish(&self, mut value: Value, e: TermId, stack: &[Arguments], control: Trust) -> Result<Value, End> {
-        if !stack.is_empty() {
+    #[inline(always)]
+    fn finish(&self, mut value: D::Value, e: TermId, base: usize, control: D::Control) -> Result<D::Value, End> {
+        if self.pending.len() > base {
             return Err(self.stuck(e, &format!("{} needs a function, and a value stands there", Rule::LvEApp)));
         }
-        if self.sets.is_none() {
-            for lane in &mut value.lanes {
-                lane.trust = lane.trust.controlled_by(control);
-            }
-        }
+        self.domain.controlled(&mut value, control);
         Ok(value)
     }
 
-    fn eval_all(&mut self, terms: &[TermId], env: Env) -> Result<SmallVec<[Value; 4]>, End> {
+    /// The innermost arguments that the term is applied to, of those beyond `base`.
+    fn argument(&mut self, base: usize) -> Option<Arguments> {
+        if self.pending.len() > base { self.pending.pop() } else { None }
+    }
+
+    /// The branch of an `if` that its condition chooses.
+    fn branch(&mut self, args: Arguments, control: &mut D::Control) -> Result<TermId, End> {
+        let &[_, condition, yes, no] = self.terms.items(args.items) else {
+            return Err(self.stuck(args.list, &format!("{} needs a condition and two branches", Rule::LvEIfTrue)));
+        };
+        let condition = self.operand(condition, args.env)?;
+        if D::ground(&condition) != Ground::BOOL {
+            let why = format!("{} and {} need a Boolean condition", Rule::LvEIfTrue, Rule::LvEIfFalse);
+            return Err(self.stuck(args.list, &why));
+        }
+        let holds = self.domain.decide(&condition, args.list, self.terms, control)?;
+        let (rule, branch) = if holds { (Rule::LvEIfTrue, yes) } else { (Rule::LvEIfFalse, no) };
+        self.fire(rule, args.list, None)?;
+        Ok(branch)
+    }
+
+    /// δ on the operands of a list.
+    #[inline(never)]
+    fn apply(&mut self, builtin: Builtin, list: TermId, items: Range, env: Env) -> Result<D::Value, End> {
+        self.apply_here(builtin, list, items, env)
+    }
+
+    #[inline(always)]
+    fn apply_here(&mut self, builtin: Builtin, list: TermId, items: Range, env: Env) -> Result<D::Value, End> {
+        let value = match *self.terms.items(items) {
+            [_, x] => {
+                let x = self.operand(x, env)?;
+                self.domain.delta(builtin, &[&x], list, self.terms)?
+            }
+            [_, x, y] => {
+                let (x, y) = (self.operand(x, env)?, self.operand(y, env)?);
+                self.domain.delta(builtin, &[&x, &y], list, self.terms)?
+            }
+            ref items => {
+                let values = self.eval_all(&items[1..], env)?;
+                let operands: SmallVec<[&D::Value; 4]> = values.iter().collect();
+                self.domain.delta(builtin, &operands, list, self.terms)?
+            }
+        };
+        let Some(value) = value else {
+            return Err(self.stuck(list, &format!("{}: `{}` is not defined on these values", Rule::LvEBuiltin, builtin.name())));
+        };
+        self.fire(Rule::LvEBuiltin, list, Some(&value))?;
+        Ok(value)
+    }
+
+    fn eval_all(&mut self, terms: &[TermId], env: Env) -> Result<SmallVec<[D::Value; 4]>, End> {
         let mut values = SmallVec::new();
         for &term in terms {
-            values.push(self.eval(term, env)?);
+            values.push(self.operand(term, env)?);
         }
         Ok(values)
     }
 
-    fn delta(&mut self, builtin: Builtin, values: &[Value], list: TermId) -> Result<Value, End> {
-        let operands: SmallVec<[&Value; 4]> = values.iter().collect();
-        let value = match &mut self.sets {
-            None => builtin.apply(&operands, &self.setting.frag_coord, &self.setting.arithmetic),
-            Some(sets) => {
-                sets.stand_at(self.terms.span(list).start);
-                builtin.apply_over(sets, &operands, &self.setting.frag_coord, &self.setting.arithmetic).map_err(End::from)?
-            }
-        };
-        value.ok_or_else(|| self.stuck(list, &format!("{}: `{}` is not defined on these values", Rule::LvEBuiltin, builtin.name())))
-    }
-
-    /// Which way an `if` on the condition goes. What is definite is known no better than the
-    /// conditions that it depends on, in `control`; in a run over sets the way is known.
-    fn decide(&mut self, condition: Lane, list: TermId, control: &mut Trust) -> Result<bool, End> {
-        match &mut self.sets {
-            None => {
-                *control = control.controlled_by(condition.trust);
-                Ok(condition.is_true())
-            }
-            Some(sets) => {
-                sets.stand_at(self.terms.span(list).start);
-                sets.decide(condition).map_err(End::from)
-            }
-        }
-    }
-
     /// Binds delayed expressions.
-    fn bind(&mut self, parent: Env, rec: Option<(TermId, Env)>, args: &[TermId], env: Env) -> Result<Env, End> {
+    fn bind(&mut self, parent: Env, args: &[TermId], env: Env) -> Result<Env, End> {
         self.room(args.len())?;
         let first = self.entries.len() as u32;
-        self.entries.extend(args.iter().map(|&arg| Entry::Delayed(arg, env)));
-        self.groups.push(Group { parent, first, rec });
-        Ok(Env(self.groups.len() as u32 - 1))
+        for &arg in args {
+            let entry = self.delayed(arg, env);
+            self.entries.push(entry);
+        }
+        Ok(self.extend(parent, first, None))
+    }
+
+    /// An expression that is not evaluated, unless it is a value already.
+    #[inline(always)]
+    fn delayed(&self, e: TermId, env: Env) -> Entry<D::Value> {
+        match self.terms.node(e) {
+            Node::Num(bits) => Entry::Known(D::number(bits), 0),
+            Node::Var { group, slot } if slot != REC => match &self.entries[self.entry(env, group, slot)] {
+                Entry::Known(value, cost) => Entry::Known(value.clone(), *cost),
+                Entry::Delayed(..) => Entry::Delayed(e, env),
+            },
+            _ => Entry::Delayed(e, env),
+        }
     }
 
     /// Binds the arguments of a rec-func: of its next round, if the run of tail calls
     /// is in it already.
-    fn enter(&mut self, rec: (TermId, Env), values: SmallVec<[Value; 4]>, current: &mut Option<Loop>) -> Result<Env, End> {
+    fn enter(
+        &mut self,
+        rec: (TermId, Env),
+        values: SmallVec<[D::Value; 4]>,
+        current: &mut Option<Box<Loop<D::Value>>>,
+    ) -> Result<Env, End> {
         match current {
             Some(inside) if inside.rec == rec => {
-                let same_cells = |a: &Value, b: &Value| a.lanes.iter().zip(&b.lanes).all(|(a, b)| a.trust.cell == b.trust.cell);
-                let same = |(a, b): (&Value, &Value)| a.same_bits(b) && (self.sets.is_none() || same_cells(a, b));
-                if inside.kept.iter().zip(&values).all(same) {
+                if inside.kept.iter().zip(&values).all(|(a, b)| self.domain.alike(a, b)) {
                     return Err(Outcome::Diverges("a rec-func is entered again with bit-identical arguments".into()).into());
                 }
                 inside.rounds += 1;
@@ -362,14 +515,21 @@ impl<'a> Machine<'a, '_> {
             }
             _ => {
                 let (groups, entries) = (self.groups.len(), self.entries.len());
-                *current = Some(Loop { rec, groups, entries, kept: values.clone(), rounds: 0, replace_at: 1 });
+                *current = Some(Box::new(Loop { rec, groups, entries, kept: values.clone(), rounds: 0, replace_at: 1 }));
             }
         }
         self.room(values.len())?;
         let first = self.entries.len() as u32;
         self.entries.extend(values.into_iter().map(|v| Entry::Known(v, 0)));
-        self.groups.push(Group { parent: rec.1, first, rec: Some(rec) });
-        Ok(Env(self.groups.len() as u32 - 1))
+        Ok(self.extend(rec.1, first, Some(rec)))
+    }
+
+    fn extend(&mut self, parent: Env, first: u32, rec: Option<(TermId, Env)>) -> Env {
+        let at = self.groups.len() as u32;
+        let (level, outside) = self.groups.get(parent.0 as usize).map_or((0, 0), |outer| (outer.level + 1, outer.by_level));
+        let by_level = if at == level && outside == level { level + 1 } else { outside };
+        self.groups.push(Group { parent, first, rec, level, by_level });
+        Env(at)
     }
 
     fn room(&self, more: usize) -> Result<(), End> {
@@ -379,25 +539,44 @@ impl<'a> Machine<'a, '_> {
         }
     }
 
-    fn list(&self, mut env: Env, group: u32) -> Group {
-        for _ in 0..group {
-            env = self.groups[env.0 as usize].parent;
+    #[inline]
+    fn list(&self, env: Env, group: u32) -> &Group {
+        let mut list = &self.groups[env.0 as usize];
+        if group > 0 {
+            let level = list.level - group;
+            if level < list.by_level {
+                return &self.groups[level as usize];
+            }
+            for _ in 0..group {
+                list = &self.groups[list.parent.0 as usize];
+            }
         }
-        self.groups[env.0 as usize]
+        list
     }
 
-    fn fire(&mut self, rule: Rule, redex: TermId, value: Option<&Value>) -> Result<(), End> {
-        if let Some(sink) = &mut self.sink {
-            sink((rule, self.terms.span(redex), value));
-        }
+    /// Where the binding of a variable stands.
+    fn entry(&self, env: Env, group: u32, slot: u32) -> usize {
+        (self.list(env, group).first + slot) as usize
+    }
+
+    #[inline(always)]
+    fn fire(&mut self, rule: Rule, redex: TermId, value: Option<&D::Value>) -> Result<(), End> {
+        self.domain.fire(rule, || self.terms.span(redex), value);
         self.spend(1)
     }
 
+    #[inline(always)]
     fn spend(&mut self, steps: u64) -> Result<(), End> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > self.bounds.fuel { Err(Outcome::OutOfFuel.into()) } else { Ok(()) }
     }
 
+    #[cold]
+    fn too_deep(&self) -> End {
+        Outcome::Limit(Limit { what: "nested evaluations", bound: self.bounds.depth as u64 }).into()
+    }
+
+    #[cold]
     fn stuck(&self, at: TermId, why: &str) -> End {
         let span = self.terms.span(at);
         Outcome::Stuck(Stuck { why: why.into(), at: format!("bytes {}..{}", span.start, span.end) }).into()

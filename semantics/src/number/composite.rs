@@ -99,7 +99,7 @@ impl<R: Real> Ring for R {
 }
 
 /// x0·y0 + x1·y1 + …, the sum from the left; zero of no terms.
-fn sum_of_products<T: Ring>(pairs: impl Iterator<Item = (T, T)>) -> T {
+pub(super) fn sum_of_products<T: Ring>(pairs: impl Iterator<Item = (T, T)>) -> T {
     pairs.map(|(x, y)| x * y).reduce(|sum, term| sum + term).unwrap_or(T::integer(0))
 }
 
@@ -109,7 +109,7 @@ fn dot_of(pairs: impl Iterator<Item = (Lane, Lane)>) -> Traced {
 }
 
 /// x·(1 - a) + y·a.
-fn mix_of<T: Ring>(x: T, y: T, a: T) -> T {
+pub(super) fn mix_of<T: Ring>(x: T, y: T, a: T) -> T {
     x * (T::integer(1) - a) + y * a
 }
 
@@ -132,7 +132,7 @@ fn transposed<T: Copy>(matrix: &[T], columns: usize) -> SmallVec<[T; 16]> {
 }
 
 /// √(x0·x0 + x1·x1 + …), the sum from the left, each operation rounded.
-fn length_of<R: Real>(x: impl Iterator<Item = R>) -> R {
+pub(super) fn length_of<R: Real>(x: impl Iterator<Item = R>) -> R {
     sum_of_products(x.map(|x| (x, x))).sqrt()
 }
 

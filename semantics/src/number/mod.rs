@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `op` | the operations and their instructions |
 //! | `apply` | operands and shapes: which function makes which lane |
+//! | `bits` | the same by bits alone |
 //! | `scalar` | functions of one, two or three floats |
 //! | `composite` | vectors and matrices |
 //! | `trust`, `rules` | what is known about a lane, and each operation's rule for it |
@@ -22,6 +23,7 @@
 //! | [`integer`], [`float`], [`pack`] | components of any type, by their bits, without trust |
 
 mod apply;
+mod bits;
 mod composite;
 mod computed;
 pub mod float;
@@ -39,6 +41,7 @@ pub mod sets;
 mod trust;
 
 pub use apply::{Arithmetic, Planted, apply};
+pub use bits::{Four, bits_of_any, bits_of_vectors};
 pub use computed::{Computed, Environment, PlantedComponent};
 pub use grid::Grid;
 pub use interval::{Inexact, Interval};

@@ -2,6 +2,8 @@
 //! them, moved by OpPtrAccessChain, compared; what is refused; planted bugs.
 
 use pretty_assertions::assert_eq;
+use smallstep_generate::spirv::ComputeCase;
+use smallstep_generate::spirv::pointers::{self, Drawn};
 
 use super::*;
 
@@ -346,139 +348,106 @@ fn uniformity_has_no_verdict_on_chosen_pointers() {
     }
 }
 
-fn below(random: &mut smallstep_semantics::random::Random, count: u64) -> u64 {
-    random.bits() % count
+/// The buffers of a drawn dispatch.
+fn given(case: &ComputeCase) -> Vec<Buffer> {
+    case.buffers.iter().map(|b| buffer(b.binding, &b.words)).collect()
 }
 
-/// A generated program, and what each of its four invocations stores: by a model that knows arrays
-/// and elements only.
-fn generated(random: &mut smallstep_semantics::random::Random) -> (String, [u32; 4]) {
-    // Pointers by name: the array, and the element of each invocation. Arrays 0 and 1 are the
-    // members of %other, 2 and 3 %wa and %wb, which hold their array times ten and the element.
-    let held = |array: usize, element: i64| match array {
-        0 | 1 => array as u32 * 4 + element as u32 + 1,
-        _ => 10 * array as u32 + element as u32,
-    };
-    let mut body = String::from("%v = OpVariable %fhold Function %null --- ");
-    for (array, name) in [(2, "wa"), (3, "wb")] {
-        for element in 0..4 {
-            body += &format!("%init{array}{element} = OpAccessChain %wv %{name} %c{element} ");
-        }
-    }
-    body += "%zero = OpIEqual %bool %i %c0 OpSelectionMerge %ready None OpBranchConditional %zero %fill %ready %fill = OpLabel ";
-    for array in [2, 3] {
-        for element in 0..4 {
-            let value = format!("%v{array}{element}");
-            body += &format!("{value} = OpIAdd %uint %k{array} %c{element} OpStore %init{array}{element} {value} ");
-        }
-    }
-    body += "OpBranch %ready %ready = OpLabel OpControlBarrier %c2 %c2 %wgsem ";
-    let mut pointers: Vec<(String, usize, [i64; 4], bool)> = Vec::new();
-    for (array, type_, base) in [(0, "step", "other %c0"), (1, "step", "other %c1"), (2, "wv", "wa"), (3, "wv", "wb")] {
-        let name = format!("%s{array}");
-        body += &format!("{name} = OpAccessChain %{type_} %{base} %i ");
-        pointers.push((name, array, [0, 1, 2, 3], array < 2));
-    }
-    let (mut sums, mut sum) = ([0u32; 4], "%c0".to_string());
-    for step in 0..12 {
-        let name = format!("%n{step}");
-        let at = below(random, pointers.len() as u64) as usize;
-        let (from, array, elements, in_buffer) = pointers[at].clone();
-        let type_ = if in_buffer { "step" } else { "wv" };
-        match below(random, 6) {
-            0 | 1 => {
-                let least = elements.iter().min().copied().unwrap_or(0);
-                let most = elements.iter().max().copied().unwrap_or(0);
-                // One past the end may be pointed at.
-                let by = below(random, (4 - most + least + 1) as u64) as i64 - least;
-                let by = by.min(3);
-                let id = if by < 0 { format!("%g{}", -by) } else { format!("%c{by}") };
-                body += &format!("{name} = OpPtrAccessChain %{type_} {from} {id} ");
-                pointers.push((name, array, elements.map(|element| element + by), in_buffer));
-            }
-            2 => {
-                let others: Vec<_> = pointers.iter().filter(|other| other.1 == array).cloned().collect();
-                let other = others[below(random, others.len() as u64) as usize].clone();
-                if below(random, 2) == 0 {
-                    body += &format!("{name} = OpSelect %{type_} %odd {from} {} ", other.0);
-                } else {
-                    let function = if in_buffer { "pick" } else { "wpick" };
-                    body += &format!("{name} = OpFunctionCall %{type_} %{function} %odd {from} {} ", other.0);
-                }
-                let chosen = |i: usize| if i % 2 == 1 { elements[i] } else { other.2[i] };
-                pointers.push((name, array, [0, 1, 2, 3].map(chosen), in_buffer));
-            }
-            3 if in_buffer => {
-                body += &format!("OpStore %v {from} {name} = OpLoad %step %v ");
-                pointers.push((name, array, elements, true));
-            }
-            3 | 4 => {
-                let others: Vec<_> = pointers.iter().filter(|other| other.1 == array).cloned().collect();
-                let other = others[below(random, others.len() as u64) as usize].clone();
-                body += &format!("{name}d = OpPtrDiff %uint {from} {} {name} = OpIAdd %uint {sum} {name}d ", other.0);
-                sum = name;
-                for i in 0..4 {
-                    sums[i] = sums[i].wrapping_add((elements[i] - other.2[i]) as u32);
-                }
-            }
-            _ if elements.iter().all(|&element| element < 4) => {
-                body += &format!("{name}l = OpLoad %uint {from} {name} = OpIAdd %uint {sum} {name}l ");
-                sum = name;
-                for i in 0..4 {
-                    sums[i] = sums[i].wrapping_add(held(array, elements[i]));
-                }
-            }
-            _ => {}
-        }
-    }
-    (four(&format!("{body} %r = OpCopyObject %uint {sum}")), sums)
+/// What is in the buffer that a drawn dispatch writes.
+fn written(outcome: &Outcome<Observation>) -> Option<Vec<u32>> {
+    let output = outcome.observed()?.buffers.iter().find(|b| b.binding == 1)?;
+    Some(output.bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
 }
 
 #[test]
 fn generated_programs_give_what_a_model_gives() {
-    let constants =
-        "%g1 = OpConstant %int -1 %g2 = OpConstant %int -2 %g3 = OpConstant %int -3 %k2 = OpConstant %uint 20 %k3 = OpConstant %uint 30";
-    let mut compiled = 0;
-    for seed in 0..400 {
-        let (text, sums) = generated(&mut smallstep_semantics::random::Random::new(seed));
-        let text = text.replacen("%null = OpConstantNull", &format!("{constants} %null = OpConstantNull"), 1);
-        let (module, buffers) = (load(&text), buffers());
+    for seed in 0..1_000 {
+        let Drawn { case, text } = pointers::drawn(seed, pointers::STEPS);
+        let (module, buffers) = (load(&text), given(&case));
         let dispatch = dispatch(1, &buffers);
         let outcome = by_relation(&module, &dispatch).expect("main is there");
-        let expected: Vec<String> = sums.iter().map(u32::to_string).collect();
-        assert_eq!(shown(&outcome)[4..], expected, "seed {seed}\n{text}");
-        if let Ok(program) = lockstep::Program::compile(&module, "main") {
-            assert_eq!(program.run(&dispatch, 1), outcome, "seed {seed}\n{text}");
-            compiled += 1;
-        }
+        assert_eq!(written(&outcome), case.shown, "seed {seed}: {outcome:?}\n{text}");
+        let program = lockstep::Program::compile(&module, "main").unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+        assert_eq!(program.run(&dispatch, 1), outcome, "seed {seed}\n{text}");
     }
-    assert_eq!(compiled, 400);
+}
+
+#[test]
+fn generated_programs_have_everything() {
+    let texts: String = (0..200).map(|seed| pointers::drawn(seed, pointers::STEPS).text).collect();
+    for instruction in [
+        "OpSelect %bstep %odd",
+        "OpSelect %wstep %odd",
+        "OpSelect %bstep %small",
+        "OpPhi %bstep",
+        "OpPhi %wstep",
+        "OpFunctionCall %bstep",
+        "OpFunctionCall %wstep",
+        "OpPtrAccessChain %bstep",
+        "OpPtrAccessChain %wstep",
+        "OpPtrEqual %bool",
+        "OpPtrNotEqual %bool",
+        "OpPtrDiff %uint",
+        "OpLoad %bstep %held",
+        "OpLoad %wstep %holdw",
+        "OpStore %n",
+        "WorkgroupMemoryExplicitLayoutKHR",
+        "%wfours",
+    ] {
+        assert!(texts.contains(instruction), "{instruction}");
+    }
+    // What a finding is made small by.
+    let [small, all] = [3, pointers::STEPS].map(|steps| pointers::drawn(1, steps).text);
+    let begin = |text: &str| text.split_once("%to = ").map(|(begin, _)| begin.trim().to_string()).expect("the end");
+    assert!(begin(&all).starts_with(&begin(&small)) && all.len() > small.len());
+}
+
+/// Each bug is seen by one of the first generated programs.
+#[test]
+fn planted_bugs_are_seen_by_generated_programs() {
+    use lockstep::Op;
+    let rows: [(&str, Bug); 5] = [
+        ("pointers that go astray", |parts| parts.codes.iter_mut().filter(|code| code.op == Op::Advance).for_each(|code| code.b = code.a)),
+        ("what is not equal is", |parts| parts.pairs.iter_mut().for_each(|pair| pair.negates = false)),
+        ("differences the other way", |parts| parts.pairs.iter_mut().for_each(|pair| pair.pointers.swap(0, 1))),
+        ("phis that choose nothing", |parts| parts.moves.iter_mut().for_each(|step| step.from = step.to)),
+        ("stores to Workgroup memory that are lost", |parts| {
+            parts.codes.iter_mut().filter(|code| code.op == Op::StoreShared).for_each(lockstep::Code::drop_it);
+        }),
+    ];
+    for (what, bug) in rows {
+        let is_seen = |seed: u64| {
+            let Drawn { case, .. } = pointers::drawn(seed, pointers::STEPS);
+            let (module, buffers) = (Module::load(&case.words).expect("loads"), given(&case));
+            let program = lockstep::Program::compile(&module, "main").expect("it compiles").planted(bug);
+            written(&program.run(&dispatch(1, &buffers), 1)) != case.shown
+        };
+        assert!((0..40).any(is_seen), "{what}");
+    }
 }
 
 /// Words of generated programs that are changed at random: they are refused, or both engines end
 /// alike, and none panics.
 #[test]
 fn changed_words_are_refused_or_run_alike() {
-    let constants =
-        "%g1 = OpConstant %int -1 %g2 = OpConstant %int -2 %g3 = OpConstant %int -3 %k2 = OpConstant %uint 20 %k3 = OpConstant %uint 30";
     let (mut loaded, mut compared) = (0, 0);
     for seed in 0..6000u64 {
         let mut random = smallstep_semantics::random::Random::new(seed);
-        let (text, _) = generated(&mut smallstep_semantics::random::Random::new(seed % 40));
-        let text = text.replacen("%null = OpConstantNull", &format!("{constants} %null = OpConstantNull"), 1);
-        let mut words = assemble(&text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let mut below = |count: u64| random.bits() % count;
+        let case = pointers::drawn(seed % 40, pointers::STEPS).case;
+        let mut words = case.words.clone();
         let first = words.len() / 3;
-        for _ in 0..=below(&mut random, 2) {
-            let at = first + below(&mut random, (words.len() - first) as u64) as usize;
+        for _ in 0..=below(2) {
+            let at = first + below((words.len() - first) as u64) as usize;
             // Another word of the module, most often: an id in place of an id.
-            words[at] = match below(&mut random, 8) {
-                0 => below(&mut random, 300) as u32,
-                _ => words[first + below(&mut random, (words.len() - first) as u64) as usize],
+            words[at] = match below(8) {
+                0 => below(300) as u32,
+                _ => words[first + below((words.len() - first) as u64) as usize],
             };
         }
         let Ok(module) = Module::load(&words) else { continue };
         loaded += 1;
-        let buffers = buffers();
+        let buffers = given(&case);
         let dispatch = dispatch(1, &buffers);
         let Ok(outcome) = by_relation(&module, &dispatch) else { continue };
         let Ok(program) = lockstep::Program::compile(&module, "main") else { continue };

@@ -13,7 +13,7 @@ use super::quirk::{self, Known};
 use super::uses::{self, Uses};
 use super::{Asked, Engines, Judged, Runner, asked, judge};
 use crate::generate::Random;
-use crate::generate::spirv::{self, ComputeCase, Defect, Limits, shrink, tree};
+use crate::generate::spirv::{self, ComputeCase, Defect, Limits, pointers, shrink, tree};
 use crate::gpu::{Device, DeviceOutcome};
 use crate::theorem::compilers::Compiler;
 use crate::theorem::{cause, without_numbers};
@@ -24,9 +24,21 @@ const CHUNK: usize = 256;
 /// The most modules that are tried to make one finding smaller.
 const QUESTIONS: u32 = 3_000;
 
+/// Which modules are generated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Of {
+    /// Those of the limits' size and features ([`spirv::module`]).
+    #[default]
+    Limits,
+    /// Those with pointers that are chosen at run time ([`pointers`]). They have no twins.
+    Pointers,
+}
+
 /// What is run.
 #[derive(Clone)]
 pub struct Plan {
+    /// Which modules.
+    pub of: Of,
     /// The first seed; the others follow it.
     pub seed: u64,
     /// How many clean modules.
@@ -46,6 +58,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The dispatch of a seed, or its twin.
+    pub fn case(&self, seed: u64, defect: Option<Defect>) -> Option<ComputeCase> {
+        match self.of {
+            Of::Limits => module_of(seed, defect, &self.limits).map(|module| module.case()),
+            Of::Pointers => defect.is_none().then(|| pointers::drawn(seed, pointers::STEPS).case),
+        }
+    }
+
     /// Whether the relation runs the module of that number too, with its twins.
     fn references(&self, index: u64) -> bool {
         self.references != 0 && index.is_multiple_of(self.references)
@@ -162,10 +182,14 @@ fn twins(seed: u64, clean: &tree::Module, count: u32) -> Vec<(Defect, ComputeCas
 fn one(plan: &Plan, index: u64) -> Done {
     let seed = plan.seed.wrapping_add(index);
     let engines = Engines { without_relation: !plan.references(index), ..plan.engines.clone() };
-    let clean = spirv::module(seed, &plan.limits);
-    let case = clean.case();
+    let (case, twins) = match plan.of {
+        Of::Limits => {
+            let clean = spirv::module(seed, &plan.limits);
+            (clean.case(), twins(seed, &clean, plan.twins))
+        }
+        Of::Pointers => (pointers::drawn(seed, pointers::STEPS).case, Vec::new()),
+    };
     let judged = judge(&case, &engines);
-    let twins = twins(seed, &clean, plan.twins);
     let mut optimised_modules = Vec::new();
     if let (Some(optimiser), false) = (&plan.optimiser, matches!(judged, Judged::Wrong(..))) {
         optimised_modules.push((None, optimised(&case, optimiser)));
@@ -293,6 +317,9 @@ pub fn on_device_alone(case: &ComputeCase, observed: &Observation, device: &mut 
 /// The quirk that explains a finding of a device by its remedy: the module without the construct is
 /// clean, and the device agrees on it.
 pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut Device) -> Option<String> {
+    if plan.of != Of::Limits {
+        return None;
+    }
     let module = module_of(finding.seed, finding.defect, &plan.limits)?;
     known.remedies(finding.failed).into_iter().find_map(|(remedy, name)| {
         let case = remedy.applied(&module)?.case();
@@ -302,21 +329,19 @@ pub fn remedied(finding: &Finding, plan: &Plan, known: &Known<'_>, device: &mut 
     })
 }
 
-/// The smallest module found that shows a finding still: the same runner at fault, in the same
+/// The smallest dispatch found that shows a finding still: the same runner at fault, in the same
 /// words but for numbers.
-pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) -> Option<tree::Module> {
-    let module = module_of(finding.seed, finding.defect, &plan.limits)?;
-    let mut fails = |module: &tree::Module| {
-        let case = module.case();
+pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) -> Option<ComputeCase> {
+    let mut fails = |case: &ComputeCase| {
         if finding.runner == Runner::Optimiser {
             let Some(optimiser) = &plan.optimiser else { return false };
-            return matches!(optimised(&case, optimiser), Verdict::Disagree(Wrong { what, ends })
+            return matches!(optimised(case, optimiser), Verdict::Disagree(Wrong { what, ends })
                 if (ends == Ends::Failed) == finding.failed && without_numbers(&what) == without_numbers(&finding.what));
         }
-        match (judge(&case, &plan.engines), finding.runner) {
+        match (judge(case, &plan.engines), finding.runner) {
             (Judged::Wrong(runner, what), wanted) => runner == wanted && without_numbers(&what) == without_numbers(&finding.what),
             (Judged::Observed(observed), Runner::Device) => device.as_deref_mut().is_some_and(|device| {
-                let shown = on_device_alone(&case, &observed, device);
+                let shown = on_device_alone(case, &observed, device);
                 match &shown {
                     Verdict::Disagree(what) | Verdict::Failed(what) => {
                         matches!(shown, Verdict::Failed(_)) == finding.failed && without_numbers(what) == without_numbers(&finding.what)
@@ -327,5 +352,12 @@ pub fn minimal(finding: &Finding, plan: &Plan, mut device: Option<&mut Device>) 
             _ => false,
         }
     };
-    fails(&module).then(|| shrink::minimal(&module, &mut fails, QUESTIONS))
+    match plan.of {
+        Of::Limits => {
+            let module = module_of(finding.seed, finding.defect, &plan.limits)?;
+            let mut fails = |module: &tree::Module| fails(&module.case());
+            fails(&module).then(|| shrink::minimal(&module, &mut fails, QUESTIONS).case())
+        }
+        Of::Pointers => (0..=pointers::STEPS).map(|steps| pointers::drawn(finding.seed, steps).case).find(fails),
+    }
 }

@@ -157,7 +157,7 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
     let Some(twin) = twin else {
         return match outcome {
             Outcome::Observed(observation) => match first_undefined(observation) {
-                None => Ok(()),
+                None => shown(case, observation),
                 Some((buffer, at, kind)) => {
                     Err(format!("byte {at} of the buffer at binding {buffer} is undefined ({kind}) in a clean module"))
                 }
@@ -202,6 +202,14 @@ fn expected(case: &ComputeCase, outcome: &Outcome<Observation>) -> Result<(), St
         }
         (None, _) => Err(format!("an undefined value of {} is due in the output, and it ends with {}", twin.id, told())),
     }
+}
+
+/// Whether a dispatch shows what its generator says that it does.
+fn shown(case: &ComputeCase, observation: &Observation) -> Result<(), String> {
+    let Some(words) = &case.shown else { return Ok(()) };
+    let Some(found) = observation.buffers.iter().find(|b| b.binding == 1) else { return Err("the output is not observed".into()) };
+    let due: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    same_bytes(&ObservedBuffer { bytes: due, ..found.clone() }, &found.bytes).map_err(|wrong| wrong.what)
 }
 
 fn first_undefined(observation: &Observation) -> Option<(u32, u64, &'static str)> {
