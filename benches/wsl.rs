@@ -1,15 +1,36 @@
-//! WSL on one thread: generated programs per second through the theorem without a device, by kind
-//! of program (generate, validate, translate, load, run both sides, compare), and the compilation
-//! of a program of 10,000 lines.
+//! WSL: generated programs per second through the theorem without a device (generate, validate,
+//! translate, load, run both sides, compare), in the shares of a campaign on one thread and on two,
+//! and by kind of program on one; and on one the compilation of a program of 10,000 lines.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use smallstep::compile::wsl::{Options, translate};
-use smallstep::theorem::campaign::{Extent, SourceLanguage};
-use smallstep::theorem::wsl::{Plan, Programs, Tally};
+use smallstep::theorem::campaign::{Extent, SourceLanguage, run};
+use smallstep::theorem::journal::Journal;
+use smallstep::theorem::wsl::{Plan, Programs, SHORT_MIX, Tally};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::wsl::validate::validate;
 use std::fmt::Write;
 use std::hint::black_box;
+
+/// A campaign as `smallstep fuzz-wsl --through spirv --short` runs it: programs of about 30
+/// statements in the shares of a campaign, WSL's machine on every definite one, its relation on
+/// every open and racing one and on one in ten of the others.
+fn campaign(c: &mut Criterion) {
+    const PROGRAMS: u64 = 2000;
+    let mut group = c.benchmark_group("WSL campaign");
+    group.throughput(Throughput::Elements(PROGRAMS)).sample_size(10);
+    for threads in [1, 2] {
+        let extent = Extent { seed: 7, count: Some(PROGRAMS), time: None, shard: (0, 1), threads };
+        let plan = Plan { extent, mix: &SHORT_MIX, references: 10, profile: Profile::Strict, planted: None, via: None };
+        group.bench_function(format!("about 30 statements, {threads} threads"), |b| {
+            b.iter(|| {
+                let report = run(&plan, None, Journal::none(), &()).expect("no journal is written");
+                assert_eq!(report.tally.findings, []);
+            });
+        });
+    }
+    group.finish();
+}
 
 fn theorem(c: &mut Criterion) {
     const PROGRAMS: u64 = 100;
@@ -79,5 +100,5 @@ fn compile(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, theorem, compile);
+criterion_group!(benches, campaign, theorem, compile);
 criterion_main!(benches);

@@ -1,6 +1,8 @@
 //! Texts of programs, in every language: places in them and the identifiers that they mention.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// A half-open range of byte offsets into the source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -18,35 +20,51 @@ pub struct Symbol(pub u32);
 /// The identifiers of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
-    names: Vec<Box<str>>,
-    index: FxHashMap<Box<str>, Symbol>,
+    /// One behind the other, so that a copy of all is cheap, and where each ends.
+    text: String,
+    ends: Vec<u32>,
+    /// By hash: the last with it. By symbol: the one before it with the same hash.
+    index: FxHashMap<u64, Symbol>,
+    before: Vec<Option<Symbol>>,
 }
 
 impl Symbols {
     /// The symbol of `name`.
     pub fn intern(&mut self, name: &str) -> Symbol {
-        if let Some(&s) = self.index.get(name) {
-            return s;
+        let hash = FxBuildHasher.hash_one(name);
+        // In tests many names have one hash.
+        let hash = if cfg!(test) { hash % 4 } else { hash };
+        let last = self.index.get(&hash).copied();
+        let mut next = last;
+        while let Some(s) = next {
+            if self.name(s) == name {
+                return s;
+            }
+            next = self.before[s.0 as usize];
         }
-        let s = Symbol(self.names.len() as u32);
-        self.names.push(name.into());
-        self.index.insert(name.into(), s);
+        let s = Symbol(self.ends.len() as u32);
+        self.text.push_str(name);
+        self.ends.push(self.text.len() as u32);
+        self.before.push(last);
+        self.index.insert(hash, s);
         s
     }
 
     /// The identifier as written.
     pub fn name(&self, s: Symbol) -> &str {
-        &self.names[s.0 as usize]
+        let at = s.0 as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[at] as usize]
     }
 
     /// How many identifiers there are.
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.ends.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.ends.is_empty()
     }
 }
 
@@ -65,4 +83,20 @@ pub fn line_column(text: &str, offset: u32) -> (usize, usize) {
 #[inline]
 pub fn deep<R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(96 << 10, 4 << 20, f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_has_one_symbol() {
+        let (mut symbols, names) = (Symbols::default(), (0..50).map(|n| format!("n{n}")).collect::<Vec<_>>());
+        let first: Vec<Symbol> = names.iter().map(|name| symbols.intern(name)).collect();
+        let copy = symbols.clone();
+        for (n, (name, &symbol)) in names.iter().zip(&first).enumerate() {
+            assert_eq!((symbol, symbols.intern(name), copy.name(symbol)), (Symbol(n as u32), symbol, name.as_str()));
+        }
+        assert_eq!((symbols.len(), symbols.intern(""), symbols.name(Symbol(50))), (50, Symbol(50), ""));
+    }
 }

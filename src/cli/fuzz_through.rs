@@ -13,7 +13,7 @@ use smallstep::theorem::campaign::{self, Counts, Extent, Finding, Report};
 use smallstep::theorem::compilers::{self, Compiler};
 use smallstep::theorem::device::profile_of;
 use smallstep::theorem::known::Explained;
-use smallstep::theorem::wsl::{Known, MAX_NAMED, MIX, Minimal, Plan, Programs, Quirk, Tally, blame, minimal};
+use smallstep::theorem::wsl::{Known, MAX_NAMED, MIX, Minimal, Plan, Programs, Quirk, SHORT_MIX, Tally, blame, minimal};
 use smallstep_semantics::number::Profile;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -283,7 +283,9 @@ struct Replay<'p> {
 impl Replay<'_> {
     fn command(&self, index: u64) -> String {
         let mut command = format!("smallstep fuzz-wsl --through spirv --seed {} --only {index}", self.plan.extent.seed);
-        if self.plan.mix != MIX {
+        if self.plan.mix == *SHORT_MIX {
+            command += " --short";
+        } else if self.plan.mix != MIX {
             command.extend(self.plan.mix.iter().map(|programs| format!(" --of {}", programs.name())));
         }
         if let Some(compiler) = self.plan.via {

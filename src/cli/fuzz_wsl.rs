@@ -10,7 +10,7 @@ use serde_json::json;
 use smallstep::theorem::campaign::Extent;
 use smallstep::theorem::uniformity::{Executions, Named, Plan, WSL_ANALYSES, Wsl};
 use smallstep::theorem::validation;
-use smallstep::theorem::wsl::{MIX, Programs};
+use smallstep::theorem::wsl::{MIX, Programs, SHORT_MIX};
 use smallstep_semantics::wsl::typing::program::Program;
 
 fn analysis(name: &str) -> Result<Named<Program>, String> {
@@ -51,6 +51,9 @@ pub(crate) struct FuzzWsl {
     /// textured- in front, for programs with textures in each entry point.
     #[arg(long, value_name = "KIND", value_parser = kind, requires = "through")]
     of: Vec<Programs>,
+    /// With --through: programs of about 30 statements each, in the shares of the other ones.
+    #[arg(long, requires = "through", conflicts_with = "of")]
+    short: bool,
     /// With --of: judge only the program that the generator of this kind makes from this seed, and
     /// print it.
     #[arg(long, value_name = "SEED", requires = "of", conflicts_with = "only")]
@@ -120,7 +123,11 @@ impl FuzzWsl {
                 Some(name) => super::compilers::named(std::slice::from_ref(name), limit)?.pop(),
                 None => None,
             };
-            let mix = if self.of.is_empty() { MIX.to_vec() } else { self.of };
+            let mix = match (self.of.is_empty(), self.short) {
+                (false, _) => self.of,
+                (true, false) => MIX.to_vec(),
+                (true, true) => SHORT_MIX.clone(),
+            };
             let through = Through {
                 extent,
                 from: self.from,

@@ -145,6 +145,13 @@ impl Ready {
         }
     }
 
+    /// The first of all.
+    pub fn first(&self) -> Option<u32> {
+        let words = self.words.get(self.first..)?;
+        let index = words.iter().position(|word| *word != 0)?;
+        Some((self.first + index) as u32 * 64 + words[index].trailing_zeros())
+    }
+
     /// The first from this one on.
     pub fn from(&self, invocation: u32) -> Option<u32> {
         let first = invocation as usize / 64;
@@ -200,7 +207,7 @@ impl Picker {
     pub fn pick(&mut self, ready: &Ready) -> Result<u32, InvalidInput> {
         let step = self.steps;
         let next = match &self.schedule {
-            Schedule::InOrder => ready.from(0),
+            Schedule::InOrder => ready.first(),
             Schedule::RoundRobin { quantum } => match self.last {
                 Some(last) if self.left > 0 && ready.contains(last) => {
                     self.left -= 1;
@@ -308,6 +315,20 @@ mod tests {
         assert_eq!(run(Schedule::RoundRobin { quantum: 1 }, vec![2, 1, 3]), [0, 1, 2, 0, 2, 2]);
         assert_eq!(run(Schedule::RoundRobin { quantum: 2 }, vec![3, 1, 3]), [0, 0, 1, 2, 2, 0, 2]);
         assert_eq!(run(Schedule::InOrder, vec![2, 1, 3]), [0, 0, 1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn the_first_is_found_wherever_it_is() {
+        let (mut ready, mut random) = (Ready::default(), Random::new(9));
+        for _ in 0..2000 {
+            let invocation = (random.bits() >> 33) as u32 % 300;
+            match ready.contains(invocation) {
+                true => ready.remove(invocation),
+                false if ready.len() < 4 => ready.insert(invocation),
+                false => {}
+            }
+            assert_eq!(ready.first(), ready.from(0));
+        }
     }
 
     #[test]

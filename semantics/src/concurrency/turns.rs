@@ -224,6 +224,11 @@ pub fn admit<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, watch: &mut W) 
 /// has done, be it only that it waits or has ended.
 pub fn take<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, watch: &mut W) -> Vec<u32> {
     let state = threads.act(thread, watch);
+    taken(threads, thread, state, watch)
+}
+
+/// What follows from a turn of a thread, which has that state then.
+fn taken<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, thread: u32, state: Turn, watch: &mut W) -> Vec<u32> {
     let Some(group) = note(threads, thread, state) else { return Vec::new() };
     let mut released = parts(threads, vec![thread], watch);
     released.extend(meetings(threads, group, watch));
@@ -240,7 +245,13 @@ pub fn run<W: ?Sized, T: Threads<W> + ?Sized>(threads: &mut T, schedule: &Schedu
     while !threads.is_over() && !threads.turns().ready.is_empty() {
         let running = threads.turns().groups.len();
         let thread = picker.pick(&threads.turns().ready)?;
-        take(threads, thread, watch);
+        let mut state = threads.act(thread, watch);
+        // In order it has the next turn too, as long as it can step: none before it can before it
+        // waits or has ended.
+        while let (Schedule::InOrder, Turn::Ready(_), false) = (schedule, state, threads.is_over()) {
+            state = threads.act(thread, watch);
+        }
+        taken(threads, thread, state, watch);
         if threads.turns().groups.len() < running {
             admit(threads, watch);
         }

@@ -539,9 +539,9 @@ impl Triangle {
             let (from, to) = (a.at.map(i128::from), b.at.map(i128::from));
             // A segment and a square around the point meet unless one of
             // these directions parts them.
-            let meets = |c: usize| (from[c].min(to[c]) - p[c]) as f64 <= error && (p[c] - from[c].max(to[c])) as f64 <= error;
-            let reach = ((to[0] - from[0]).unsigned_abs() + (to[1] - from[1]).unsigned_abs()) as f64 * error;
-            if meets(0) && meets(1) && doubled_area(from, to, p).unsigned_abs() as f64 <= reach * (1.0 + 1e-9) {
+            let meets = |c: usize| float(from[c].min(to[c]) - p[c]) <= error && float(p[c] - from[c].max(to[c])) <= error;
+            let reach = || float((to[0] - from[0]).abs() + (to[1] - from[1]).abs()) * error;
+            if meets(0) && meets(1) && float(doubled_area(from, to, p).abs()) <= reach() * (1.0 + 1e-9) {
                 if error > 0.0 {
                     return Doubt::SubPixel;
                 }
@@ -575,13 +575,18 @@ impl Triangle {
     }
 }
 
+/// The number rounded; nearly all have 64 bits, of which that is one instruction.
+fn float(x: i128) -> f64 {
+    i64::try_from(x).map_or_else(|_| x as f64, |x| x as f64)
+}
+
 /// How far away a device may have an edge near a point, in sub-pixels: between the errors of its
 /// ends, as the point is.
 fn error_near(a: &Corner, b: &Corner, p: [i128; 2], one: f64) -> f64 {
     let (less, more) = if a.error <= b.error { (a, b) } else { (b, a) };
     let along = [0, 1].map(|c| (more.at[c] - less.at[c]) as f64);
     let length = along[0].hypot(along[1]);
-    let to = [0, 1].map(|c| (p[c] - i128::from(less.at[c])) as f64);
+    let to = [0, 1].map(|c| float(p[c] - i128::from(less.at[c])));
     // What moves into reach of the point comes from no farther along the edge than the greater
     // error, across a square's diagonal.
     let part = (to[0] * along[0] + to[1] * along[1]) / (length * length) + 2.0 * more.error * one / length;

@@ -164,7 +164,7 @@ impl<'p> Emitter<'p> {
             }
             self.rules[id as usize] = self.rule;
         }
-        words.extend(operands);
+        words.extend_from_slice(&operands);
         words[0] = (words.len() as u32) << 16 | op as u32;
         Some(words)
     }
@@ -185,7 +185,7 @@ impl<'p> Emitter<'p> {
             _ => {}
         }
         if let Some(words) = self.write(op, Some((Some(ty), id)), operands.into()) {
-            self.body.code.extend(words);
+            self.body.code.extend_from_slice(&words);
         }
         id
     }
@@ -205,7 +205,7 @@ impl<'p> Emitter<'p> {
     /// Appends an instruction without result to the block.
     pub(super) fn effect(&mut self, op: Op, operands: &[u32]) {
         if let Some(words) = self.write(op, None, operands.into()) {
-            self.body.code.extend(words);
+            self.body.code.extend_from_slice(&words);
         }
     }
 
@@ -246,7 +246,7 @@ impl<'p> Emitter<'p> {
     pub(super) fn declare_new(&mut self, op: Op, ty: Option<Id>, operands: &[u32]) -> Id {
         let id = self.fresh();
         if let Some(words) = self.write(op, Some((ty, id)), operands.into()) {
-            self.globals.extend(words);
+            self.globals.extend_from_slice(&words);
         }
         id
     }
@@ -256,7 +256,7 @@ impl<'p> Emitter<'p> {
         let mut operands = Operands::from_slice(&[id, decoration as u32]);
         operands.extend_from_slice(more);
         if let Some(words) = self.write(Op::Decorate, None, operands) {
-            self.decorations.extend(words);
+            self.decorations.extend_from_slice(&words);
         }
     }
 
@@ -265,7 +265,7 @@ impl<'p> Emitter<'p> {
         let mut operands = Operands::from_slice(&[id, member, decoration as u32]);
         operands.extend_from_slice(more);
         if let Some(words) = self.write(Op::MemberDecorate, None, operands) {
-            self.decorations.extend(words);
+            self.decorations.extend_from_slice(&words);
         }
     }
 

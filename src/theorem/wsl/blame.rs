@@ -359,7 +359,7 @@ fn expected(program: &Program, trace: &mut dyn FnMut(OnStep)) -> Values {
     let (targets, mut kept) = (targets(program), 0);
     let mut values: Values = FxHashMap::default();
     trace(&mut |thread, step| {
-        let (Some((e, value)), true) = (&step.value, kept < MAX_VALUES) else { return };
+        let (Some((e, value)), true) = (step.value.as_deref(), kept < MAX_VALUES) else { return };
         let of = match targets.get(e) {
             None => *e,
             Some(Some(whole)) if !matches!(step.rule, Rule::WslELoad | Rule::WslEAssignExecute) => *whole,

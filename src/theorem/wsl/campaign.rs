@@ -23,6 +23,7 @@ use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::wsl::typing::program::Program;
 use smallstep_semantics::wsl::validate::validate;
+use std::sync::LazyLock;
 
 /// What a campaign's programs are, in shares: each program's seed draws one of these. A race is
 /// planted in one of 48, for those that the relation reports agree never.
@@ -47,6 +48,8 @@ pub const MIX: &[Programs] = &{
     }
     mix
 };
+/// The same shares of programs of about 30 statements.
+pub static SHORT_MIX: LazyLock<Vec<Programs>> = LazyLock::new(|| MIX.iter().map(|kind| kind.short()).collect());
 /// So many seeds are tried for a program that has something to run.
 const TRIES: u64 = 64;
 
@@ -429,6 +432,15 @@ pub fn judge(programs: Programs, seed: u64, options: &Options, tally: &mut Tally
 mod tests {
     use super::*;
     use crate::dispatch::ComputeResult;
+
+    /// Short programs are as often of each kind as the others.
+    #[test]
+    fn short_programs_have_the_shares_of_the_others() {
+        assert_eq!(SHORT_MIX.len(), MIX.len());
+        for (short, kind) in SHORT_MIX.iter().zip(MIX) {
+            assert_eq!((short.run_as(), short != kind), (kind.run_as(), *kind != Programs::Draws));
+        }
+    }
 
     /// What a device shows is judged: what the interpreter shows agrees, by the same lanes; another
     /// word disagrees, and so does a device that ends without a result.

@@ -32,7 +32,7 @@ mod source;
 mod subject;
 mod tally;
 
-pub use campaign::{MIX, Plan, Target, check_program, judge, translated};
+pub use campaign::{MIX, Plan, SHORT_MIX, Target, check_program, judge, translated};
 pub use compare::{Compared, is_allowed, leaves};
 pub use known::{Known, Quirk};
 pub use programs::Programs;

@@ -100,6 +100,19 @@ impl Programs {
         self.run_as() == Programs::Racy
     }
 
+    /// The kind of about 30 statements that is run alike.
+    pub(super) fn short(self) -> Programs {
+        match self.run_as() {
+            Programs::Dispatches => Programs::ShortDispatches,
+            Programs::EntryPoints => Programs::ShortEntryPoints,
+            Programs::Functions => Programs::ShortFunctions,
+            Programs::Racy => Programs::ShortRacy,
+            Programs::Stages => Programs::ShortStages,
+            // These have about 30.
+            other => other,
+        }
+    }
+
     /// The kind without "short" or "textured", which is run alike.
     pub(super) fn run_as(self) -> Programs {
         match self {

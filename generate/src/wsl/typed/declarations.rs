@@ -3,6 +3,7 @@
 use super::{Accessor, Enumeration, Flavour, Frame, Function, Generator, Purpose, Structure, Variable};
 use smallstep_semantics::wsl::syntax::{AddressSpace, Qualifier};
 use smallstep_semantics::wsl::types::{EnumId, Scalar, StructId, TextureKind, Type, TypeId};
+use std::rc::Rc;
 
 /// How many choices a function's body has.
 const FUEL: isize = 90;
@@ -117,19 +118,19 @@ impl Generator {
         for i in 0..self.below(5) {
             let ty = self.value_type(2);
             let field = if self.one_in(9) { "length".to_string() } else { format!("m{i}") };
-            if fields.iter().any(|(f, _)| *f == field) {
+            if fields.iter().any(|(f, _): &(Rc<str>, TypeId)| **f == field) {
                 continue;
             }
             let written = self.written(ty);
             let (before, after) = (self.ignored_qualifiers(), self.ignored_semantic());
             text.push_str(&format!("{before}{written} {field}{after}; "));
-            fields.push((field, ty));
+            fields.push((field.into(), ty));
         }
         self.decls.push(format!("{text}}}"));
         self.add_structure(name, fields);
     }
 
-    pub(super) fn add_structure(&mut self, name: String, fields: Vec<(String, TypeId)>) -> TypeId {
+    pub(super) fn add_structure(&mut self, name: String, fields: Vec<(Rc<str>, TypeId)>) -> TypeId {
         let id = StructId(self.structs.len() as u32);
         self.structs.push(Structure { name, fields });
         self.types.intern(Type::Struct(id))
@@ -278,7 +279,7 @@ impl Generator {
             let written = self.written(*ty);
             let (before, after) = (self.ignored_qualifiers(), self.ignored_semantic());
             texts.push(format!("{before}{written} p{i}{after}"));
-            variables.push(Variable { name: format!("p{i}"), ty: *ty, space: AddressSpace::Thread });
+            variables.push(Variable { name: format!("p{i}").into(), ty: *ty, space: AddressSpace::Thread });
         }
         let head = if name.is_empty() { format!("operator {}", self.written(result)) } else { format!("{} {name}", self.written(result)) };
         let after = self.ignored_semantic();
@@ -360,7 +361,7 @@ impl Generator {
             Some(s) if !self.one_in(4) => s,
             _ => self.of(&[TypeId::INT, TypeId::vector(Scalar::Float, 3), TypeId::matrix(Scalar::Float, 2, 2)]),
         };
-        let fields: Vec<(String, TypeId)> = match self.ty(of) {
+        let fields: Vec<(Rc<str>, TypeId)> = match self.ty(of) {
             Type::Struct(s) => self.structs[s.0 as usize].fields.clone(),
             _ => Vec::new(),
         };
@@ -370,7 +371,7 @@ impl Generator {
         let dot = if indexed { "[]".to_string() } else { format!(".{name}") };
         let mut a = Accessor {
             of,
-            field: (!indexed).then_some(name),
+            field: (!indexed).then_some(name.into()),
             ty: self.value_type(2),
             getter: false,
             setter: false,

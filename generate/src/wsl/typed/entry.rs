@@ -56,7 +56,7 @@ impl Generator {
         for item in &inputs {
             let written = self.written(item.ty);
             texts.push(format!("{}{written} {}{}", item.qualifiers, item.name, item.semantic));
-            variables.push(Variable { name: item.name.clone(), ty: item.ty, space: AddressSpace::Thread });
+            variables.push(Variable { name: item.name.as_str().into(), ty: item.ty, space: AddressSpace::Thread });
         }
         let (result, semantic) = match &outputs[..] {
             [] => (TypeId::VOID, String::new()),
@@ -89,7 +89,7 @@ impl Generator {
             text.push_str(&format!("{}{written} {}{}; ", item.qualifiers, item.name, item.semantic));
         }
         self.decls.push(format!("{text}}}"));
-        self.add_structure(name, items.iter().map(|i| (i.name.clone(), i.ty)).collect())
+        self.add_structure(name, items.iter().map(|i| (i.name.as_str().into(), i.ty)).collect())
     }
 
     fn item(&mut self, ty: TypeId, semantic: impl std::fmt::Display) -> Item {

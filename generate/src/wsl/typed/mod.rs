@@ -34,6 +34,7 @@ use smallstep_semantics::random::Random;
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Scalar, StructId, Type, TypeId, Types};
+use std::rc::Rc;
 
 /// The text of a well-typed program.
 pub fn program(seed: u64) -> String {
@@ -72,7 +73,7 @@ impl Flavour {
 /// A structure.
 struct Structure {
     name: String,
-    fields: Vec<(String, TypeId)>,
+    fields: Vec<(Rc<str>, TypeId)>,
 }
 
 /// An enum.
@@ -85,7 +86,7 @@ struct Enumeration {
 #[derive(Clone)]
 struct Accessor {
     of: TypeId,
-    field: Option<String>,
+    field: Option<Rc<str>>,
     ty: TypeId,
     getter: bool,
     setter: bool,
@@ -109,7 +110,7 @@ struct Function {
 /// A variable or parameter.
 #[derive(Clone)]
 struct Variable {
-    name: String,
+    name: Rc<str>,
     ty: TypeId,
     space: AddressSpace,
 }
@@ -173,7 +174,12 @@ impl Expression {
 
     /// The text where the grammar needs at least that level.
     fn at(&self, level: Level) -> String {
-        if self.level >= level { self.text.clone() } else { format!("({})", self.text) }
+        self.clone().into_text(level)
+    }
+
+    /// The same, of an expression that is nothing else.
+    fn into_text(self, level: Level) -> String {
+        if self.level >= level { self.text } else { format!("({})", self.text) }
     }
 }
 

@@ -4,6 +4,7 @@
 use super::{Accessor, Expression, Generator, Kind, Level, Variable};
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::{Type, TypeId};
+use std::rc::Rc;
 
 /// What is needed of a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,10 +32,26 @@ impl Generator {
     }
 }
 
+/// The name of a field.
+enum Name {
+    Of(Rc<str>),
+    /// So many letters of a vector's components.
+    Letters([usize; 4], usize),
+}
+
+impl Name {
+    fn append_to(&self, text: &mut String) {
+        match self {
+            Name::Of(name) => text.push_str(name),
+            Name::Letters(all, count) => text.extend(all[..*count].iter().map(|&letter| ['x', 'y', 'z', 'w'][letter])),
+        }
+    }
+}
+
 /// One step from a place to another.
 enum Step {
     /// `.f`, of that type; address-takers in these spaces, a setter.
-    Field(String, TypeId, u8, bool),
+    Field(Name, TypeId, u8, bool),
     /// `[i]`, likewise.
     Index(TypeId, u8, bool),
     /// `*e`
@@ -56,7 +73,7 @@ impl Generator {
         let mut out = Vec::new();
         for frame in self.frames[..self.limit.min(self.frames.len())].iter().rev() {
             for v in frame.variables.iter().rev() {
-                if seen.insert(v.name.as_str()) {
+                if seen.insert(&*v.name) {
                     out.push(v.clone());
                 }
             }
@@ -71,7 +88,7 @@ impl Generator {
         // An address-taker in thread gives a getter and a setter.
         let setter = a.setter || a.takers & (1 << AddressSpace::Thread as u8) != 0;
         Some(match &a.field {
-            Some(f) => Step::Field(f.clone(), a.ty, a.takers, setter),
+            Some(f) => Step::Field(Name::Of(f.clone()), a.ty, a.takers, setter),
             None => Step::Index(a.ty, a.takers, setter),
         })
     }
@@ -86,7 +103,7 @@ impl Generator {
         let mut out = Vec::new();
         match self.ty(from.ty) {
             Type::Struct(s) => {
-                out.extend(self.structs[s.0 as usize].fields.iter().map(|(f, ty)| Step::Field(f.clone(), *ty, EVERYWHERE, true)));
+                out.extend(self.structs[s.0 as usize].fields.iter().map(|(f, ty)| Step::Field(Name::Of(f.clone()), *ty, EVERYWHERE, true)));
             }
             Type::Array(of, _) => {
                 out.push(Step::Index(of, EVERYWHERE, true));
@@ -104,20 +121,21 @@ impl Generator {
             }
             Type::Vector(s, n) => {
                 let letters = 1 + self.below(4);
-                let word: String = (0..letters).map(|_| self.of(&["x", "y", "z", "w"][..n as usize])).collect();
-                let distinct = word.chars().enumerate().all(|(i, c)| !word[..i].contains(c));
+                let mut word = [0; 4];
+                word[..letters].fill_with(|| self.below(n.into()));
+                let distinct = (0..letters).all(|i| !word[..i].contains(&word[i]));
                 let of = if letters == 1 { TypeId::scalar(s) } else { TypeId::vector(s, letters as u8) };
-                out.push(Step::Field(word, of, 0, distinct));
-                let letter = self.of(&["x", "y", "z", "w"][..n as usize]);
-                out.push(Step::Field(letter.into(), TypeId::scalar(s), 0, true));
+                out.push(Step::Field(Name::Letters(word, letters), of, 0, distinct));
+                let letter = self.below(n.into());
+                out.push(Step::Field(Name::Letters([letter; 4], 1), TypeId::scalar(s), 0, true));
                 out.push(Step::Index(TypeId::scalar(s), 0, true));
                 out.push(Step::Length);
             }
             Type::Matrix(s, _, rows) => out.push(Step::Index(TypeId::vector(s, rows), 0, true)),
             _ => {}
         }
-        let own: Vec<Accessor> = self.accessors.iter().filter(|a| a.of == from.ty && self.usable(a, from.kind)).cloned().collect();
-        out.extend(own.iter().filter_map(|a| self.accessor(a)));
+        let own = self.accessors.iter().filter(|a| a.of == from.ty && self.usable(a, from.kind));
+        out.extend(own.filter_map(|a| self.accessor(a)));
         out
     }
 
@@ -127,18 +145,19 @@ impl Generator {
             return None;
         }
         let step = self.accessor(a)?;
-        Some(self.take(from, step))
+        Some(self.take(from.clone(), step))
     }
 
-    fn take(&mut self, from: &Expression, step: Step) -> Expression {
+    fn take(&mut self, from: Expression, step: Step) -> Expression {
         let level = if from.level == Level::Call { Level::Call } else { Level::Suffix };
-        let stores = match from.kind {
+        let whole = from.kind;
+        let stores = match whole {
             Kind::Left(space) => self.stores_in(space),
             Kind::Abstract => true,
             Kind::Right => false,
         };
         let part = |ty: TypeId, takers: u8, setter: bool, text: String| {
-            let kind = match from.kind {
+            let kind = match whole {
                 Kind::Left(space) if takers & (1 << space as u8) != 0 => Kind::Left(space),
                 _ if !stores => Kind::Right,
                 _ => {
@@ -151,20 +170,24 @@ impl Generator {
             };
             Expression::new(text, level, kind, ty)
         };
-        let text = from.at(Level::Call);
+        let dereferenced = |from: Expression, space: AddressSpace, to: TypeId| {
+            Expression::new(format!("*{}", from.into_text(Level::Prefix)), Level::Prefix, Kind::Left(space), to)
+        };
         match step {
-            Step::Field(f, ty, takers, setter) => part(ty, takers, setter, format!("{text}.{f}")),
-            Step::Index(ty, takers, setter) => {
-                let i = self.index();
-                part(ty, takers, setter, format!("{text}[{i}]"))
+            Step::Field(f, ty, takers, setter) => {
+                let mut text = from.into_text(Level::Call);
+                text.push('.');
+                f.append_to(&mut text);
+                part(ty, takers, setter, text)
             }
-            Step::Dereference(space, to) => Expression::new(format!("*{}", from.at(Level::Prefix)), Level::Prefix, Kind::Left(space), to),
+            Step::Index(ty, takers, setter) => part(ty, takers, setter, self.indexed(from)),
+            Step::Dereference(space, to) => dereferenced(from, space, to),
             Step::Arrow(space, to) => {
                 let whole = Expression::new(String::new(), level, Kind::Left(space), to);
                 let steps: Vec<Step> = self.steps(&whole).into_iter().filter(|s| matches!(s, Step::Field(..))).collect();
                 let n = steps.len();
                 if n == 0 {
-                    return Expression::new(format!("*{}", from.at(Level::Prefix)), Level::Prefix, Kind::Left(space), to);
+                    return dereferenced(from, space, to);
                 }
                 let at = self.below(n);
                 let Some(Step::Field(f, ty, takers, setter)) = steps.into_iter().nth(at) else { unreachable!("only fields are left") };
@@ -175,14 +198,27 @@ impl Generator {
                 } else {
                     Kind::Right
                 };
-                Expression::new(format!("{text}->{f}"), level, kind, ty)
+                let mut text = from.into_text(Level::Call);
+                text.push_str("->");
+                f.append_to(&mut text);
+                Expression::new(text, level, kind, ty)
             }
-            Step::Element(space, of) => {
-                let i = self.index();
-                Expression::new(format!("{text}[{i}]"), level, Kind::Left(space), of)
+            Step::Element(space, of) => Expression::new(self.indexed(from), level, Kind::Left(space), of),
+            Step::Length => {
+                let mut text = from.into_text(Level::Call);
+                text.push_str(".length");
+                Expression::new(text, level, Kind::Right, TypeId::UINT)
             }
-            Step::Length => Expression::new(format!("{text}.length"), level, Kind::Right, TypeId::UINT),
         }
+    }
+
+    /// `e[i]`
+    fn indexed(&mut self, e: Expression) -> String {
+        let mut text = e.into_text(Level::Call);
+        text.push('[');
+        text.push_str(&self.index());
+        text.push(']');
+        text
     }
 
     /// An index: a `uint`, or a literal that takes that type.
@@ -199,7 +235,7 @@ impl Generator {
     }
 
     pub(super) fn variable(v: &Variable) -> Expression {
-        Expression::new(v.name.clone(), Level::Suffix, Kind::Left(v.space), v.ty)
+        Expression::new(&*v.name, Level::Suffix, Kind::Left(v.space), v.ty)
     }
 
     /// A place of the type, by a random way from a variable that is visible.
@@ -240,7 +276,7 @@ impl Generator {
             }
             let i = self.below(steps.len());
             let step = steps.into_iter().nth(i)?;
-            at = self.take(&at, step);
+            at = self.take(at, step);
             if self.one_in(12) {
                 at = self.in_parens(at);
             }
@@ -284,7 +320,7 @@ impl Generator {
         if let Some(value) = value {
             text.push_str(&format!(" = {}", value.at(Level::Ternary)));
         }
-        let v = Variable { name, ty, space };
+        let v = Variable { name: name.into(), ty, space };
         let e = Generator::variable(&v);
         let frame = &mut self.frames[at];
         frame.pending.as_mut()?.push(format!("{text};"));

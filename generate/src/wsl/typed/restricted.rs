@@ -272,7 +272,7 @@ impl Generator {
         let given = format!("{written} {name} : register(u9)");
         if !self.several {
             self.own_element = Some((format!("{name}[1]"), ty));
-            variables.push(Variable { name, ty: reference, space: AddressSpace::Thread });
+            variables.push(Variable { name: name.into(), ty: reference, space: AddressSpace::Thread });
             return Some(given);
         }
         // Nothing assigns to these, for no expression is made of them.

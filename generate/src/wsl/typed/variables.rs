@@ -5,6 +5,7 @@ use super::{Expression, Fault, Flavour, Generator, Kind, Level, Variable};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::syntax::AddressSpace;
 use smallstep_semantics::wsl::types::TypeId;
+use std::rc::Rc;
 
 impl Generator {
     /// A name that no other variable of the block has; it may hide one from outside. What can be
@@ -12,11 +13,11 @@ impl Generator {
     fn new_name(&mut self) -> String {
         if self.one_in(6) {
             let values = self.visible().into_iter().filter(|v| !self.is_reference(v.ty) && !self.is_opaque(v.ty));
-            let outside: Vec<String> = values.map(|v| v.name).collect();
-            let here = |n: &String| self.frames.last().is_some_and(|f| f.variables.iter().any(|v| v.name == *n));
-            let free: Vec<String> = outside.into_iter().filter(|n| !here(n)).collect();
+            let outside: Vec<Rc<str>> = values.map(|v| v.name).collect();
+            let here = |n: &Rc<str>| self.frames.last().is_some_and(|f| f.variables.iter().any(|v| v.name == *n));
+            let free: Vec<Rc<str>> = outside.into_iter().filter(|n| !here(n)).collect();
             if !free.is_empty() {
-                return self.of(&free);
+                return self.of(&free).to_string();
             }
         }
         self.fresh("v")
@@ -40,7 +41,7 @@ impl Generator {
 
     fn bind(&mut self, name: String, ty: TypeId, space: AddressSpace) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.variables.push(Variable { name, ty, space });
+            frame.variables.push(Variable { name: name.into(), ty, space });
         }
     }
 

@@ -397,7 +397,7 @@ impl<'p> Draw<'p> {
 
     fn try_run(&self, settings: &Settings) -> Result<Ending, Ending> {
         let Stages { mut vertex, mut fragment, interface } = self.stages(settings, Shared::new)?;
-        vertex.iter_mut().chain([&mut fragment]).for_each(|shared| shared.tells_contexts = false);
+        vertex.iter_mut().chain([&mut fragment]).for_each(|shared| shared.tells_all = false);
         let (mut all, mut fired, mut halted): (Option<Shown>, FxHashSet<Rule>, _) = (None, FxHashSet::default(), None);
         fired.extend(&interface.fired);
         let (mut fuel, mut spent) = (settings.fuel, false);

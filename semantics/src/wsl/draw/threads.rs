@@ -29,6 +29,17 @@ pub enum State {
     Discarded,
 }
 
+impl State {
+    /// What the thread can do.
+    fn turn(&self) -> Turn {
+        match self {
+            State::Running => Turn::Ready(Footprint::Everything),
+            State::AtQuad(..) => Turn::Waiting,
+            State::Ended | State::Discarded => Turn::Ended,
+        }
+    }
+}
+
 /// A vertex, or the four threads of a quad in the order of lanes.
 #[derive(Debug)]
 pub struct Group {
@@ -280,17 +291,16 @@ impl Threads for Stage<'_, '_, '_> {
 
     fn state(&self, thread: u32) -> Turn {
         let Agent { workgroup, local } = self.topology.agent(thread);
-        match self.groups[workgroup as usize].threads[local as usize].1 {
-            State::Running => Turn::Ready(Footprint::Everything),
-            State::AtQuad(..) => Turn::Waiting,
-            State::Ended | State::Discarded => Turn::Ended,
-        }
+        self.groups[workgroup as usize].threads[local as usize].1.turn()
     }
 
     fn act(&mut self, thread: u32, (): &mut ()) -> Turn {
         let Agent { workgroup, local } = self.topology.agent(thread);
-        self.ending = self.world.step(self.shared, &mut self.groups[workgroup as usize], local as usize).err();
-        self.state(thread)
+        let group = &mut self.groups[workgroup as usize];
+        if let Err(ending) = self.world.step(self.shared, group, local as usize) {
+            self.ending = Some(ending);
+        }
+        group.threads[local as usize].1.turn()
     }
 
     fn meet(&mut self, group: u32, (): &mut ()) {

@@ -20,7 +20,7 @@ pub struct Layout {
     pub align: u64,
 }
 
-/// The layouts of an environment's types, each computed once.
+/// The layouts of an environment's types: of arrays and structures, each computed once.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     known: FxHashMap<TypeId, Option<Layout>>,
@@ -31,6 +31,9 @@ impl Layouts {
     /// The layout of a type; none if it is larger than 64 bits can say. The seed's size in bytes of
     /// a load or store of that type.
     pub fn of(&mut self, env: &Environment, ty: TypeId) -> Option<Layout> {
+        if !matches!(env.types.get(ty), Type::Array(..) | Type::Struct(_)) {
+            return self.compute(env, ty);
+        }
         if let Some(&known) = self.known.get(&ty) {
             return known;
         }

@@ -1,8 +1,8 @@
 //! The driver: asks the rules for a thread's next step, and does what they say.
 
 use super::context::{Asked, Cx, span, turn};
-use super::next::{Change, Does, Focus, Reduct, within};
-use super::term::Expr;
+use super::next::{Change, Does, Focus, Node, Reduct, put, within};
+use super::term::{Env, Expr};
 use super::{Effect, Effects, Event, Gate, Instance, Next, Shared, Step, Stop, Thread};
 use crate::concurrency::Kind;
 use crate::outcome::Limit;
@@ -15,7 +15,16 @@ use crate::wsl::syntax::AddressSpace;
 use crate::wsl::typing::program::ExprId;
 use smallvec::SmallVec;
 
-fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Opens, thread: &'a Thread, gate: Gate) -> Cx<'a, 'p> {
+/// What rules are given that are asked about an expression there, or about the statement that it
+/// stands in.
+fn context<'a, 'p>(
+    shared: &'a Shared<'p>,
+    memory: &'a Memory,
+    opens: &'a mut Opens,
+    thread: &'a Thread,
+    gate: Gate,
+    (at, env): (ExprId, Option<Env>),
+) -> Cx<'a, 'p> {
     opens.thread = thread.number;
     opens.planted = shared.planted.scalar;
     opens.planted_bound = shared.planted.bound;
@@ -30,8 +39,8 @@ fn context<'a, 'p>(shared: &'a Shared<'p>, memory: &'a Memory, opens: &'a mut Op
         released: thread.released,
         gate,
         stage: thread.stage.as_ref(),
-        env: None,
-        at: thread.program.at,
+        env,
+        at,
         depth: 0,
         stuck: None,
         asked: None,
@@ -50,11 +59,9 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
     if shared.planted.rule.is_some() {
         focus.clear();
     }
-    let done = match next(&mut context(shared, memory, opens, thread, gate), &thread.program, &mut focus) {
-        Ok(next) => done(shared, memory, opens, thread, gate, &mut focus, next),
-        Err((at, what)) => Err((Stop::Stuck(format!("no rule applies to {what}"), span(shared.program, at)), Instance::default())),
-    };
-    thread.focus = focus;
+    let mut program = thread.program.take();
+    let done = stepped(shared, memory, opens, thread, gate, (&mut focus, &mut program));
+    (thread.program, thread.focus) = (program, focus);
     if opens.full() {
         let instance = done.map_or_else(|(_, instance)| instance, |_| Instance::default());
         return Err((Stop::Limit(Limit { what: "terms over unspecified values", bound: MAX_TERMS as u64 }), instance));
@@ -62,15 +69,35 @@ pub fn step(shared: &Shared, memory: &mut Memory, opens: &mut Opens, thread: &mu
     done
 }
 
-/// What a program does next, found from the focus outwards; or the innermost term that no rule
-/// applies to, and what it is.
-fn next(cx: &mut Cx, program: &Expr, focus: &mut Focus) -> Result<Next, (ExprId, &'static str)> {
-    // Where a thread stops is said by all that is around it.
-    let next = focus.next(cx, program).filter(|next| focus.is_whole() || next.changes_term()).or_else(|| {
-        focus.clear();
-        focus.next(cx, program)
-    });
-    next.ok_or_else(|| cx.stuck.unwrap_or((program.at, program.form.name())))
+/// The next transition of a thread and its program, found from the focus outwards.
+fn stepped(
+    shared: &Shared,
+    memory: &mut Memory,
+    opens: &mut Opens,
+    thread: &mut Thread,
+    gate: Gate,
+    (focus, program): (&mut Focus, &mut Expr),
+) -> Result<Step, (Stop, Instance)> {
+    let (whole, name) = (program.at, program.form.name());
+    loop {
+        let Some((part, at, env)) = focus.part(program) else {
+            focus.clear();
+            continue;
+        };
+        let mut cx = context(shared, memory, opens, thread, gate, (at, env));
+        match focus.next(&mut cx, &part) {
+            Some(next) if focus.is_whole() || next.changes_term() => {
+                return done(shared, memory, opens, thread, gate, (focus, part, whole), next);
+            }
+            // Where a thread stops is said by all that is around it.
+            Some(_) => focus.clear(),
+            None if focus.is_whole() => {
+                let (at, what) = cx.stuck.unwrap_or((whole, name));
+                return Err((Stop::Stuck(format!("no rule applies to {what}"), span(shared.program, at)), Instance::default()));
+            }
+            None => focus.leave(),
+        }
+    }
 }
 
 /// What applies to each term that a thread's next transition rests on, the whole program last, if
@@ -78,7 +105,7 @@ fn next(cx: &mut Cx, program: &Expr, focus: &mut Focus) -> Result<Next, (ExprId,
 pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> Vec<Asked> {
     let mut opens = opens.clone();
     let gate = if thread.passes { Gate::Open } else { thread.gate };
-    let mut cx = context(shared, memory, &mut opens, thread, gate);
+    let mut cx = context(shared, memory, &mut opens, thread, gate, (thread.program.at, None));
     cx.asked = Some(Vec::new());
     let _ = cx.expr(&thread.program);
     let mut asked = cx.asked.unwrap_or_default();
@@ -88,18 +115,18 @@ pub fn ask(shared: &Shared, memory: &Memory, opens: &Opens, thread: &Thread) -> 
     asked
 }
 
-/// Does what a rule says.
+/// Does what a rule says of the part in focus of a program, which is at `whole`.
 fn done(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut Opens,
     thread: &mut Thread,
     gate: Gate,
-    focus: &mut Focus,
+    (focus, part, whole): (&mut Focus, Node, ExprId),
     mut next: Next,
 ) -> Result<Step, (Stop, Instance)> {
     let Reduct { does, at, place, contexts, around, .. } = &mut *next.0;
-    let at = at.unwrap_or(thread.program.at);
+    let at = at.unwrap_or(whole);
     let place = place.unwrap_or_else(|| span(shared.program, at));
     let stuck = |why: &str| (Stop::Stuck(why.into(), place), Instance::default());
     if let Does::Either(word, alternatives) = does {
@@ -109,19 +136,27 @@ fn done(
     around.reverse();
     match does {
         Does::Becomes(change) => {
-            let effects = std::mem::take(&mut change.effects);
-            let events = committed(shared, memory, opens, thread, gate, effects, place).map_err(|stop| (stop, Instance::default()))?;
-            let value = change.value();
-            let (Some(rule), Some(())) = (change.rule, change.put(&mut thread.program, focus, contexts)) else {
+            let mut events = Vec::new();
+            if !change.effects.is_empty() {
+                let effects = std::mem::take(&mut change.effects);
+                committed(shared, memory, opens, thread, gate, (effects, place), &mut events)
+                    .map_err(|stop| (stop, Instance::default()))?;
+            }
+            let value = if shared.tells_all { change.value() } else { None };
+            let is_final = change.becomes.is_final();
+            let (Some(rule), Some(())) = (change.rule, put(part, contexts, change.take())) else {
                 return Err(stuck("what a rule gives does not fit into the term"));
             };
             let within = within(shared, focus, contexts);
             focus.enter(contexts);
+            if is_final {
+                focus.leave();
+            }
             Ok(Step { rule, within, at: place, events, value })
         }
         Does::Discards(rule) => {
             let rule = rule.unwrap_or(Rule::WslEDiscard);
-            let step = Step { rule, within: within(shared, focus, contexts), at: place, events: SmallVec::new(), value: None };
+            let step = Step { rule, within: within(shared, focus, contexts), at: place, events: Vec::new(), value: None };
             Err((Stop::Discarded(Box::new(step)), Instance { barrier: None, around: std::mem::take(around) }))
         }
         Does::Stops(stop) => {
@@ -150,20 +185,21 @@ fn helps(memory: &mut Memory, thread: &Thread, at: Address) -> bool {
     stage.helper
 }
 
-/// Does what memory sees of a rule.
+/// Does what memory sees of a rule, and tells the events if all is told.
 fn committed(
     shared: &Shared,
     memory: &mut Memory,
     opens: &mut Opens,
     thread: &mut Thread,
     gate: Gate,
-    effects: Effects,
-    place: Span,
-) -> Result<SmallVec<[Event; 2]>, Stop> {
-    let mut events = SmallVec::new();
-    if effects.is_empty() {
-        return Ok(events);
-    }
+    (effects, place): (Effects, Span),
+    events: &mut Vec<Event>,
+) -> Result<(), Stop> {
+    let mut tell = |event: Event| {
+        if shared.tells_all {
+            events.push(event);
+        }
+    };
     if gate != Gate::Open {
         let helper = thread.stage.as_ref().is_some_and(|stage| stage.helper);
         for effect in &effects {
@@ -183,30 +219,30 @@ fn committed(
         match effect {
             Effect::Load(at, words) => {
                 memory.note(opens, at, words.len() as u32, Kind::Load);
-                events.push(Event::Load(at, words));
+                tell(Event::Load(at, words));
             }
-            Effect::Read(at, words) => events.push(Event::Load(at, words)),
+            Effect::Read(at, words) => tell(Event::Load(at, words)),
             Effect::Store(at, words) => {
                 if !helps(memory, thread, at) {
                     memory.store(opens, at, &words).ok_or_else(|| out("a store"))?;
-                    events.push(Event::Store(at, words));
+                    tell(Event::Store(at, words));
                 }
             }
             Effect::AtomicLoad(at, word) => {
                 helps(memory, thread, at);
                 memory.note(opens, at, 1, ATOMIC);
-                events.push(Event::AtomicLoad(at, word));
+                tell(Event::AtomicLoad(at, word));
             }
             Effect::ReadModifyWrite(at, read, written) => {
                 helps(memory, thread, at);
                 memory.note(opens, at, 1, ATOMIC);
                 memory.write(opens, at, &[written]).ok_or_else(|| out("an atomic operation"))?;
-                events.push(Event::ReadModifyWrite(at, read, written));
+                tell(Event::ReadModifyWrite(at, read, written));
             }
             Effect::Helped(at) => _ = helps(memory, thread, at),
             Effect::Fence(threadgroup, device) => {
                 thread.released = false;
-                events.push(Event::Fence { threadgroup, device });
+                tell(Event::Fence { threadgroup, device });
             }
             Effect::Allocate(generated, words) => {
                 let name = format!("parameters of {}", shared.program.env.generated_name(generated));
@@ -221,5 +257,5 @@ fn committed(
             }
         }
     }
-    Ok(events)
+    Ok(())
 }

@@ -9,7 +9,7 @@ use crate::text::deep;
 use crate::wsl::environment::access::Callee;
 use crate::wsl::meaning::Lanes;
 use crate::wsl::memory::Words;
-use crate::wsl::open::{Possible, Word};
+use crate::wsl::open::Word;
 use crate::wsl::types::{Type, TypeId};
 use crate::wsl::typing::program::{Access, Coercion, ExprId, Form as Typed, Program};
 
@@ -100,9 +100,10 @@ fn element(e: &Expr) -> Option<(&Words, &Words)> {
 impl Cx<'_, '_> {
     /// Whether an index is surely in bounds.
     fn is_below(&self, index: Word, length: Word) -> bool {
-        match (self.opens.possible(index), self.opens.read(length)) {
-            (Possible::Values(values), Word::Bits(n)) => values.iter().all(|&v| v < n),
-            _ => false,
+        let Word::Bits(length) = self.opens.read(length) else { return false };
+        match self.opens.read(index) {
+            Word::Bits(index) => index < length,
+            index => self.opens.values(index).is_some_and(|values| values.iter().all(|&v| v < length)),
         }
     }
 

@@ -150,14 +150,15 @@ pub struct Step {
     /// The rule.
     pub rule: Rule,
     /// The rules of the contexts that it is applied in, outermost first; without
-    /// [`Shared::tells_contexts`], of those alone that the thread was not in before.
+    /// [`Shared::tells_all`], of those alone that the thread was not in before.
     pub within: SmallVec<[Rule; 8]>,
     /// What it was applied to.
     pub at: Span,
-    /// What memory saw, in program order.
-    pub events: SmallVec<[Event; 2]>,
-    /// The expression that became a value, and the value; none where the step made no value.
-    pub value: Option<(ExprId, Value)>,
+    /// What memory saw, in program order; nothing without [`Shared::tells_all`].
+    pub events: Vec<Event>,
+    /// The expression that became a value, and the value; none where the step made no value, and
+    /// without [`Shared::tells_all`].
+    pub value: Option<Box<(ExprId, Value)>>,
 }
 
 /// A rule's function that a planted bug replaces.
@@ -213,8 +214,9 @@ pub struct Shared<'p> {
     rules: Cow<'static, Rules>,
     /// Planted bugs.
     pub planted: Planted,
-    /// Whether each step tells all contexts that it is made in.
-    pub tells_contexts: bool,
+    /// Whether each step tells all contexts that it is made in, what memory saw, and what value it
+    /// made.
+    pub tells_all: bool,
 }
 
 impl<'p> Shared<'p> {
@@ -261,7 +263,7 @@ impl<'p> Shared<'p> {
             None => Cow::Borrowed(&*table::STANDARD),
         };
         let (thread_words, group_words) = (thread as usize / 4, group as usize / 4);
-        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, rules, planted, tells_contexts: true })
+        Ok(Shared { program, offsets, thread_words, group_words, sizes, fields, rules, planted, tells_all: true })
     }
 
     /// The size of a type in words.

@@ -26,6 +26,17 @@ pub enum Becomes {
     Part(u32),
 }
 
+impl Becomes {
+    /// Whether it surely steps no more by itself.
+    pub(super) fn is_final(&self) -> bool {
+        match self {
+            Becomes::Expr(e) => matches!(e.form, Form::Value(_) | Form::Left(_)),
+            Becomes::Stmt(s) => s.is_empty() || s.is_terminator(),
+            Becomes::Block(_) | Becomes::Part(_) => false,
+        }
+    }
+}
+
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub struct Change {
@@ -94,8 +105,8 @@ pub(super) struct Reduct {
 #[derive(Clone, Debug)]
 pub struct Next(pub(super) Box<Reduct>);
 
-/// A part of a term that is being changed.
-enum Node<'t> {
+/// A part of a term that may be changed.
+pub(super) enum Node<'t> {
     Expr(&'t mut Expr),
     Stmt(&'t mut Stmt),
 }
@@ -312,14 +323,14 @@ impl Next {
 }
 
 impl Change {
-    fn take(&mut self) -> Becomes {
+    pub(super) fn take(&mut self) -> Becomes {
         std::mem::replace(&mut self.becomes, Becomes::Part(0))
     }
 
     /// The expression that it makes a value of, and the value.
-    pub(super) fn value(&self) -> Option<(ExprId, Value)> {
+    pub(super) fn value(&self) -> Option<Box<(ExprId, Value)>> {
         match &self.becomes {
-            Becomes::Expr(Expr { at, ty, form: Form::Value(words) }) => Some((*at, Value { ty: *ty, words: words.clone() })),
+            Becomes::Expr(Expr { at, ty, form: Form::Value(words) }) => Some(Box::new((*at, Value { ty: *ty, words: words.clone() }))),
             _ => None,
         }
     }
@@ -327,15 +338,6 @@ impl Change {
     fn plug(&mut self, mut e: Expr, contexts: &[Context]) {
         put(Node::Expr(&mut e), contexts, self.take());
         self.becomes = Becomes::Expr(e);
-    }
-
-    /// Puts what the redex becomes in its place in a term: within the focus, in these contexts.
-    pub(super) fn put(&mut self, e: &mut Expr, focus: &Focus, contexts: &[Context]) -> Option<()> {
-        let mut node = Node::Expr(e);
-        for context in focus.0.iter().filter(|context| context.part != HERE) {
-            node = node.part(context.part)?;
-        }
-        put(node, contexts, self.take())
     }
 }
 
@@ -345,13 +347,6 @@ impl Change {
 /// many of the contexts as have a part that steps. So it is asked for from the inside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Focus(Vec<Context>);
-
-/// The part of a term that is in focus.
-#[derive(Clone, Copy)]
-enum Part<'t> {
-    Expr(&'t Expr),
-    Stmt(&'t Stmt),
-}
 
 impl Focus {
     pub(super) fn is_whole(&self) -> bool {
@@ -375,88 +370,42 @@ impl Focus {
         }
     }
 
-    /// What the innermost part in focus that steps does; the focus is that part then. Nothing if
-    /// the whole program does not step.
-    pub(super) fn next(&mut self, cx: &mut Cx, program: &Expr) -> Option<Next> {
-        // Each part in focus, with the expression and the environment that it stands in.
-        let mut parts: SmallVec<[(Part, ExprId, Option<&Env>); 24]> = SmallVec::new();
-        let (mut part, mut at, mut env) = (Part::Expr(program), program.at, None);
-        parts.push((part, at, env));
-        for context in &self.0 {
-            if context.part != HERE {
-                match part {
-                    Part::Expr(e) => at = e.at,
-                    Part::Stmt(Stmt::Block(block)) => env = block.env.as_ref(),
-                    Part::Stmt(_) => {}
-                }
-                part = part.part(context.part)?;
+    /// The part of a program in focus, and the expression and the environment that it stands in;
+    /// nothing if the program has no such part.
+    pub(super) fn part<'t>(&self, program: &'t mut Expr) -> Option<(Node<'t>, ExprId, Option<Env>)> {
+        let (mut at, mut env) = (program.at, None);
+        let mut node = Node::Expr(program);
+        for context in self.0.iter().filter(|context| context.part != HERE) {
+            match &node {
+                Node::Expr(e) => at = e.at,
+                Node::Stmt(Stmt::Block(block)) => env = block.env.clone(),
+                Node::Stmt(_) => {}
             }
-            parts.push((part, at, env));
+            node = node.part(context.part)?;
         }
-        loop {
-            let (part, at, env) = *parts.get(self.0.len())?;
-            (cx.at, cx.stuck) = (at, None);
-            cx.env = env.cloned();
-            let next = match (part, self.0.last().and_then(|context| context.judged)) {
-                (Part::Stmt(s), _) => cx.stmt(s),
-                (Part::Expr(e), Some(Judged::Left)) => cx.left(e),
-                (Part::Expr(e), _) => cx.expr(e),
-            };
-            if next.is_some() || self.0.is_empty() {
-                return next;
-            }
-            self.0.pop();
-            self.end();
+        Some((node, at, env))
+    }
+
+    /// What the part in focus does, which was got by [`Focus::part`].
+    pub(super) fn next(&self, cx: &mut Cx, part: &Node) -> Option<Next> {
+        match (part, self.0.last().and_then(|context| context.judged)) {
+            (Node::Stmt(s), _) => cx.stmt(s),
+            (Node::Expr(e), Some(Judged::Left)) => cx.left(e),
+            (Node::Expr(e), _) => cx.expr(e),
         }
     }
-}
 
-impl<'t> Part<'t> {
-    fn part(self, part: u32) -> Option<Part<'t>> {
-        let at = part as usize;
-        Some(match self {
-            Part::Expr(e) => match &e.form {
-                Form::Comma(p)
-                | Form::Or(p)
-                | Form::And(p)
-                | Form::Assign(p)
-                | Form::Index(p, _)
-                | Form::Element(p)
-                | Form::CompoundAssign(_, p) => Part::Expr(p.get(at)?),
-                Form::Ternary(p) => Part::Expr(p.get(at)?),
-                Form::Call(_, p) => Part::Expr(p.get(at)?),
-                Form::Coerce(_, p)
-                | Form::Parens(p)
-                | Form::AddressOf(p)
-                | Form::Dereference(p)
-                | Form::MakeReference(p, _)
-                | Form::Dot(p, _)
-                | Form::ArrayLength(p, _)
-                | Form::ReferenceLength(p)
-                | Form::Step(p, ..) => Part::Expr(p),
-                Form::Construct(s) => Part::Stmt(s),
-                Form::Source(_) | Form::Value(_) | Form::Left(_) | Form::Variable(_) => return None,
-            },
-            Part::Stmt(s) => match s {
-                Stmt::Block(block) => Part::Stmt(block.first.as_ref()?),
-                Stmt::Declaration(_, _, Some(e)) | Stmt::Switch(e, _) | Stmt::Return(Some(e)) | Stmt::Effect(e) => Part::Expr(e),
-                Stmt::If(parts) => match part {
-                    0 => Part::Expr(&parts.0),
-                    1 => Part::Stmt(&parts.1),
-                    _ => Part::Stmt(&parts.2),
-                },
-                Stmt::Cases(first, ..) => Part::Stmt(first),
-                Stmt::Loop(parts, _) => Part::Stmt(parts.get(at)?),
-                _ => return None,
-            },
-        })
+    /// The focus is what is around the part in focus.
+    pub(super) fn leave(&mut self) {
+        self.0.pop();
+        self.end();
     }
 }
 
 /// The rules of contexts, outermost first; if not all are told, those that are not in focus yet.
 pub(super) fn within(shared: &Shared, focus: &Focus, contexts: &[Context]) -> SmallVec<[Rule; 8]> {
     let mut within = SmallVec::new();
-    let before = if shared.tells_contexts { &focus.0[..] } else { &[] };
+    let before = if shared.tells_all { &focus.0[..] } else { &[] };
     for context in before.iter().chain(contexts.iter().rev()) {
         if let Some(rule) = context.rule {
             within.push(rule);
@@ -509,7 +458,7 @@ impl<'t> Node<'t> {
 
 /// Puts what a redex becomes in its place. None if the term has no such place, or nothing of that
 /// sort there.
-fn put(mut node: Node, contexts: &[Context], becomes: Becomes) -> Option<()> {
+pub(super) fn put(mut node: Node, contexts: &[Context], becomes: Becomes) -> Option<()> {
     for context in contexts.iter().rev() {
         if context.part != HERE {
             node = node.part(context.part)?;

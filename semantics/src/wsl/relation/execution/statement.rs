@@ -66,9 +66,10 @@ pub fn e_block_vdecl_reduce(cx: &mut Cx, s: &Stmt) -> Option<Next> {
 
 /// `{ρ'[x ↦ id]: s…}`, if x is declared first in `{ρ': …}`.
 fn bound(cx: &Cx, block: &Block, env: &Env, x: crate::text::Symbol, id: StoreId) -> Block {
-    let mut env: Vec<_> = env.iter().copied().collect();
-    env.push((x, id));
-    cx.block(Rc::new(env), block.made.clone(), block.rest.clone())
+    let mut longer = Vec::with_capacity(env.len() + 1);
+    longer.extend_from_slice(env);
+    longer.push((x, id));
+    cx.block(Rc::new(longer), block.made.clone(), block.rest.clone())
 }
 
 /// {ρ': T x = v; s…} → {ρ'[x ↦ id]: s…}, storing v to id [wsl/e-block-vdecl-complete, 004 Blocks

@@ -234,6 +234,15 @@ fn register_text(program: &Program, register: crate::text::Symbol, space: Option
     }
 }
 
+/// Whether a text is [`register_text`]: asked for each thread, so nothing is written.
+fn is_register_text(program: &Program, text: &str, register: crate::text::Symbol, space: Option<crate::text::Symbol>) -> bool {
+    let Some(rest) = text.strip_prefix(program.env.names.name(register)) else { return false };
+    match space {
+        None => rest.is_empty(),
+        Some(space) => rest.strip_prefix(", ") == Some(program.env.names.name(space)),
+    }
+}
+
 impl Dispatch<'_> {
     /// The arguments of one thread: its group, its place in it, and its index there.
     pub(in crate::wsl) fn arguments(&self, shared: &Shared, group: [u32; 3], inside: [u32; 3], index: u32) -> Vec<Value> {
@@ -277,8 +286,7 @@ impl Dispatch<'_> {
 /// or not among them.
 pub(in crate::wsl) fn bound(program: &Program, resources: &[Resource], item: &Item) -> Option<Words> {
     let Some((Semantic::Register(register, space), _)) = item.semantic else { return None };
-    let register = register_text(program, register, space);
-    let k = resources.iter().position(|r| r.register == register)?;
+    let k = resources.iter().position(|r| is_register_text(program, &r.register, register, space))?;
     let address = Word::Address(Address::of(ObjectId(k as u32), 0));
     Some(match resources[k].buffer() {
         Some(buffer) => {

@@ -158,7 +158,7 @@ impl Dispatch<'_> {
             Ok(shared) => shared,
             Err(limit) => return Ending::Other(Outcome::Limit(limit)),
         };
-        shared.tells_contexts = false;
+        shared.tells_all = false;
         let (mut known, mut fuel) = (Known::default(), settings.fuel);
         for _ in 0..MAX_PASSES {
             let mut pass = Pass::new(&known, fuel);

@@ -295,6 +295,7 @@ impl Program {
     /// The functions that evaluating an expression calls, its operands apart. What can only be
     /// assigned to calls nothing by itself: reading it calls its getters, assigning to it its
     /// setter and what that reads (seed 004 "Reduction to an abstract left-value", "Assignment").
+    #[inline]
     pub fn callees(&self, id: ExprId) -> smallvec::SmallVec<[Callee; 4]> {
         let mut out = smallvec::SmallVec::new();
         match &self.expr(id).form {

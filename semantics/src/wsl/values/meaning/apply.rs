@@ -174,13 +174,17 @@ fn element_by_element<L: Lanes>(lanes: &mut L, call: &Call<L::Word>, meaning: Me
     for i in 0..op.arity()? {
         shapes.push(call.shape(i)?);
     }
-    let mut elements: Words<L::Word> = SmallVec::new();
-    for (c, r) in result.elements() {
-        let operand = |(shape, words): (&Shape, &&[L::Word])| words[if shape.is_one() { 0 } else { shape.at(c, r) }];
-        let operands: SmallVec<[L::Word; 3]> = shapes.iter().zip(call.arguments).map(operand).collect();
-        elements.push(lanes.scalar(op, &operands));
+    let mut words = SmallVec::from_elem(lanes.bits(0), result.words());
+    for column in 0..result.columns {
+        for row in 0..result.rows {
+            let mut operands: SmallVec<[L::Word; 3]> = SmallVec::new();
+            for (shape, words) in shapes.iter().zip(call.arguments) {
+                operands.push(words[if shape.is_one() { 0 } else { shape.at(column, row) }]);
+            }
+            words[result.at(column, row)] = lanes.scalar(op, &operands);
+        }
     }
-    Some(result.filled(lanes, elements))
+    Some(words)
 }
 
 /// `modf(x, p)`: the fraction is returned, the rest is stored, element by element (ERRATA WSL-E5).

@@ -137,6 +137,8 @@ pub struct Opens {
     work: std::cell::Cell<u64>,
     /// What terms may be by what is decided now, and how much work that was to find out.
     found: std::cell::RefCell<FxHashMap<OpenId, (Possible, u64)>>,
+    /// Memory for what terms are functions of.
+    spare: std::cell::RefCell<Vec<possible::Variables>>,
 }
 
 impl Opens {
@@ -166,6 +168,7 @@ impl Opens {
             full: false,
             work: std::cell::Cell::new(0),
             found: std::cell::RefCell::default(),
+            spare: std::cell::RefCell::default(),
         }
     }
 
@@ -420,24 +423,31 @@ impl Lanes for Opens {
     }
 
     fn scalar(&mut self, op: Op, operands: &[Word]) -> Word {
-        let operands: SmallVec<[Word; 3]> = operands.iter().map(|&w| self.read(w)).collect();
-        let bits: Option<SmallVec<[u32; 3]>> = operands.iter().map(|w| w.definite()).collect();
-        match bits {
-            Some(bits) => {
-                let given = self.given(op, &bits);
-                if let (Given::Exactly(_) | Given::OneOf(_), Some(_)) = (&given, self.precision)
-                    && let Some(word) = self.over_sets(op, &operands)
-                {
-                    return word;
-                }
-                self.of_given(given, op.to)
+        let (mut known, mut bits): (SmallVec<[Word; 3]>, SmallVec<[u32; 3]>) = (SmallVec::new(), SmallVec::new());
+        for &word in operands {
+            let word = self.read(word);
+            known.push(word);
+            if let Word::Bits(definite) = word {
+                bits.push(definite);
             }
-            None => self.over_open(op, &operands),
         }
+        if bits.len() < known.len() {
+            return self.over_open(op, &known);
+        }
+        let given = self.given(op, &bits);
+        if let (Given::Exactly(_) | Given::OneOf(_), Some(_)) = (&given, self.precision)
+            && let Some(word) = self.over_sets(op, &known)
+        {
+            return word;
+        }
+        self.of_given(given, op.to)
     }
 
     fn below(&mut self, index: Word, bound: u32, otherwise: u32) -> Word {
         let index = self.read(index);
+        if index.definite().is_some_and(|bits| bits < bound) {
+            return index;
+        }
         match self.possible(index) {
             Possible::Values(values) if values.iter().all(|&v| v < bound) => index,
             possible => {

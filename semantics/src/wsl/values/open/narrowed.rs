@@ -264,9 +264,10 @@ impl Opens {
         // Where nothing is left, no execution comes.
         match possible {
             Possible::Values(mut values) => {
-                let all = values.clone();
-                values.retain(|&v| is_left(v));
-                Possible::Values(if values.is_empty() { all } else { values })
+                if values.iter().any(|&v| is_left(v)) {
+                    values.retain(|&v| is_left(v));
+                }
+                Possible::Values(values)
             }
             Possible::Floats(set) => {
                 let met = set.meet(floats);

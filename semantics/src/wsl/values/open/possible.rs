@@ -7,7 +7,6 @@ use crate::text::deep;
 use crate::wsl::library::Meaning;
 use crate::wsl::meaning::{Given, Op};
 use crate::wsl::types::Scalar;
-use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// What a word may be.
@@ -93,10 +92,10 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
             }
             let before = opens.work.get();
             let found = by_leaves(opens, id).map_or_else(|| by_parts(opens, Word::Open(id)), Possible::Values);
-            let possible = match opens.left_of(id, found) {
-                Possible::Values(values) => Possible::Values(values.into_iter().filter(|&v| !opens.excludes(id, v)).collect()),
-                other => other,
-            };
+            let mut possible = opens.left_of(id, found);
+            if let (Possible::Values(values), Some(excluded)) = (&mut possible, opens.excluded.get(&id)) {
+                values.retain(|v| !excluded.contains(v));
+            }
             let mut all = opens.found.borrow_mut();
             if all.len() >= MAX_FOUND {
                 all.clear();
@@ -107,18 +106,62 @@ pub(super) fn possible(opens: &Opens, word: Word) -> Possible {
     }
 }
 
+/// Words of terms, by the terms' numbers, so that nothing is hashed.
+#[derive(Clone, Debug, Default)]
+struct Slots {
+    /// A slot that was filled in another round is empty.
+    round: u32,
+    all: Vec<(u32, u32)>,
+    /// The slots that were filled in this round, in order.
+    filled: Vec<OpenId>,
+}
+
+impl Slots {
+    /// Empties all slots.
+    fn clear(&mut self, terms: usize) {
+        self.filled.clear();
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.all.clear();
+            self.round = 1;
+        }
+        if self.all.len() < terms {
+            self.all.resize(terms, (0, 0));
+        }
+    }
+
+    fn get(&self, id: OpenId) -> Option<u32> {
+        let (round, bits) = self.all[id.0 as usize];
+        (round == self.round).then_some(bits)
+    }
+
+    fn insert(&mut self, id: OpenId, bits: u32) {
+        self.all[id.0 as usize] = (self.round, bits);
+        self.filled.push(id);
+    }
+
+    /// Empties the slots that were filled after so many.
+    fn truncate(&mut self, filled: usize) {
+        for id in self.filled.drain(filled..) {
+            self.all[id.0 as usize] = (0, 0);
+        }
+    }
+}
+
 /// What a term is a function of: its undecided leaves, and in place of leaves that may have any
 /// value the terms over them that have few.
-#[derive(Default)]
-struct Variables {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variables {
     /// Each with its values.
     all: Vec<(OpenId, Vec<u32>)>,
-    seen: FxHashSet<OpenId>,
-    order: Vec<OpenId>,
+    /// The terms that were followed, and those that are variables.
+    seen: Slots,
     /// How many terms were followed.
     followed: usize,
     /// How many values were copied.
     copied: usize,
+    /// What terms are for one assignment of values to the variables.
+    assigned: Slots,
 }
 
 fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
@@ -134,14 +177,33 @@ fn parts(term: &Term) -> SmallVec<[OpenId; 4]> {
 }
 
 impl Variables {
+    /// None, in what earlier ones left of memory.
+    fn of(opens: &Opens) -> Variables {
+        let mut variables = opens.spare.borrow_mut().pop().unwrap_or_default();
+        variables.all.clear();
+        variables.seen.clear(opens.terms.len());
+        (variables.followed, variables.copied) = (0, 0);
+        variables
+    }
+
+    /// Leaves its memory to others.
+    fn end(self, opens: &Opens) {
+        opens.spare.borrow_mut().push(self);
+    }
+
     /// How much was done, in terms that were looked at.
     fn work(&self) -> usize {
         self.followed + self.copied / 16
     }
 
+    /// Whether another term is a function of these alone.
+    fn include(&self, other: &Variables) -> bool {
+        other.all.iter().all(|v| self.all.iter().any(|w| w.0 == v.0))
+    }
+
     /// Adds those of a term; false if one of them may have any value.
     fn add(&mut self, opens: &Opens, id: OpenId) -> bool {
-        if opens.decided.contains_key(&id) || self.seen.contains(&id) {
+        if opens.decided.contains_key(&id) || self.seen.get(id).is_some() {
             return true;
         }
         self.followed += 1;
@@ -154,87 +216,94 @@ impl Variables {
         if let Term::Leaf(values, ..) = opens.term(id) {
             let all = values.as_ref().map_or(Possible::Any, |values| Possible::Values(values.to_vec()));
             let Possible::Values(values) = opens.left_of(id, all) else { return false };
-            self.copied += values.len();
-            self.seen.insert(id);
-            self.all.push((id, values));
-            self.order.push(id);
+            self.add_variable(id, values);
             return true;
         }
         // What can be followed to its leaves is; of what cannot, the innermost terms that have few
         // values are variables.
-        let (variables, order) = (self.all.len(), self.order.len());
-        self.seen.insert(id);
-        self.order.push(id);
+        let (variables, seen) = (self.all.len(), self.seen.filled.len());
+        self.seen.insert(id, 0);
         if deep(|| parts(opens.term(id)).into_iter().all(|part| self.add(opens, part))) {
             return true;
         }
         self.all.truncate(variables);
-        for id in self.order.drain(order..) {
-            self.seen.remove(&id);
-        }
+        self.seen.truncate(seen);
         match by_parts(opens, Word::Open(id)) {
             Possible::Values(values) => {
-                self.copied += values.len();
-                self.seen.insert(id);
-                self.order.push(id);
-                self.all.push((id, values));
+                self.add_variable(id, values);
                 true
             }
             Possible::Floats(_) | Possible::Any => false,
         }
     }
+
+    fn add_variable(&mut self, id: OpenId, values: Vec<u32>) {
+        self.copied += values.len();
+        self.seen.insert(id, 0);
+        self.all.push((id, values));
+    }
+
+    /// The values of a term of which these are the variables, in order; none if there are too many
+    /// assignments.
+    fn values(&mut self, opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
+        // What was decided of terms over the same variables leaves fewer assignments.
+        let mut decided: SmallVec<[(OpenId, u32); 8]> = SmallVec::new();
+        for &term in opens.decisions.iter().rev().take(MAX_DECISIONS) {
+            let mut own = Variables::of(opens);
+            let below = parts(opens.term(term));
+            let bounded = below.into_iter().all(|part| own.add(opens, part));
+            opens.worked(own.work());
+            if bounded && !own.all.is_empty() && self.include(&own) {
+                decided.push((term, opens.decided[&term]));
+            }
+            own.end(opens);
+        }
+        let Variables { all, followed, assigned, .. } = self;
+        all.sort_unstable();
+        let mut count = 1usize;
+        for (_, values) in &*all {
+            count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
+        }
+        // Terms that are variables may have an unlisted one below them in common.
+        let terms = all.iter().filter(|(id, _)| matches!(opens.term(*id), Term::Apply(..))).count();
+        let related = terms > 1 && count <= MAX_RELATED;
+        let mut found = Vec::new();
+        opens.worked(count * (*followed + decided.len()));
+        for n in 0..count {
+            let mut left = n;
+            assigned.clear(opens.terms.len());
+            for (variable, values) in &*all {
+                assigned.insert(*variable, values[left % values.len()]);
+                left /= values.len();
+            }
+            if decided.iter().all(|&(term, bits)| computed(opens, term, assigned) == Some(bits)) && (!related || agree(opens, assigned)) {
+                found.push(value(opens, id, assigned)?);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+/// Whether terms may have these values at once: false only if they cannot.
+fn agree(opens: &Opens, assigned: &Slots) -> bool {
+    let values = assigned.filled.iter().filter_map(|&id| Some((id, assigned.get(id)?)));
+    Facts::agree(opens, &values.collect())
 }
 
 fn by_leaves(opens: &Opens, id: OpenId) -> Option<Vec<u32>> {
-    let mut variables = Variables::default();
+    let mut variables = Variables::of(opens);
     let bounded = variables.add(opens, id);
     opens.worked(variables.work());
-    if !bounded {
-        return None;
-    }
-    // What was decided of terms over the same variables leaves fewer assignments.
-    let mut decided: Vec<(OpenId, u32)> = Vec::new();
-    for &term in opens.decisions.iter().rev().take(MAX_DECISIONS) {
-        let bits = opens.decided[&term];
-        let mut own = Variables::default();
-        let below = parts(opens.term(term));
-        let bounded = below.into_iter().all(|part| own.add(opens, part));
-        opens.worked(own.work());
-        if bounded && !own.all.is_empty() && own.all.iter().all(|v| variables.all.iter().any(|w| w.0 == v.0)) {
-            decided.push((term, bits));
-        }
-    }
-    let (mut all, followed) = (variables.all, variables.followed);
-    all.sort_unstable();
-    let mut count = 1usize;
-    for (_, values) in &all {
-        count = count.checked_mul(values.len()).filter(|&n| n <= MAX_TRIED)?;
-    }
-    // Terms that are variables may have an unlisted one below them in common.
-    let terms = all.iter().filter(|(id, _)| matches!(opens.term(*id), Term::Apply(..))).count();
-    let related = terms > 1 && count <= MAX_RELATED;
-    let mut found = FxHashSet::default();
-    opens.worked(count * (followed + decided.len()));
-    for n in 0..count {
-        let mut left = n;
-        let mut assigned: FxHashMap<OpenId, u32> = FxHashMap::default();
-        for (variable, values) in &all {
-            assigned.insert(*variable, values[left % values.len()]);
-            left /= values.len();
-        }
-        let holds = |(term, bits): &(OpenId, u32), assigned: &mut FxHashMap<OpenId, u32>| computed(opens, *term, assigned) == Some(*bits);
-        if decided.iter().all(|d| holds(d, &mut assigned)) && (!related || Facts::agree(opens, &assigned)) {
-            found.insert(value(opens, id, &mut assigned)?);
-        }
-    }
-    let mut found: Vec<u32> = found.into_iter().collect();
-    found.sort_unstable();
-    (!found.is_empty()).then_some(found)
+    let found = if bounded { variables.values(opens, id) } else { None };
+    variables.end(opens);
+    found
 }
 
 /// The value of a term for definite leaves.
-fn value(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Option<u32> {
-    if let Some(&bits) = known.get(&id).or_else(|| opens.decided.get(&id)) {
+fn value(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
+    if let Some(bits) = known.get(id).or_else(|| opens.decided.get(&id).copied()) {
         return Some(bits);
     }
     let bits = computed(opens, id, known)?;
@@ -243,8 +312,8 @@ fn value(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Optio
 }
 
 /// The value of a term by its parts, whatever was decided of it.
-fn computed(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Option<u32> {
-    let of = |w: Word, known: &mut FxHashMap<OpenId, u32>| match w {
+fn computed(opens: &Opens, id: OpenId, known: &mut Slots) -> Option<u32> {
+    let of = |w: Word, known: &mut Slots| match w {
         Word::Bits(bits) => Some(bits),
         Word::Open(id) => deep(|| value(opens, id, known)),
         Word::Address(_) => None,
@@ -252,8 +321,11 @@ fn computed(opens: &Opens, id: OpenId, known: &mut FxHashMap<OpenId, u32>) -> Op
     match opens.term(id) {
         Term::Leaf(..) | Term::Within(_) => None,
         Term::Apply(op, operands) => {
-            let operands: SmallVec<[u32; 3]> = operands.iter().map(|&w| of(w, known)).collect::<Option<_>>()?;
-            match opens.given(*op, &operands) {
+            let mut definite: SmallVec<[u32; 3]> = SmallVec::new();
+            for &word in operands {
+                definite.push(of(word, known)?);
+            }
+            match opens.given(*op, &definite) {
                 Given::Exactly(bits) => Some(bits),
                 _ => None,
             }
@@ -351,7 +423,7 @@ fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
     let all = all?;
     let count = all.iter().try_fold(1usize, |n, v| n.checked_mul(v.len())).filter(|&n| n <= MAX_COMBINATIONS)?;
     opens.worked(count);
-    let (mut found, mut exact) = (FxHashSet::default(), true);
+    let (mut found, mut exact) = (Vec::with_capacity(count), true);
     for n in 0..count {
         let mut left = n;
         let operands: SmallVec<[u32; 3]> = all
@@ -363,9 +435,7 @@ fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
             })
             .collect();
         match opens.given(op, &operands) {
-            Given::Exactly(bits) => {
-                found.insert(bits);
-            }
+            Given::Exactly(bits) => found.push(bits),
             Given::OneOf(values) => {
                 exact = false;
                 found.extend(values);
@@ -373,8 +443,8 @@ fn tried(opens: &Opens, op: Op, parts: &[Possible]) -> Option<Results> {
             Given::Any(_) => return Some(Results::Any),
         }
     }
-    let mut found: Vec<u32> = found.into_iter().collect();
     found.sort_unstable();
+    found.dedup();
     Some(if exact { Results::Exactly(found) } else { Results::OneOf(found) })
 }
 

@@ -191,7 +191,7 @@ impl Compiler<'_> {
             }
             // Uses in this block read the variable itself until something stores to it; see
             // `settle`.
-            if !is_output && self.last_use.get(&id).is_some_and(|&last| last != u32::MAX) {
+            if !is_output && !matches!(self.last_use[id as usize], 0 | u32::MAX) {
                 for &slot in &slots {
                     self.touch(slot);
                 }
@@ -238,7 +238,7 @@ impl Compiler<'_> {
         let aliases = std::mem::take(&mut self.aliases);
         for id in aliases {
             let Some(Home::Slots(slots)) = self.homes.get(&id).cloned() else { continue };
-            if self.last_use.get(&id).copied().unwrap_or(0) <= index {
+            if self.last_use[id as usize] <= index {
                 continue;
             }
             if slots.iter().any(|slot| stored.contains(slot)) {

@@ -58,8 +58,8 @@ impl Compiler<'_> {
     pub(super) fn bodies(&mut self, function: &Function) -> Compiled {
         let module = self.module;
         let reached: FxHashSet<u32> = self.loops.labels(function.id).iter().copied().collect();
+        self.last_uses(function);
         for block in module.function_blocks(function).iter().filter(|b| reached.contains(&b.label)) {
-            self.last_uses(function, block.label);
             self.aliases.clear();
             let mut part = self.open(block.label);
             self.at = block.start as usize;
@@ -115,34 +115,31 @@ impl Compiler<'_> {
         self.parts.push(part);
     }
 
-    /// Where each id that the block defines is used last in it.
-    fn last_uses(&mut self, function: &Function, label: u32) {
+    /// Where each id that a block of the function defines is used last in it. What another block
+    /// uses, by OpPhi too, is used "for ever".
+    fn last_uses(&mut self, function: &Function) {
         let module = self.module;
-        if self.last_use.is_empty() || module.function_blocks(function).first().is_some_and(|b| b.label == label) {
-            // Once for the function: ids that another block uses, by OpPhi too,
-            // are used "for ever".
-            let mut home = rustc_hash::FxHashMap::default();
-            for block in module.function_blocks(function) {
-                for index in block.start..block.end {
-                    let i = &module.instructions()[index as usize];
-                    if i.result != 0 {
-                        home.insert(i.result, block.label);
-                    }
-                    for &id in i.operands(module.words()) {
-                        if let Some(&defined_in) = home.get(&id) {
-                            let last = if defined_in == block.label && !i.is(Core::Phi) { index } else { u32::MAX };
-                            let entry = self.last_use.entry(id).or_insert(0);
-                            *entry = (*entry).max(last);
-                        }
-                    }
+        // By id: the label of the block that defines it, once that was seen.
+        let mut home = vec![0; self.last_use.len()];
+        for block in module.function_blocks(function) {
+            for index in block.start..block.end {
+                let i = &module.instructions()[index as usize];
+                if i.result != 0 {
+                    home[i.result as usize] = block.label;
+                }
+                for &id in i.operands(module.words()) {
+                    let Some(&defined_in @ 1..) = home.get(id as usize) else { continue };
+                    let last = if defined_in == block.label && !i.is(Core::Phi) { index } else { u32::MAX };
+                    let latest = &mut self.last_use[id as usize];
+                    *latest = (*latest).max(last);
                 }
             }
-            // An OpPhi may name what stands after it.
-            for block in module.function_blocks(function) {
-                for i in module.code(block).iter().take_while(|i| matches!(i.op, Core::Phi | Core::Line | Core::NoLine)) {
-                    for pair in i.operands(module.words()).chunks_exact(2).filter(|_| i.is(Core::Phi)) {
-                        self.last_use.insert(pair[0], u32::MAX);
-                    }
+        }
+        // An OpPhi may name what stands after it.
+        for block in module.function_blocks(function) {
+            for i in module.code(block).iter().take_while(|i| matches!(i.op, Core::Phi | Core::Line | Core::NoLine)) {
+                for pair in i.operands(module.words()).chunks_exact(2).filter(|_| i.is(Core::Phi)) {
+                    self.last_use[pair[0] as usize] = u32::MAX;
                 }
             }
         }

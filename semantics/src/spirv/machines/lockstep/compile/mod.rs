@@ -60,11 +60,33 @@ pub(super) struct Homes {
     all: Vec<Home>,
 }
 
+/// One more than the last id that is a result.
+fn ids(module: &Module) -> usize {
+    module.instructions().iter().map(|i| i.result as usize + 1).max().unwrap_or(0)
+}
+
+/// Ids that are results, or registers: by their numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers(Vec<bool>);
+
+impl Numbers {
+    pub(super) fn insert(&mut self, number: u32) {
+        let at = number as usize;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, false);
+        }
+        self.0[at] = true;
+    }
+
+    pub(super) fn contains(&self, number: u32) -> bool {
+        self.0.get(number as usize) == Some(&true)
+    }
+}
+
 impl Homes {
     /// Of the ids of a module, which stand for nothing yet.
     fn new(module: &Module) -> Homes {
-        let last = module.instructions().iter().map(|i| i.result).max().unwrap_or(0);
-        Homes { at: vec![0; last as usize + 1], all: Vec::with_capacity(module.instructions().len()) }
+        Homes { at: vec![0; ids(module)], all: Vec::with_capacity(module.instructions().len()) }
     }
 
     pub(super) fn get(&self, id: &u32) -> Option<&Home> {
@@ -163,11 +185,14 @@ pub(super) struct Compiler<'m> {
     pub(super) homes: Homes,
     pub(super) frames: FxHashMap<u32, Frame>,
     pub(super) parts: Vec<Part>,
-    /// The slots of register variables, and which ids are bound to them within the block.
-    pub(super) variable_slots: FxHashSet<(bool, u32)>,
+    /// The columns and the sets of register variables, and which ids are bound to them within the
+    /// block.
+    pub(super) variable_columns: Numbers,
+    pub(super) variable_sets: Numbers,
     pub(super) aliases: Vec<u32>,
-    /// Where an id is used last in the block that defines it; `u32::MAX` if another block uses it.
-    pub(super) last_use: FxHashMap<u32, u32>,
+    /// By id: where it is used last in the block that defines it; `u32::MAX` if another block uses
+    /// it, 0 if none does.
+    pub(super) last_use: Vec<u32>,
     pub(super) constants: FxHashMap<(u8, u64), Slot>,
     pub(super) loops: Loops,
     /// The loops that a barrier is in, by their headers: the column that counts their iterations.
@@ -248,9 +273,10 @@ pub(super) fn compile(shared: &Arc<Module>, entry: &str, model: ExecutionModel) 
         homes: Homes::new(module),
         frames: FxHashMap::default(),
         parts: Vec::new(),
-        variable_slots: FxHashSet::default(),
+        variable_columns: Numbers::default(),
+        variable_sets: Numbers::default(),
         aliases: Vec::new(),
-        last_use: FxHashMap::default(),
+        last_use: vec![0; ids(module)],
         constants: FxHashMap::default(),
         loops: Loops::new(module, &functions),
         counters: FxHashMap::default(),
@@ -371,7 +397,7 @@ impl<'m> Compiler<'m> {
     pub(super) fn bind(&mut self, id: u32, slots: Slots) -> Compiled {
         let mut slots = slots;
         if slots.iter().any(|&slot| self.is_variable(slot)) {
-            if self.last_use.get(&id) == Some(&u32::MAX) {
+            if self.last_use[id as usize] == u32::MAX {
                 for slot in &mut slots {
                     if self.is_variable(*slot) {
                         *slot = self.copied(&[*slot])?[0];
@@ -386,11 +412,10 @@ impl<'m> Compiler<'m> {
     }
 
     pub(super) fn is_variable(&self, slot: Slot) -> bool {
-        let key = match slot {
-            Slot::Word(column) | Slot::Wide(column, _) => (false, column),
-            Slot::Truth(set) => (true, set),
-        };
-        self.variable_slots.contains(&key)
+        match slot {
+            Slot::Word(column) | Slot::Wide(column, _) => self.variable_columns.contains(column),
+            Slot::Truth(set) => self.variable_sets.contains(set),
+        }
     }
 
     /// Copies one scalar, with its undefined lanes.

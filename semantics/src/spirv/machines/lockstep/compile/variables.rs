@@ -4,10 +4,9 @@
 use std::rc::Rc;
 
 use rspirv::spirv::{Decoration, StorageClass};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{BufferVariable, Cell, InterfaceVariable, NONE, SharedVariable, Slot};
-use super::{Compiled, Compiler, Home, Pointer, Storage};
+use super::{Compiled, Compiler, Home, Numbers, Pointer, Storage};
 use crate::outcome::Limit;
 use crate::spirv::error::LoadError;
 use crate::spirv::grammar::Op as Core;
@@ -19,32 +18,32 @@ const MAX_IN_REGISTERS: u64 = 64;
 
 /// The variables of Function and Private storage that need an address, by their
 /// uses in these functions.
-fn addressed(module: &Module, functions: &[u32]) -> FxHashSet<u32> {
-    let mut addressed = FxHashSet::default();
-    // Chains with constant indices stand for their variable.
-    let mut roots: FxHashMap<u32, u32> = FxHashMap::default();
+fn addressed(module: &Module, functions: &[u32]) -> Numbers {
+    let mut addressed = Numbers::default();
+    // By id: chains with constant indices stand for their variable.
+    let mut roots = vec![0; super::ids(module)];
     for function in functions.iter().filter_map(|&id| module.function(id)) {
         for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
             let operands = i.operands(module.words());
-            let root = |roots: &FxHashMap<u32, u32>, id: u32| match roots.get(&id) {
-                Some(&root) => Some(root),
-                None => module.variable(id).map(|v| v.id),
+            let root = |roots: &[u32], id: u32| match roots.get(id as usize) {
+                Some(&root @ 1..) => Some(root),
+                _ => module.variable(id).map(|v| v.id),
             };
             match i.op {
                 Core::Variable | Core::Line | Core::NoLine => {}
                 Core::Load => {}
-                Core::Store => addressed.extend(root(&roots, operands[1])),
+                Core::Store => root(&roots, operands[1]).into_iter().for_each(|root| addressed.insert(root)),
                 Core::AccessChain | Core::InBoundsAccessChain | Core::PtrAccessChain => {
                     if let Some(root) = root(&roots, operands[0]) {
                         let within = constant_path(module, operands);
                         if within {
-                            roots.insert(i.result, root);
+                            roots[i.result as usize] = root;
                         } else {
                             addressed.insert(root);
                         }
                     }
                 }
-                _ => addressed.extend(operands.iter().filter_map(|&id| root(&roots, id))),
+                _ => operands.iter().filter_map(|&id| root(&roots, id)).for_each(|root| addressed.insert(root)),
             }
         }
     }
@@ -73,19 +72,20 @@ impl Compiler<'_> {
     pub(super) fn globals(&mut self, entry: &EntryPoint, functions: &[u32]) -> Compiled {
         let module = self.module;
         let addressed = addressed(module, functions);
-        let mut used: FxHashSet<u32> = module.standing_outputs(entry).map(|v| v.id).collect();
+        let mut used = Numbers::default();
+        module.standing_outputs(entry).for_each(|v| used.insert(v.id));
         for function in functions.iter().filter_map(|&id| module.function(id)) {
             for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
-                used.extend(i.pointers(i.operands(module.words())).iter().copied());
+                i.pointers(i.operands(module.words())).iter().for_each(|&id| used.insert(id));
             }
             for variable in module.locals(function) {
                 self.at = variable.instruction as usize;
-                self.variable(variable, addressed.contains(&variable.id))?;
+                self.variable(variable, addressed.contains(variable.id))?;
             }
         }
-        for variable in module.globals().iter().filter(|v| used.contains(&v.id)) {
+        for variable in module.globals().iter().filter(|v| used.contains(v.id)) {
             self.at = variable.instruction as usize;
-            self.variable(variable, addressed.contains(&variable.id))?;
+            self.variable(variable, addressed.contains(variable.id))?;
         }
         Ok(())
     }
@@ -194,10 +194,10 @@ impl Compiler<'_> {
         let slots = self.slots(variable.type_)?;
         if variable.class != StorageClass::Input {
             for &slot in &slots {
-                self.variable_slots.insert(match slot {
-                    Slot::Word(column) | Slot::Wide(column, _) => (false, column),
-                    Slot::Truth(set) => (true, set),
-                });
+                match slot {
+                    Slot::Word(column) | Slot::Wide(column, _) => self.variable_columns.insert(column),
+                    Slot::Truth(set) => self.variable_sets.insert(set),
+                }
             }
         }
         if initial {
