@@ -129,9 +129,11 @@ pub const CASES: &[Case] = &[
                vertex B v(float2 p : attribute(0)) { B b; b.p = float4(p, 0.0, 1.0); b.at = p; return b; }
                thread float[] none() { discard; }
                thread float* nothing() { discard; }
+               thread int** far() { discard; }
                fragment float4 f(float2 at : attribute(0)) : SV_Target 0 {
                    if (at.x < 0.0) { thread float[] r = none(); r[1] = 2.0; return float4(r[0], 0.0, 0.0, 0.0); }
-                   if (at.y > 0.0) { *nothing() = 3.0; }
+                   if (at.y > 0.5) { *nothing() = 3.0; }
+                   if (at.y > 0.0) { **far() = 3; }
                    return float4(1.0, 2.0, 3.0, 4.0);
                }",
         floats: &[(0, SCREEN)],

@@ -223,8 +223,9 @@ impl Compiler<'_> {
             let behind = self.e.fresh();
             self.e.begin(behind);
         }
-        let program = self.program;
-        match program.env.types.get(ty) {
+        let types = &self.program.env.types;
+        match types.get(ty) {
+            Type::Pointer(_, to) if types.is_reference(to) => Ok(Value::Address(Box::new(deep(|| self.never(to))?))),
             Type::Pointer(_, to) => Ok(Value::Pointer(Place::whole(self.local(to)?))),
             Type::ArrayReference(_, of) => Ok(Value::Reference(Place::whole(self.local(of)?), Extent::Single)),
             _ => self.unforeseen("a call, in place, of a function that never returns a value of this type"),
