@@ -70,8 +70,8 @@ const CHOICE_OF_ZERO: &str = "OpCapability Shader\nOpCapability RoundingModeRTE\
     %r = OpPhi %float %zero %a %minus %b\n%o = OpCompositeConstruct %v4 %r %zero %zero %zero\nOpStore %out %o\n\
     OpReturn\nOpFunctionEnd\n";
 
-/// llvmpipe of this version loses what follows some loops, and makes -0 of a 0 that is chosen beside
-/// a -1: the interpreters agree, and it does not.
+/// llvmpipe of this version loses what follows some loops, and makes -0 of a 0 that is chosen
+/// beside a -1: the interpreters agree, and it does not.
 #[test]
 fn a_device_that_is_wrong_disagrees() {
     let Some(device) = open(Some(Route::Passthrough), options()) else { return };
