@@ -2,7 +2,7 @@
 //! print and read back; near misses are rejected by the rule that they break.
 //! `SMALLSTEP_WSL_PROGRAMS` is how many of each are made; 200 if it is not set.
 
-use smallstep_generate::wsl::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program};
+use smallstep_generate::wsl::typed::{Fault, Purpose, Restriction, VERSION, executed, near_miss, program, textured};
 use smallstep_semantics::rule::Rule;
 use smallstep_semantics::wsl::entry::Stage;
 use smallstep_semantics::wsl::parse::parse;
@@ -183,6 +183,24 @@ fn programs_to_be_executed_are_restricted_as_they_say() {
     // Types are rarely so large.
     seen.insert(Restriction::Sizes);
     assert!(programs() < 200 || seen.len() == 8, "{seen:?}");
+}
+
+/// Textured programs are well typed, each of their entry points has a texture, and most programs
+/// call a function of one.
+#[test]
+fn textured_programs_use_their_textures() {
+    let (mut made, mut calls) = (0, 0);
+    for (seed, purpose) in (0..programs()).flat_map(|seed| [Purpose::Compute, Purpose::Draws].map(|p| (seed, p))) {
+        let text = textured(seed, purpose).text;
+        let program = validate(&text).program.unwrap_or_else(|| panic!("{purpose:?}, seed {seed} is not valid:\n{text}"));
+        let entries = text.lines().filter(|line| line.contains("compute ") || line.starts_with("fragment ") || line.starts_with("vertex "));
+        let with_textures = entries.filter(|line| line.contains("Texture") && line.contains(": register(r7)"));
+        assert_eq!(with_textures.count(), program.entry_points.len(), "{text}");
+        made += 1;
+        let names = ["Sample", "Load(", "Store(", "Gather", "GetDimensions("];
+        calls += u64::from(names.iter().any(|name| text.contains(name)));
+    }
+    assert!(calls * 4 > made * 3, "{calls} of {made}");
 }
 
 /// What a seed makes is what reports and journals mean by it: another program, another VERSION.

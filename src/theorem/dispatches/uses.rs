@@ -68,3 +68,35 @@ pub(super) fn of(words: &[u32]) -> BTreeSet<String> {
     }
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallstep_semantics::spirv::{Options, assemble};
+
+    #[test]
+    fn what_a_module_uses_is_named_and_counted_once() {
+        let text = "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n\
+            OpEntryPoint Fragment %main \"main\" %at\nOpExecutionMode %main OriginUpperLeft\nOpDecorate %at BuiltIn FragCoord\n\
+            %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%v4 = OpTypeVector %float 4\n\
+            %image = OpTypeImage %float 2D 1 1 0 1 Unknown\n%stored = OpTypeImage %float 3D 0 0 0 2 R32f\n\
+            %to = OpTypePointer Input %v4\n%at = OpVariable %to Input\n%main = OpFunction %void None %fn\n%l = OpLabel\n\
+            %x = OpLoad %v4 %at\n%y = OpExtInst %v4 %glsl Sqrt %x\n%z = OpExtInst %v4 %glsl Sqrt %y\nOpReturn\nOpFunctionEnd\n";
+        let words = assemble(text, Options::default()).expect("assembles");
+        let used = of(&words);
+        let named = |name: &str| used.contains(name);
+        assert!(
+            ["Sqrt", "OpLoad", "BuiltIn FragCoord", "sampled image 2D array depth", "storage image 3D"].into_iter().all(named),
+            "{used:?}"
+        );
+        assert!(!named("OpTypeFloat") && !named("OpDecorate"), "{used:?}");
+        let mut uses = Uses::default();
+        assert_eq!(uses.rarest(), None);
+        uses.count(&used);
+        uses.count(&["Sqrt".to_string()].into());
+        assert_eq!(uses.to_json()["Sqrt"], json!(2));
+        let line = uses.rarest().expect("something is used");
+        assert!(line.starts_with(&format!("{} instructions", used.len())) && line.contains("BuiltIn FragCoord 1, "), "{line}");
+        assert_eq!(of(&words[..3]), BTreeSet::new());
+    }
+}
