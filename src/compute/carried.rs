@@ -22,9 +22,9 @@ pub struct Carried {
     pub groups: Option<[u32; 3]>,
     /// Buffers.
     pub set: Vec<Assignment<Contents>>,
-    /// Images.
+    /// Images, by descriptor set and binding, with their texels.
     pub texture: Vec<Assignment<Texels>>,
-    /// Samplers.
+    /// Samplers, by descriptor set and binding.
     pub sampler: Vec<Assignment<Sampled>>,
     /// Push constants, one part after another.
     pub push: Vec<Contents>,
@@ -67,7 +67,7 @@ impl Carried {
         Ok(carried)
     }
 
-    /// This, and of the other what this says nothing of.
+    /// What is said here; the other stands in for places and keys of which nothing is said.
     #[must_use]
     pub fn over(mut self, other: &Carried) -> Carried {
         fn add<T: Clone>(to: &mut Vec<Assignment<T>>, from: &[Assignment<T>]) {

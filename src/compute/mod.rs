@@ -27,6 +27,7 @@ use smallstep_semantics::spirv::module::{Variable, WHOLE};
 use smallstep_semantics::spirv::{Buffer, LoadError, LoadOptions, Module, Relation, Sink, lockstep};
 
 use crate::compile;
+use crate::compile::bindings::Places;
 use crate::dispatch::resources::{self, Behind, Needs};
 use crate::dispatch::{BufferBinding, BufferKind, ComputeDispatch, ComputeResult, DrawDispatch, DrawResult, ImageBinding, ImageKind};
 use crate::gpu::{Device, DeviceOutcome};
@@ -525,16 +526,22 @@ pub fn drawn_by(dispatch: &DrawDispatch, device: &mut Device) -> Result<DrawResu
     let words_hash = adapted.words_hash();
     let mut result = match device.run(adapted).outcome {
         DeviceOutcome::Rendered(result) if result.words_hash == words_hash => result,
-        DeviceOutcome::Rendered(result) => {
-            let ran = result.words_hash;
-            return Err(unchecked(format!("the device ran the words {ran:#018x}, and was given {words_hash:#018x}")));
-        }
+        DeviceOutcome::Rendered(result) => return Err(other_words(result.words_hash, words_hash)),
         other => return Err(other),
     };
-    for shown in result.buffers.iter_mut().chain(&mut result.images) {
+    put_back(&places, &mut result.buffers, &mut result.images);
+    Ok(result)
+}
+
+fn other_words(ran: u64, given: u64) -> DeviceOutcome {
+    DeviceOutcome::Unchecked(format!("the device ran the words {ran:#018x}, and was given {given:#018x}"))
+}
+
+/// Gives buffers and images the sets and bindings that they had before the words were adapted.
+fn put_back(places: &Places, buffers: &mut [Buffer], images: &mut [Buffer]) {
+    for shown in buffers.iter_mut().chain(images) {
         (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
     }
-    Ok(result)
 }
 
 /// Runs a dispatch on an interpreter: the relation and the machine as they are, or with a planted
@@ -594,13 +601,9 @@ pub fn shown_by(dispatch: &ComputeDispatch, device: &mut Device) -> Result<Compu
     let words_hash = adapted.words_hash();
     let mut result = match device.run(adapted).outcome {
         DeviceOutcome::Computed(result) if result.words_hash == words_hash => result,
-        DeviceOutcome::Computed(result) => {
-            return Err(unchecked(format!("the device ran the words {:#018x}, and was given {words_hash:#018x}", result.words_hash)));
-        }
+        DeviceOutcome::Computed(result) => return Err(other_words(result.words_hash, words_hash)),
         other => return Err(other),
     };
-    for shown in result.buffers.iter_mut().chain(&mut result.images) {
-        (shown.set, shown.binding) = places.original((shown.set, shown.binding)).unwrap_or((shown.set, shown.binding));
-    }
+    put_back(&places, &mut result.buffers, &mut result.images);
     Ok(result)
 }

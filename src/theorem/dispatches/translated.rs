@@ -180,7 +180,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// What it came to: `modules` are its modules.
+    /// Reads what is used from the words of its modules, if it agrees or is wrong.
     pub(super) fn judged(kind: &'static str, modules: &[&[u32]], became: Verdict<Wrong>) -> Piece {
         let uses = match became {
             Verdict::Agree | Verdict::Disagree(_) => modules.iter().flat_map(|words| uses::of(words)).collect(),

@@ -43,7 +43,7 @@ pub(super) struct Doubts<'m> {
 }
 
 impl<'m> Doubts<'m> {
-    /// Of a run of a module that has not begun.
+    /// Before the run begins; [`Doubts::event`] then sees each step.
     pub(super) fn new(module: &'m Module, profile: Profile) -> Doubts<'m> {
         Doubts { module, profile, differs: FxHashMap::default(), computed: FxHashMap::default(), last: None }
     }

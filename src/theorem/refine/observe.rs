@@ -68,8 +68,8 @@ pub struct Difference {
     pub fuel: u64,
     /// The bytes that differ, up to [`PLACES`].
     pub places: Vec<(Place, u64)>,
-    /// Where AFTER was seen in an execution that is no interleaving: what it shows, and the
-    /// execution in words.
+    /// Where no schedule of the relation shows it, as on a device or in an execution that is no
+    /// interleaving: what AFTER shows, and where, in words.
     pub execution: Option<Box<(Outcome<Observation>, String)>>,
 }
 
@@ -307,7 +307,7 @@ struct Allowed<'a> {
     sides: Sides<'a>,
     of_before: Shown,
     weak: Weak<'a>,
-    /// Instructions of BEFORE.
+    /// How many instructions BEFORE executes in its own order; at least 1.
     each: u64,
 }
 

@@ -51,7 +51,7 @@ impl OnDevice {
         &self.name
     }
 
-    /// What it shows.
+    /// What `run` shows on the device, which no other thread uses meanwhile.
     pub(super) fn shown<T>(&self, run: impl FnOnce(&mut Device) -> Result<T, DeviceOutcome>) -> Result<T, NotShown> {
         let mut device = self.device.lock().unwrap_or_else(PoisonError::into_inner);
         run(&mut device).map_err(|outcome| match outcome {
