@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use smallstep::compute::ComputeModule;
 use smallstep::compute::given::{Assignment, Contents, Place};
 use smallstep::theorem::refine::input::{DRAFTS, Slot};
-use smallstep::theorem::refine::{Input, Settings, Shape, Side};
+use smallstep::theorem::refine::{Engine, Input, Settings, Shape, Side};
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::{Module, Options, assemble};
 
@@ -508,4 +508,67 @@ fn inputs_are_guided_by_the_blocks_that_they_cover() {
     let never: Vec<String> = coverage.never().filter_map(|label| module.name(label)).collect();
     assert!(never.contains(&"lost".to_string()) && coverage.all.len() == 7, "{never:?} of {}", coverage.all.len());
     assert!(compared(&before, 1, 0).coverage.is_none(), "nobody asked");
+}
+
+/// The machine comes to the blocks that the relation comes to, of generated modules without
+/// atomics whose invocations part.
+#[test]
+fn the_machine_comes_to_the_blocks_of_the_relation() {
+    let (mut compared, mut partly) = (0, 0);
+    for seed in 1..=60 {
+        let case = smallstep::generate::spirv::case(seed, &smallstep::generate::spirv::Limits::default());
+        let module = Module::load(&case.words).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let side = Side::new("module", ComputeModule::new(module, Some(&case.entry)).unwrap_or_else(|e| panic!("{e}")), None);
+        if side.depends_on_schedule() {
+            continue;
+        }
+        let settings = Settings { groups: Some([1; 3]), ..Settings::default() };
+        let shape = shape(&side, &settings);
+        let input = shape.draw(&settings, seed, DRAFTS - 1);
+        let ran = |engine: Engine| {
+            let mut blocks = BTreeSet::new();
+            let outcome = side.run(&input, &Settings { engine, ..settings.clone() }, 1 << 20, Some(&mut blocks));
+            outcome.observed().map(|_| blocks)
+        };
+        let (Some(machine), Some(relation)) = (ran(Engine::Machine), ran(Engine::Reference)) else { continue };
+        assert_eq!(machine, relation, "seed {seed}");
+        compared += 1;
+        partly += usize::from(machine.len() < side.module.module.blocks().len());
+    }
+    assert!(compared > 20 && partly > 5, "{compared} modules ended, {partly} of them left a block out");
+}
+
+/// Atomics whose order shows nowhere need no other schedule: those that commute, relaxed, with
+/// results that nobody uses.
+#[test]
+fn the_order_of_atomics_that_commute_shows_nowhere() {
+    let text = |body: &str| {
+        format!(
+            "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+             OpExecutionMode %main LocalSize 8 1 1\nOpDecorate %array ArrayStride 4\nOpDecorate %block Block\n\
+             OpMemberDecorate %block 0 Offset 0\nOpDecorate %a DescriptorSet 0\nOpDecorate %a Binding 0\n\
+             OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 1\n%void = OpTypeVoid\n%function = OpTypeFunction %void\n\
+             %u = OpTypeInt 32 0\n%zero = OpConstant %u 0\n%one = OpConstant %u 1\n%acquire_release = OpConstant %u 72\n\
+             %array = OpTypeRuntimeArray %u\n%block = OpTypeStruct %array\n%pointer = OpTypePointer StorageBuffer %block\n\
+             %word = OpTypePointer StorageBuffer %u\n%a = OpVariable %pointer StorageBuffer\n%b = OpVariable %pointer StorageBuffer\n\
+             %main = OpFunction %void None %function\n%entry = OpLabel\n%x = OpAccessChain %word %a %zero %zero\n\
+             %y = OpAccessChain %word %b %zero %zero\n{body}OpReturn\nOpFunctionEnd\n"
+        )
+    };
+    let add = "%old = OpAtomicIAdd %u %x %one %zero %one\n";
+    for (more, shows) in [
+        (String::new(), false),
+        ("%r = OpAtomicISub %u %x %one %zero %one\n".into(), false),
+        ("%r = OpAtomicXor %u %y %one %zero %one\n".into(), false),
+        ("%r = OpAtomicXor %u %x %one %zero %one\n".into(), true),
+        ("%r = OpAtomicIAdd %u %x %one %acquire_release %one\n".into(), true),
+        ("%r = OpAtomicExchange %u %y %one %zero %one\n".into(), true),
+        ("%r = OpAtomicLoad %u %x %one %zero\n".into(), true),
+        ("OpAtomicStore %y %one %zero %old\n".into(), true),
+        ("OpStore %y %old\n".into(), true),
+        ("OpMemoryBarrier %one %acquire_release\n".into(), true),
+    ] {
+        let side = side(&text(&format!("{add}{more}")));
+        assert_eq!(side.depends_on_schedule(), shows, "{more}");
+    }
 }

@@ -260,13 +260,18 @@ impl Compare {
                 shape.vertices(minimal).iter().for_each(|line| say!("  {line}"));
                 shape.arguments(minimal).chunks(2).for_each(|pair| say!("  {}", pair.join(" ")));
             } else {
-                for side in [before, after] {
-                    say!("  {}", self.replay(side.name(), shape, minimal));
-                }
+                let on_device = disagreement.difference.elsewhere.as_ref().is_some_and(|elsewhere| elsewhere.on_device);
+                let device = if on_device { format!(" --device {}", quoted(&self.device.device)) } else { String::new() };
+                say!("  {}", self.replay(before.name(), shape, minimal));
+                say!("  {}{device}", self.replay(after.name(), shape, minimal));
             }
-            if disagreement.difference.execution.is_some() {
+            if let Some(elsewhere) = &disagreement.difference.elsewhere {
                 let words: Vec<String> = std::env::args().skip(1).map(|word| quoted(&word)).collect();
-                say!("no schedule of run shows the execution of AFTER; this does: smallstep {}", words.join(" "));
+                let what = match elsewhere.on_device {
+                    true => "on the interpreters AFTER shows what BEFORE allows; this asks the device again",
+                    false => "no schedule of run shows the execution of AFTER; this does",
+                };
+                say!("{what}: smallstep {}", words.join(" "));
             }
             let default = smallstep_semantics::concurrency::Schedule::default();
             let schedules = [("BEFORE", &disagreement.difference.before), ("AFTER", &disagreement.difference.after)];

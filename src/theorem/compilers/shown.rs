@@ -142,7 +142,7 @@ fn computed(compiler: &Compiler, dispatch: &ComputeDispatch) -> Shown {
         push_constants: dispatch.push_constants.clone(),
         ..Input::default()
     };
-    let outcome = after.run(&input, &Settings::default(), FUEL);
+    let outcome = after.run(&input, &Settings::default(), FUEL, None);
     let Some(Observation { buffers, images, .. }) = outcome.observed() else { return Err(ended(&outcome)) };
     definite(buffers.iter().flat_map(|b| &b.undefined).map(|u| u.kind))?;
     definite(images.iter().flat_map(|i| &i.undefined).map(|u| u.kind))?;

@@ -13,7 +13,7 @@ use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::theorem::compilers::{Compiler, NotCompiled};
 use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::observe::{How, judge};
-use crate::theorem::refine::{Input, Judged, LargeInputs, Settings, Side, Unchecked};
+use crate::theorem::refine::{Earlier, Input, Judged, Settings, Side, Unchecked};
 use crate::theorem::without_numbers;
 use crate::verdict::Verdict;
 
@@ -176,10 +176,10 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
     // One input of many modules, most of which do the same whatever the schedule.
     let settings =
         Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() };
-    let became = judge(&before, &after, input, &settings, &LargeInputs::default());
+    let became = judge(&before, &after, input, &settings, &Earlier::default());
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.
-        after.run(input, &settings, 1 << 24);
+        after.run(input, &settings, 1 << 24, None);
     }
     judged(became)
 }

@@ -181,8 +181,8 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
         How::Undefined(undefined) => {
             disagreement.what = format!("AFTER has undefined behaviour that BEFORE has not: {}", undefined.ub.id());
             disagreement.after = told::undefined(&after.module.module, undefined, after.assembly.as_ref());
-            if let Some(execution) = &disagreement.difference.execution {
-                disagreement.after += &format!("\n{}", execution.1);
+            if let Some(elsewhere) = &disagreement.difference.elsewhere {
+                disagreement.after += &format!("\n{}", elsewhere.told);
             }
         }
         How::Ends(how) => {
@@ -206,10 +206,10 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
                 (found, trace.writer(place, byte).copied(), observation)
             };
             let (b, b_writer, b_shown) = of(before, settings.fuel, &disagreement.difference.before);
-            let (a, a_writer, a_shown) = match &disagreement.difference.execution {
+            let (a, a_writer, a_shown) = match &disagreement.difference.elsewhere {
                 None => of(after, disagreement.difference.fuel, &disagreement.difference.after),
-                Some(execution) => {
-                    let observation = execution.0.observed().cloned().unwrap_or_default();
+                Some(elsewhere) => {
+                    let observation = elsewhere.shown.observed().cloned().unwrap_or_default();
                     (element(before, after, input, place, byte, &observation), None, observation)
                 }
             };
@@ -225,9 +225,9 @@ pub(super) fn blame(before: &Side, after: &Side, input: &Input, settings: &Setti
             let allowed = allowed.as_ref().map(|set| format!("; on devices BEFORE allows {set}")).unwrap_or_default();
             disagreement.what = format!("{place} {}: BEFORE shows {}, AFTER shows {}{more}{allowed}", b.path, b.text, a.text);
             disagreement.before = stored(before, input, b_writer.as_ref());
-            disagreement.after = match &disagreement.difference.execution {
+            disagreement.after = match &disagreement.difference.elsewhere {
                 None => stored(after, input, a_writer.as_ref()),
-                Some(execution) => execution.1.clone(),
+                Some(elsewhere) => elsewhere.told.clone(),
             };
             (disagreement.before_writer, disagreement.after_writer) = (b_writer, a_writer);
         }

@@ -26,7 +26,7 @@ use smallstep_semantics::undefined::Ub;
 use std::sync::Arc;
 
 use super::doubts::Doubts;
-use super::observe::{self, Difference, How, Judged, Texels};
+use super::observe::{self, Difference, Elsewhere, How, Judged, Texels};
 use super::on_device::NotShown;
 use super::texels::{self, Differing};
 use super::{ALLOWANCE, Input, Planted, SLOWER, Settings, Unchecked};
@@ -167,7 +167,7 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
             after: schedule,
             fuel: more,
             places: Vec::new(),
-            execution: None,
+            elsewhere: None,
         }))
     };
     let a = match &of_after {
@@ -192,8 +192,9 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     };
     match compared((before, draw), (b, &picture), &disagree, settings) {
         Judged::Disagree(difference) => {
-            let execution = Some(Box::new((Outcome::Observed(observation(&picture)), format!("{} shows it", device.name()))));
-            Judged::Disagree(Box::new(Difference { execution, ..*difference }))
+            let shown = Outcome::Observed(observation(&picture));
+            let elsewhere = Elsewhere { shown, told: format!("{} shows it", device.name()), on_device: true };
+            Judged::Disagree(Box::new(Difference { elsewhere: Some(Box::new(elsewhere)), ..*difference }))
         }
         Judged::Undecided(why) => Judged::Undecided(format!("{}: {why}", device.name())),
         other => other,

@@ -8,14 +8,17 @@
 //! draft, at most [`DRAFTS`] in all: first one workgroup, then tamer values. The number of
 //! workgroups does not depend on the level.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use rspirv::spirv::StorageClass;
 use smallstep_semantics::image::Numeric;
 use smallstep_semantics::spirv::Buffer;
 use smallstep_semantics::spirv::environment::{Attribute, BoundImage, BoundSampler};
 use smallstep_semantics::spirv::module::{Module, Variable};
-use smallstep_semantics::spirv::types::Type;
+use smallstep_semantics::spirv::shared::runtime_length;
+use smallstep_semantics::spirv::types::{Address, Type};
 
 use super::interface::{Mismatch, QUAD, least};
 use super::numbers::Numbers;
@@ -91,6 +94,8 @@ pub struct Slot {
     /// Its bytes, if they do not vary.
     pub pinned: Option<Vec<u8>>,
     variable: Variable,
+    /// Its runtime array, and how many scalars an element of it has.
+    array: Option<(Address, usize)>,
 }
 
 /// What inputs of a module have.
@@ -107,6 +112,8 @@ pub struct Shape<'m> {
     /// The numbers that they are made of: BEFORE's, and where it is known, AFTER's.
     pub numbers: Numbers,
     module: &'m Module,
+    /// By slot, the longest buffer that was drawn so far: its bytes and scalars.
+    longest: RefCell<Vec<(u64, Rc<[Cell]>)>>,
     push: Option<Variable>,
     push_bytes: u64,
     size: [u32; 3],
@@ -159,7 +166,13 @@ impl<'m> Shape<'m> {
             if behind == Behind::Uniform && pinned.is_none() {
                 least = least.next_multiple_of(QUAD);
             }
-            slots.push(Slot { place, least, stride: stride(module, variable.type_), pinned, variable: *variable });
+            let array = runtime_array(module, variable.type_);
+            let stride = array.map(|(_, stride)| stride);
+            let array = array.map(|(array, stride)| {
+                let [none, one] = [0, stride].map(|more| cells(module, variable, array.offset + more).len());
+                (array, one - none)
+            });
+            slots.push(Slot { place, least, stride, pinned, variable: *variable, array });
         }
         slots.sort_by_key(|slot| slot.place);
         handles.sort_by_key(|handle| handle.place);
@@ -175,13 +188,28 @@ impl<'m> Shape<'m> {
         {
             return Err(Mismatch(format!("the push constants have {} bytes; BEFORE needs {push_bytes}", bytes.len())));
         }
-        Ok(Shape { slots, handles, scene, moved: None, numbers: Numbers::of(&[module]), module, push, push_bytes, size })
+        let longest = RefCell::new(slots.iter().map(|_| (0, Rc::default())).collect());
+        Ok(Shape { slots, handles, scene, moved: None, numbers: Numbers::of(&[module]), module, longest, push, push_bytes, size })
     }
 
     /// The scalars of a slot's buffer of so many bytes, in order; bytes of which no scalar is whole
     /// belong to none.
     pub fn cells(&self, slot: &Slot, bytes: u64) -> Vec<Cell> {
         cells(self.module, &slot.variable, bytes)
+    }
+
+    /// The same of the slot of that number, as the first so many of the scalars of a longer buffer.
+    fn first_cells(&self, at: usize, bytes: u64) -> (Rc<[Cell]>, usize) {
+        let slot = &self.slots[at];
+        let (longest, known) = &mut self.longest.borrow_mut()[at];
+        if *longest < bytes {
+            (*longest, *known) = (bytes, self.cells(slot, bytes).into());
+        }
+        let beyond = slot.array.map_or(0, |(array, each)| {
+            let elements = |bytes| runtime_length(self.module, &array, bytes).unwrap_or(0) as usize;
+            each * (elements(*longest) - elements(bytes))
+        });
+        (known.clone(), known.len() - beyond)
     }
 
     /// The draft of that number of an input. Later drafts are tamer.
@@ -207,10 +235,11 @@ impl<'m> Shape<'m> {
             Some(_) => 32,
             None => groups.iter().chain(&self.size).map(|&n| u64::from(n)).product::<u64>(),
         };
-        let buffers = self.slots.iter().map(|slot| {
+        let buffers = self.slots.iter().enumerate().map(|(at, slot)| {
             let bytes = slot.pinned.clone().unwrap_or_else(|| {
                 let length = length(slot, invocations, tight, room, &mut random);
-                filled(length, &self.cells(slot, length), level, &self.numbers, &mut random)
+                let (cells, count) = self.first_cells(at, length);
+                filled(length, &cells[..count], level, &self.numbers, &mut random)
             });
             Buffer { set: slot.place.set, binding: slot.place.binding, bytes }
         });
@@ -296,11 +325,12 @@ fn one_type(cells: &[Cell], bytes: usize) -> Option<Type> {
     (cells.iter().all(|cell| cell.type_ == first) && cells.len() * width == bytes).then_some(first)
 }
 
-/// The stride of the runtime array that a block ends with.
-fn stride(module: &Module, type_: u32) -> Option<u64> {
-    let last = module.types().members(type_).last()?.type_;
-    match module.types().get(last) {
-        Some(Type::RuntimeArray { stride, .. }) => Some(u64::from(stride.max(1))),
+/// The runtime array that a block ends with, and its stride.
+fn runtime_array(module: &Module, type_: u32) -> Option<(Address, u64)> {
+    let last = module.types().members(type_).len().checked_sub(1)?;
+    let array = module.types().address(Address::whole(type_), last as u64)?;
+    match module.types().get(array.type_) {
+        Some(Type::RuntimeArray { stride, .. }) => Some((array, u64::from(stride.max(1)))),
         _ => None,
     }
 }
@@ -362,4 +392,40 @@ fn filled(length: u64, cells: &[Cell], level: u32, numbers: &Numbers, random: &m
         bytes[cell.offset as usize..end].copy_from_slice(&bits.to_le_bytes()[..usize::from(width / 8)]);
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::ComputeModule;
+    use smallstep_semantics::spirv::{Options, assemble};
+
+    /// A shorter buffer has the first scalars of a longer one, with an array of structures too,
+    /// whose members are not in the order of their offsets.
+    #[test]
+    fn scalars_of_a_shorter_buffer_come_first_in_a_longer_one() {
+        let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+            OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %buffer DescriptorSet 0\nOpDecorate %buffer Binding 0\n\
+            OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 4\nOpMemberDecorate %block 1 Offset 0\n\
+            OpMemberDecorate %block 2 Offset 16\nOpMemberDecorate %pair 0 Offset 8\nOpMemberDecorate %pair 1 Offset 0\n\
+            OpDecorate %array ArrayStride 16\n\
+            %void = OpTypeVoid\n%function = OpTypeFunction %void\n%u = OpTypeInt 32 0\n%f = OpTypeFloat 32\n%v = OpTypeVector %f 2\n\
+            %pair = OpTypeStruct %u %v\n%array = OpTypeRuntimeArray %pair\n%block = OpTypeStruct %u %f %array\n\
+            %pointer = OpTypePointer StorageBuffer %block\n%buffer = OpVariable %pointer StorageBuffer\n\
+            %main = OpFunction %void None %function\n%entry = OpLabel\n%used = OpAccessChain %pointer %buffer\n\
+            OpReturn\nOpFunctionEnd\n";
+        let words = assemble(text, Options::default()).unwrap_or_else(|e| panic!("{}:{}: {}", e.line, e.column, e.what));
+        let module = Module::load(&words).unwrap_or_else(|e| panic!("{e}"));
+        let side = Side::new("module", ComputeModule::new(module, None).unwrap_or_else(|e| panic!("{e}")), None);
+        let shape = Shape::of(&side, &Settings::default()).unwrap_or_else(|e| panic!("{e}"));
+        let slot = &shape.slots[0];
+        let mut counts = Vec::new();
+        for elements in [5, 2, 0, 40, 3, 41] {
+            let bytes = slot.least + 16 * elements;
+            let (cells, count) = shape.first_cells(0, bytes);
+            assert_eq!(cells[..count], shape.cells(slot, bytes), "of {elements} elements");
+            counts.push(count);
+        }
+        assert_eq!(counts, [17, 8, 2, 122, 11, 125]);
+    }
 }

@@ -60,10 +60,12 @@ pub mod stages;
 mod texels;
 mod weak;
 
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 
 use smallstep_semantics::interleavings::Budget;
-use smallstep_semantics::spirv::environment::Robustness;
+use smallstep_semantics::outcome::Outcome;
+use smallstep_semantics::spirv::environment::{Observation, Robustness};
 
 use crate::compute::given::Place;
 pub use blame::Disagreement;
@@ -79,7 +81,6 @@ pub use planted::Planted;
 pub use runnable::{Runnable, entries};
 pub use side::Side;
 pub use stages::StageModule;
-pub use weak::LargeInputs;
 
 /// What runs the modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -259,37 +260,52 @@ pub fn refines(before: &Side, after: &Side, settings: &Settings, progress: impl 
     if settings.does(Planted::Unnamed) {
         shape.numbers = Numbers::default();
     }
-    let judge = |input: &Input, too_large: &LargeInputs| observe::judge(before, after, input, settings, too_large);
+    let judge = |input: &Input, earlier: &Earlier| observe::judge(before, after, input, settings, earlier);
     let blame = |input: &Input, difference| blame::blame(before, after, input, settings, difference);
     let mut progress = progress;
     let mut summary = Summary::default();
-    let too_large = LargeInputs::default();
-    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &too_large), &blame, &mut progress);
-    if settings.guided > 0 {
-        let mut coverage = Coverage::new(before);
-        // The wildest come last.
-        let tried = (0..settings.inputs).rev().take(LOOKED_AT);
-        for index in tried {
-            if coverage.is_full() {
-                break;
-            }
-            coverage.sees(before, &shape.draw(settings, index, 0), settings);
+    let earlier = Earlier { coverage: RefCell::new((settings.guided > 0).then(|| Coverage::new(before))), ..Earlier::default() };
+    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &earlier), &blame, &mut progress);
+    for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
+        if summary.disagreement.is_some() || summary.unchecked.is_some() {
+            break;
         }
-        for index in settings.inputs..settings.inputs.saturating_add(settings.guided) {
-            if coverage.is_full() || (summary.disagreement.is_some() || summary.unchecked.is_some()) {
-                break;
-            }
-            if coverage.sees(before, &shape.draw(settings, index, 0), settings) {
-                over_inputs(&mut summary, index..index + 1, &shape, settings, (&judge, &too_large), &blame, &mut progress);
-            }
+        let is_new = match &*earlier.coverage.borrow() {
+            Some(coverage) if !coverage.is_full() => coverage.misses(before, &shape.draw(settings, index, 0), settings),
+            _ => break,
+        };
+        if is_new {
+            over_inputs(&mut summary, index..index + 1, &shape, settings, (&judge, &earlier), &blame, &mut progress);
         }
-        summary.coverage = Some(coverage);
     }
+    summary.coverage = earlier.coverage.into_inner();
     Ok(summary)
 }
 
-/// The most inputs of which it is looked at which blocks they come to.
-const LOOKED_AT: usize = 64;
+/// What a comparison knows from the inputs that it tried before.
+#[derive(Debug, Default)]
+pub struct Earlier {
+    /// How many inputs have more executions than were tried.
+    too_large: Cell<u32>,
+    /// Of how many AFTER has more orders of its invocations than were tried.
+    too_many_orders: Cell<u32>,
+    /// Which blocks of BEFORE ran, if that is wanted.
+    coverage: RefCell<Option<Coverage>>,
+}
+
+impl Earlier {
+    /// Runs BEFORE in the order of its engine, and learns which blocks an input with an observation
+    /// comes to.
+    fn run(&self, before: &Side, input: &Input, settings: &Settings) -> Outcome<Observation> {
+        let mut blocks = BTreeSet::new();
+        let mut coverage = self.coverage.borrow_mut();
+        let outcome = before.run(input, settings, settings.fuel, coverage.is_some().then_some(&mut blocks));
+        if let (Some(coverage), Outcome::Observed(_)) = (&mut *coverage, &outcome) {
+            coverage.ran.append(&mut blocks);
+        }
+        outcome
+    }
+}
 
 /// The same of modules whose stages are drawn.
 ///
@@ -313,18 +329,18 @@ pub fn refines_draws(
         Ok::<Stages, Mismatch>(stages)
     };
     let (of_before, of_after) = (stages(before)?, stages(after)?);
-    let judge = |input: &Input, _: &LargeInputs| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
+    let judge = |input: &Input, _: &Earlier| match (scene.dispatch(before, input), scene.dispatch(after, input)) {
         (Ok(draw), Ok(same)) => draws::judge((&of_before, &draw), (&of_after, &same), settings),
         (Err(malformed), _) | (_, Err(malformed)) => Judged::Unchecked(Unchecked::Unsupported(malformed.0)),
     };
     let blame = |_: &Input, difference| blame::of_draw(after, difference);
     let (mut summary, mut progress) = (Summary::default(), progress);
-    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &LargeInputs::default()), &blame, &mut progress);
+    over_inputs(&mut summary, 0..settings.inputs, &shape, settings, (&judge, &Earlier::default()), &blame, &mut progress);
     Ok(summary)
 }
 
-/// What one input shows, where so many were too large to be searched.
-type JudgeOne<'j> = &'j dyn Fn(&Input, &LargeInputs) -> Judged;
+/// What one input shows, given what is known from those before.
+type JudgeOne<'j> = &'j dyn Fn(&Input, &Earlier) -> Judged;
 
 /// Inputs of these numbers, up to the first disagreement, whose input is then made small.
 fn over_inputs(
@@ -332,7 +348,7 @@ fn over_inputs(
     indexes: std::ops::Range<u64>,
     shape: &Shape<'_>,
     settings: &Settings,
-    (judge, too_large): (JudgeOne<'_>, &LargeInputs),
+    (judge, earlier): (JudgeOne<'_>, &Earlier),
     blame: &dyn Fn(&Input, Difference) -> Disagreement,
     progress: &mut dyn FnMut(&Summary),
 ) {
@@ -346,7 +362,7 @@ fn over_inputs(
         let mut first = None;
         for draft in 0..if settings.does(Planted::OneDraft) { 1 } else { input::DRAFTS } {
             let drawn = shape.draw(settings, index, draft);
-            judged = judge(&drawn, too_large);
+            judged = judge(&drawn, earlier);
             input = Some(drawn);
             match &judged {
                 Judged::Vacuous(why) => _ = first.get_or_insert_with(|| why.clone()),
@@ -374,7 +390,7 @@ fn over_inputs(
             }
             Judged::Disagree(_) => {
                 let Some(input) = input else { break };
-                let judge = |input: &Input| judge(input, &LargeInputs::default());
+                let judge = |input: &Input| judge(input, &Earlier::default());
                 let minimal = shrink::minimal_by(&judge, shape, input, settings);
                 // The minimal input was seen to disagree.
                 if let Judged::Disagree(difference) = judge(&minimal) {

@@ -13,8 +13,8 @@ use smallstep_semantics::undefined::Undefined;
 
 use super::blame::{Traced, traced};
 use super::on_device::{NotShown, OnDevice};
-use super::weak::{self, Tried};
-use super::{ALLOWANCE, Engine, Input, LargeInputs, Planted, SLOWER, Settings, Side, Unchecked, floats, texels};
+use super::weak::{self, MOST_TOO_LARGE, Tried};
+use super::{ALLOWANCE, Earlier, Engine, Input, Planted, SLOWER, Settings, Side, Unchecked, floats, texels};
 use crate::compute::Given;
 use crate::compute::given::Place;
 
@@ -68,9 +68,19 @@ pub struct Difference {
     pub fuel: u64,
     /// The bytes that differ, up to [`PLACES`].
     pub places: Vec<(Place, u64)>,
-    /// Where no schedule of the relation shows it, as on a device or in an execution that is no
-    /// interleaving: what AFTER shows, and where, in words.
-    pub execution: Option<Box<(Outcome<Observation>, String)>>,
+    /// What shows it where no schedule of the relation does.
+    pub elsewhere: Option<Box<Elsewhere>>,
+}
+
+/// An execution of AFTER on a device, or one that is no interleaving.
+#[derive(Clone, Debug)]
+pub struct Elsewhere {
+    /// What AFTER shows.
+    pub shown: Outcome<Observation>,
+    /// Where, in words.
+    pub told: String,
+    /// Whether on a device.
+    pub on_device: bool,
 }
 
 /// How AFTER differs from what BEFORE allows.
@@ -227,9 +237,9 @@ struct Shown {
 }
 
 /// Judges one input.
-pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, too_large: &LargeInputs) -> Judged {
+pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, earlier: &Earlier) -> Judged {
     let default = Schedule::default();
-    let first = before.run(input, settings, settings.fuel);
+    let first = earlier.run(before, input, settings);
     if let Some(what) = unchecked(&first) {
         return Judged::Unchecked(what);
     }
@@ -253,15 +263,18 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
     let of_before = shown(before, (first, Tried::unwatched(default.clone())));
     let ran = match after.depends_on_schedule() && settings.engine != Engine::Machine {
         true => Tried::watched(after, input, settings, fuel, default.clone()),
-        false => (after.run(input, settings, fuel), Tried::unwatched(default.clone())),
+        false => (after.run(input, settings, fuel, None), Tried::unwatched(default.clone())),
     };
     let mut of_after = shown(after, ran);
     let independent = of_after.complete || of_after.tried[0].is_independent(after, input, settings, fuel);
     of_after.complete |= independent;
     if !independent && !settings.does(Planted::OneOrder) {
-        more(after, input, settings, fuel, AFTER_INSTRUCTIONS / each, &mut of_after);
+        let looks = earlier.too_many_orders.get() < MOST_TOO_LARGE;
+        let budget = if looks { AFTER_INSTRUCTIONS / each } else { 0 };
+        more(after, input, settings, fuel, budget, &mut of_after);
+        earlier.too_many_orders.update(|inputs| inputs + u32::from(looks && !of_after.complete));
     }
-    let weak = Weak { before, input, settings, too_large, found: None };
+    let weak = Weak { before, input, settings, earlier, found: None };
     let mut allowed = Allowed { sides: Sides { before, after, input, settings, fuel }, of_before, weak, each };
     let mut undecided = None;
     for (outcome, schedule) in &of_after.outcomes {
@@ -278,13 +291,13 @@ pub fn judge(before: &Side, after: &Side, input: &Input, settings: &Settings, to
         && let Some(why) = weak::reordered(after, input, settings, fuel, &of_after.tried)
     {
         allowed.search();
-        let of_after = weak::executions(after, input, settings, fuel, too_large);
+        let of_after = weak::executions(after, input, settings, fuel, earlier);
         for (outcome, reads) in &of_after.shown {
             match allowed.has_beyond(outcome) {
                 Ok(()) => {}
                 Err(Missing::Judged(Judged::Disagree(difference))) => {
-                    let execution = Some(Box::new((outcome.clone(), weak::told(after, reads))));
-                    return Judged::Disagree(Box::new(Difference { execution, ..*difference }));
+                    let elsewhere = Elsewhere { shown: outcome.clone(), told: weak::told(after, reads), on_device: false };
+                    return Judged::Disagree(Box::new(Difference { elsewhere: Some(Box::new(elsewhere)), ..*difference }));
                 }
                 Err(Missing::Judged(judged)) => return judged,
                 Err(Missing::Undecided(why)) => undecided = Some(why),
@@ -415,15 +428,15 @@ impl Allowed<'_> {
                     after,
                     fuel,
                     places: Vec::new(),
-                    execution: None,
+                    elsewhere: None,
                 }));
             }
         };
         match self.has(&shown, &Schedule::default()) {
             Ok(()) => Judged::Agree { all: self.of_before.complete || !before.depends_on_schedule() },
             Err(Missing::Judged(Judged::Disagree(difference))) => {
-                let execution = Some(Box::new((shown, format!("{} shows it", device.name()))));
-                Judged::Disagree(Box::new(Difference { execution, ..*difference }))
+                let elsewhere = Elsewhere { shown, told: format!("{} shows it", device.name()), on_device: true };
+                Judged::Disagree(Box::new(Difference { elsewhere: Some(Box::new(elsewhere)), ..*difference }))
             }
             Err(Missing::Judged(judged)) => judged,
             Err(Missing::Undecided(why)) => Judged::Undecided(format!("{}: {why}", device.name())),
@@ -439,20 +452,20 @@ struct Weak<'a> {
     before: &'a Side,
     input: &'a Input,
     settings: &'a Settings,
-    too_large: &'a LargeInputs,
+    earlier: &'a Earlier,
     found: Option<Option<Beyond>>,
 }
 
 impl Weak<'_> {
     /// All that it shows, or why that is not known; nothing if it shows nothing more.
     fn of_before(&mut self, of_before: &Shown) -> Option<Result<&[grid::Shown], &str>> {
-        let Weak { before, input, settings, too_large, .. } = *self;
+        let Weak { before, input, settings, earlier, .. } = *self;
         if settings.does(Planted::ExecutionsBefore) {
             return None;
         }
         let found = self.found.get_or_insert_with(|| {
             let why = weak::reordered(before, input, settings, settings.fuel, &of_before.tried)?;
-            let executions = weak::executions(before, input, settings, settings.fuel, too_large);
+            let executions = weak::executions(before, input, settings, settings.fuel, earlier);
             Some(if executions.complete { Ok(executions.shown) } else { Err(weak::too_large(&why, settings)) })
         });
         found.as_ref().map(|found| found.as_deref().map_err(String::as_str))
@@ -461,7 +474,7 @@ impl Weak<'_> {
 
 /// Other orders of the invocations: all of them if the budget suffices, and otherwise some random
 /// ones. Where the settings ask for a few executions and these are long, none is tried in turn:
-/// they would differ by little.
+/// they would differ by little. Nor is one if there may be no execution.
 fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: u64, shown: &mut Shown) {
     let budget = Budget { executions: settings.budget.executions.min(executions), ..settings.budget };
     let dispatch = side.dispatch(input, settings, fuel);
@@ -474,7 +487,7 @@ fn more(side: &Side, input: &Input, settings: &Settings, fuel: u64, executions: 
         }
         ControlFlow::Continue(())
     };
-    let is_worth = executions >= WORTH || settings.budget.executions >= WORTH;
+    let is_worth = executions >= WORTH || executions > 0 && settings.budget.executions >= WORTH;
     let explored = is_worth.then(|| grid::exhaust(module, &dispatch, &Relation::default(), budget, visit));
     let new = |shown: &Shown, outcome: &Outcome<Observation>| !shown.outcomes.iter().any(|(known, _)| same(known, outcome));
     for (outcome, schedule) in found {
@@ -533,7 +546,7 @@ impl Sides<'_> {
             after: schedule.clone(),
             fuel: self.fuel,
             places: Vec::new(),
-            execution: None,
+            elsewhere: None,
         };
         let own = &of_before.outcomes[0].1;
         let after = match outcome {

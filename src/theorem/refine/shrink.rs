@@ -4,7 +4,7 @@ use smallstep_semantics::spirv::types::Type;
 
 use super::input::{Cell, Slot};
 use super::observe::{Judged, judge};
-use super::{Input, LargeInputs, Settings, Shape, Side};
+use super::{Earlier, Input, Settings, Shape, Side};
 
 /// The most inputs that are tried.
 const QUESTIONS: u32 = 1_500;
@@ -26,7 +26,7 @@ struct Shrinking<'a> {
 /// The smallest input found on which AFTER still differs in the same way; the input itself if it
 /// does not disagree.
 pub fn minimal(before: &Side, after: &Side, shape: &Shape<'_>, input: Input, settings: &Settings) -> Input {
-    minimal_by(&|input| judge(before, after, input, settings, &LargeInputs::default()), shape, input, settings)
+    minimal_by(&|input| judge(before, after, input, settings, &Earlier::default()), shape, input, settings)
 }
 
 /// The same by what judges an input.

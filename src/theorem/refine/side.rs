@@ -1,13 +1,14 @@
 //! A module that is compared, ready to run.
 
+use std::collections::BTreeSet;
+
 use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::outcome::Outcome;
 use smallstep_semantics::spirv::environment::{Dispatch, Limits, Observation, Resources};
-use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Report};
-use smallstep_semantics::spirv::{LoadError, Relation, Sink, lockstep};
+use smallstep_semantics::spirv::{Event, LoadError, Relation, Sink, lockstep};
 
-use super::{Engine, Input, Settings};
+use super::{Engine, Input, Settings, weak};
 use crate::compute::ComputeModule;
 use crate::compute::told::AssemblyLines;
 
@@ -20,7 +21,7 @@ pub struct Side {
     /// Where its instructions stand in its text, if it has one.
     pub assembly: Option<AssemblyLines>,
     program: Result<lockstep::Program, String>,
-    atomics: bool,
+    order_may_show: bool,
 }
 
 impl Side {
@@ -30,15 +31,15 @@ impl Side {
             LoadError::Unsupported { what, .. } => what,
             other => other.to_string(),
         });
-        let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
-        let atomics = module.module.instructions().iter().any(|i| is_atomic(i.op));
-        Side { name: name.into(), module, assembly, program, atomics }
+        let order_may_show = weak::order_may_show(&module.module);
+        Side { name: name.into(), module, assembly, program, order_may_show }
     }
 
     /// Whether what it shows may depend on the order of its invocations. Where nothing is atomic it
-    /// does not: without a race every load sees the one store that happens before it.
+    /// does not: without a race every load sees the one store that happens before it. Nor does it
+    /// where all atomics commute and nobody uses their results, as those of a histogram.
     pub fn depends_on_schedule(&self) -> bool {
-        self.atomics
+        self.order_may_show
     }
 
     /// A dispatch of it.
@@ -60,16 +61,36 @@ impl Side {
     }
 
     /// Runs it in the order that its engine has by itself, for so many instructions. The machine
-    /// knows nothing of doubts.
-    pub fn run(&self, input: &Input, settings: &Settings, fuel: u64) -> Outcome<Observation> {
+    /// knows nothing of doubts. Adds the labels of the blocks that an invocation came to, to where
+    /// they are wanted.
+    pub fn run(&self, input: &Input, settings: &Settings, fuel: u64, blocks: Option<&mut BTreeSet<u32>>) -> Outcome<Observation> {
         let on_machine = match settings.engine {
-            Engine::Any => !self.atomics,
+            Engine::Any => !self.order_may_show,
             Engine::Machine => true,
             Engine::Reference => false,
         };
-        if on_machine {
+        self.run_by(on_machine, input, settings, fuel, blocks)
+    }
+
+    /// The labels of the blocks that it comes to in one order of its invocations; none where it
+    /// ends without an observation.
+    pub(super) fn blocks(&self, input: &Input, settings: &Settings, fuel: u64) -> BTreeSet<u32> {
+        let mut blocks = BTreeSet::new();
+        let ran = self.run_by(settings.engine != Engine::Reference, input, settings, fuel, Some(&mut blocks));
+        if ran.observed().is_some() { blocks } else { BTreeSet::new() }
+    }
+
+    fn run_by(
+        &self,
+        machine: bool,
+        input: &Input,
+        settings: &Settings,
+        fuel: u64,
+        mut blocks: Option<&mut BTreeSet<u32>>,
+    ) -> Outcome<Observation> {
+        if machine {
             match &self.program {
-                Ok(program) => match program.run(&self.dispatch(input, settings, fuel), 1) {
+                Ok(program) => match on_the_machine(program, &self.dispatch(input, settings, fuel), blocks.as_deref_mut()) {
                     // What is bound may be what the machine has not, as images are.
                     Outcome::Unsupported(_) if settings.engine == Engine::Any => {}
                     outcome => return outcome,
@@ -78,7 +99,14 @@ impl Side {
                 Err(_) => {}
             }
         }
-        self.report(input, settings, fuel, &Schedule::default(), &mut ()).outcome
+        let default = Schedule::default();
+        match blocks {
+            None => self.report(input, settings, fuel, &default, &mut ()).outcome,
+            Some(blocks) => {
+                let mut note = |event: &Event<'_, '_>| _ = blocks.insert(event.at.block);
+                self.report(input, settings, fuel, &default, &mut note).outcome
+            }
+        }
     }
 
     /// Runs it by the relation under a schedule.
@@ -92,4 +120,11 @@ impl Side {
         // The entry point was found when the side was made.
         ran.unwrap_or_else(|e| Report::ended(Outcome::Unsupported(e.to_string()), Vec::new()))
     }
+}
+
+fn on_the_machine(program: &lockstep::Program, dispatch: &Dispatch<'_>, blocks: Option<&mut BTreeSet<u32>>) -> Outcome<Observation> {
+    let Some(blocks) = blocks else { return program.run(dispatch, 1) };
+    let (outcome, watched) = program.run_watched(dispatch);
+    blocks.extend(watched.blocks);
+    outcome
 }

@@ -26,6 +26,7 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 
+use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallstep_semantics::concurrency::{AtomicOp, Class, Classes, Rules, Schedule, Scope, Semantics};
 use smallstep_semantics::outcome::Outcome;
@@ -33,12 +34,13 @@ use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::environment::{InvocationId, Observation};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::grid::{self, Read};
-use smallstep_semantics::spirv::module::Module;
+use smallstep_semantics::spirv::module::{Module, WHOLE};
 use smallstep_semantics::spirv::shared::ObjectId;
 use smallstep_semantics::spirv::step::Action;
+use smallstep_semantics::spirv::words::Instruction;
 use smallstep_semantics::spirv::{Event, Relation};
 
-use super::{Input, Settings, Side};
+use super::{Earlier, Input, Settings, Side};
 use crate::compute::told;
 
 /// The most contended accesses of one run among which cycles are looked for; more
@@ -56,25 +58,19 @@ pub(super) struct Executions {
     pub(super) complete: bool,
 }
 
-/// How many searches for executions ended without an end in sight. What is too large for some
-/// inputs is too large for most, so after [`LargeInputs::MOST`] no other input is searched.
-#[derive(Debug, Default)]
-pub struct LargeInputs(Cell<u32>);
-
-impl LargeInputs {
-    /// How many inputs of a comparison may be too large.
-    pub const MOST: u32 = 8;
-}
+/// How many inputs of a comparison may be too large for a search. What is too large for some is too
+/// large for most, so after so many no other input is searched.
+pub(super) const MOST_TOO_LARGE: u32 = 8;
 
 /// All executions that the memory model allows of a module, if the budget suffices.
-pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64, too_large: &LargeInputs) -> Executions {
-    if too_large.0.get() >= LargeInputs::MOST {
+pub(super) fn executions(side: &Side, input: &Input, settings: &Settings, fuel: u64, earlier: &Earlier) -> Executions {
+    if earlier.too_large.get() >= MOST_TOO_LARGE {
         return Executions { shown: Vec::new(), complete: false };
     }
     let dispatch = side.dispatch(input, settings, fuel);
     let explored = grid::weakly(&side.module.module, &dispatch, &Relation::default(), Rules::MODEL, settings.executions);
     let (shown, done) = explored.unwrap_or_default();
-    too_large.0.update(|searches| searches + u32::from(!done.complete));
+    earlier.too_large.update(|searches| searches + u32::from(!done.complete));
     Executions { shown, complete: done.complete }
 }
 
@@ -195,6 +191,62 @@ pub(super) fn reordered(side: &Side, input: &Input, settings: &Settings, fuel: u
     let found = tried.iter().find_map(|tried| tried.run(side, input, settings, fuel).cycle())?;
     let [first, second] = found.map(|instruction| told::instruction(module, instruction));
     Some(format!("a device may let {first} and {second} of {} take effect in another order", side.name))
+}
+
+/// Whether the order of invocations may show in a module, whatever its inputs are. It does not if
+/// every atomic commutes with all others of its memory, nobody uses its result, and nothing
+/// synchronizes: then every invocation does the same under each schedule.
+pub(super) fn order_may_show(module: &Module) -> bool {
+    let is_atomic = |op: Op| Op::AtomicLoad as u32 <= op as u32 && op as u32 <= Op::AtomicXor as u32;
+    let atomics: Vec<&Instruction> = module.instructions().iter().filter(|i| is_atomic(i.op)).collect();
+    if atomics.is_empty() {
+        return false;
+    }
+    let unused = unused(module);
+    let mut kinds: FxHashMap<Memory, Op> = FxHashMap::default();
+    let commutes = |i: &&Instruction| {
+        let operands = i.operands(module.words());
+        let semantics = module.constant_value(operands[2]).and_then(|bits| Semantics::decode(bits as u32).ok());
+        let is_relaxed = semantics.is_some_and(|semantics| !semantics.releases() && !semantics.acquires());
+        let kind = commutes(i.op).filter(|_| is_relaxed && unused.contains(&i.result));
+        let (Some(memory), Some(kind)) = (memory(module, operands[0]), kind) else { return false };
+        *kinds.entry(memory).or_insert(kind) == kind
+    };
+    module.instructions().iter().any(|i| i.is(Op::MemoryBarrier)) || !atomics.iter().all(commutes)
+}
+
+/// Memory that no other names.
+#[derive(PartialEq, Eq, Hash)]
+enum Memory {
+    Descriptor {
+        set: u32,
+        binding: u32,
+    },
+    Variable(u32),
+    /// The Workgroup memory that all Blocks share.
+    Blocks,
+}
+
+/// The memory that a pointer is to, where that is plain.
+fn memory(module: &Module, pointer: u32) -> Option<Memory> {
+    let mut id = pointer;
+    loop {
+        let i = module.instruction(id)?;
+        match i.op {
+            Op::AccessChain | Op::InBoundsAccessChain | Op::ImageTexelPointer | Op::CopyObject => id = i.operands(module.words())[0],
+            Op::Variable => break,
+            _ => return None,
+        }
+    }
+    let variable = module.variable(id)?;
+    match variable.class {
+        StorageClass::Workgroup if module.has_layout(variable) => Some(Memory::Blocks),
+        StorageClass::Workgroup => Some(Memory::Variable(id)),
+        _ => {
+            let at = |decoration| module.decoration(id, WHOLE, decoration);
+            Some(Memory::Descriptor { set: at(Decoration::DescriptorSet)?, binding: at(Decoration::Binding)? })
+        }
+    }
 }
 
 /// The ids of atomics' results that nothing in a function uses.

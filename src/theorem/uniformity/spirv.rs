@@ -59,9 +59,9 @@ pub fn observe(case: &ComputeCase, module: &Module, seed: u64, executions: &Exec
     };
     let (mut all, mut any_cut) = (0, false);
     for run in 0..executions.runs {
-        let (outcome, met) = dispatched(case, seed, run, |dispatch| program.run_counting_barriers(dispatch));
+        let (outcome, watched) = dispatched(case, seed, run, |dispatch| program.run_watched(dispatch));
         match Run::of(&outcome) {
-            Run::Together => all += met,
+            Run::Together => all += watched.barriers,
             Run::Apart(what) => return Observed::Apart { run, what },
             Run::Cut => any_cut = true,
             Run::Other(why) => return Observed::Unjudged(why),
@@ -75,7 +75,7 @@ pub fn disagreement(case: &ComputeCase, module: &Module, seed: u64, executions: 
     let program = lockstep::Program::compile(module, &case.entry).ok()?;
     for run in 0..executions.runs {
         let (machine, reference) = dispatched(case, seed, run, |dispatch| {
-            (program.run_counting_barriers(dispatch).0, grid::run(module, dispatch, &Schedule::default(), relation, &mut ()))
+            (program.run_watched(dispatch).0, grid::run(module, dispatch, &Schedule::default(), relation, &mut ()))
         });
         let reference = match reference {
             Ok(outcome) => outcome,

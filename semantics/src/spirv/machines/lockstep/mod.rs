@@ -24,6 +24,7 @@ pub use program::{
     Atomic, Block, Cell, Choice, Code, Edge, End, FragmentProgram, ImageAccess, InterfaceVariable, Move, Op, Parts, Program, Site, Slot,
     Slots, Space, VertexProgram,
 };
+pub use run::Watched;
 pub(in crate::spirv) use run::{Broken, Quads, Tag, WAYS};
 
 impl Program {

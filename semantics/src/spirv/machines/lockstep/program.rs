@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::concurrency::{Scope, Semantics};
+use crate::number::{Instruction, integer};
+use crate::spirv::grammar::Op as Core;
 use crate::spirv::module::Module;
 use crate::spirv::operation::{Calculator, Operation, Shape};
 
@@ -137,6 +139,27 @@ pub struct Site {
     pub no_signed_wrap: bool,
     /// Decorated NoUnsignedWrap.
     pub no_unsigned_wrap: bool,
+}
+
+impl Site {
+    /// Whether it computes one component of scalars.
+    pub(super) fn is_single(&self) -> bool {
+        self.operation.is_componentwise() && self.to.len() == 1 && self.args.iter().all(|(_, slots)| slots.len() == 1)
+    }
+
+    /// Whether the result may wrap, of operands with these bits, although a decoration says that it
+    /// does not.
+    pub(super) fn may_wrap(&self, bits: &[u64]) -> bool {
+        if !self.no_signed_wrap && !self.no_unsigned_wrap {
+            return false;
+        }
+        let (Instruction::Core(opcode), &[a, ref rest @ ..], true) = (self.operation.instruction, bits, self.is_single()) else {
+            return true;
+        };
+        let (b, width) = (rest.first().copied().unwrap_or(0), self.args[0].0.scalar.width());
+        let wraps = |op, is_signed| integer::wraps(op, width, is_signed, a, b);
+        Core::from_u32(opcode.into()).is_none_or(|op| self.no_signed_wrap && wraps(op, true) || self.no_unsigned_wrap && wraps(op, false))
+    }
 }
 
 /// What an index must be below.

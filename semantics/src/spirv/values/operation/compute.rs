@@ -215,26 +215,15 @@ pub(super) fn feeds(operation: Operation, args: &[Operand<'_>], results: &[Shape
     let count = |a: usize| args[a].scalars.len();
     let rows = |a: usize| args[a].shape.rows as usize;
     let lanes = results.first().map_or(0, |r| r.lanes());
+    let each = |f: &mut dyn FnMut(usize, usize)| (0..args.len()).for_each(|a| f(a, if count(a) == 1 { 0 } else { i }));
     match operation.signature {
         Signature::Select => {
             f(0, if count(0) == 1 { 0 } else { i });
             f(1, i);
             f(2, i);
         }
-        Signature::Componentwise(..) if is_whole(operation) => all(args, f),
-        Signature::Componentwise(..)
-        | Signature::SameWidth(..)
-        | Signature::Comparison(_)
-        | Signature::FloatTest
-        | Signature::Convert(..)
-        | Signature::ConvertWidth(..)
-        | Signature::Shift
-        | Signature::BitFieldInsert
-        | Signature::BitFieldExtract
-        | Signature::BitCount
-        | Signature::Ldexp
-        | Signature::VectorTimesScalar
-        | Signature::MatrixTimesScalar => (0..args.len()).for_each(|a| f(a, if count(a) == 1 { 0 } else { i })),
+        Signature::VectorTimesScalar | Signature::MatrixTimesScalar => each(f),
+        _ if operation.is_componentwise() => each(f),
         Signature::Pair(..) | Signature::Modf | Signature::Frexp | Signature::FrexpStruct => {
             (0..args.len()).for_each(|a| f(a, i % lanes.max(1)));
         }
@@ -272,13 +261,6 @@ fn all(args: &[Operand<'_>], f: &mut dyn FnMut(usize, usize)) {
     for (a, arg) in args.iter().enumerate() {
         (0..arg.scalars.len()).for_each(|c| f(a, c));
     }
-}
-
-/// Whether operands and result are of one type, but each component of the result depends on all of
-/// the operands.
-fn is_whole(operation: Operation) -> bool {
-    let Instruction::Glsl(number) = operation.instruction else { return false };
-    [Glsl::Normalize, Glsl::FaceForward, Glsl::Reflect].iter().any(|&op| op as u32 == number)
 }
 
 /// Component i of the result where some operand has undefined components; `component` is what it

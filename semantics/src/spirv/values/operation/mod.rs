@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Core};
 
 pub use compute::{Calculator, Operand, Site};
-pub use pure::{Bits, Components, pure};
+pub use pure::{Bits, Components, component, pure};
 pub use signature::{Class, Scalar, Shape, Signature, Signs};
 
 use crate::number::{Instruction, Op};
@@ -76,6 +76,26 @@ impl Operation {
         match self.signature {
             Signature::IntegerDot(..) => &operands[..operands.len().min(self.signature.arity())],
             _ => operands,
+        }
+    }
+
+    /// Whether each component of the result depends on one component of each operand, so that
+    /// [`component`] computes it.
+    pub fn is_componentwise(self) -> bool {
+        let depends_on_all = [Glsl::Normalize, Glsl::FaceForward, Glsl::Reflect].map(|op| Instruction::Glsl(op as u32));
+        match self.signature {
+            Signature::Componentwise(..) => !depends_on_all.contains(&self.instruction),
+            Signature::SameWidth(..)
+            | Signature::Comparison(_)
+            | Signature::FloatTest
+            | Signature::Convert(..)
+            | Signature::ConvertWidth(..)
+            | Signature::Shift
+            | Signature::BitFieldInsert
+            | Signature::BitFieldExtract
+            | Signature::BitCount
+            | Signature::Ldexp => true,
+            _ => false,
         }
     }
 

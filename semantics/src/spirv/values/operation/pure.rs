@@ -51,68 +51,64 @@ pub(super) fn reals<R: Real>(bits: &[u64]) -> Reals<R> {
 /// Modf and Frexp, which write through a pointer, `args` is only x, and what is written comes after
 /// the result. `None` for instructions that do not compute by themselves. No bits make this panic.
 pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environment: Environment) -> Option<Components> {
-    let (first, result) = (args.first()?, *results.first()?);
+    let result = *results.first()?;
     if operation.instruction == Instruction::Core(Core::Select as u16) {
         return Some(selected(args[0].bits, args.get(1)?.bits, args.get(2)?.bits));
     }
+    if let Some(components) = whole(operation, args, results) {
+        return Some(components);
+    }
+    let scalars: SmallVec<[Scalar; 4]> = args.iter().map(|a| a.shape.scalar).collect();
+    let one = |i: usize| {
+        // A scalar stands for every component.
+        let bits: SmallVec<[u64; 4]> = args.iter().map(|a| a.bits[if a.bits.len() == 1 { 0 } else { i }]).collect();
+        component(operation, &scalars, result.scalar, &bits, environment)
+    };
+    (0..result.lanes()).map(one).collect()
+}
+
+/// What is computed of the operands as a whole, though each may have one component. `None` for
+/// what is computed component by component.
+fn whole(operation: Operation, args: &[Bits<'_>], results: &[Shape]) -> Option<Components> {
+    let (first, result) = (args.first()?, *results.first()?);
     let from = first.shape.scalar;
-    let lanes = result.lanes();
-    // Component i of the operands; a scalar stands for every component.
-    let at = |i: usize| -> SmallVec<[u64; 4]> { args.iter().map(|a| a.bits[if a.bits.len() == 1 { 0 } else { i }]).collect() };
-    let each = |f: &dyn Fn(&[u64]) -> Option<Computed>| -> Option<Components> { (0..lanes).map(|i| f(&at(i))).collect() };
-    match (operation.instruction, from) {
-        (Instruction::Core(opcode), _) => {
+    match operation.instruction {
+        Instruction::Core(opcode) => {
             let op = Core::from_u32(opcode.into())?;
             match (op, from) {
                 (Core::Bitcast, _) => Some(values(pack::bitcast(from.width(), result.scalar.width(), first.bits))),
                 (Core::IAddCarry | Core::ISubBorrow | Core::UMulExtended | Core::SMulExtended, _) => {
-                    let pairs: Option<SmallVec<[[u64; 2]; 4]>> =
-                        (0..lanes).map(|i| integer::pair(op, from.width(), first.bits[i], args.get(1)?.bits[i])).collect();
-                    Some(members(&pairs?))
+                    let mut pairs: SmallVec<[[u64; 2]; 4]> = SmallVec::new();
+                    for (&x, &y) in first.bits.iter().zip(args.get(1)?.bits) {
+                        pairs.push(integer::pair(op, from.width(), x, y)?);
+                    }
+                    Some(members(&pairs))
                 }
                 (Core::SDot | Core::UDot | Core::SUDot | Core::SDotAccSat | Core::UDotAccSat | Core::SUDotAccSat, _) => {
                     let Signature::IntegerDot(signs, _) = operation.signature else { return None };
                     let sum = dot(signs, result.scalar.width(), first, args.get(1)?, args.get(2).map(|a| a.bits[0]));
                     Some(Components::from_slice(&[sum]))
                 }
-                (Core::UConvert, _) => each(&|x| Some(Computed::Value(x[0] & integer::mask(result.scalar.width())))),
-                (Core::SConvert, _) => {
-                    let sign_extended = |x: &[u64]| integer::signed(from.width(), x[0]) as u64 & integer::mask(result.scalar.width());
-                    each(&|x| Some(Computed::Value(sign_extended(x))))
-                }
-                (Core::ConvertSToF | Core::ConvertUToF, _) => {
-                    let is_signed = op == Core::ConvertSToF;
-                    in_format!(result.scalar.width(), R => each(&|x| {
-                        Some(Computed::Value(float::of_integer::<R>(x[0], from.width(), is_signed).bits()))
-                    }))
-                }
-                (Core::ConvertFToS | Core::ConvertFToU, _) => in_format!(from.width(), R => each(&|x| {
-                    Some(float::to_integer(R::of_bits(x[0]), result.scalar.width(), op == Core::ConvertFToS))
-                })),
-                (Core::FConvert, _) => in_format!(from.width(), R => each(&|x| {
-                    let wide = R::of_bits(x[0]).wide();
-                    Some(Computed::Value(in_format!(result.scalar.width(), S => S::of(wide).bits())))
-                })),
-                (_, Scalar::Int { width, .. }) => each(&|x| integer::core(op, width, x, environment)),
-                (_, Scalar::Bool) => logical(op, args, lanes),
+                (Core::Any, Scalar::Bool) => Some(Components::from_slice(&[first.bits.iter().any(|&x| x != 0).into()])),
+                (Core::All, Scalar::Bool) => Some(Components::from_slice(&[first.bits.iter().all(|&x| x != 0).into()])),
                 (Core::OuterProduct, _) => in_format!(from.width(), R => {
                     let (x, y) = (reals::<R>(first.bits), reals::<R>(args.get(1)?.bits));
                     let products = y.iter().flat_map(|&y| x.iter().map(move |&x| Computed::Value((x * y).canonical().bits())));
                     Some(products.collect())
                 }),
-                (_, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, args, lanes)),
+                (_, Scalar::Float { width }) => in_format!(width, R => tuples::<R>(operation, args)),
                 _ => None,
             }
         }
-        (Instruction::Glsl(number), _) => {
+        Instruction::Glsl(number) => {
             let op = Glsl::from_u32(number)?;
-            match (op, from) {
-                (Glsl::ModfStruct | Glsl::Modf, _) => in_format!(from.width(), R => {
+            match op {
+                Glsl::ModfStruct | Glsl::Modf => in_format!(from.width(), R => {
                     let pairs: SmallVec<[[u64; 2]; 4]> =
                         first.bits.iter().map(|&x| float::modf(R::of_bits(x)).map(R::bits)).collect();
                     Some(members(&pairs))
                 }),
-                (Glsl::FrexpStruct | Glsl::Frexp, _) => in_format!(from.width(), R => {
+                Glsl::FrexpStruct | Glsl::Frexp => in_format!(from.width(), R => {
                     let pairs: SmallVec<[Option<[u64; 2]>; 4]> = first
                         .bits
                         .iter()
@@ -124,29 +120,60 @@ pub fn pure(operation: Operation, args: &[Bits<'_>], results: &[Shape], environm
                     };
                     Some(part(0).chain(part(1)).collect())
                 }),
-                (Glsl::Ldexp, _) => {
-                    let exponent_width = args.get(1)?.shape.scalar.width();
-                    in_format!(from.width(), R => each(&|x| {
-                        let scaled = float::ldexp(R::of_bits(x[0]), integer::signed(exponent_width, x[1]));
-                        Some(scaled.map_or(Computed::Undefined(Unspecified::LdexpRange), |x| Computed::Value(x.bits())))
-                    }))
-                }
-                (Glsl::FaceForward, _) => in_format!(from.width(), R => {
+                Glsl::FaceForward => in_format!(from.width(), R => {
                     let [n, i, reference] = [0, 1, 2].map(|a| args.get(a).map_or_else(Reals::new, |a| reals::<R>(a.bits)));
                     Some(values(float::face_forward(&n, &i, &reference).iter().map(|x| x.bits()).collect()))
                 }),
-                (Glsl::Refract, _) => in_format!(from.width(), R => {
+                Glsl::Refract => in_format!(from.width(), R => {
                     let (i, n) = (reals::<R>(first.bits), reals::<R>(args.get(1)?.bits));
                     Some(values(float::refract(&i, &n, R::of_bits(args.get(2)?.bits[0])).iter().map(|x| x.bits()).collect()))
                 }),
                 _ => match (pack::packed(op, first.bits), from) {
                     (Some(packed), _) => Some(values(packed)),
-                    (None, Scalar::Int { width, .. }) => each(&|x| integer::glsl(op, width, x)),
-                    (None, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, args, lanes)),
+                    (None, Scalar::Float { width }) => in_format!(width, R => tuples::<R>(operation, args)),
                     _ => None,
                 },
             }
         }
+    }
+}
+
+/// Computes one component of an operation that computes each for itself
+/// ([`Operation::is_componentwise`]): its operands' scalar types and bits, and the result's type.
+/// `None` for other operations. No bits make this panic.
+pub fn component(operation: Operation, from: &[Scalar], to: Scalar, bits: &[u64], environment: Environment) -> Option<Computed> {
+    let (first, &x) = (*from.first()?, bits.first()?);
+    match operation.instruction {
+        Instruction::Core(opcode) => {
+            let op = Core::from_u32(opcode.into())?;
+            match (op, first) {
+                (Core::UConvert, _) => Some(Computed::Value(x & integer::mask(to.width()))),
+                (Core::SConvert, _) => Some(Computed::Value(integer::signed(first.width(), x) as u64 & integer::mask(to.width()))),
+                (Core::ConvertSToF | Core::ConvertUToF, _) => in_format!(to.width(), R => {
+                    Some(Computed::Value(float::of_integer::<R>(x, first.width(), op == Core::ConvertSToF).bits()))
+                }),
+                (Core::ConvertFToS | Core::ConvertFToU, _) => in_format!(first.width(), R => {
+                    Some(float::to_integer(R::of_bits(x), to.width(), op == Core::ConvertFToS))
+                }),
+                (Core::FConvert, _) => in_format!(first.width(), R => {
+                    let wide = R::of_bits(x).wide();
+                    Some(Computed::Value(in_format!(to.width(), S => S::of(wide).bits())))
+                }),
+                (_, Scalar::Int { width, .. }) => integer::core(op, width, bits, environment),
+                (_, Scalar::Bool) => logical(op, bits),
+                (_, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, bits)),
+                _ => None,
+            }
+        }
+        Instruction::Glsl(number) => match (Glsl::from_u32(number)?, first) {
+            (Glsl::Ldexp, _) => in_format!(first.width(), R => {
+                let scaled = float::ldexp(R::of_bits(x), integer::signed(from.get(1)?.width(), *bits.get(1)?));
+                Some(scaled.map_or(Computed::Undefined(Unspecified::LdexpRange), |x| Computed::Value(x.bits())))
+            }),
+            (op, Scalar::Int { width, .. }) => integer::glsl(op, width, bits),
+            (_, Scalar::Float { width }) => in_format!(width, R => real::<R>(operation, bits)),
+            _ => None,
+        },
     }
 }
 
@@ -181,40 +208,72 @@ fn selected(conditions: &[u64], on_true: &[u64], on_false: &[u64]) -> Components
     on_true.iter().zip(on_false).enumerate().map(|(i, (&a, &b))| Computed::Value(if condition(i) { a } else { b })).collect()
 }
 
-/// The logical instructions.
-fn logical(op: Core, args: &[Bits<'_>], lanes: usize) -> Option<Components> {
-    let x = args[0].bits;
-    let truth = |i: usize, a: usize| args.get(a).is_some_and(|a| a.bits[i] != 0);
-    let each = |f: &dyn Fn(bool, bool) -> bool| Some((0..lanes).map(|i| f(truth(i, 0), truth(i, 1)).into()).collect());
-    match op {
-        Core::LogicalEqual => each(&|a, b| a == b),
-        Core::LogicalNotEqual => each(&|a, b| a != b),
-        Core::LogicalAnd => each(&|a, b| a && b),
-        Core::LogicalOr => each(&|a, b| a || b),
-        Core::LogicalNot => each(&|a, _| !a),
-        Core::Any => Some(SmallVec::from_slice(&[x.iter().any(|&x| x != 0).into()])),
-        Core::All => Some(SmallVec::from_slice(&[x.iter().all(|&x| x != 0).into()])),
-        _ => None,
-    }
+/// The logical instructions, of one component.
+fn logical(op: Core, bits: &[u64]) -> Option<Computed> {
+    let truth = |a: usize| bits.get(a).is_some_and(|&bits| bits != 0);
+    let (a, b) = (truth(0), truth(1));
+    Some(Computed::from(match op {
+        Core::LogicalEqual => a == b,
+        Core::LogicalNotEqual => a != b,
+        Core::LogicalAnd => a && b,
+        Core::LogicalOr => a || b,
+        Core::LogicalNot => !a,
+        _ => return None,
+    }))
 }
 
-/// What computes on floats alone: on vectors and matrices as a whole, or on each component.
-fn real<R: Real>(operation: Operation, args: &[Bits<'_>], lanes: usize) -> Option<Components> {
+/// What computes on vectors or matrices of floats as a whole.
+fn tuples<R: Real>(operation: Operation, args: &[Bits<'_>]) -> Option<Components> {
     let operands: SmallVec<[Reals<R>; 3]> = args.iter().map(|a| reals::<R>(a.bits)).collect();
-    if let Some(op) = operation.op {
-        let shaped: SmallVec<[(&[R], usize); 3]> =
-            operands.iter().zip(args).map(|(reals, a)| (reals.as_slice(), a.shape.columns as usize)).collect();
-        if let Some(components) = float::whole(op, &shaped) {
-            return Some(components);
-        }
-    }
-    (0..lanes)
-        .map(|i| {
-            let at: SmallVec<[R; 3]> = operands.iter().map(|a| a[i]).collect();
-            match operation.op {
-                Some(op) => float::component(op, &at),
-                None => float::other(operation.instruction, &at),
+    let shaped: SmallVec<[(&[R], usize); 3]> =
+        operands.iter().zip(args).map(|(reals, a)| (reals.as_slice(), a.shape.columns as usize)).collect();
+    float::whole(operation.op?, &shaped)
+}
+
+/// What computes on floats alone, of one component.
+fn real<R: Real>(operation: Operation, bits: &[u64]) -> Option<Computed> {
+    let at = |i: usize| R::of_bits(bits.get(i).copied().unwrap_or(0));
+    let all = [at(0), at(1), at(2)];
+    let args = all.get(..bits.len())?;
+    let Some(op) = operation.op else { return float::other(operation.instruction, args) };
+    // What is made of products and sums works on vectors of any length.
+    let vectors = || args.chunks(1).map(|x| (x, 1)).collect::<SmallVec<[(&[R], usize); 3]>>();
+    float::component(op, args).or_else(|| float::whole(op, &vectors())?.first().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spirv::operation::all;
+
+    /// Of an operation whose signature says that it is componentwise, a component is what the
+    /// instruction gives for scalars.
+    #[test]
+    fn components_are_computed_as_scalars_are() {
+        let types = [16, 32, 64].map(|width| Scalar::Float { width });
+        let integers = [8, 16, 32, 64].map(|width| Scalar::Int { width, signed: false });
+        let mut compared = 0;
+        for operation in all().filter(|operation| operation.is_componentwise()) {
+            let mut computes = false;
+            for &first in types.iter().chain(&integers).chain(&[Scalar::Bool]) {
+                for &to in types.iter().chain(&integers).chain(&[Scalar::Bool]) {
+                    let from: SmallVec<[Scalar; 4]> = (0..operation.signature.arity()).map(|_| first).collect();
+                    for bits in [[0, 1, 2, 3], [1, 0, 1, 0], [0x4049_0fdb, 7, 0x3f80_0000, 5], [u64::MAX, 3, 8, 4]] {
+                        let own: SmallVec<[u64; 4]> =
+                            from.iter().zip(bits).map(|(s, bits)| bits & integer::mask(s.width().max(1))).collect();
+                        let shape = |scalar: Scalar| Shape::vector(scalar, 1);
+                        let args: SmallVec<[Bits<'_>; 4]> =
+                            own.chunks(1).zip(&from).map(|(bits, &of)| Bits { shape: shape(of), bits }).collect();
+                        let one = component(operation, &from, to, &own, Environment::default());
+                        let all = pure(operation, &args, &[shape(to)], Environment::default());
+                        assert_eq!(all.map(|all| all[0]), one, "{} of {first:?}", operation.name());
+                        computes |= one.is_some();
+                        compared += 1;
+                    }
+                }
             }
-        })
-        .collect()
+            assert!(computes, "{} computes nothing", operation.name());
+        }
+        assert!(compared > 10_000, "{compared}");
+    }
 }

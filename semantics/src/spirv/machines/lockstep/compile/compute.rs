@@ -129,8 +129,9 @@ impl Compiler<'_> {
                 .filter(|_| args.iter().all(|(shape, _)| shape.scalar.same_bits(from)))
                 .or_else(|| conversion(operation.instruction, from, result).map(|op| (op, false))),
         };
-        match found {
-            Some((op, swapped)) => {
+        let is_componentwise = operation.is_componentwise() || broadcasts;
+        match found.map(Some).or_else(|| is_componentwise.then_some(None)) {
+            Some(code) => {
                 for component in 0..count {
                     let at = |k: usize| args.get(k).map(|(_, slots)| slots[if slots.len() == 1 { 0 } else { component }]);
                     let site_args = (0..args.len()).map(|k| (Shape::vector(args[k].0.scalar, 1), Slots::from_iter(at(k)))).collect();
@@ -148,8 +149,11 @@ impl Compiler<'_> {
                         Some(Slot::Truth(set)) => set,
                         _ => NONE,
                     };
-                    let [a, b] = if swapped { [at(1), at(0)] } else { [at(0), at(1)] };
-                    self.emit(op, number(Some(to[component])), number(a), number(b), 0);
+                    match code {
+                        Some((op, true)) => self.emit(op, number(Some(to[component])), number(at(1)), number(at(0)), 0),
+                        Some((op, false)) => self.emit(op, number(Some(to[component])), number(at(0)), number(at(1)), 0),
+                        None => self.emit(Op::Compute, NONE, NONE, NONE, 0),
+                    }
                     self.attach(site);
                 }
             }

@@ -2,13 +2,13 @@
 
 use smallvec::SmallVec;
 
-use super::super::column;
+use super::super::column::{self, Lanes};
 use super::super::program::{Site, Slot};
 use super::codes::Done;
 use super::warp::{Warp, kept};
 use super::{Broken, Shared};
 use crate::number::{Computed, Trust};
-use crate::spirv::operation::{Bits, Calculator, Operand, Site as Where, pure};
+use crate::spirv::operation::{Bits, Operand, Site as Where, component, pure};
 use crate::spirv::report;
 use crate::spirv::value::{Origin, Scalar};
 use crate::undefined::Ub;
@@ -16,58 +16,104 @@ use crate::undefined::Ub;
 impl Warp {
     /// An instruction lane by lane.
     pub(super) fn compute(&mut self, site: &Site, shared: &Shared<'_>) -> Done {
-        let Calculator { environment, planted, .. } = self.calculator;
+        let slots: SmallVec<[Slot; 8]> = site.args.iter().flat_map(|(_, slots)| slots).copied().collect();
+        let doubtful = slots.iter().flat_map(|&slot| kept(slot)).fold(0, |all, kept| all | *self.undefined_mut(kept));
+        let simple = if self.calculator.planted.is_some() { 0 } else { self.active & !doubtful };
+        match (site.is_single(), slots.as_slice()) {
+            (true, &[a]) => self.compute_single(site, [a], simple, shared),
+            (true, &[a, b]) => self.compute_single(site, [a, b], simple, shared),
+            (true, &[a, b, c]) => self.compute_single(site, [a, b, c], simple, shared),
+            _ => self.compute_whole(site, &slots, simple, shared),
+        }
+    }
+
+    /// An operation on one component of each of these operands.
+    fn compute_single<const N: usize>(&mut self, site: &Site, slots: [Slot; N], simple: Lanes, shared: &Shared<'_>) -> Done {
+        let environment = self.calculator.environment;
+        let from: [_; N] = std::array::from_fn(|k| site.args[k].0.scalar);
+        let (to, result) = (site.to[0], site.results[0].scalar);
         for lane in column::lanes(self.active) {
-            let is_undefined = |warp: &mut Warp, slot: Slot| kept(slot).any(|k| *warp.undefined_mut(k) >> lane & 1 == 1);
-            let doubtful = site.args.iter().any(|(_, slots)| slots.iter().any(|&slot| is_undefined(self, slot)));
-            let bits: SmallVec<[SmallVec<[u64; 4]>; 3]> =
-                site.args.iter().map(|(_, slots)| slots.iter().map(|&slot| self.bits(slot, lane)).collect()).collect();
-            if !doubtful && !site.no_signed_wrap && !site.no_unsigned_wrap && planted.is_none() {
-                let args: SmallVec<[Bits<'_>; 3]> =
-                    site.args.iter().zip(&bits).map(|((shape, _), bits)| Bits { shape: *shape, bits }).collect();
-                if let Some(components) = pure(site.operation, &args, &site.results, environment) {
-                    for (&slot, component) in site.to.iter().zip(components) {
-                        match component {
-                            Computed::Value(bits) => self.put(slot, lane, bits),
-                            Computed::Undefined(kind) => {
-                                let invocation = self.number + lane as u32;
-                                self.put_undefined(slot, lane, Origin { kind, instruction: site.instruction, invocation });
-                            }
-                            Computed::Behaviour(ub) => return Err(self.faulty(ub, site, lane, shared)),
-                        }
-                    }
-                    continue;
-                }
-            }
-            let scalars: SmallVec<[SmallVec<[Scalar; 4]>; 3]> = site
-                .args
-                .iter()
-                .zip(&bits)
-                .map(|((_, slots), bits)| {
-                    let scalar = |(&slot, &bits): (&Slot, &u64)| {
-                        let doubtful = kept(slot).find(|&k| *self.undefined_mut(k) >> lane & 1 == 1);
-                        let undefined = doubtful.map(|kept| self.origin(kept, lane, site.instruction));
-                        Scalar { bits, trust: Trust::CERTAIN, undefined }
-                    };
-                    slots.iter().zip(bits).map(scalar).collect()
-                })
-                .collect();
-            let args: SmallVec<[Operand<'_>; 3]> =
-                site.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
-            let place = Where {
-                instruction: site.instruction,
-                invocation: self.number + lane as u32,
-                no_signed_wrap: site.no_signed_wrap,
-                no_unsigned_wrap: site.no_unsigned_wrap,
+            let bits = slots.map(|slot| self.bits(slot, lane));
+            let computed = match simple >> lane & 1 == 1 && !site.may_wrap(&bits) {
+                true => component(site.operation, &from, result, &bits, environment),
+                false => None,
             };
-            match self.calculator.compute(site.operation, &args, &site.results, place) {
-                Err(ub) => return Err(self.faulty(ub, site, lane, shared)),
-                Ok(results) => {
-                    for (&slot, scalar) in site.to.iter().zip(results) {
-                        match scalar.undefined {
-                            Some(origin) => self.put_undefined(slot, lane, origin),
-                            None => self.put(slot, lane, scalar.bits),
-                        }
+            match computed {
+                Some(component) => self.put_component(site, to, component, lane, shared)?,
+                None => self.compute_doubtful(site, lane, shared)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// An operation on operands of several components, which are in these slots one after another.
+    fn compute_whole(&mut self, site: &Site, slots: &[Slot], simple: Lanes, shared: &Shared<'_>) -> Done {
+        let mut bits: SmallVec<[u64; 32]> = SmallVec::new();
+        for lane in column::lanes(self.active) {
+            bits.clear();
+            bits.extend(slots.iter().map(|&slot| self.bits(slot, lane)));
+            let mut rest = bits.as_slice();
+            let mut args: SmallVec<[Bits<'_>; 3]> = SmallVec::new();
+            for (shape, slots) in &site.args {
+                let (bits, others) = rest.split_at(slots.len());
+                args.push(Bits { shape: *shape, bits });
+                rest = others;
+            }
+            let computed = match simple >> lane & 1 == 1 && !site.may_wrap(&bits) {
+                true => pure(site.operation, &args, &site.results, self.calculator.environment),
+                false => None,
+            };
+            match computed {
+                Some(components) => {
+                    for (&slot, component) in site.to.iter().zip(components) {
+                        self.put_component(site, slot, component, lane, shared)?;
+                    }
+                }
+                None => self.compute_doubtful(site, lane, shared)?,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn put_component(&mut self, site: &Site, to: Slot, component: Computed, lane: usize, shared: &Shared<'_>) -> Done {
+        match component {
+            Computed::Value(bits) => self.put(to, lane, bits),
+            Computed::Undefined(kind) => {
+                let invocation = self.number + lane as u32;
+                self.put_undefined(to, lane, Origin { kind, instruction: site.instruction, invocation });
+            }
+            Computed::Behaviour(ub) => return Err(self.faulty(ub, site, lane, shared)),
+        }
+        Ok(())
+    }
+
+    /// An instruction in a lane of which an operand may be undefined, or the result wrap.
+    fn compute_doubtful(&mut self, site: &Site, lane: usize, shared: &Shared<'_>) -> Done {
+        let mut scalars: SmallVec<[SmallVec<[Scalar; 4]>; 3]> = SmallVec::new();
+        for (_, slots) in &site.args {
+            let scalar = |&slot: &Slot| {
+                let doubtful = kept(slot).find(|&k| self.is_undefined(k, lane));
+                let undefined = doubtful.map(|kept| self.origin(kept, lane, site.instruction));
+                Scalar { bits: self.bits(slot, lane), trust: Trust::CERTAIN, undefined }
+            };
+            scalars.push(slots.iter().map(scalar).collect());
+        }
+        let args: SmallVec<[Operand<'_>; 3]> =
+            site.args.iter().zip(&scalars).map(|((shape, _), scalars)| Operand { shape: *shape, scalars }).collect();
+        let place = Where {
+            instruction: site.instruction,
+            invocation: self.number + lane as u32,
+            no_signed_wrap: site.no_signed_wrap,
+            no_unsigned_wrap: site.no_unsigned_wrap,
+        };
+        match self.calculator.compute(site.operation, &args, &site.results, place) {
+            Err(ub) => return Err(self.faulty(ub, site, lane, shared)),
+            Ok(results) => {
+                for (&slot, scalar) in site.to.iter().zip(results) {
+                    match scalar.undefined {
+                        Some(origin) => self.put_undefined(slot, lane, origin),
+                        None => self.put(slot, lane, scalar.bits),
                     }
                 }
             }

@@ -73,6 +73,16 @@ impl Met {
     }
 }
 
+/// What a run did, beside what it shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// How often a workgroup left a barrier together.
+    pub barriers: u64,
+    /// The labels of the blocks that an invocation came to, in the order in which they are
+    /// compiled.
+    pub blocks: Vec<u32>,
+}
+
 /// What all workgroups share.
 pub(super) struct Shared<'r> {
     pub(super) program: &'r Program,
@@ -147,15 +157,15 @@ impl Program {
         }
     }
 
-    /// Runs a dispatch on this thread, and counts how often a workgroup left a barrier together. A
-    /// report of undefined behaviour may name another step than that of [`Program::run`].
-    pub fn run_counting_barriers(&self, dispatch: &Dispatch<'_>) -> (Outcome<Observation>, u64) {
+    /// Runs a dispatch on this thread, and says what it did. A report of undefined behaviour may
+    /// name another step than that of [`Program::run`].
+    pub fn run_watched(&self, dispatch: &Dispatch<'_>) -> (Outcome<Observation>, Watched) {
         if let Some(refused) = self.refused(dispatch) {
-            return (refused, 0);
+            return (refused, Watched::default());
         }
         match dispatch.workgroups(self.invocations().max(1)) {
             Ok(groups) => self.one_by_one(dispatch, groups, false),
-            Err(limit) => (Outcome::Limit(limit), 0),
+            Err(limit) => (Outcome::Limit(limit), Watched::default()),
         }
     }
 
@@ -189,15 +199,15 @@ impl Program {
     }
 
     /// Runs workgroups one after the other. `exact` counts each invocation's steps and finds both
-    /// accesses of a race. Also how often a workgroup left a barrier together.
-    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> (Outcome<Observation>, u64) {
+    /// accesses of a race.
+    fn one_by_one(&self, dispatch: &Dispatch<'_>, groups: u32, exact: bool) -> (Outcome<Observation>, Watched) {
         let shared = self.shared(dispatch, true);
         let mut warps = Vec::new();
         warps.resize_with(self.invocations().div_ceil(LANES as u64) as usize, || Warp::new(self, exact));
         let mut detector = match (self.synchronises || exact, Topology::new(groups, self.invocations() as u32, LANES as u32)) {
             (false, _) => None,
             (true, Ok(topology)) => Some(Detector::new(topology)),
-            (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), 0),
+            (true, Err(limit)) if self.synchronises => return (Outcome::Limit(limit), Watched::default()),
             (true, Err(_)) => None,
         };
         let broken = (0..groups).find_map(|number| {
@@ -209,8 +219,13 @@ impl Program {
                 Broken::Undefined(met) => Outcome::Undefined(self.undefined(dispatch, *met)),
             })
         });
-        let met = shared.met.load(Ordering::Relaxed);
-        (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), met)
+        let came_to = |number: usize| warps.iter().any(|warp| warp.came_to[number]);
+        let ran = self.blocks.iter().enumerate().filter(|&(number, _)| came_to(number));
+        let mut blocks: Vec<u32> = ran.map(|(_, block)| self.module.place(block.at as usize).block).collect();
+        // The parts of a block follow each other.
+        blocks.dedup();
+        let watched = Watched { barriers: shared.met.load(Ordering::Relaxed), blocks };
+        (broken.unwrap_or_else(|| Outcome::Observed(shared.observation())), watched)
     }
 
     /// What is refused before anything runs.

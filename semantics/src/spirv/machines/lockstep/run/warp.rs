@@ -69,6 +69,8 @@ pub(in super::super) struct Warp {
     pub(super) parked: Vec<Parked>,
     /// The block that runs.
     pub(super) block: u32,
+    /// Whether a lane came to each block, since the warp was made.
+    pub(super) came_to: Vec<bool>,
     /// Where a report is wanted of what was found before: how many rules the relation would have
     /// applied to each lane, the block's counted.
     rules: Option<Box<[u64; LANES]>>,
@@ -105,6 +107,7 @@ impl Warp {
             waiting: Vec::new(),
             parked: Vec::new(),
             block: 0,
+            came_to: vec![false; program.blocks.len()],
             rules: exact.then(|| Box::new([0; LANES])),
             first: 0,
             number: 0,
@@ -150,10 +153,12 @@ impl Warp {
             self.local_undefined[scalar as usize] = 0;
         }
         self.all = if count as usize >= LANES { !0 } else { (1 << count) - 1 };
+        let locals = locals(program.size, first);
         for &(column, input) in &program.inputs {
             let column = &mut self.columns[column as usize];
             for (lane, word) in column.iter_mut().enumerate() {
-                *word = value_of(input, program.size, shared.dispatch, group.id, first + lane as u32);
+                let local = locals.map(|axis| axis[lane]);
+                *word = value_of(input, program.size, shared.dispatch, group.id, first + lane as u32, local);
             }
         }
         (self.steps, self.helpers, self.discarded) = (0, 0, 0);
@@ -194,6 +199,7 @@ impl Warp {
             loop {
                 let at = &program.blocks[block as usize];
                 self.block = block;
+                self.came_to[block as usize] = true;
                 if let Some(rules) = &mut self.rules {
                     column::lanes(self.active).for_each(|lane| rules[lane] += u64::from(at.rules));
                 }
@@ -617,9 +623,27 @@ pub(super) fn blend(target: &mut Column, source: &Column, spread: &Column) {
     }
 }
 
-/// The built-in of an invocation, by its number in its workgroup.
-fn value_of(input: Input, size: [u32; 3], dispatch: &Dispatch<'_>, group: [u32; 3], number: u32) -> u32 {
-    let local = [number % size[0], number / size[0] % size[1], number / size[0] / size[1]];
+/// LocalInvocationId of the lanes from an invocation on.
+fn locals(size: [u32; 3], first: u32) -> [Column; 3] {
+    let mut local = [first % size[0], first / size[0] % size[1], first / size[0] / size[1]];
+    let mut columns = [[0; LANES]; 3];
+    for lane in 0..LANES {
+        for (column, &at) in columns.iter_mut().zip(&local) {
+            column[lane] = at;
+        }
+        local[0] += 1;
+        for axis in 0..2 {
+            if local[axis] == size[axis] {
+                (local[axis], local[axis + 1]) = (0, local[axis + 1] + 1);
+            }
+        }
+    }
+    columns
+}
+
+/// The built-in of an invocation, by its number in its workgroup and its LocalInvocationId.
+#[inline]
+fn value_of(input: Input, size: [u32; 3], dispatch: &Dispatch<'_>, group: [u32; 3], number: u32, local: [u32; 3]) -> u32 {
     match input {
         Input::Workgroup(k) => group[k as usize],
         Input::Local(k) => local[k as usize],
