@@ -21,6 +21,9 @@
 //! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
 //! all that is written is in doubt.
 //!
+//! A subgroup has the four invocations of a quad, and others that nothing is known of; of a vertex
+//! even less. So of group instructions only those of quads are decided.
+//!
 //! [`picture`] runs the stages on the lockstep machine instead, and shows definite values only.
 //!
 //! Absent on purpose: depths and stencils of several samples, several layers, user clip distances,
@@ -196,12 +199,13 @@ fn stages(
             Outcome::Observed(before) => before,
             ended => return Ok(ended.map(|_| DrawObservation::default())),
         };
-    let topology = Topology::new(fragments.quads(), 4, 1)?;
-    let stage = prepare::stage(fragment, entries.1, &variables, &dispatch(draw, draw.fragment), topology)?;
+    let of_fragments = dispatch(draw, draw.fragment);
+    let topology = Topology::new(fragments.quads(), 4, prepare::subgroup_size_of_stage(fragment, &of_fragments)?)?;
+    let stage = prepare::stage(fragment, entries.1, &variables, &of_fragments, topology)?;
     let fragments = match sets {
         Some(rules) => {
             let exploration = Exploration { rules, ..Exploration::under(draw.resources.profile(fragment, draw.fragment)) };
-            fragments.exploring(Explorer::new(relation, stage.clone(), exploration))
+            fragments.exploring(Explorer::new(relation, stage.clone(), topology, exploration))
         }
         None => fragments,
     };
@@ -315,8 +319,9 @@ fn before<'a>(
     let before = vertex::Interface::new(vertex, &used_before, draw)?;
     let after = fragment::Interface::new(fragment, fragment_entry, &variables, draw, &before)?;
     let mut vertices = vertex::Vertices::new(vertex, draw, before)?;
-    let topology = Topology::new(vertices.invocations(), 1, 1)?;
-    let stage = prepare::stage(vertex, vertex_entry, &used_before, &dispatch(draw, draw.vertex), topology)?;
+    let of_vertices = dispatch(draw, draw.vertex);
+    let topology = Topology::new(vertices.invocations(), 1, prepare::subgroup_size_of_stage(vertex, &of_vertices)?)?;
+    let stage = prepare::stage(vertex, vertex_entry, &used_before, &of_vertices, topology)?;
     // Both stages are checked before either runs.
     let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
     unordered((&stage, effects.writes), (&next, interface::effects(fragment, fragment_entry)?.writes))?;
