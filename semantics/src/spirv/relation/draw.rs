@@ -10,12 +10,13 @@
 //! between them, where there is neither a depth attachment nor a discard.
 //!
 //! Each sample of a pixel has a colour attachment of its own: those of one location follow each
-//! other. A fragment is shaded once for all samples that it covers. Its inputs may be interpolated
-//! anywhere in the pixel then, for no clause says where.
+//! other, and those of its depths and stencils are below each other. A fragment is shaded once for
+//! all samples that it covers. Its inputs may be interpolated anywhere in the pixel then, for no
+//! clause says where. With SampleId, SamplePosition or Sample it is shaded for each sample that it
+//! covers. Its other inputs may be interpolated anywhere still.
 //!
-//! Where there is one sample a pixel, bit 0 of SampleMask is set for what is covered, not for
-//! helpers, and clear it leaves the pixel as it was, though not the memory that the fragment has
-//! written.
+//! The bit of a sample in SampleMask is set for what is covered, not for helpers, and clear it
+//! leaves the sample as it was, though not the memory that the fragment has written.
 //!
 //! Helpers load what invocations share, and their loads race as those of others do; they write
 //! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
@@ -26,8 +27,7 @@
 //!
 //! [`picture`] runs the stages on the lockstep machine instead, and shows definite values only.
 //!
-//! Absent on purpose: depths and stencils of several samples, several layers, user clip distances,
-//! geometry and tessellation. A vertex is shaded once for each instance, though a device may shade
+//! Absent on purpose: several layers, user clip distances, geometry and tessellation. A vertex is shaded once for each instance, though a device may shade
 //! it more often: what a vertex stage writes that does more than store is in doubt. A stage that
 //! writes what the other one uses is refused, for nothing orders them.
 
@@ -358,9 +358,6 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     let area = &draw.state.area;
     let within = |[width, height]: [u32; 2]| area.end_x <= width && area.end_y <= height;
     let samples = draw.state.samples as usize;
-    if samples > 1 && draw.depth.is_some() {
-        return unsupported("a depth or stencil attachment of several samples");
-    }
     if !draw.targets.len().is_multiple_of(samples) {
         return unsupported(format!("{} attachments of {samples} samples", draw.targets.len()));
     }
@@ -382,10 +379,12 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
             return unsupported(format!("an attachment of format {} at location {}", target.image.format().name(), target.location));
         }
     }
-    if draw.depth.is_some_and(|depth| !within(depth.buffer.size())) {
+    // Depths and stencils of the samples are below each other.
+    let of_one = |[width, height]: [u32; 2]| [width, height / draw.state.samples];
+    if draw.depth.is_some_and(|depth| !within(of_one(depth.buffer.size()))) {
         return unsupported("an area beyond the depth attachment");
     }
-    if draw.depth.is_some_and(|depth| depth.stencil.as_ref().is_some_and(|stencil| !within(stencil.buffer.size()))) {
+    if draw.depth.is_some_and(|depth| depth.stencil.as_ref().is_some_and(|stencil| !within(of_one(stencil.buffer.size())))) {
         return unsupported("an area beyond the stencil attachment");
     }
     let attributes = draw.vertices.attributes;
