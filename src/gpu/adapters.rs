@@ -46,8 +46,8 @@ pub struct AdapterRecord {
     pub sample_shading: bool,
     /// Whether the extension SPV_KHR_terminate_invocation is enabled, where SPIR-V passes through.
     pub terminate_invocation: bool,
-    /// Whether the capabilities VariablePointersStorageBuffer and VariablePointers are enabled, where
-    /// SPIR-V passes through.
+    /// Whether the capabilities VariablePointersStorageBuffer and VariablePointers are enabled,
+    /// where SPIR-V passes through.
     pub variable_pointers: [bool; 2],
     /// What is known of its subgroups.
     pub subgroups: Subgroups,

@@ -20,8 +20,8 @@ pub(crate) struct Physical {
     /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False where the
     /// version is below 1.3.
     pub(crate) terminate_invocation: bool,
-    /// Whether pointers may be chosen at run time, into storage buffers and into Workgroup: features
-    /// that wgpu never enables and [`open`] does.
+    /// Whether pointers may be chosen at run time, into storage buffers and into Workgroup:
+    /// features that wgpu never enables and [`open`] does.
     pub(crate) variable_pointers: [bool; 2],
     /// The subgroups. Nothing where the version is below 1.2; the sizes are both
     /// those of pipelines that ask for none where it is below 1.3.

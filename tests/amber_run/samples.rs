@@ -126,8 +126,8 @@ fn by_number() -> String {
     sampled(Stage { body, ..SAMPLED }, "R8G8B8A8_UNORM", expect)
 }
 
-/// The place of each sample in its pixel: the averages of x and y are a half, and that of x·x of the
-/// standard places is 0.328125.
+/// The place of each sample in its pixel: the averages of x and y are a half, and that of x·x of
+/// the standard places is 0.328125.
 fn by_place() -> String {
     let stage = Stage {
         interface: "%place",
@@ -156,8 +156,11 @@ fn by_seen(each: bool) -> String {
     let types = "%words = OpTypeArray %int %u1\n%p_words = OpTypePointer Input %words
 %mask = OpVariable %p_words Input\n%id = OpVariable %p_in_int Input\n%sixteenth = OpConstant %float 0.0625";
     let decorations = "OpDecorate %mask BuiltIn SampleMask\nOpDecorate %mask Flat\nOpDecorate %id BuiltIn SampleId\nOpDecorate %id Flat";
+    // The number counts where it is used.
+    let used = if each { "%n = OpLoad %int %id\n" } else { "" };
     let body = "%word = OpAccessChain %p_in_int %mask %i0\n%seen = OpLoad %int %word\n%f = OpConvertSToF %float %seen
 %r = OpFMul %float %f %sixteenth\n%c = OpCompositeConstruct %vec4 %r %f0 %f0 %f1\nOpStore %colour %c";
+    let body = &format!("{used}{body}");
     let stage = Stage {
         interface: if each { "%mask %id" } else { "%mask" },
         decorations: if each { decorations } else { "OpDecorate %mask BuiltIn SampleMask\nOpDecorate %mask Flat" },
@@ -166,7 +169,7 @@ fn by_seen(each: bool) -> String {
     };
     // 15 sixteenths, or the average of 1, 2, 4 and 8 of them.
     let red = if each { 3.75 / 16.0 } else { 15.0 / 16.0 };
-    sampled(stage, "R32G32B32A32_SFLOAT", &format!("EXPECT shown IDX 0 TOLERANCE 0.0001 EQ {red} 0 0 1"))
+    sampled(stage, "R32G32B32A32_SFLOAT", &format!("EXPECT shown IDX 0 TOLERANCE 0.0001 EQ {red}"))
 }
 
 /// A triangle whose depth grows by an eighth a column, drawn green over a red one at 0.4375, which

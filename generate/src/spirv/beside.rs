@@ -67,8 +67,8 @@ pub fn definite(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>)
             let component = target.component(x, y, c);
             let made = if let Some(Component::Undefined(made)) = component { Some(made) } else { None };
             let shown = found.undefined(x, y, c);
-            // Of two quads that leave an undefined value there, the relation names the one that every
-            // device has.
+            // Of two quads that leave an undefined value there, the relation names the one that
+            // every device has.
             let quad = |made: Option<MadeBy>| made.and_then(|made| made.instruction).map(|(_, by)| by.workgroup);
             let same = made == shown || made.is_some() && shown.is_some() && quad(made) != quad(shown);
             if !same {

@@ -1,5 +1,5 @@
-//! Generated draws by both engines: branches, loops, calls, discards, derivatives, textures, helpers,
-//! masks, atomics, samples and depths, by the pixel's coordinates.
+//! Generated draws by both engines: branches, loops, calls, discards, derivatives, textures,
+//! helpers, masks, atomics, samples and depths, by the pixel's coordinates.
 
 use smallstep_generate::spirv::quads::{LISTS, drawn};
 use smallstep_semantics::outcome::Outcome;

@@ -1,5 +1,5 @@
-//! Group instructions in the stages of a draw: of the subgroup that an invocation is in only its quad
-//! is known, and of a vertex nothing; planted bugs are seen.
+//! Group instructions in the stages of a draw: of the subgroup that an invocation is in only its
+//! quad is known, and of a vertex nothing; planted bugs are seen.
 
 #[path = "../spirv_subgroups/bugs.rs"]
 mod bugs;

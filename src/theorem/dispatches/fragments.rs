@@ -1,6 +1,6 @@
-//! Generated draws, and a generated dispatch as a draw: its entry point is a fragment stage, and each invocation one
-//! pixel with a triangle of its own. What told an invocation its number is an input, the same in
-//! the whole triangle; everything else of the module stays word for word.
+//! Generated draws, and a generated dispatch as a draw: its entry point is a fragment stage, and
+//! each invocation one pixel with a triangle of its own. What told an invocation its number is an
+//! input, the same in the whole triangle; everything else of the module stays word for word.
 
 use std::sync::Arc;
 

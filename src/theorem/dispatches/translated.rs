@@ -1,8 +1,8 @@
 //! Modules with images and samplers, stages and draws, which generated compute modules have not:
 //! what generated WSL programs are translated to, generated compute modules as fragment stages,
-//! generated draws ([`crate::generate::spirv::quads`]), and generated GLSL. They go through a compiler or through WGSL, or
-//! the engines are compared on them ([`engines`]). Each dispatch and each draw has the one input
-//! that its program has; GLSL has several.
+//! generated draws ([`crate::generate::spirv::quads`]), and generated GLSL. They go through a
+//! compiler or through WGSL, or the engines are compared on them ([`engines`]). Each dispatch and
+//! each draw has the one input that its program has; GLSL has several.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -355,8 +355,8 @@ fn wrong(became: Vec<Piece>) -> Vec<(String, Ends)> {
 }
 
 /// The smallest program found that shows a finding still, in the same words but for numbers, as a
-/// text: WSL, or the assembly of a compute module or a fragment stage; none if its program does not show it any more.
-/// GLSL stays as it is.
+/// text: WSL, or the assembly of a compute module or a fragment stage; none if its program does not
+/// show it any more. GLSL stays as it is.
 pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
     let same = |became| {
         let is = |(what, ends): &(String, Ends)| *ends == finding.ends && without_numbers(what) == without_numbers(&finding.what);

@@ -27,9 +27,10 @@
 //!
 //! [`picture`] runs the stages on the lockstep machine instead, and shows definite values only.
 //!
-//! Absent on purpose: several layers, user clip distances, geometry and tessellation. A vertex is shaded once for each instance, though a device may shade
-//! it more often: what a vertex stage writes that does more than store is in doubt. A stage that
-//! writes what the other one uses is refused, for nothing orders them.
+//! Absent on purpose: several layers, user clip distances, geometry and tessellation. A vertex is
+//! shaded once for each instance, though a device may shade it more often: what a vertex stage
+//! writes that does more than store is in doubt. A stage that writes what the other one uses is
+//! refused, for nothing orders them.
 
 mod fragment;
 mod interface;

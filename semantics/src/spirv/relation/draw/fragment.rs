@@ -360,7 +360,8 @@ impl<'m, 'd> Fragments<'m, 'd> {
             Source::Coordinate(component) => scalar_of(begun.coordinate(lane, component)),
             Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
             Source::Sample(type_) => exact(type_, begun.sample.as_ref().map_or(0, |(sample, _)| (self.rules.sample_id)(*sample)).into()),
-            // That a device has its samples there is an assumption (Vulkan, Standard Sample Locations).
+            // That a device has its samples there is an assumption (Vulkan, Standard Sample
+            // Locations).
             Source::SamplePosition(component) => {
                 let (count, sample) = (self.draw.state.samples, begun.sample.as_ref().map_or(0, |(sample, _)| *sample));
                 let at = if count == 1 { 0.5 } else { (self.rules.sample)(count, sample)[component] as f32 / 16.0 };
@@ -497,8 +498,8 @@ impl<'m> Fragments<'m, '_> {
         }
     }
 
-    /// The next quad of the current triangle, if a place that is left has one, and the sample that it
-    /// is for, if it is for one.
+    /// The next quad of the current triangle, if a place that is left has one, and the sample that
+    /// it is for, if it is for one.
     #[expect(clippy::type_complexity, reason = "a quad, and a sample")]
     fn next_quad(&mut self, fuel: &mut u64) -> Result<Option<(Option<raster::Quad>, Option<u32>)>, Outcome<Observation>> {
         let (each_sample, samples) = (self.interface.each_sample, self.draw.state.samples);

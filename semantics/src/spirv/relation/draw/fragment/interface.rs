@@ -86,8 +86,8 @@ impl<'m> Interface<'m> {
                 _ => {}
             }
         }
-        // Vulkan, Sample Shading: with SampleId or SamplePosition it is enabled, of all samples; with
-        // inputs decorated with Sample it may be.
+        // Vulkan, Sample Shading: with SampleId or SamplePosition it is enabled, of all samples;
+        // with inputs decorated with Sample it may be.
         let has = |of: fn(&Source) -> bool| interface.inputs.iter().flat_map(|input| &input.1).any(of);
         let surely = has(|source| matches!(source, Source::Sample(_) | Source::SamplePosition(_)));
         let maybe = has(|source| matches!(source, Source::Vertices(.., true)));
