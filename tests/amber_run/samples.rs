@@ -232,7 +232,7 @@ fn planted_bugs_in_single_samples_fail_the_scripts() {
         (by_number(), raster::Rules { sample_id: |sample| sample / 2, ..sound }),
         (by_place(), raster::Rules { sample: |_, _| [8, 8], ..sound }),
         (by_mask(), raster::Rules { in_mask: |mask, _| mask & 1 == 1, ..sound }),
-        (by_depth(), raster::Rules { sample: |_, _| [8, 8], ..sound }),
+        (by_depth(), raster::Rules { sample: |_, _| [1, 8], ..sound }),
     ] {
         assert_eq!(on(&text, sound), Some(Decision::Holds), "{text}");
         assert_eq!(on(&text, wrong), Some(Decision::Fails), "{text}");
