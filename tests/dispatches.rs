@@ -16,17 +16,53 @@ use smallstep::theorem::dispatches::learn::{Learnt, learn};
 use smallstep::theorem::dispatches::optimised::compared;
 use smallstep::theorem::dispatches::planted::{Bug, Check, Hunt, Plant, line, table, vectors};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Shape, on_device};
+use smallstep::theorem::dispatches::translated::{self, By, Source};
 use smallstep::theorem::dispatches::{Asked, Engines, Judged, MachineBug, Runner, asked, judge, same};
 use smallstep::theorem::planted::Fate;
+use smallstep::theorem::wsl::Programs;
 use smallstep::verdict::Verdict;
+use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::Rules;
 use smallstep_semantics::spirv::environment::{Observation, ObservedBuffer};
+use smallstep_semantics::spirv::lockstep;
 use smallstep_semantics::spirv::{Buffer, Module, Options, assemble, disassemble};
 use smallstep_semantics::undefined::{Refusal, Ub, Unspecified};
 
 fn plan(count: u64, threads: usize) -> Plan {
     let limits = Limits { executed: 100, shared_percent: 50, ..Limits::default() };
     Plan { of: Of::Limits, seed: 1, count, twins: 3, references: 1, threads, limits, engines: Engines::default(), optimiser: None }
+}
+
+fn draws(by: By, count: u64) -> translated::Plan {
+    let sources = vec![Source::Quads, Source::Wsl(Programs::Draws), Source::Fragments, Source::Wsl(Programs::Dispatches)];
+    translated::Plan { sources, seed: 1, count, threads: 2, executed: 60, profile: Profile::Strict, by }
+}
+
+/// Both interpreters over draws and dispatches, definite values and sets; then with a machine that
+/// is wrong, in what it computes and in what it notes of sets.
+#[test]
+fn draws_are_compared_between_the_interpreters() {
+    let tally = translated::run(&draws(By::ENGINES, 200), |_, _| {});
+    assert_eq!(tally.findings, []);
+    for (kind, least) in [("quads", 25), ("draws", 10), ("fragment stages", 10), ("dispatches", 10)] {
+        assert!(tally.counts.get(kind).is_some_and(|counts| counts.agree >= least), "{kind}: {tally:#?}");
+    }
+    let over_sets: u64 = tally.counts.values().map(|counts| counts.over_sets).sum();
+    let sets: u64 = tally.counts.values().map(|counts| counts.components.sets).sum();
+    assert!(over_sets >= 20 && sets >= 500, "{over_sets} over sets, {sets} components");
+    // The only reasons why quads are not compared are what the machine leaves to the relation.
+    let quads = &tally.counts["quads"];
+    assert!(quads.undecided.keys().all(|why| why.contains("lockstep machine")), "{:?}", quads.undecided);
+    let swapped: MachineBug = Arc::new(|parts| {
+        let both = parts.codes.iter_mut().filter(|code| code.op == lockstep::Op::Select);
+        both.for_each(|code| std::mem::swap(&mut code.a, &mut code.b));
+    });
+    let wrong = draws(By::Engines { device: None, planted: Some(swapped) }, 400);
+    let tally = translated::run(&wrong, |_, _| {});
+    let finding = tally.findings.iter().find(|finding| finding.source == Source::Quads).expect("it is seen");
+    assert!(finding.what.contains("the lockstep machine shows"), "{}", finding.what);
+    let small = translated::minimal(&wrong, finding).expect("it comes back");
+    assert!(small.contains("OpSelect"), "{small}");
 }
 
 /// The interpreters with that bug.

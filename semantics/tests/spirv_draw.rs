@@ -21,13 +21,17 @@ mod quads;
 mod refused;
 #[path = "spirv_draw/sets.rs"]
 mod sets;
+#[path = "spirv_draw/subgroups.rs"]
+mod subgroups;
 #[path = "spirv_draw/vertices.rs"]
 mod vertices;
 
+use smallstep_generate::spirv::beside;
+use smallstep_generate::spirv::quads::Drawn;
 use smallstep_semantics::concurrency::Schedule;
-use smallstep_semantics::image::{Format, Image};
+use smallstep_semantics::image::{Compare, Format, Image};
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::raster::{self, State, Topology};
+use smallstep_semantics::raster::{self, DepthBuffer, State, Topology};
 use smallstep_semantics::spirv::draw::{self, Component, DrawObservation, ObservedTarget};
 use smallstep_semantics::spirv::environment::{
     Attribute, BoundImage, BoundSampler, ColourTarget, DepthTarget, Draw, Limits, Rate, Resources, Robustness, Vertices,
@@ -178,6 +182,26 @@ impl Scene {
             schedule: Schedule::default(),
             beside: true,
         }
+    }
+
+    /// A generated draw.
+    fn drawn(drawn: &Drawn) -> Scene {
+        let load = |words: &[u32]| Module::load(words).unwrap_or_else(|e| panic!("{e}\n{}", drawn.text));
+        let mut scene = Scene::new(load(&drawn.vertex), load(&drawn.fragment), &drawn.positions);
+        let samples = drawn.mix.samples;
+        scene.attributes.push(floats(1, Rate::Vertex, &drawn.given));
+        scene.targets = (0..samples).map(|_| target(0, drawn.format, [0; 4])).collect();
+        scene.depth = drawn.depth.map(|format| DepthTarget {
+            buffer: DepthBuffer::new(format, 8, 8 * samples, 1.0).expect("a depth buffer"),
+            compare: Compare::LessOrEqual,
+            writes: true,
+            stencil: None,
+        });
+        scene.state.samples = samples;
+        scene.buffers = if drawn.mix.sees { vec![Buffer { set: 0, binding: 0, bytes: drawn.buffer.clone() }] } else { Vec::new() };
+        scene.images = vec![BoundImage { set: 0, binding: 1, image: drawn.texture.clone() }];
+        scene.samplers = vec![BoundSampler { set: 0, binding: 2, sampler: drawn.sampler }];
+        scene
     }
 
     fn run(&self) -> Outcome<DrawObservation> {

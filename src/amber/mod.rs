@@ -8,7 +8,7 @@
 //!
 //! Absent on purpose, each an error that begins with "unsupported": stages other than vertex,
 //! fragment and compute, shaders in files outside the script, scaled formats and packed floats,
-//! depths and descriptors of several samples, arrays of descriptors, constants and second sources
+//! descriptors of several samples, arrays of descriptors, constants and second sources
 //! of blending, adjacent vertices, optimization passes, OpenCL kernels, ray tracing; of VkScript
 //! all but compute.
 //! Shaders in foreign languages are kept, and need a compiler when their words are asked for.

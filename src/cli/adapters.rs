@@ -122,10 +122,12 @@ pub(crate) fn as_json(record: &AdapterRecord) -> Value {
         "int8": record.int8,
         "sample_shading": record.sample_shading,
         "terminate_invocation": record.terminate_invocation,
+        "variable_pointers": record.variable_pointers,
         "subgroups": {
             "min_size": record.subgroups.min_size,
             "max_size": record.subgroups.max_size,
             "operations": record.subgroups.operations,
+            "stages": record.subgroups.stages,
         },
         "compute": {
             "max_workgroups_per_dimension": record.compute.max_workgroups_per_dimension,

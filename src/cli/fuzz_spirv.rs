@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use smallstep::compile::wgsl;
+use smallstep::generate::spirv::beside::Components;
 use smallstep::generate::spirv::feature::Feature;
 use smallstep::generate::spirv::{ComputeCase, Defect, Limits};
 use smallstep::gpu::Device;
@@ -16,9 +17,10 @@ use smallstep::theorem::dispatches::campaign::{self, Finding, Of, Plan, Tally};
 use smallstep::theorem::dispatches::learn::{self, Learnt};
 use smallstep::theorem::dispatches::optimised::{Ends, optimised};
 use smallstep::theorem::dispatches::quirk::{DispatchQuirk, Known, carried};
-use smallstep::theorem::dispatches::translated;
+use smallstep::theorem::dispatches::translated::{self, By};
 use smallstep::theorem::dispatches::{Engines, Judged, Runner};
 use smallstep::theorem::known::Explained;
+use smallstep::theorem::refine::OnDevice;
 use smallstep::theorem::uniformity::{self, Executions, Named, SPIRV_ANALYSES, Spirv};
 use smallstep::verdict::Verdict;
 use smallstep_semantics::number::Profile;
@@ -78,12 +80,13 @@ pub(crate) struct FuzzSpirv {
     #[arg(long, value_name = "COMMAND", requires = "through_wgsl")]
     validator: Option<String>,
     /// Other modules. pointers are compute modules with pointers that are chosen at run time. The
-    /// others, with images, stages and draws, need --via, --optimiser or --through-wgsl. fragments
-    /// are generated compute modules as fragment stages; glsl are generated shaders, which glslang
-    /// compiles; the rest is what WSL programs of that kind are translated to: draws, stages,
-    /// textured-stages, entry-points, textured-entry-points, dispatches, functions, racing. Several
-    /// take turns
-    #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["device", "twins", "known", "references", "widths"])]
+    /// others have images, stages and draws; relation and machine are compared on them, and a
+    /// device, or what --via, --optimiser or --through-wgsl makes of them. quads are draws whose
+    /// fragments do what quads are for; fragments are generated compute modules as fragment stages;
+    /// glsl are generated shaders, which glslang compiles, and need a compiler; the rest is what
+    /// WSL programs of that kind are translated to: draws, stages, textured-stages, entry-points,
+    /// textured-entry-points, dispatches, functions, racing. Several take turns
+    #[arg(long, value_name = "KIND", value_parser = kind_of, conflicts_with_all = ["twins", "known", "references", "widths"])]
     of: Vec<OtherModules>,
     /// With --of: the float controls that translated programs declare, strict, vulkan-default
     /// (none) or wgsl; some compilers refuse all modules that declare some
@@ -138,8 +141,11 @@ fn kind_of(name: &str) -> Result<OtherModules, String> {
     let source = match name {
         "pointers" => return Ok(OtherModules::Pointers),
         "fragments" => translated::Source::Fragments,
+        "quads" => translated::Source::Quads,
         "glsl" => translated::Source::Glsl,
-        other => super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; fragments; glsl; and pointers"))?,
+        other => {
+            super::fuzz_wsl::kind(other).map(translated::Source::Wsl).map_err(|e| format!("{e}; fragments; quads; glsl; and pointers"))?
+        }
     };
     Ok(OtherModules::Compiled(source))
 }
@@ -198,13 +204,17 @@ impl FuzzSpirv {
             if sources.len() < self.of.len() {
                 return input::fail(exit::INVALID, "error: --of pointers takes no turns with other kinds");
             }
-            let Some(optimiser) = optimiser else {
-                return input::fail(
-                    exit::INVALID,
-                    "error: --of needs --via, --through-wgsl or --optimiser, which make other modules to compare",
-                );
+            let by = match (optimiser, device) {
+                (Some(optimiser), None) => By::Compiler(optimiser),
+                (Some(_), Some(_)) => {
+                    return input::fail(exit::INVALID, "error: --of takes a device or a compiler, not both");
+                }
+                (None, device) => match device.map(OnDevice::new).transpose() {
+                    Ok(device) => By::Engines { device, planted: None },
+                    Err(e) => return input::fail(exit::UNCHECKED, &e.what),
+                },
             };
-            return self.translated(sources, optimiser, threads);
+            return self.translated(sources, by, threads);
         }
         let widths = self.widths;
         let mut plan = Plan {
@@ -257,18 +267,21 @@ impl FuzzSpirv {
         if self.through_wgsl {
             by += " --through-wgsl";
         }
+        if !self.of.is_empty() && self.device.device != "none" {
+            by += &format!(" --device '{}'", self.device.device);
+        }
         if self.profile != Profile::Strict {
             by += &format!(" --profile {}", self.profile);
         }
         by
     }
 
-    /// What WSL programs are translated to, through the optimiser.
-    fn translated(&self, sources: Vec<translated::Source>, optimiser: Compiler, threads: usize) -> Ended {
+    /// Modules with images, stages and draws, through the optimiser or on all engines.
+    fn translated(&self, sources: Vec<translated::Source>, by: By, threads: usize) -> Ended {
         let count = if self.only { 1 } else { self.count };
         let (seed, executed) = (self.seed, self.executed);
-        let plan = translated::Plan { sources, seed, count, threads, executed, profile: self.profile, optimiser };
-        let command = plan.optimiser.name();
+        let plan = translated::Plan { sources, seed, count, threads, executed, profile: self.profile, by };
+        let command = plan.by.name();
         let bar = Bar::new(Some(plan.count));
         let begun = std::time::Instant::now();
         let tally = translated::run(&plan, |programs, findings| {
@@ -279,7 +292,10 @@ impl FuzzSpirv {
         bar.0.finish_and_clear();
         for (number, finding) in tally.findings.iter().enumerate() {
             let by = self.by();
-            tell!("{}: {}", Runner::Optimiser, finding.what);
+            match plan.by {
+                By::Compiler(_) => tell!("{}: {}", Runner::Optimiser, finding.what),
+                By::Engines { .. } => tell!("{}", finding.what),
+            }
             tell!(
                 "replay: smallstep fuzz-spirv --of {} --seed {} --executed {} --only{by}",
                 finding.source.name(),
@@ -321,6 +337,13 @@ impl FuzzSpirv {
             );
             if let Some(rarest) = counts.uses.rarest() {
                 say!("  judged: {rarest}");
+            }
+            if counts.over_sets > 0 {
+                let Components { exactly, sets, open, more, undefined } = counts.components;
+                say!(
+                    "  over sets: {} by both, components: {exactly} exact, {sets} sets, {open} open, {more} decided by the machine alone, {undefined} undefined",
+                    counts.over_sets
+                );
             }
             if counts.left_out > 0 {
                 say!("  left out: {} whose vertex stage uses memory that is written, which WGSL's rules refuse", counts.left_out);

@@ -192,6 +192,9 @@ impl DrawDispatch {
     /// are there, and the bounds of this module.
     pub fn check(&self) -> Result<(), Malformed> {
         let malformed = |text: String| Err(Malformed(text));
+        if self.state.samples != 1 {
+            return malformed(format!("the draw has {} samples a pixel; devices draw one", self.state.samples));
+        }
         let Some(size) = self.size() else {
             return malformed("the draw has neither a colour nor a depth attachment; it needs one".into());
         };

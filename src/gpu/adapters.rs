@@ -46,13 +46,16 @@ pub struct AdapterRecord {
     pub sample_shading: bool,
     /// Whether the extension SPV_KHR_terminate_invocation is enabled, where SPIR-V passes through.
     pub terminate_invocation: bool,
+    /// Whether the capabilities VariablePointersStorageBuffer and VariablePointers are enabled,
+    /// where SPIR-V passes through.
+    pub variable_pointers: [bool; 2],
     /// What is known of its subgroups.
     pub subgroups: Subgroups,
     /// The limits of compute programs.
     pub compute: ComputeLimits,
 }
 
-/// The subgroups of a device in compute stages; all 0 where it cannot be asked.
+/// The subgroups of a device; all 0 where it cannot be asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Subgroups {
     /// The fewest invocations of one.
@@ -61,6 +64,8 @@ pub struct Subgroups {
     pub max_size: u32,
     /// `VkSubgroupFeatureFlags`: which group instructions it has.
     pub operations: u32,
+    /// `VkShaderStageFlags`: the stages that may have them.
+    pub stages: u32,
 }
 
 impl Subgroups {
@@ -251,6 +256,7 @@ mod tests {
             int8: false,
             sample_shading: false,
             terminate_invocation: false,
+            variable_pointers: [false; 2],
             subgroups: Subgroups::default(),
             compute: ComputeLimits::default(),
         }

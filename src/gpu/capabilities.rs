@@ -10,6 +10,7 @@ use super::float_controls::FloatControls;
 
 const MAGIC: u32 = 0x0723_0203;
 const OP_EXTENSION: u32 = 10;
+const OP_ENTRY_POINT: u32 = 15;
 const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
 
@@ -57,7 +58,7 @@ pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Fea
         let (vk_major, vk_minor) = device.vulkan;
         return Err(format!("the module is SPIR-V {major}.{minor}; Vulkan {vk_major}.{vk_minor} takes up to 1.{newest}"));
     }
-    let mut at = 5;
+    let (mut at, mut subgroups) = (5, None);
     while at < words.len() {
         let (count, opcode) = ((words[at] >> 16) as usize, words[at] & 0xffff);
         if count == 0 || count > words.len() - at {
@@ -70,6 +71,12 @@ pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Fea
                     return Err(format!("word {at}: OpCapability without an operand"));
                 };
                 capability_enabled(capability, device, features)?;
+                subgroups = subgroups.or((61..=68).contains(&capability).then_some(capability));
+            }
+            OP_ENTRY_POINT => {
+                if let (Some(capability), Some(&model)) = (subgroups, operands.first()) {
+                    subgroups_in(model, capability, device)?;
+                }
             }
             OP_EXTENSION => extension_enabled(&string(operands), device)?,
             OP_EXECUTION_MODE => execution_mode_enabled(operands, device)?,
@@ -78,6 +85,18 @@ pub(crate) fn missing(words: &[u32], device: &AdapterRecord, features: wgpu::Fea
         at += count;
     }
     Ok(())
+}
+
+/// That a stage of this execution model may have subgroups.
+fn subgroups_in(model: u32, capability: u32, device: &AdapterRecord) -> Result<(), String> {
+    // VkShaderStageFlagBits of the stages of Vulkan 1.0.
+    let stages = [(0, "vertex", 0x1), (4, "fragment", 0x10), (5, "compute", 0x20)];
+    match stages.iter().find(|(of, ..)| *of == model) {
+        Some((_, name, flag)) if device.subgroups.stages & flag == 0 => {
+            Err(format!("the device has no subgroups in {name} stages, which {} asks for", capability_name(capability)))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::Features) -> Result<(), String> {
@@ -101,6 +120,8 @@ fn capability_enabled(capability: u32, device: &AdapterRecord, features: wgpu::F
         4433 | 4434 if features.intersects(wgpu::Features::SHADER_F16 | wgpu::Features::SHADER_I16) => Ok(()),
         5345 | 5346 if features.contains(EXPERIMENTAL_FEATURES) => Ok(()),
         61..=68 if device.subgroups.has(capability) => Ok(()),
+        4441 if device.variable_pointers[0] => Ok(()),
+        4442 if device.variable_pointers[1] => Ok(()),
         4464..=4468 => {
             let (name, has) = float_control(capability);
             match device.float_controls {
@@ -182,7 +203,7 @@ fn extension_enabled(name: &str, device: &AdapterRecord) -> Result<(), String> {
     let since = match name {
         // Part of Vulkan 1.3, and a feature that this project enables itself.
         "SPV_KHR_terminate_invocation" if device.terminate_invocation => return Ok(()),
-        "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_16bit_storage" => (1, 1),
+        "SPV_KHR_storage_buffer_storage_class" | "SPV_KHR_16bit_storage" | "SPV_KHR_variable_pointers" => (1, 1),
         "SPV_KHR_float_controls" | "SPV_KHR_vulkan_memory_model" => (1, 2),
         "SPV_KHR_non_semantic_info" => (1, 3),
         _ => return Err(format!("the device does not enable the extension {name}")),
@@ -244,6 +265,7 @@ mod tests {
             int8: false,
             sample_shading: false,
             terminate_invocation: false,
+            variable_pointers: [false; 2],
             subgroups: crate::gpu::Subgroups::default(),
             compute: ComputeLimits::default(),
         }
@@ -308,7 +330,10 @@ mod tests {
         let votes = module(0x0001_0300, &[&[17, 62]]);
         let said = missing(&votes, &device(), wgpu::Features::empty()).expect_err("it has none");
         assert_eq!(said, "the device does not enable the capability GroupNonUniformVote (62)");
-        let has = |operations| AdapterRecord { subgroups: crate::gpu::Subgroups { min_size: 8, max_size: 8, operations }, ..device() };
+        let has = |operations| AdapterRecord {
+            subgroups: crate::gpu::Subgroups { min_size: 8, max_size: 8, operations, stages: 0x20 },
+            ..device()
+        };
         assert_eq!(missing(&votes, &has(3), wgpu::Features::empty()), Ok(()));
         assert!(missing(&votes, &has(1), wgpu::Features::empty()).is_err());
     }

@@ -70,6 +70,7 @@ fn record(index: u32, adapter: &wgpu::Adapter) -> AdapterRecord {
         int8: physical.int8,
         sample_shading: adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::MULTISAMPLED_SHADING),
         terminate_invocation: physical.terminate_invocation,
+        variable_pointers: physical.variable_pointers.map(|has| has && physical.terminate_invocation),
         subgroups: physical.subgroups,
         compute: ComputeLimits::of(&limits),
     }

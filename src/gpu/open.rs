@@ -118,7 +118,7 @@ impl OpenDevice {
         };
         let not_opened = |error: &(dyn std::error::Error + 'static)| NoDevice(format!("{record} could not be opened: {}", sentence(error)));
         let (device, queue) = if route == Route::Passthrough && record.terminate_invocation {
-            physical::open(&adapter, &descriptor).map_err(|error| not_opened(&*error))?
+            physical::open(&adapter, &descriptor, record.variable_pointers).map_err(|error| not_opened(&*error))?
         } else {
             pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| not_opened(&error))?
         };

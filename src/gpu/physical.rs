@@ -20,7 +20,10 @@ pub(crate) struct Physical {
     /// `shaderTerminateInvocation`, which wgpu never enables and [`open`] does. False where the
     /// version is below 1.3.
     pub(crate) terminate_invocation: bool,
-    /// The subgroups of compute stages. Nothing where the version is below 1.2; the sizes are both
+    /// Whether pointers may be chosen at run time, into storage buffers and into Workgroup:
+    /// features that wgpu never enables and [`open`] does.
+    pub(crate) variable_pointers: [bool; 2],
+    /// The subgroups. Nothing where the version is below 1.2; the sizes are both
     /// those of pipelines that ask for none where it is below 1.3.
     pub(crate) subgroups: Subgroups,
 }
@@ -53,7 +56,8 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
     unsafe { shared.raw_instance().get_physical_device_properties2(device, &mut properties) };
     let mut small = ash::vk::PhysicalDeviceShaderFloat16Int8Features::default();
     let mut terminate = ash::vk::PhysicalDeviceShaderTerminateInvocationFeatures::default();
-    let mut features = ash::vk::PhysicalDeviceFeatures2::default().push_next(&mut small);
+    let mut pointers = ash::vk::PhysicalDeviceVariablePointersFeatures::default();
+    let mut features = ash::vk::PhysicalDeviceFeatures2::default().push_next(&mut small).push_next(&mut pointers);
     if has_1_3 {
         features = features.push_next(&mut terminate);
     }
@@ -81,42 +85,45 @@ pub(crate) fn query(adapter: &wgpu::Adapter) -> Physical {
         floats.shader_rounding_mode_rte_float64,
         floats.shader_rounding_mode_rtz_float64,
     ];
-    let in_compute = subgroup.supported_stages.contains(ash::vk::ShaderStageFlags::COMPUTE);
     let (min_size, max_size) = match has_1_3 {
         true => (sizes.min_subgroup_size, sizes.max_subgroup_size),
         false => (subgroup.subgroup_size, subgroup.subgroup_size),
     };
-    let operations = if in_compute { subgroup.supported_operations.as_raw() } else { 0 };
+    let (operations, stages) = (subgroup.supported_operations.as_raw(), subgroup.supported_stages.as_raw());
     Physical {
-        subgroups: Subgroups { min_size, max_size, operations },
+        subgroups: Subgroups { min_size, max_size, operations, stages },
         vulkan: pair,
         float_controls: Some([half, single, double].map(FloatControls::new)),
         int8: small.shader_int8 != 0,
         terminate_invocation: has_1_3 && terminate.shader_terminate_invocation != 0,
+        variable_pointers: [pointers.variable_pointers_storage_buffer, pointers.variable_pointers].map(|has| has_1_3 && has != 0),
     }
 }
 
-/// Opens a device as wgpu does, with `shaderTerminateInvocation` beside what `descriptor` asks for.
-/// The adapter has it.
+/// Opens a device as wgpu does, with `shaderTerminateInvocation` and those of variable pointers
+/// beside what `descriptor` asks for. The adapter has them.
 #[allow(unsafe_code)]
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
+    [storage_buffer, all]: [bool; 2],
 ) -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
     let mut terminate = ash::vk::PhysicalDeviceShaderTerminateInvocationFeatures::default().shader_terminate_invocation(true);
+    let mut pointers = ash::vk::PhysicalDeviceVariablePointersFeatures::default();
+    pointers = pointers.variable_pointers_storage_buffer(storage_buffer).variable_pointers(all);
     let opened = {
         // SAFETY: nothing is destroyed or kept; the guard outlives every use of what it gives.
         let vulkan = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }.ok_or("the adapter is not of Vulkan")?;
-        let terminate = &mut terminate;
+        let (terminate, pointers) = (&mut terminate, &mut pointers);
         // SAFETY: features and limits are those that wgpu offers for this adapter. The callback
-        // turns one feature on, which the adapter was seen to have as part of Vulkan 1.3, by a
-        // structure that wgpu does not chain itself and that lives until the call returns.
+        // turns features on that the adapter was seen to have, which are part of Vulkan 1.3, by
+        // structures that wgpu does not chain itself and that live until the call returns.
         unsafe {
             vulkan.open_with_callback(
                 descriptor.required_features,
                 &descriptor.required_limits,
                 &descriptor.memory_hints,
-                Some(Box::new(move |args| *args.create_info = std::mem::take(args.create_info).push_next(terminate))),
+                Some(Box::new(move |args| *args.create_info = std::mem::take(args.create_info).push_next(terminate).push_next(pointers))),
             )
         }?
     };

@@ -248,7 +248,9 @@ fn put_record(body: &mut Vec<u32>, record: &AdapterRecord) {
     body.extend([record.max_color_attachments, record.max_color_attachment_bytes_per_sample, record.max_texture_dimension_2d]);
     put_u64(body, record.max_storage_buffer_binding_size);
     body.extend([record.int8, record.sample_shading, record.terminate_invocation].map(u32::from));
-    body.extend([record.subgroups.min_size, record.subgroups.max_size, record.subgroups.operations]);
+    body.extend(record.variable_pointers.map(u32::from));
+    let Subgroups { min_size, max_size, operations, stages } = record.subgroups;
+    body.extend([min_size, max_size, operations, stages]);
     let compute = &record.compute;
     body.extend([compute.max_workgroups_per_dimension, compute.max_invocations_per_workgroup]);
     body.extend(compute.max_workgroup_size);
@@ -287,7 +289,8 @@ impl<R: Read> Body<'_, R> {
             int8: self.flag()?,
             sample_shading: self.flag()?,
             terminate_invocation: self.flag()?,
-            subgroups: Subgroups { min_size: self.word()?, max_size: self.word()?, operations: self.word()? },
+            variable_pointers: [self.flag()?, self.flag()?],
+            subgroups: Subgroups { min_size: self.word()?, max_size: self.word()?, operations: self.word()?, stages: self.word()? },
             compute: ComputeLimits {
                 max_workgroups_per_dimension: self.word()?,
                 max_invocations_per_workgroup: self.word()?,
@@ -424,7 +427,8 @@ mod tests {
             int8: false,
             sample_shading: true,
             terminate_invocation: true,
-            subgroups: Subgroups { min_size: 8, max_size: 16, operations: 0xff },
+            variable_pointers: [true, false],
+            subgroups: Subgroups { min_size: 8, max_size: 16, operations: 0xff, stages: 0x30 },
             compute: ComputeLimits {
                 max_workgroups_per_dimension: 1,
                 max_invocations_per_workgroup: 2,

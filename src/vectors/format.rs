@@ -120,7 +120,7 @@ pub fn constants_name(constants: Constants) -> &'static str {
 }
 
 /// The names of the reasons for which a lane is any value.
-const REASONS: [(Why, &str); 12] = [
+const REASONS: [(Why, &str); 13] = [
     (Why::Approximate, "approximate"),
     (Why::Subnormal, "subnormal"),
     (Why::Infinite, "infinite"),
@@ -133,6 +133,7 @@ const REASONS: [(Why, &str); 12] = [
     (Why::Coverage, "coverage"),
     (Why::Reconvergence, "reconvergence"),
     (Why::SubgroupSize, "subgroup-size"),
+    (Why::SubgroupMapping, "subgroup-mapping"),
 ];
 
 fn reason_name(why: Why) -> &'static str {

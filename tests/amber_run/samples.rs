@@ -96,6 +96,149 @@ fn inputs_may_be_interpolated_anywhere_in_a_pixel() {
     assert_eq!(of(" SAMPLES 4", "TOLERANCE 0.13 EQ 0.625"), [Decision::Undecided]);
 }
 
+const SAMPLED: Stage<'static> = Stage {
+    interface: "%id",
+    decorations: "OpDecorate %id BuiltIn SampleId\nOpDecorate %id Flat",
+    variables: "%id = OpVariable %p_in_int Input",
+    body: "",
+};
+
+/// A script whose fragment stage may be shaded for each sample: over all pixels by four samples,
+/// resolved to `shown`.
+fn sampled(stage: Stage<'_>, format: &str, expect: &str) -> String {
+    let variables = format!("%p_in_int = OpTypePointer Input %int\n%i0 = OpConstant %int 0\n%i3 = OpConstant %int 3\n{}", stage.variables);
+    let buffers = format!("BUFFER shown FORMAT {format}\n");
+    let pipeline = format!("{OF_ALL}  BIND BUFFER shown AS resolve\n");
+    let commands = format!("CLEAR_COLOR g 0 0 0 255\nCLEAR g\n{DRAW_ALL}\n{expect}");
+    let stage = Stage { variables: &variables, ..stage };
+    let text = script_of([PLAIN, stage], &format!("{format} SAMPLES 4"), &buffers, &pipeline, &commands);
+    let fragment = text.find("SHADER fragment").expect("a fragment stage");
+    let (before, after) = text.split_at(fragment);
+    before.to_string() + &after.replacen("OpCapability Shader", "OpCapability Shader\nOpCapability SampleRateShading", 1)
+}
+
+/// Red by the quarter of the samples whose number is 3, green by that of which it is not 0.
+fn by_number() -> String {
+    let body = "%n = OpLoad %int %id\n%is3 = OpIEqual %bool %n %i3\n%isnt0 = OpINotEqual %bool %n %i0
+%r = OpSelect %float %is3 %f1 %f0\n%g = OpSelect %float %isnt0 %f1 %f0
+%c = OpCompositeConstruct %vec4 %r %g %f0 %f1\nOpStore %colour %c";
+    let expect = "EXPECT shown IDX 0 0 SIZE 8 8 EQ_RGBA 64 191 0 255 TOLERANCE 0.005";
+    sampled(Stage { body, ..SAMPLED }, "R8G8B8A8_UNORM", expect)
+}
+
+/// The place of each sample in its pixel: the averages of x and y are a half, and that of x·x of
+/// the standard places is 0.328125.
+fn by_place() -> String {
+    let stage = Stage {
+        interface: "%place",
+        decorations: "OpDecorate %place BuiltIn SamplePosition",
+        variables: "%place = OpVariable %p_in_vec2 Input",
+        body: "%at = OpLoad %vec2 %place\n%x = OpCompositeExtract %float %at 0\n%y = OpCompositeExtract %float %at 1\n%xx = OpFMul %float %x %x
+%c = OpCompositeConstruct %vec4 %x %y %xx %f1\nOpStore %colour %c",
+    };
+    sampled(stage, "R32G32B32A32_SFLOAT", "EXPECT shown IDX 0 TOLERANCE 0.0001 EQ 0.5 0.5 0.328125 1")
+}
+
+/// A mask that lets through samples 0 and 2 of what is red.
+fn by_mask() -> String {
+    let stage = Stage {
+        interface: "%mask",
+        decorations: "OpDecorate %mask BuiltIn SampleMask",
+        variables: "%five = OpConstant %int 5\n%words = OpTypeArray %int %u1\n%p_words = OpTypePointer Output %words
+%p_word = OpTypePointer Output %int\n%mask = OpVariable %p_words Output",
+        body: "%word = OpAccessChain %p_word %mask %i0\nOpStore %word %five\nOpStore %colour %red",
+    };
+    sampled(stage, "R8G8B8A8_UNORM", "EXPECT shown IDX 0 0 SIZE 8 8 EQ_RGBA 128 0 0 255 TOLERANCE 0.005")
+}
+
+/// What an invocation sees of the mask: all four samples, or with SampleId its own.
+fn by_seen(each: bool) -> String {
+    let types = "%words = OpTypeArray %int %u1\n%p_words = OpTypePointer Input %words
+%mask = OpVariable %p_words Input\n%id = OpVariable %p_in_int Input\n%sixteenth = OpConstant %float 0.0625";
+    let decorations = "OpDecorate %mask BuiltIn SampleMask\nOpDecorate %mask Flat\nOpDecorate %id BuiltIn SampleId\nOpDecorate %id Flat";
+    // The number counts where it is used.
+    let used = if each { "%n = OpLoad %int %id\n" } else { "" };
+    let body = "%word = OpAccessChain %p_in_int %mask %i0\n%seen = OpLoad %int %word\n%f = OpConvertSToF %float %seen
+%r = OpFMul %float %f %sixteenth\n%c = OpCompositeConstruct %vec4 %r %f0 %f0 %f1\nOpStore %colour %c";
+    let body = &format!("{used}{body}");
+    let stage = Stage {
+        interface: if each { "%mask %id" } else { "%mask" },
+        decorations: if each { decorations } else { "OpDecorate %mask BuiltIn SampleMask\nOpDecorate %mask Flat" },
+        variables: if each { types } else { &types.replace("%id = OpVariable %p_in_int Input\n", "") },
+        body,
+    };
+    // 15 sixteenths, or the average of 1, 2, 4 and 8 of them.
+    let red = if each { 3.75 / 16.0 } else { 15.0 / 16.0 };
+    sampled(stage, "R32G32B32A32_SFLOAT", &format!("EXPECT shown IDX 0 TOLERANCE 0.0001 EQ {red}"))
+}
+
+/// A triangle whose depth grows by an eighth a column, drawn green over a red one at 0.4375, which
+/// is passed between the samples of column 3.
+fn by_depth() -> String {
+    let green = Stage { variables: "%green = OpConstantComposite %vec4 %f0 %f1 %f0 %f1", body: "OpStore %colour %green", ..PLAIN };
+    let of = |stage, suffix: &str| {
+        let text = crate::graphics::shaders(PLAIN, stage).replace("#!amber\n", "");
+        text.replace("SHADER vertex v", &format!("SHADER vertex v{suffix}"))
+            .replace("SHADER fragment f ", &format!("SHADER fragment f{suffix} "))
+    };
+    let pipeline = |name: &str, suffix: &str, data: &str| {
+        format!(
+            "PIPELINE graphics {name}\n  ATTACH v{suffix}\n  ATTACH f{suffix}\n  FRAMEBUFFER_SIZE 8 8
+  BIND BUFFER target AS color LOCATION 0\n  BIND BUFFER depths AS depth_stencil\n  DEPTH\n    TEST on\n    WRITE on
+    COMPARE_OP less\n  END\n  VERTEX_DATA {data} LOCATION 0\n  BIND BUFFER shown AS resolve\nEND\n"
+        )
+    };
+    // The depth at x, in pixels, is x/8: 0 at the left edge, 2 at the corner 16 pixels away.
+    format!(
+        "#!amber\n{}{}BUFFER target FORMAT R8G8B8A8_UNORM SAMPLES 4\nBUFFER depths FORMAT D32_SFLOAT SAMPLES 4
+BUFFER shown FORMAT R8G8B8A8_UNORM\nBUFFER flat DATA_TYPE vec4<float> DATA -1 -1 0.4375 1 3 -1 0.4375 1 -1 3 0.4375 1 END
+BUFFER steep DATA_TYPE vec4<float> DATA -1 -1 0 1 1 -1 1 1 -1 7 0 1 END\n{}{}
+CLEAR_COLOR r 0 0 0 255\nCLEAR_DEPTH r 1\nCLEAR r\nRUN r DRAW_ARRAY AS TRIANGLE_LIST\nRUN g DRAW_ARRAY AS TRIANGLE_LIST
+EXPECT shown IDX 0 0 SIZE 3 4 EQ_RGBA 0 255 0 255\nEXPECT shown IDX 4 0 SIZE 2 4 EQ_RGBA 255 0 0 255
+EXPECT shown IDX 3 0 SIZE 1 4 EQ_RGBA 128 128 0 255 TOLERANCE 0.005\n",
+        of(RED, "r"),
+        of(green, "g"),
+        pipeline("r", "r", "flat"),
+        pipeline("g", "g", "steep")
+    )
+}
+
+#[test]
+fn samples_are_shaded_masked_and_tested_one_by_one() {
+    for text in [by_number(), by_place(), by_mask(), by_seen(false), by_seen(true), by_depth()] {
+        let decided = decisions(&text);
+        assert!(decided.iter().all(|decision| *decision == Decision::Holds), "{decided:?}\n{text}");
+        // Nothing of this is the same by the pixel's centre alone.
+        let last = text.rfind("EXPECT").expect("an expectation");
+        let (before, after) = text.split_at(last);
+        for (from, to) in [("64 191", "0 191"), ("0.328125", "0.25"), ("128 0", "255 0"), ("128 128", "255 0"), ("EQ 0.", "EQ 0.5")] {
+            let other = before.to_string() + &after.replacen(from, to, 1);
+            if other != text {
+                assert_eq!(decisions(&other).last(), Some(&Decision::Fails), "{other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn planted_bugs_in_single_samples_fail_the_scripts() {
+    let sound = raster::Rules::default();
+    let on = |text: &str, raster| {
+        let played = played_on(text, &Interpreter { raster, ..Interpreter::default() }).0;
+        played.last().map(|(decision, _)| *decision)
+    };
+    for (text, wrong) in [
+        (by_number(), raster::Rules { sample_id: |_| 0, ..sound }),
+        (by_number(), raster::Rules { sample_id: |sample| sample / 2, ..sound }),
+        (by_place(), raster::Rules { sample: |_, _| [8, 8], ..sound }),
+        (by_mask(), raster::Rules { in_mask: |mask, _| mask & 1 == 1, ..sound }),
+        (by_depth(), raster::Rules { sample: |_, _| [1, 8], ..sound }),
+    ] {
+        assert_eq!(on(&text, sound), Some(Decision::Holds), "{text}");
+        assert_eq!(on(&text, wrong), Some(Decision::Fails), "{text}");
+    }
+}
+
 #[test]
 fn images_of_several_samples_print_as_they_are_read() {
     let text = left_of(3.5, 4, "EXPECT shown IDX 0 0 SIZE 3 8 EQ_RGBA 255 0 0 255");

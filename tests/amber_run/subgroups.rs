@@ -8,8 +8,10 @@ use pretty_assertions::assert_eq;
 use smallstep::amber::{Decision, read};
 use smallstep::compute;
 use smallstep::run::amber::{Interpreter, Verdict};
+use smallstep_semantics::rule::Rule;
 use smallstep_semantics::spirv::Rules;
 
+use crate::graphics::{DRAW_ALL, OF_ALL, PLAIN, Stage, script_of};
 use crate::{device, legs, played_on};
 
 /// The capabilities of all group instructions, without `GroupNonUniform`.
@@ -170,6 +172,44 @@ fn planted_bugs_fail_the_scripts() {
         let failing = CASES.iter().filter(|case| decided(&text(case, 8, ""), &interpreter) != Decision::Holds).count();
         assert!(failing > 0, "{}", bug.name);
     }
+}
+
+/// A draw of which each pixel shows what the one beside it has, and whether some of the subgroup is
+/// left of the middle.
+fn drawn(expect: &str) -> String {
+    let stage = Stage {
+        interface: "%coord",
+        decorations: "OpDecorate %coord BuiltIn FragCoord",
+        variables: "%coord = OpVariable %p_in_vec4 Input\n%sub = OpConstant %uint 3\n%eighth = OpConstant %float 0.125",
+        body: "%c = OpLoad %vec4 %coord\n%x = OpCompositeExtract %float %c 0\n%y = OpGroupNonUniformQuadSwap %float %sub %x %u0
+%r = OpFMul %float %y %eighth\n%left = OpFOrdLessThan %bool %x %f4\n%any = OpGroupNonUniformAny %bool %sub %left
+%g = OpSelect %float %any %f1 %f0\n%o = OpCompositeConstruct %vec4 %r %g %f0 %f1\nOpStore %colour %o",
+    };
+    let text = script_of([PLAIN, stage], "R32G32B32A32_SFLOAT", "", OF_ALL, &format!("CLEAR g\n{DRAW_ALL}\n{expect}"));
+    let (before, after) = text.split_at(text.find("SHADER fragment").expect("a fragment stage"));
+    let capabilities =
+        "OpCapability Shader\nOpCapability GroupNonUniform\nOpCapability GroupNonUniformVote\nOpCapability GroupNonUniformQuad";
+    before.to_string() + &after.replacen("OpCapability Shader", capabilities, 1)
+}
+
+#[test]
+fn draws_have_subgroups_of_which_quads_are_known() {
+    // Red of the first two pixels, and of pixel 4 of row 1; green depends on the subgroup.
+    for (at, red) in [(0, "0.1875"), (16, "0.0625"), (192, "0.6875")] {
+        let text = drawn(&format!("EXPECT target IDX {at} TOLERANCE 0.0001 EQ {red}"));
+        assert_eq!(decided(&text, &sized(None)), Decision::Holds, "{text}");
+        assert_eq!(decided(&text.replace(red, "0.3125"), &sized(None)), Decision::Fails, "{text}");
+        let mut wrong = sized(None);
+        let quads = bugs::BUGS.iter().find(|bug| bug.rule == Rule::SpirvGroupQuad).expect("a bug");
+        wrong.engines.relation.rules = Rules::standard().replace(quads.rule, quads.function);
+        // Two by two, those that are side by side are found still.
+        assert_eq!(decided(&text, &wrong), Decision::Holds);
+        let below = text.replace("%sub %x %u0", "%sub %x %u1").replace(red, &format!("{}", (at / 16 % 8) as f32 / 8.0 + 0.0625));
+        assert_eq!(decided(&below, &sized(None)), Decision::Holds, "{below}");
+        assert_ne!(decided(&below, &wrong), Decision::Holds, "{below}");
+    }
+    let votes = drawn("EXPECT target IDX 4 TOLERANCE 0.0001 EQ 1");
+    assert_eq!(decided(&votes, &sized(Some(8))), Decision::Undecided);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use smallstep::compile::wgsl;
 use smallstep::compile::wgsl::planted::{Change, DRAWN};
 use smallstep::theorem::compilers::Compiler;
-use smallstep::theorem::dispatches::translated::{Plan, Source, Tally, minimal, run};
+use smallstep::theorem::dispatches::translated::{By, Plan, Source, Tally, minimal, run};
 use smallstep::theorem::wsl::Programs;
 use smallstep_semantics::number::Profile;
 
@@ -13,8 +13,8 @@ use super::{assembled, compared, there_and_back};
 
 fn plan(sources: &[Source], count: u64, planted: Option<Change>) -> Plan {
     let options = wgsl::Options { planted, point_size: wgsl::PointSize::Ignore, vertex_writes: true, ..wgsl::Options::default() };
-    let optimiser = Compiler::wgsl(options, Duration::from_secs(60));
-    Plan { sources: sources.to_vec(), seed: 1, count, threads: 1, executed: 60, profile: Profile::Strict, optimiser }
+    let by = By::Compiler(Compiler::wgsl(options, Duration::from_secs(60)));
+    Plan { sources: sources.to_vec(), seed: 1, count, threads: 1, executed: 60, profile: Profile::Strict, by }
 }
 
 fn agree(tally: &Tally, kind: &str) -> u64 {
@@ -51,7 +51,7 @@ fn draws_whose_vertex_stage_writes_are_left_out_by_the_rules() {
     let mut plan = plan(&[Source::Wsl(Programs::Draws)], 60, None);
     let all: u64 = run(&plan, |_, _| {}).counts.values().map(|counts| counts.all()).sum();
     let options = wgsl::Options { point_size: wgsl::PointSize::Ignore, ..wgsl::Options::default() };
-    plan.optimiser = Compiler::wgsl(options, Duration::from_secs(60));
+    plan.by = By::Compiler(Compiler::wgsl(options, Duration::from_secs(60)));
     let by_rules = run(&plan, |_, _| {});
     assert_eq!(by_rules.findings, []);
     let left_out: u64 = by_rules.counts.values().map(|counts| counts.left_out).sum();

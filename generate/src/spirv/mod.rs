@@ -25,6 +25,8 @@
 //! | `draw`, `compose` | statements; expressions |
 //! | `lower`, `express`, `emit`, `layout` | tree to words: code; expressions; sections; offsets |
 //! | `pointers` | dispatches with pointers that are chosen at run time, and what they show |
+//! | `quads` | draws whose fragments do what quads are for |
+//! | `beside` | both interpreters beside each other on a draw |
 //! | `barriers` | modules with barriers anywhere, which may be divergent |
 //! | `twin`, `plant` | defects: where, and what must be said; their instructions |
 //! | `shrink`, `repair` | smaller modules that still show something |
@@ -32,6 +34,7 @@
 //! | `feature` | what a compiler may lack: its names, probes, and modules without |
 
 pub mod barriers;
+pub mod beside;
 mod compose;
 mod draw;
 mod emit;
@@ -42,6 +45,7 @@ mod lower;
 mod mix;
 mod plant;
 pub mod pointers;
+pub mod quads;
 pub mod remedy;
 mod repair;
 pub mod shrink;

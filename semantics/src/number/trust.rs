@@ -37,6 +37,8 @@ pub enum Why {
     Reconvergence,
     /// It depends on the size of the subgroups.
     SubgroupSize,
+    /// It depends on which vertices or quads of a draw are a subgroup.
+    SubgroupMapping,
 }
 
 /// What is known about a lane.

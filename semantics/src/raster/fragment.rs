@@ -171,10 +171,10 @@ impl Planes {
         [[g[0][0], g[1][0], g[2][0]], [g[0][1], g[1][1], g[2][1]]]
     }
 
-    /// What the invocation at a pixel is given, of which every device says that it is covered if
-    /// `sure`.
-    pub(super) fn fragment(&self, rules: &Rules, state: &State, pixel: [i64; 2], sure: bool, front: bool) -> Fragment {
-        let p = pixel.map(|c| c as f64 + 0.5);
+    /// What the invocation at a point on the screen is given, of which every device says that it is
+    /// covered if `sure`. A device may take any point that is no further away, in x and in y, than
+    /// `spread`.
+    pub(super) fn fragment(&self, rules: &Rules, state: &State, (p, spread): ([f64; 2], f64), sure: bool, front: bool) -> Fragment {
         let w = self.positions.map(|p| p[3]);
         let e = self.at(p);
         let gradient = self.gradient();
@@ -190,7 +190,7 @@ impl Planes {
             let slope = self.error * steep;
             (slope < 0.5).then(|| self.error * sum.max(1.0) / (1.0 - slope))
         };
-        let reach = reach.map(|reach| reach + state.spread());
+        let reach = reach.map(|reach| reach + spread);
         let corners = reach.map(|r| [[-r, -r], [r, -r], [-r, r], [r, r]].map(|[dx, dy]| self.at([p[0] + dx, p[1] + dy])));
         self.given(rules, state, p, (e, gradient, corners), (sure, front))
     }

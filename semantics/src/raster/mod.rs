@@ -118,6 +118,10 @@ pub struct Rules {
     pub beside_line: fn(f64, f64) -> [f64; 2],
     /// The place of a sample of so many in a pixel, in sixteenths: Standard Sample Locations.
     pub sample: fn(u32, u32) -> [i64; 2],
+    /// SampleId of the invocation for a sample: Built-In Variables, SampleId.
+    pub sample_id: fn(u32) -> u32,
+    /// Whether a word of a mask has a sample: Built-In Variables, SampleMask.
+    pub in_mask: fn(u64, u32) -> bool,
     /// Whether an edge in this direction has the triangle to its right or below it, y pointing down
     /// and the triangle turning clockwise.
     pub top_left: fn(i128, i128) -> bool,
@@ -171,6 +175,8 @@ impl Default for Rules {
             centre: |pixel, one| pixel * one + one / 2,
             beside_line: |dx, dy| [-dy / dx.hypot(dy) / 2.0, dx / dx.hypot(dy) / 2.0],
             sample: sample::location,
+            sample_id: |sample| sample,
+            in_mask: |mask, sample| mask >> sample & 1 == 1,
             top_left: |dx, dy| dy < 0 || dy == 0 && dx > 0,
             front: |area, front| (area < 0) == (front == FrontFace::CounterClockwise),
             perspective: |e, _, f| dot(e, f) / (e[0] + e[1] + e[2]),

@@ -440,10 +440,26 @@ impl Triangle {
             return self.planes.fragment_of_point(&self.rules, &self.state, [x, y], coordinate);
         }
         let sure = self.state.samples == 1 && self.lane(x, y) == Lane { covered: true, doubt: Doubt::None };
-        let fragment = self.planes.fragment(&self.rules, &self.state, [x, y], sure, self.front);
+        self.fragment_near(([x, y].map(|c| c as f64 + 0.5), self.state.spread()), sure)
+    }
+
+    /// What an invocation for one sample of a pixel is given; `None` for points and lines, where
+    /// that is not modeled.
+    pub fn fragment_of_sample(&self, x: i64, y: i64, sample: u32) -> Option<Fragment> {
+        if !self.is_polygon() {
+            return None;
+        }
+        let at = (self.rules.sample)(self.state.samples, sample);
+        let p = [0, 1].map(|axis| [x, y][axis] as f64 + at[axis] as f64 / 16.0);
+        let sure = self.sample(x, y, sample) == Lane { covered: true, doubt: Doubt::None };
+        Some(self.fragment_near((p, 0.0), sure))
+    }
+
+    fn fragment_near(&self, (p, spread): ([f64; 2], f64), sure: bool) -> Fragment {
+        let fragment = self.planes.fragment(&self.rules, &self.state, (p, spread), sure, self.front);
         match &self.bounds {
             None => fragment,
-            Some(bounds) => fragment.within(&self.state, bounds.given(&self.state, [x, y].map(|c| c as f64 + 0.5), sure)),
+            Some(bounds) => fragment.within(&self.state, bounds.given(&self.state, p, sure)),
         }
     }
 

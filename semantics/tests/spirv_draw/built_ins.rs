@@ -256,9 +256,7 @@ fn more_words_and_what_needs_another_capability_are_refused_by_name() {
         );
         assemble(&text, Options::default()).expect("it assembles")
     };
-    for (built_in, pointer) in
-        [("SamplePosition", "pin_v2"), ("PrimitiveId", "pin_int"), ("Layer", "pin_int"), ("ViewportIndex", "pin_int")]
-    {
+    for (built_in, pointer) in [("PrimitiveId", "pin_int"), ("Layer", "pin_int"), ("ViewportIndex", "pin_int")] {
         match Module::load(&words(built_in, pointer)) {
             Err(LoadError::Unsupported { what, .. }) => assert_eq!(what, format!("BuiltIn {built_in}")),
             other => panic!("{built_in}: {:?}", other.map(|_| ())),
@@ -293,6 +291,6 @@ fn a_lost_mask_is_caught() {
         let planted =
             program.planted(|parts: Parts<'_>| parts.interface.iter_mut().filter(|held| lost(held.id)).for_each(|held| held.cells.clear()));
         let shown = one.with(|draw| draw::picture(&one.vertex, &planted, draw, &one.rules).expect("the entry points are there"));
-        assert!(machine::difference(&relation, &shown).is_some(), "the {} is not missed", if of_input { "input" } else { "output" });
+        assert!(beside::definite(&relation, &shown).is_some(), "the {} is not missed", if of_input { "input" } else { "output" });
     }
 }

@@ -304,7 +304,7 @@ fn bugs_in_the_lockstep_machine_are_caught() {
         assert_eq!(relation.name(), "observed", "{name}");
         let program = FragmentProgram::compile(&scene.fragment, "fs").expect("it compiles").planted(bug);
         let shown = scene.with(|draw| draw::picture(&scene.vertex, &program, draw, &scene.rules).expect("the entry points are there"));
-        assert!(machine::difference(&relation, &shown).is_some(), "{name} is not caught");
+        assert!(beside::definite(&relation, &shown).is_some(), "{name} is not caught");
     }
 }
 

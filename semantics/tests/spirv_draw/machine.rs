@@ -4,12 +4,10 @@
 //! place: its pixels are not compared. Planted bugs are caught by the comparison.
 
 use pretty_assertions::assert_eq;
-use smallstep_semantics::number::Why;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::spirv::draw::{self, Component, DrawObservation, Picture};
+use smallstep_semantics::spirv::draw::{self, DrawObservation, Picture};
 use smallstep_semantics::spirv::environment::Draw;
 use smallstep_semantics::spirv::lockstep::{Code, End, FragmentProgram, Op, Parts, VertexProgram};
-use smallstep_semantics::undefined::Ub;
 use std::sync::Arc;
 
 use crate::*;
@@ -27,69 +25,9 @@ pub fn run(scene: &Scene, draw: &Draw<'_>) -> Outcome<Picture> {
     }
 }
 
-/// In what the two differ, if in anything.
-pub fn difference(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) -> Option<String> {
-    let (one, other) = match (relation, machine) {
-        (Outcome::Observed(one), Outcome::Observed(other)) => (one, other),
-        (Outcome::Undefined(one), Outcome::Undefined(other)) => {
-            // Of two accesses that race, the order of turns says which is found by the other.
-            let same = one == other || one.ub == Ub::DataRace && other.ub == Ub::DataRace;
-            return (!same).then(|| format!("{other:?}, not {one:?}"));
-        }
-        (Outcome::Unsupported(_), Outcome::Unsupported(_)) => return None,
-        (one, other) => return (one.name() != other.name()).then(|| format!("{}, not {}: {other:?}", other.name(), one.name())),
-    };
-    // Where a device may have a triangle anywhere, the machine draws it at its definite place.
-    let anywhere = |x: u32, y: u32| {
-        let lost = |c| matches!(one.targets.first()?.component(x, y, c)?, Component::Undecided(Why::Coverage)).then_some(());
-        (0..4).all(|c| lost(c).is_some())
-    };
-    let mut some_anywhere = false;
-    for (target, found) in one.targets.iter().zip(&other.targets) {
-        let [width, height] = target.image.size(0).expect("a level");
-        let pixels = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-        some_anywhere |= pixels().any(|(x, y)| anywhere(x, y));
-        let differ =
-            |(x, y): (u32, u32)| !anywhere(x, y) && target.image.raw(0, x.into(), y.into()) != found.image.raw(0, x.into(), y.into());
-        if target.location != found.location || pixels().any(differ) {
-            return Some(format!("texels {:?}, not {:?}", found.image.bytes(0), target.image.bytes(0)));
-        }
-        for (x, y, c) in (0..height).flat_map(|y| (0..width).flat_map(move |x| (0..4).map(move |c| (x, y, c)))) {
-            if anywhere(x, y) {
-                continue;
-            }
-            let made = match target.component(x, y, c) {
-                Some(Component::Undefined(made)) => Some(made),
-                _ => None,
-            };
-            if made != found.undefined(x, y, c) {
-                return Some(format!("({x}, {y}), {c}: {:?}, not {:?}", found.undefined(x, y, c), target.component(x, y, c)));
-            }
-        }
-    }
-    let depths = one.depth.as_ref().map(|depth| {
-        let [width, height] = depth.size();
-        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-        pixels.map(|(x, y)| depth.depth(x, y).expect("a pixel").0.value).collect::<Vec<_>>()
-    });
-    if some_anywhere {
-        return None;
-    }
-    if depths != other.depth {
-        return Some(format!("depths {:?}, not {depths:?}", other.depth));
-    }
-    if one.images != other.images {
-        return Some(format!("images {:?}, not {:?}", other.images, one.images));
-    }
-    if one.buffers != other.buffers {
-        return Some(format!("buffers {:?}, not {:?}", other.buffers, one.buffers));
-    }
-    (one.instructions != other.instructions).then(|| format!("{} instructions, not {}", other.instructions, one.instructions))
-}
-
 #[track_caller]
 pub fn agrees(relation: &Outcome<DrawObservation>, machine: &Outcome<Picture>) {
-    if let Some(difference) = difference(relation, machine) {
+    if let Some(difference) = beside::definite(relation, machine) {
         panic!("the machine shows {difference}");
     }
 }
@@ -143,8 +81,8 @@ fn planted_bugs_are_caught() {
         let show = |program: &FragmentProgram| {
             scene.with(|draw| draw::picture(&scene.vertex, program, draw, &scene.rules).expect("the entry points are there"))
         };
-        assert_eq!(difference(&relation, &show(&program)), None, "{name}");
-        assert!(difference(&relation, &show(&program.planted(bug))).is_some(), "{name} is not caught");
+        assert_eq!(beside::definite(&relation, &show(&program)), None, "{name}");
+        assert!(beside::definite(&relation, &show(&program.planted(bug))).is_some(), "{name} is not caught");
     }
 }
 
@@ -176,8 +114,8 @@ fn planted_bugs_in_vertices_are_caught() {
             let picture = scene.with(|draw| draw::picture_by((&scene.vertex, Some(vertices)), &fragments, draw, &scene.rules));
             picture.expect("the entry points are there")
         };
-        assert_eq!(difference(&relation, &show(&vertices)), None, "{name}");
-        assert!(difference(&relation, &show(&vertices.planted(bug))).is_some(), "{name} is not caught");
+        assert_eq!(beside::definite(&relation, &show(&vertices)), None, "{name}");
+        assert!(beside::definite(&relation, &show(&vertices.planted(bug))).is_some(), "{name} is not caught");
     }
 }
 

@@ -443,9 +443,6 @@ impl<'t> Parser<'t> {
             "depth_stencil" => {
                 self.end()?;
                 self.attachment_of(buffer, name, true)?;
-                if self.script[buffer].samples > 1 {
-                    return Err(self.unsupported(name, "a depth or stencil attachment of several samples"));
-                }
                 draft.pipeline.depth_stencil = Some(buffer);
                 Ok(())
             }
@@ -654,17 +651,16 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// That all colour attachments have as many samples, and each that is resolved is so to one of
-    /// one sample and of its type.
+    /// That all attachments have as many samples, and each colour attachment that is resolved is so
+    /// to one of one sample and of its type.
     fn samples_agree(&self, name: Word<'t>, pipeline: &Pipeline) -> Step {
         let colours: Vec<_> = pipeline.colours.iter().map(|(_, view)| &self.script[view.buffer]).collect();
-        if let Some(other) = colours.iter().find(|other| other.samples != colours[0].samples) {
+        let depth = pipeline.depth_stencil.map(|buffer| &self.script[buffer]);
+        if let Some(other) = colours.iter().copied().chain(depth).find(|other| colours.first().is_some_and(|c| c.samples != other.samples))
+        {
             let (found, first) = (other.samples, &colours[0]);
             let what = format!("the attachment {} has {found} samples, and {} {}", quoted(&other.name), quoted(&first.name), first.samples);
             return Err(self.invalid(name, what));
-        }
-        if colours.first().is_some_and(|colour| colour.samples > 1) && pipeline.depth_stencil.is_some() {
-            return Err(self.unsupported(name, "a depth or stencil attachment beside several samples"));
         }
         if pipeline.resolves.len() > colours.len() {
             let (found, colours) = (pipeline.resolves.len(), colours.len());

@@ -199,7 +199,8 @@ pub fn drawing(script: &Script, held: &Buffers, pipeline: PipelineId, what: &Run
     let (targets, shown) = given.targets(pipeline).map_err(unsupported)?;
     let depth = given.depth(pipeline).map_err(unsupported)?;
     let mut state = state_of(pipeline);
-    state.samples = pipeline.colours.first().map_or(1, |(_, view)| script[view.buffer].samples);
+    let attached = pipeline.colours.first().map(|(_, view)| view.buffer).or(pipeline.depth_stencil);
+    state.samples = attached.map_or(1, |buffer| script[buffer].samples);
     state.check().map_err(|e| unsupported(format!("pipeline {}: {e}", pipeline.name)))?;
     Ok(Drawing {
         entries: entries.map(str::to_string),
@@ -479,7 +480,8 @@ impl<'s> Given<'s> {
             24 => image::Format::X8D24Unorm,
             _ => image::Format::D32Sfloat,
         };
-        let bytes = of.bytes();
+        // The depths of several samples are below each other.
+        let (bytes, height) = (of.bytes(), height * self.script[id].samples);
         let depths = match depth {
             Some(depth) => texels().flat_map(|texel| format.bits_of(depth, texel).to_le_bytes().into_iter().take(bytes)).collect(),
             None => vec![0; width as usize * height as usize * bytes],

@@ -1,13 +1,13 @@
-//! A generated dispatch as a draw: its entry point is a fragment stage, and each invocation one
-//! pixel with a triangle of its own. What told an invocation its number is an input, the same in
-//! the whole triangle; everything else of the module stays word for word.
+//! Generated draws, and a generated dispatch as a draw: its entry point is a fragment stage, and
+//! each invocation one pixel with a triangle of its own. What told an invocation its number is an
+//! input, the same in the whole triangle; everything else of the module stays word for word.
 
 use std::sync::Arc;
 
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel};
 use smallstep_semantics::image::{Compare, Format, Image};
 use smallstep_semantics::raster::{Interpolation, State, Topology};
-use smallstep_semantics::spirv::environment::{Attribute, Rate};
+use smallstep_semantics::spirv::environment::{Attribute, ColourTarget, Rate};
 use smallstep_semantics::spirv::grammar::Op;
 use smallstep_semantics::spirv::types::Type;
 use smallstep_semantics::spirv::words::HEADER_WORDS;
@@ -15,8 +15,9 @@ use smallstep_semantics::spirv::{Options, assemble, decode};
 
 use super::for_device;
 use crate::compute::passing::{self, Gives, Port};
-use crate::dispatch::{DepthAttachment, DrawDispatch, Geometry, Stage};
+use crate::dispatch::{BufferBinding, BufferKind, DepthAttachment, DrawDispatch, Geometry, ImageBinding, ImageKind, SamplerBinding, Stage};
 use crate::generate::spirv::ComputeCase;
+use crate::generate::spirv::quads::{Drawn, SIDE};
 
 /// The most invocations of a dispatch that is drawn.
 const MOST: u32 = 64;
@@ -118,6 +119,51 @@ pub fn drawn(case: &ComputeCase) -> Option<DrawDispatch> {
         targets: Vec::new(),
         depth: Some(DepthAttachment { image: depths, compare: Compare::LessOrEqual, writes: true }),
     })
+}
+
+/// A generated draw. The attachments of several samples are one for each sample: colours of one
+/// location, and depths below each other.
+pub fn quads(drawn: &Drawn) -> DrawDispatch {
+    let stage = |words: &[u32], entry: &str| Stage { words: Arc::from(words), entry: entry.into() };
+    let attribute = |location, items: &[[f32; 4]]| Attribute {
+        location,
+        format: Format::Rgba32Sfloat,
+        rate: Rate::Vertex,
+        offset: 0,
+        stride: 16,
+        bytes: items.iter().flatten().flat_map(|x| x.to_le_bytes()).collect(),
+    };
+    let samples = drawn.mix.samples;
+    let image = |format: Format, height, texel: &[u8]| {
+        let mut image = Image::new(format, SIDE, height, 1).expect("a small image");
+        image.fill(0, &texel.repeat((SIDE * height) as usize)).expect("the bytes of its level");
+        image
+    };
+    let one = |format| if format == Format::D16Unorm { &[0xff; 2][..] } else { &[0, 0, 0x80, 0x3f] };
+    let zeros = vec![0; drawn.format.bytes()];
+    let target = ColourTarget { location: 0, image: image(drawn.format, SIDE, &zeros) };
+    DrawDispatch {
+        vertex: stage(&drawn.vertex, "vs"),
+        fragment: stage(&drawn.fragment, "fs"),
+        geometry: Geometry {
+            attributes: vec![attribute(0, &drawn.positions), attribute(1, &drawn.given)],
+            ..Geometry::of_count(Topology::List, drawn.positions.len() as u32)
+        },
+        buffers: match drawn.mix.sees {
+            true => vec![BufferBinding { set: 0, binding: 0, kind: BufferKind::ReadWrite, bytes: drawn.buffer.clone() }],
+            false => Vec::new(),
+        },
+        images: vec![ImageBinding { set: 0, binding: 1, kind: ImageKind::Sampled, image: drawn.texture.clone() }],
+        samplers: vec![SamplerBinding { set: 0, binding: 2, sampler: drawn.sampler }],
+        push_constants: Vec::new(),
+        state: State { samples, ..State::of_size(SIDE, SIDE) },
+        targets: (0..samples).map(|_| target.clone()).collect(),
+        depth: drawn.depth.map(|format| DepthAttachment {
+            image: image(format, SIDE * samples, one(format)),
+            compare: Compare::LessOrEqual,
+            writes: true,
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub use crate::compute::MachineBug;
 
 pub mod campaign;
 pub mod due;
+pub mod engines;
 pub mod fragments;
 mod in_order;
 pub mod learn;

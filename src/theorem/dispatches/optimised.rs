@@ -8,19 +8,21 @@ use smallstep_semantics::spirv::{LoadError, Module};
 
 use crate::compile::split_samplers;
 use crate::compute::{ComputeModule, Prepared};
-use crate::dispatch::{Dispatch, DrawDispatch, Stage};
+use crate::dispatch::{ComputeDispatch, Dispatch, DrawDispatch, Stage};
 use crate::generate::spirv::{ComputeCase, Kind, Twin};
 use crate::theorem::compilers::{Compiler, NotCompiled};
 use crate::theorem::refine::draws::{self, Stages};
 use crate::theorem::refine::observe::{How, judge};
-use crate::theorem::refine::{Earlier, Input, Judged, Settings, Side, Unchecked};
+use crate::theorem::refine::{Earlier, Input, Judged, OnDevice, Settings, Side, Unchecked};
 use crate::theorem::without_numbers;
 use crate::verdict::Verdict;
 
+/// How sentences name what a compiler makes of a module.
+const COMPILED: &str = "the compiled module";
 /// The most instructions of a generated module, all of which end.
 const FUEL: u64 = 1 << 30;
 /// The same of what may have loops without an end.
-const FUEL_OF_PROGRAMS: u64 = 1 << 21;
+pub(super) const FUEL_OF_PROGRAMS: u64 = 1 << 21;
 
 /// What is wrong with what a compiler makes of a module, or that it makes nothing of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,15 +100,7 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong>
                 Ok(split) => split,
                 Err(why) => return Verdict::Unchecked(why.0),
             };
-            let bound = split.bound();
-            let input = Input {
-                groups: split.groups,
-                buffers: bound.buffer_contents(),
-                images: bound.image_contents(),
-                samplers: split.samplers.clone(),
-                push_constants: split.push_constants.clone(),
-                ..Input::default()
-            };
+            let input = input(&split);
             by(compiler, &split.words, |before, after| refined(before, after, &split.entry, &input, FUEL_OF_PROGRAMS))
         }
         Dispatch::Draw(dispatch) => match split_samplers::adapt_draw(dispatch) {
@@ -115,6 +109,34 @@ pub fn optimised_any(dispatch: &Dispatch, compiler: &Compiler) -> Verdict<Wrong>
         },
         Dispatch::Fragment(_) => Verdict::Unchecked("a fragment stage without a vertex stage".into()),
     }
+}
+
+/// What a dispatch is given.
+fn input(dispatch: &ComputeDispatch) -> Input {
+    let bound = dispatch.bound();
+    Input {
+        groups: dispatch.groups,
+        buffers: bound.buffer_contents(),
+        images: bound.image_contents(),
+        samplers: dispatch.samplers.clone(),
+        push_constants: dispatch.push_constants.clone(),
+        ..Input::default()
+    }
+}
+
+/// What a device shows of a dispatch, against what runs over sets allow.
+pub(super) fn on_device(dispatch: &ComputeDispatch, device: &OnDevice) -> Verdict<Wrong> {
+    let module = match Module::load(&dispatch.words) {
+        Ok(module) => module,
+        Err(error) => return not_loaded("the module", error),
+    };
+    let module = match ComputeModule::new(module, Some(&dispatch.entry)) {
+        Ok(module) => module,
+        Err(what) => return Verdict::Disagree(Wrong { what: what.to_string(), ends: Ends::Shown }),
+    };
+    let side = Side::new("the module", module, None);
+    let settings = Settings { device: Some(device.clone()), ..settings(FUEL_OF_PROGRAMS) };
+    judged(judge(&side, &side, &input(dispatch), &settings, &LargeInputs::default()), "the device")
 }
 
 fn optimised_draw(dispatch: &DrawDispatch, compiler: &Compiler) -> Verdict<Wrong> {
@@ -136,14 +158,15 @@ fn refined_draw(before: &DrawDispatch, after: &DrawDispatch) -> Verdict<Wrong> {
     let stages = |name: &str, dispatch| Stages::new(dispatch).map_err(|e| not_loaded(name, e));
     match (stages("a module", before), stages("a compiled module", after)) {
         (Ok(stages), Ok(optimised)) => {
-            judged(draws::judge((&stages, before), (&optimised, after), &Settings { fuel: FUEL_OF_PROGRAMS, ..Settings::default() }))
+            let settings = Settings { fuel: FUEL_OF_PROGRAMS, ..Settings::default() };
+            judged(draws::judge((&stages, before), (&optimised, after), &settings), COMPILED)
         }
         (Err(error), _) | (_, Err(error)) => error,
     }
 }
 
 /// A module that is refused.
-fn not_loaded(name: &str, error: LoadError) -> Verdict<Wrong> {
+pub(super) fn not_loaded(name: &str, error: LoadError) -> Verdict<Wrong> {
     match error {
         LoadError::Unsupported { what, .. } => Verdict::Unchecked(format!("unsupported: {what}")),
         other => Verdict::Disagree(Wrong { what: format!("{name} is refused: {other}"), ends: Ends::Shown }),
@@ -159,6 +182,11 @@ pub fn compared(case: &ComputeCase, words: &[u32]) -> Verdict<Wrong> {
 /// How far a campaign tries executions that are no interleavings: as far as small modules need.
 const FEW: Budget = Budget { executions: 64, steps: 256 };
 
+/// Of one input of many modules, most of which do the same whatever the schedule.
+fn settings(fuel: u64) -> Settings {
+    Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() }
+}
+
 fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64) -> Verdict<Wrong> {
     let wrong = |what: String| Verdict::Disagree(Wrong { what, ends: Ends::Shown });
     let side = |name: &str, words: &[u32]| {
@@ -173,19 +201,17 @@ fn refined(before: &[u32], after: &[u32], entry: &str, input: &Input, fuel: u64)
     if let Err(mismatch) = crate::theorem::refine::interface::check(&before, &after) {
         return wrong(format!("the compiled module has another interface: {mismatch}"));
     }
-    // One input of many modules, most of which do the same whatever the schedule.
-    let settings =
-        Settings { fuel, schedules: 1, budget: Budget { executions: 4, steps: 1 << 14 }, executions: FEW, ..Settings::default() };
+    let settings = settings(fuel);
     let became = judge(&before, &after, input, &settings, &Earlier::default());
     if let Judged::Vacuous(_) = became {
         // Whatever it does is allowed; it runs all the same, which it must be fit for.
         after.run(input, &settings, 1 << 24, None);
     }
-    judged(became)
+    judged(became, COMPILED)
 }
 
-/// What a comparison came to.
-fn judged(became: Judged) -> Verdict<Wrong> {
+/// What a comparison came to; of what is compared, in the words of a sentence.
+pub(super) fn judged(became: Judged, shown_by: &str) -> Verdict<Wrong> {
     match became {
         Judged::Agree { .. } => Verdict::Agree,
         Judged::Vacuous(why) => Verdict::Vacuous(why),
@@ -195,20 +221,20 @@ fn judged(became: Judged) -> Verdict<Wrong> {
         Judged::Disagree(difference) => {
             let (what, ends) = match difference.how {
                 How::Undefined(undefined) => {
-                    let what = format!("the compiled module has undefined behaviour that the module has not: {}", undefined.ub.id());
+                    let what = format!("{shown_by} has undefined behaviour that the module has not: {}", undefined.ub.id());
                     (what, Ends::Undefined)
                 }
-                How::Ends(how) => (format!("the compiled module ends without an observation: {how}"), Ends::Shown),
+                How::Ends(how) => (format!("{shown_by} ends without an observation: {how}"), Ends::Shown),
                 How::Byte { place, byte, undefined: true, .. } => {
-                    let what = format!("the compiled module shows any value in byte {byte} of the buffer at {place}, the module one value");
+                    let what = format!("{shown_by} shows any value in byte {byte} of the buffer at {place}, the module one value");
                     (what, Ends::Shown)
                 }
                 How::Byte { place, byte, .. } => {
-                    (format!("the compiled module shows another value in byte {byte} of the buffer at {place}"), Ends::Shown)
+                    (format!("{shown_by} shows another value in byte {byte} of the buffer at {place}"), Ends::Shown)
                 }
                 How::Texel { of, at: [x, y, z], component, before, after, .. } => {
                     let what = format!(
-                        "the compiled module shows {after} in component {component} of the texel at ({x},{y},{z}) of {of}, the module {before}"
+                        "{shown_by} shows {after} in component {component} of the texel at ({x},{y},{z}) of {of}, the module {before}"
                     );
                     (what, Ends::Shown)
                 }

@@ -1,7 +1,8 @@
-//! Modules with images and samplers, stages and draws, which generated compute modules have not,
-//! through a compiler or through WGSL: what generated WSL programs are translated to, generated
-//! compute modules as fragment stages, and generated GLSL. Each dispatch and each draw has the one
-//! input that its program has; GLSL has several.
+//! Modules with images and samplers, stages and draws, which generated compute modules have not:
+//! what generated WSL programs are translated to, generated compute modules as fragment stages,
+//! generated draws ([`crate::generate::spirv::quads`]), and generated GLSL. They go through a
+//! compiler or through WGSL, or the engines are compared on them ([`engines`]). Each dispatch and
+//! each draw has the one input that its program has; GLSL has several.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::spirv::disassemble;
 
-use super::fragments;
+use super::engines::{self, Compared, MachineBug};
+use super::fragments::{self, quads};
 use super::in_order::in_order;
 use super::optimised::{Ends, Wrong, optimised_any};
 use super::shaders;
@@ -17,9 +19,12 @@ use super::uses::{self, Uses};
 use crate::compile::wsl::Options;
 use crate::dispatch::Dispatch;
 use crate::generate::glsl;
+use crate::generate::spirv::beside::Components;
+use crate::generate::spirv::quads::{LISTS, drawn};
 use crate::generate::spirv::{self, ComputeCase, Limits, case};
 use crate::generate::wsl::shrink;
 use crate::theorem::compilers::Compiler;
+use crate::theorem::refine::OnDevice;
 use crate::theorem::wsl::{Programs, translated};
 use crate::theorem::{cause, without_numbers};
 use crate::verdict::Verdict;
@@ -34,6 +39,8 @@ pub enum Source {
     Wsl(Programs),
     /// They are generated compute modules as fragment stages ([`fragments`]).
     Fragments,
+    /// They are the stages of generated draws ([`crate::generate::spirv::quads`]).
+    Quads,
     /// They are what glslang makes of generated GLSL ([`shaders`]).
     Glsl,
 }
@@ -44,7 +51,37 @@ impl Source {
         match self {
             Source::Wsl(programs) => programs.name(),
             Source::Fragments => "fragments",
+            Source::Quads => "quads",
             Source::Glsl => "glsl",
+        }
+    }
+}
+
+/// What modules are held to.
+#[derive(Clone)]
+pub enum By {
+    /// What a compiler makes of them must refine them.
+    Compiler(Compiler),
+    /// The engines must show the same, and a device what they allow. GLSL has no input of its own,
+    /// and is not run.
+    Engines {
+        /// The device, if there is one.
+        device: Option<OnDevice>,
+        /// What is wrong with the machine.
+        planted: Option<MachineBug>,
+    },
+}
+
+impl By {
+    /// The engines without a device.
+    pub const ENGINES: By = By::Engines { device: None, planted: None };
+
+    /// How reports name it.
+    pub fn name(&self) -> String {
+        match self {
+            By::Compiler(compiler) => compiler.name().into(),
+            By::Engines { device: None, .. } => "relation and machine".into(),
+            By::Engines { device: Some(device), .. } => format!("relation, machine and {}", device.name()),
         }
     }
 }
@@ -65,8 +102,8 @@ pub struct Plan {
     pub executed: u32,
     /// The float controls that translated programs declare.
     pub profile: Profile,
-    /// What makes the modules that must refine these.
-    pub optimiser: Compiler,
+    /// What the modules are held to.
+    pub by: By,
 }
 
 /// What has been compared, of one kind of dispatch.
@@ -87,6 +124,10 @@ pub struct Counts {
     pub left_out: u64,
     /// What those use that agree or are wrong.
     pub uses: Uses,
+    /// Draws whose fragments relation and machine have both run over sets.
+    pub over_sets: u64,
+    /// What was compared of these.
+    pub components: Components,
 }
 
 impl Counts {
@@ -105,7 +146,7 @@ pub struct Finding {
     pub seed: u64,
     /// What it is, one sentence.
     pub what: String,
-    /// How the compiler is wrong.
+    /// How it is wrong.
     pub ends: Ends,
 }
 
@@ -114,8 +155,8 @@ pub struct Finding {
 pub struct Tally {
     /// Programs.
     pub programs: u64,
-    /// By kind: "dispatches", "draws", both "with images", "fragment stages", and the stages of
-    /// GLSL.
+    /// By kind: "dispatches", "draws", both "with images", "fragment stages", "quads", and the
+    /// stages of GLSL; what a device comes to is apart.
     pub counts: BTreeMap<&'static str, Counts>,
     /// What is wrong, of each program the first, by their order.
     pub findings: Vec<Finding>,
@@ -127,7 +168,7 @@ impl Tally {
         let counts = self.counts.iter().map(|(kind, c)| {
             (
                 kind.to_string(),
-                json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "refused": c.refused, "wrong": c.wrong, "left_out": c.left_out, "uses": c.uses.to_json()}),
+                json!({"agree": c.agree, "vacuous": c.vacuous, "undecided": c.undecided, "refused": c.refused, "wrong": c.wrong, "left_out": c.left_out, "uses": c.uses.to_json(), "over_sets": c.over_sets, "components": components(&c.components)}),
             )
         });
         json!({
@@ -139,8 +180,10 @@ impl Tally {
     fn count(&mut self, done: Done) {
         self.programs += 1;
         let mut first = None;
-        for Piece { kind, became, uses } in done.became {
+        for Piece { kind, became, uses, over_sets } in done.became {
             let counts = self.counts.entry(kind).or_default();
+            counts.over_sets += u64::from(over_sets.is_some());
+            counts.components.add(over_sets.unwrap_or_default());
             let Some(became) = became else {
                 counts.left_out += 1;
                 continue;
@@ -177,6 +220,8 @@ pub struct Piece {
     pub became: Option<Verdict<Wrong>>,
     /// What it uses, if it agrees or is wrong.
     uses: BTreeSet<String>,
+    /// What two engines were compared on over sets, if they were.
+    over_sets: Option<Components>,
 }
 
 impl Piece {
@@ -186,7 +231,24 @@ impl Piece {
             Verdict::Agree | Verdict::Disagree(_) => modules.iter().flat_map(|words| uses::of(words)).collect(),
             _ => BTreeSet::new(),
         };
-        Piece { kind, became: Some(became), uses }
+        Piece { kind, became: Some(became), uses, over_sets: None }
+    }
+}
+
+fn components(of: &Components) -> Value {
+    let Components { exactly, sets, open, more, undefined } = of;
+    json!({"exactly": exactly, "sets": sets, "open": open, "more": more, "undefined": undefined})
+}
+
+/// The same kind on a device.
+fn on_device(kind: &'static str) -> &'static str {
+    match kind {
+        "draws" => "draws on the device",
+        "draws with images" => "draws with images on the device",
+        "dispatches" => "dispatches on the device",
+        "dispatches with images" => "dispatches with images on the device",
+        "fragment stages" => "fragment stages on the device",
+        _ => "quads on the device",
     }
 }
 
@@ -223,7 +285,28 @@ impl Plan {
         match source {
             Source::Wsl(programs) => self.wsl(programs, seed, None),
             Source::Fragments => Done { source, seed, became: self.fragments(&case(seed, &self.limits())) },
-            Source::Glsl => Done { source, seed, became: vec![shaders::shown(seed, &self.optimiser)] },
+            Source::Quads => Done { source, seed, became: self.held("quads", &quads(&drawn(seed, LISTS)).into()) },
+            Source::Glsl => Done {
+                source,
+                seed,
+                became: vec![match &self.by {
+                    By::Compiler(compiler) => shaders::shown(seed, compiler),
+                    By::Engines { .. } => Piece::judged("shaders", &[], Verdict::Unchecked("GLSL has no input of its own".into())),
+                }],
+            },
+        }
+    }
+
+    /// What becomes of a dispatch or draw of a kind.
+    fn held(&self, kind: &'static str, dispatch: &Dispatch) -> Vec<Piece> {
+        match &self.by {
+            By::Compiler(compiler) => vec![Piece::judged(kind, &modules(dispatch), optimised_any(dispatch, compiler))],
+            By::Engines { device, planted } => {
+                let Compared { interpreters, over_sets, device } = engines::compared(dispatch, device.as_ref(), planted.as_ref());
+                let of_device = device.map(|became| Piece::judged(on_device(kind), &modules(dispatch), became));
+                let of_interpreters = Piece { over_sets, ..Piece::judged(kind, &modules(dispatch), interpreters) };
+                std::iter::once(of_interpreters).chain(of_device).collect()
+            }
         }
     }
 
@@ -231,18 +314,21 @@ impl Plan {
         let mut became = Vec::new();
         let options = Options { profile: self.profile, ..Options::default() };
         translated(programs, seed, text, &options, &mut |_, dispatch| {
-            let is_left_out = matches!(&dispatch, Dispatch::Draw(draw) if self.optimiser.refuses_vertex_stage(&draw.vertex.words));
-            became.push(match is_left_out {
-                true => Piece { kind: kind(&dispatch), became: None, uses: BTreeSet::new() },
-                false => Piece::judged(kind(&dispatch), &modules(&dispatch), optimised_any(&dispatch, &self.optimiser)),
-            });
+            let is_left_out = match (&dispatch, &self.by) {
+                (Dispatch::Draw(draw), By::Compiler(compiler)) => compiler.refuses_vertex_stage(&draw.vertex.words),
+                _ => false,
+            };
+            match is_left_out {
+                true => became.push(Piece { kind: kind(&dispatch), became: None, uses: BTreeSet::new(), over_sets: None }),
+                false => became.extend(self.held(kind(&dispatch), &dispatch)),
+            }
         });
         Done { source: Source::Wsl(programs), seed, became }
     }
 
     fn fragments(&self, case: &ComputeCase) -> Vec<Piece> {
         let draw = fragments::drawn(case).map(Dispatch::from);
-        draw.iter().map(|draw| Piece::judged("fragment stages", &modules(draw), optimised_any(draw, &self.optimiser))).collect()
+        draw.iter().flat_map(|draw| self.held("fragment stages", draw)).collect()
     }
 }
 
@@ -269,8 +355,8 @@ fn wrong(became: Vec<Piece>) -> Vec<(String, Ends)> {
 }
 
 /// The smallest program found that shows a finding still, in the same words but for numbers, as a
-/// text: WSL, or the assembly of a compute module; none if its program does not show it any more.
-/// GLSL stays as it is.
+/// text: WSL, or the assembly of a compute module or a fragment stage; none if its program does not
+/// show it any more. GLSL stays as it is.
 pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
     let same = |became| {
         let is = |(what, ends): &(String, Ends)| *ends == finding.ends && without_numbers(what) == without_numbers(&finding.what);
@@ -289,6 +375,10 @@ pub fn minimal(plan: &Plan, finding: &Finding) -> Option<String> {
             let mut fails = |module: &spirv::tree::Module| same(plan.fragments(&module.case()));
             let small = fails(&module).then(|| spirv::shrink::minimal(&module, &mut fails, QUESTIONS))?;
             disassemble(&small.case().words).ok()
+        }
+        Source::Quads => {
+            let fails = |lists: &u32| same(plan.held("quads", &quads(&drawn(finding.seed, *lists)).into()));
+            (0..=LISTS).find(fails).map(|lists| drawn(finding.seed, lists).text)
         }
         Source::Glsl => Some(glsl::shader(finding.seed).1),
     }

@@ -17,7 +17,7 @@ use smallstep_semantics::concurrency::Schedule;
 use smallstep_semantics::number::Profile;
 use smallstep_semantics::number::sets::Rules;
 use smallstep_semantics::outcome::Outcome;
-use smallstep_semantics::raster;
+use smallstep_semantics::raster::{self, DepthBuffer};
 use smallstep_semantics::spirv::draw::{self, By, Component, DefiniteTarget, DrawObservation, Picture};
 use smallstep_semantics::spirv::environment::{Limits, Observation, Robustness};
 use smallstep_semantics::spirv::lockstep::{FragmentProgram, VertexProgram};
@@ -77,11 +77,7 @@ impl Stages {
         }
         let outcome = draw::run(&self.vertex, &self.fragment, &lent, &Relation::default(), &mut ())?;
         Ok(outcome.map(|shown| {
-            let depth = shown.depth.map(|buffer| {
-                let [width, height] = buffer.size();
-                let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-                pixels.filter_map(|(x, y)| buffer.depth(x, y)).map(|depth| depth.0.value).collect()
-            });
+            let depth = shown.depth.as_ref().and_then(depths);
             let targets = shown.targets.into_iter().map(DefiniteTarget::from).collect();
             Picture { depth, targets, buffers: shown.buffers, images: shown.images, instructions: shown.instructions }
         }))
@@ -201,6 +197,13 @@ pub fn judge((before, draw): (&Stages, &DrawDispatch), (after, same): (&Stages, 
     }
 }
 
+/// The definite depths, row after row.
+fn depths(buffer: &DepthBuffer) -> Option<Vec<f64>> {
+    let [width, height] = buffer.size();
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    pixels.map(|(x, y)| Some(buffer.depth(x, y)?.0.value)).collect()
+}
+
 /// What a device shows of a draw; none if an attachment has another size than the draw's.
 fn picture(dispatch: &DrawDispatch, result: DrawResult) -> Option<Picture> {
     let mut targets = Vec::new();
@@ -209,10 +212,17 @@ fn picture(dispatch: &DrawDispatch, result: DrawResult) -> Option<Picture> {
         image.fill(0, bytes).ok()?;
         targets.push(DefiniteTarget::defined(target.location, image));
     }
-    let depths = |bytes: Vec<u8>| bytes.chunks_exact(4).map(|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))).collect();
+    let depth = match (&dispatch.depth, result.depth) {
+        (Some(depth), Some(bytes)) => {
+            let mut image = depth.image.clone();
+            image.fill(0, &bytes).ok()?;
+            depths(&DepthBuffer::holding(&image)?)
+        }
+        _ => None,
+    };
     Some(Picture {
         targets,
-        depth: result.depth.map(depths),
+        depth,
         buffers: compute::shown_buffers(result.buffers),
         images: compute::shown_images(result.images, &dispatch.images),
         instructions: 0,

@@ -387,7 +387,16 @@ impl Sets {
             return Ok(());
         }
         if self.rewrites() {
-            return self.rewritten(instruction, args, results);
+            if results.len() == 1 || !rewriting::is_by_component(instruction) || args.iter().any(|(lanes, _)| lanes.len() != results.len())
+            {
+                return self.rewritten(instruction, args, results);
+            }
+            // What is open of one component says nothing of another.
+            for i in 0..results.len() {
+                let of_component: SmallVec<[(&[Lane], usize); 3]> = args.iter().map(|(lanes, _)| (&lanes[i..=i], 1)).collect();
+                self.rewritten(instruction, &of_component, &mut results[i..=i])?;
+            }
+            return Ok(());
         }
         let sets = self.by_rule(self.rules.allowed, instruction, args);
         let profile = self.profile;

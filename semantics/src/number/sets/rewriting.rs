@@ -395,6 +395,11 @@ pub(super) fn simple(op: Op, x: Polynomial, y: Polynomial) -> Polynomial {
     }
 }
 
+/// Whether the instruction computes each component of its result of those of its operands.
+pub(super) fn is_by_component(instruction: Instruction) -> bool {
+    matches!(Op::of(instruction), Some(Op::Negate | Op::Add | Op::Sub | Op::Mul | Op::Div))
+}
+
 /// Whether the instruction is one operation and no formula, so that by itself there is no other way
 /// to write it.
 pub fn is_one_operation(instruction: Instruction) -> bool {

@@ -10,23 +10,27 @@
 //! between them, where there is neither a depth attachment nor a discard.
 //!
 //! Each sample of a pixel has a colour attachment of its own: those of one location follow each
-//! other. A fragment is shaded once for all samples that it covers. Its inputs may be interpolated
-//! anywhere in the pixel then, for no clause says where.
+//! other, and those of its depths and stencils are below each other. A fragment is shaded once for
+//! all samples that it covers. Its inputs may be interpolated anywhere in the pixel then, for no
+//! clause says where. With SampleId, SamplePosition or Sample it is shaded for each sample that it
+//! covers. Its other inputs may be interpolated anywhere still.
 //!
-//! Where there is one sample a pixel, bit 0 of SampleMask is set for what is covered, not for
-//! helpers, and clear it leaves the pixel as it was, though not the memory that the fragment has
-//! written.
+//! The bit of a sample in SampleMask is set for what is covered, not for helpers, and clear it
+//! leaves the sample as it was, though not the memory that the fragment has written.
 //!
 //! Helpers load what invocations share, and their loads race as those of others do; they write
 //! nothing. Where a device may or may not have a fragment, and the stage writes buffers or images,
 //! all that is written is in doubt.
 //!
+//! A subgroup has the four invocations of a quad, and others that nothing is known of; of a vertex
+//! even less. So of group instructions only those of quads are decided.
+//!
 //! [`picture`] runs the stages on the lockstep machine instead, and shows definite values only.
 //!
-//! Absent on purpose: depths and stencils of several samples, several layers, user clip distances,
-//! geometry and tessellation. A vertex is shaded once for each instance, though a device may shade
-//! it more often: what a vertex stage writes that does more than store is in doubt. A stage that
-//! writes what the other one uses is refused, for nothing orders them.
+//! Absent on purpose: several layers, user clip distances, geometry and tessellation. A vertex is
+//! shaded once for each instance, though a device may shade it more often: what a vertex stage
+//! writes that does more than store is in doubt. A stage that writes what the other one uses is
+//! refused, for nothing orders them.
 
 mod fragment;
 mod interface;
@@ -196,12 +200,13 @@ fn stages(
             Outcome::Observed(before) => before,
             ended => return Ok(ended.map(|_| DrawObservation::default())),
         };
-    let topology = Topology::new(fragments.quads(), 4, 1)?;
-    let stage = prepare::stage(fragment, entries.1, &variables, &dispatch(draw, draw.fragment), topology)?;
+    let of_fragments = dispatch(draw, draw.fragment);
+    let topology = Topology::new(fragments.quads(), 4, prepare::subgroup_size_of_stage(fragment, &of_fragments)?)?;
+    let stage = prepare::stage(fragment, entries.1, &variables, &of_fragments, topology)?;
     let fragments = match sets {
         Some(rules) => {
             let exploration = Exploration { rules, ..Exploration::under(draw.resources.profile(fragment, draw.fragment)) };
-            fragments.exploring(Explorer::new(relation, stage.clone(), exploration))
+            fragments.exploring(Explorer::new(relation, stage.clone(), topology, exploration))
         }
         None => fragments,
     };
@@ -315,8 +320,9 @@ fn before<'a>(
     let before = vertex::Interface::new(vertex, &used_before, draw)?;
     let after = fragment::Interface::new(fragment, fragment_entry, &variables, draw, &before)?;
     let mut vertices = vertex::Vertices::new(vertex, draw, before)?;
-    let topology = Topology::new(vertices.invocations(), 1, 1)?;
-    let stage = prepare::stage(vertex, vertex_entry, &used_before, &dispatch(draw, draw.vertex), topology)?;
+    let of_vertices = dispatch(draw, draw.vertex);
+    let topology = Topology::new(vertices.invocations(), 1, prepare::subgroup_size_of_stage(vertex, &of_vertices)?)?;
+    let stage = prepare::stage(vertex, vertex_entry, &used_before, &of_vertices, topology)?;
     // Both stages are checked before either runs.
     let next = prepare::stage(fragment, fragment_entry, &variables, &dispatch(draw, draw.fragment), Topology::new(1, 4, 1)?)?;
     unordered((&stage, effects.writes), (&next, interface::effects(fragment, fragment_entry)?.writes))?;
@@ -353,9 +359,6 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
     let area = &draw.state.area;
     let within = |[width, height]: [u32; 2]| area.end_x <= width && area.end_y <= height;
     let samples = draw.state.samples as usize;
-    if samples > 1 && draw.depth.is_some() {
-        return unsupported("a depth or stencil attachment of several samples");
-    }
     if !draw.targets.len().is_multiple_of(samples) {
         return unsupported(format!("{} attachments of {samples} samples", draw.targets.len()));
     }
@@ -377,10 +380,12 @@ fn check(draw: &Draw<'_>) -> Result<(), Refused> {
             return unsupported(format!("an attachment of format {} at location {}", target.image.format().name(), target.location));
         }
     }
-    if draw.depth.is_some_and(|depth| !within(depth.buffer.size())) {
+    // Depths and stencils of the samples are below each other.
+    let of_one = |[width, height]: [u32; 2]| [width, height / draw.state.samples];
+    if draw.depth.is_some_and(|depth| !within(of_one(depth.buffer.size()))) {
         return unsupported("an area beyond the depth attachment");
     }
-    if draw.depth.is_some_and(|depth| depth.stencil.as_ref().is_some_and(|stencil| !within(stencil.buffer.size()))) {
+    if draw.depth.is_some_and(|depth| depth.stencil.as_ref().is_some_and(|stencil| !within(of_one(stencil.buffer.size())))) {
         return unsupported("an area beyond the stencil attachment");
     }
     let attributes = draw.vertices.attributes;

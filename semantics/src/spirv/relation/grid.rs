@@ -56,6 +56,7 @@ pub use exhaust::exhaust;
 pub(in crate::spirv) use explore::alone;
 pub use explore::{Acceptance, OpenWord, explore};
 pub use observe::{Doubtful, DoubtfulTexels, Report};
+pub(in crate::spirv) use subgroup::subgroup_built_in;
 pub use subgroup::{MAX_SIZE, SIZES, uses_subgroups};
 pub use weak::{Read, Shown, weakly};
 

@@ -266,11 +266,7 @@ impl<'m> Calls<'m> {
             if model.is_none() && self.module.unmodeled {
                 continue;
             }
-            if model != Some(entry.model) && declare::is_in_every_stage(built_in) {
-                let at = self.module.place(variable.instruction as usize);
-                return Err(LoadError::Unsupported { what: format!("BuiltIn {built_in:?} in a stage of a draw"), at });
-            }
-            if model != Some(entry.model) {
+            if model != Some(entry.model) && !declare::is_in_every_stage(built_in) {
                 let (name, found) = (&entry.name, entry.model);
                 let what =
                     format!("BuiltIn {built_in:?} (%{}) is in the interface of {name:?}, whose execution model is {found:?}", variable.id);

@@ -472,6 +472,7 @@ const BUILT_INS: &[(ExecutionModel, BuiltIn, StorageClass, Form)] = &[
     (ExecutionModel::Fragment, BuiltIn::ClipDistance, StorageClass::Input, Form::Floats),
     (ExecutionModel::Fragment, BuiltIn::CullDistance, StorageClass::Input, Form::Floats),
     (ExecutionModel::Fragment, BuiltIn::SampleId, StorageClass::Input, Form::Int),
+    (ExecutionModel::Fragment, BuiltIn::SamplePosition, StorageClass::Input, Form::Vec2),
     (ExecutionModel::Fragment, BuiltIn::SampleMask, StorageClass::Input, Form::Ints),
     (ExecutionModel::Fragment, BuiltIn::SampleMask, StorageClass::Output, Form::Ints),
     (ExecutionModel::Fragment, BuiltIn::FragDepth, StorageClass::Output, Form::Float),

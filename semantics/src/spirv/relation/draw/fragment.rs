@@ -31,7 +31,7 @@ use crate::spirv::types::Type;
 use crate::spirv::value::{Origin, Scalar, Scalars};
 use crate::undefined::{Site, Unspecified};
 use interface::Source;
-use operations::{Left, Role};
+use operations::{Left, Role, Samples, of_samples};
 
 pub(super) use explore::Explorer;
 pub(super) use interface::Interface;
@@ -47,11 +47,11 @@ struct Running {
     at: [u32; 2],
     triangle: u32,
     roles: [Role; 4],
-    /// Whether each sample of a pixel is covered, where there are several.
-    samples: [SmallVec<[raster::Lane; 4]>; 4],
+    samples: [Samples; 4],
     /// The edges that the centres lie on, where nothing else decides who has the fragments.
     edges: [Option<Edge>; 4],
-    depths: [Inexact; 4],
+    /// The depths of the samples; without a depth attachment one for all.
+    depths: [SmallVec<[Inexact; 4]>; 4],
     /// Whether its triangle is front-facing, and whether every device says so.
     front: (bool, bool),
     /// What its invocations are given, where they may be run again over sets.
@@ -83,17 +83,23 @@ struct Current {
     /// The rows of its vertices, the provoking one first.
     rows: [u32; 3],
     places: Box<dyn Iterator<Item = [i64; 2]>>,
+    /// A quad that is shaded once for each sample, and the next sample.
+    pending: Option<(raster::Quad, u32)>,
 }
 
 /// The quad that begins.
 #[derive(Clone, Debug)]
 struct Begun {
     fragments: [Fragment; 4],
-    /// What rasterisation alone says.
-    covered: [Role; 4],
+    /// The sample that it is for, if it is shaded for each; then also what its pixels are given
+    /// wherever a device interpolates.
+    sample: Option<(u32, Box<[Fragment; 4]>)>,
+    /// What rasterisation alone says of the samples.
+    covered: [Samples; 4],
     rows: [u32; 3],
     front_certain: bool,
     roles: [Role; 4],
+    samples: [Samples; 4],
 }
 
 /// The fragments of a draw and its attachments.
@@ -123,6 +129,28 @@ pub(super) struct Fragments<'m, 'd> {
     targets: Vec<Target>,
     depth: Option<DepthBuffer>,
     stencil: Option<StencilBuffer>,
+}
+
+impl Begun {
+    /// A component of FragCoord. Where a quad is shaded for one sample, x and y are its; no clause
+    /// says so of the others (Vulkan, Built-In Variables, FragCoord).
+    fn coordinate(&self, lane: usize, component: usize) -> Inexact {
+        let own = self.fragments[lane].coordinate[component];
+        match &self.sample {
+            Some((_, around)) if component >= 2 => Inexact { allowed: own.allowed.hull(around[lane].coordinate[component].allowed), ..own },
+            _ => own,
+        }
+    }
+
+    /// An attribute by its values at the vertices. One without the decoration Sample may be
+    /// interpolated anywhere in the pixel.
+    fn interpolated(&self, lane: usize, corners: [f32; 3], (how, at_sample): (Interpolation, bool)) -> Inexact {
+        let own = self.fragments[lane].interpolate(corners, how);
+        match &self.sample {
+            Some((_, around)) if !at_sample => Inexact { allowed: own.allowed.hull(around[lane].interpolate(corners, how).allowed), ..own },
+            _ => own,
+        }
+    }
 }
 
 /// A conditional answer: the value where every device has it.
@@ -182,6 +210,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
         let area = &self.draw.state.area;
         let side = |from: u32, to: u32| u64::from(to.div_ceil(2).saturating_sub(from / 2));
         let all = (side(area.x, area.end_x) * side(area.y, area.end_y)).saturating_mul(self.triangles());
+        let all = if self.interface.each_sample { all.saturating_mul(self.draw.state.samples.into()) } else { all };
         all.min(self.bound / 4).clamp(1, 1 << 29) as u32
     }
 
@@ -231,42 +260,71 @@ impl<'m, 'd> Fragments<'m, 'd> {
     }
 
     /// A quad of the current triangle, tested early where the stage asks for it; whether any of its
-    /// invocations is for a fragment.
-    fn quad(&mut self, workgroup: u32, quad: raster::Quad) -> bool {
+    /// invocations is for a fragment. It is for all samples, or for one.
+    fn quad(&mut self, workgroup: u32, quad: raster::Quad, only: Option<u32>) -> bool {
         let Some(current) = &self.current else { return false };
-        let covered = quad.lanes.map(Role::of);
-        let mut roles = covered;
-        let at = [quad.x, quad.y];
-        let mut fragments =
-            [0, 1, 2, 3].map(|lane: i64| current.triangle.fragment(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2));
-        let depths = [0, 1, 2, 3].map(|lane: usize| match current.bias {
-            Some(offset) => fragments[lane].bias(&self.draw.state, offset),
-            None => fragments[lane].coordinate[2],
+        let (at, count) = ([quad.x, quad.y], self.draw.state.samples);
+        let place = |lane: usize| [i64::from(quad.x) + lane as i64 % 2, i64::from(quad.y) + lane as i64 / 2];
+        let covered = [0, 1, 2, 3].map(|lane: usize| -> Samples {
+            let [x, y] = place(lane);
+            let role = |sample| match only {
+                Some(only) if only != sample => Role::Helper,
+                _ if count == 1 => Role::of(quad.lanes[lane]),
+                _ => Role::of(current.triangle.sample(x, y, sample)),
+            };
+            (0..count).map(role).collect()
+        });
+        let mut samples = covered.clone();
+        let of_sample = |lane: usize, sample: u32| {
+            let [x, y] = place(lane);
+            current.triangle.fragment_of_sample(x, y, sample).unwrap_or_else(|| current.triangle.fragment(x, y))
+        };
+        let of_pixel = || [0, 1, 2, 3].map(|lane: usize| current.triangle.fragment(place(lane)[0], place(lane)[1]));
+        let mut fragments = match only {
+            Some(sample) => [0, 1, 2, 3].map(|lane| of_sample(lane, sample)),
+            None => of_pixel(),
+        };
+        let biased = |fragment: &mut Fragment| match current.bias {
+            Some(offset) => fragment.bias(&self.draw.state, offset),
+            None => fragment.coordinate[2],
+        };
+        let depths = [0, 1, 2, 3].map(|lane: usize| -> SmallVec<[Inexact; 4]> {
+            let own = biased(&mut fragments[lane]);
+            match count > 1 && self.draw.depth.is_some() {
+                true => (0..count).map(|sample| biased(&mut of_sample(lane, sample))).collect(),
+                false => [own].into_iter().collect(),
+            }
         });
         let front = (fragments[0].front, current.front_certain);
+        let sample = only.map(|sample| {
+            let mut around = of_pixel();
+            around.iter_mut().for_each(|fragment| _ = biased(fragment));
+            (sample, Box::new(around))
+        });
         if self.interface.modes.early_fragment_tests {
-            for (lane, role) in roles.iter_mut().enumerate() {
+            for (lane, samples) in samples.iter_mut().enumerate() {
                 let pixel = [at[0] + lane as u32 % 2, at[1] + lane as u32 / 2];
-                let attached = (&mut self.depth, &mut self.stencil);
-                *role = operations::test(attached, (self.draw, self.rules), pixel, *role, (depths[lane], front));
+                for (sample, role) in (0..).zip(samples) {
+                    let attached = (&mut self.depth, &mut self.stencil);
+                    let depth = depths[lane].get(sample).copied().unwrap_or(depths[lane][0]);
+                    let place = operations::plane(self.draw, pixel, sample as u32);
+                    *role = operations::test(attached, (self.draw, self.rules), place, *role, (depth, front));
+                }
             }
         }
+        let roles = [0, 1, 2, 3].map(|lane: usize| of_samples(&samples[lane]));
         if roles.iter().all(|role| *role == Role::Helper) {
             return false;
         }
         if self.interface.effects.writes && roles.iter().any(|role| matches!(role, Role::Fragment(Presence::Here | Presence::Elsewhere))) {
             self.written_in_doubt = true;
         }
-        let begun = Begun { fragments, covered, rows: current.rows, front_certain: current.front_certain, roles };
-        let edges = [0, 1, 2, 3].map(|lane: i64| {
-            let decided = self.draw.depth.is_some() || quad.lanes[lane as usize].doubt != Doubt::Tie;
-            let edge = || current.triangle.edge(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2);
+        let (rows, front_certain) = (current.rows, current.front_certain);
+        let begun = Begun { fragments, sample, covered, rows, front_certain, roles, samples: samples.clone() };
+        let edges = [0, 1, 2, 3].map(|lane: usize| {
+            let decided = self.draw.depth.is_some() || quad.lanes[lane].doubt != Doubt::Tie;
+            let edge = || current.triangle.edge(place(lane)[0], place(lane)[1]);
             if decided { None } else { edge().map(|first| self.edge(current, first)) }
-        });
-        let samples = [0, 1, 2, 3].map(|lane: i64| {
-            let count = if self.draw.state.samples == 1 { 0 } else { self.draw.state.samples };
-            let sample = |sample| current.triangle.sample(i64::from(quad.x) + lane % 2, i64::from(quad.y) + lane / 2, sample);
-            (0..count).map(sample).collect()
         });
         let again = self.explorer.as_ref().map(|_| begun.clone());
         self.running.insert(workgroup, Running { at, triangle: current.number, roles, samples, edges, depths, front, begun: again });
@@ -299,20 +357,38 @@ impl<'m, 'd> Fragments<'m, 'd> {
         let role = begun.roles[lane];
         let sure = matches!(role, Role::Helper | Role::Fragment(Presence::Sure));
         match source {
-            Source::Coordinate(component) => scalar_of(fragment.coordinate[component]),
+            Source::Coordinate(component) => scalar_of(begun.coordinate(lane, component)),
             Source::Front => number(Type::Bool, fragment.front, begun.front_certain),
-            Source::Sample(type_) => exact(type_, 0),
+            Source::Sample(type_) => exact(type_, begun.sample.as_ref().map_or(0, |(sample, _)| (self.rules.sample_id)(*sample)).into()),
+            // That a device has its samples there is an assumption (Vulkan, Standard Sample
+            // Locations).
+            Source::SamplePosition(component) => {
+                let (count, sample) = (self.draw.state.samples, begun.sample.as_ref().map_or(0, |(sample, _)| *sample));
+                let at = if count == 1 { 0.5 } else { (self.rules.sample)(count, sample)[component] as f32 / 16.0 };
+                exact(Type::Float { width: 32 }, at.to_bits().into())
+            }
             Source::Helper => number(Type::Bool, role.is_helper(), sure),
-            // The sample is covered for this invocation, or it is not; nothing says so of one that
-            // rasterisation covers and an early test makes a helper
+            // A sample is covered for this invocation, or it is not; nothing says so of one that
+            // rasterisation covers and an early test takes away
             // (Vulkan, Built-In Variables, SampleMask).
-            Source::Mask(type_) => number(type_, !role.is_helper(), sure && role == begun.covered[lane]),
+            Source::Mask(type_) => {
+                let samples = (0..).zip(&begun.samples[lane]);
+                let bits = samples.filter(|(_, role)| !role.is_helper()).fold(0u64, |bits, (sample, _): (u32, _)| bits | 1 << sample);
+                let is_sure = |role: &Role| matches!(role, Role::Helper | Role::Fragment(Presence::Sure));
+                let certain = begun.samples[lane].iter().all(is_sure) && begun.samples[lane] == begun.covered[lane];
+                let scalar = exact(type_, bits);
+                if certain { scalar } else { Scalar { trust: scalar.trust.in_doubt(Why::Coverage), ..scalar } }
+            }
+            Source::Subgroup(built_in, component) => {
+                let unknown = Scalar::undefined(unwritten);
+                super::interface::of_subgroups(self.draw, built_in, component, lane as u32).unwrap_or(unknown)
+            }
             // Where a primitive is no point it is undefined (Vulkan, Built-In Variables).
             Source::PointCoordinate(component) => match fragment.point {
                 Some(coordinate) => scalar_of(coordinate[component]),
                 None => Scalar::undefined(Origin { kind: Unspecified::PointCoord, ..unwritten }),
             },
-            Source::Vertices(place, how) => {
+            Source::Vertices(place, how, at_sample) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
                 // A point has the values of its vertex.
                 let how = if fragment.point.is_some() { Interpolation::Flat } else { how };
@@ -327,7 +403,7 @@ impl<'m, 'd> Fragments<'m, 'd> {
                     let value = fragment.definite(corners.map(|s| f32::from_bits(s.bits as u32)), how);
                     return Scalar { bits: value.to_bits().into(), trust: Trust::CERTAIN, undefined: None };
                 }
-                let found = scalar_of(fragment.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how));
+                let found = scalar_of(begun.interpolated(lane, corners.map(|s| f32::from_bits(s.bits as u32)), (how, at_sample)));
                 let doubt = corners.iter().find_map(|s| match s.lane().judge(self.vertex_profile) {
                     Expected::Undecided(why) => Some(why),
                     _ => None,
@@ -375,11 +451,9 @@ impl<'m> Fragments<'m, '_> {
             if self.queue.len() >= WAITING {
                 return Ok(Begin::NotYet);
             }
-            while let Some(place) = self.current.as_mut().and_then(|current| current.places.next()) {
-                *fuel = fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
-                let quad = self.current.as_ref().and_then(|current| current.triangle.quad(place));
+            while let Some((quad, only)) = self.next_quad(fuel)? {
                 if let Some(quad) = quad
-                    && self.quad(workgroup, quad)
+                    && self.quad(workgroup, quad, only)
                 {
                     if (u64::from(workgroup) + 1) * 4 > self.bound {
                         return Err(Outcome::Limit(Limit { what: "invocations", bound: self.draw.limits.invocations }));
@@ -406,6 +480,11 @@ impl<'m> Fragments<'m, '_> {
                     self.commit();
                 }
                 Ok(Setup::Visible(triangle)) => {
+                    let of_samples = self.interface.each_sample || self.draw.state.samples > 1 && self.draw.depth.is_some();
+                    if of_samples && !triangle.is_polygon() {
+                        let what = "points and lines with SampleId, SamplePosition, Sample or depths, of several samples";
+                        return Err(Outcome::Unsupported(what.into()));
+                    }
                     let (places, front_certain) = (Box::new(triangle.places()), triangle.front_certain);
                     let bias = match (self.draw.state.depth_bias.filter(|_| triangle.is_polygon()), &self.depth) {
                         (Some(_), Some(depth)) => triangle.depth_bias(depth.format()),
@@ -413,10 +492,30 @@ impl<'m> Fragments<'m, '_> {
                         (Some(_), None) => Some(Inexact { value: 0.0, allowed: Interval::ANY }),
                         (None, _) => None,
                     };
-                    self.current = Some(Current { triangle, bias, number, front_certain, rows, places });
+                    self.current = Some(Current { triangle, bias, number, front_certain, rows, places, pending: None });
                 }
             }
         }
+    }
+
+    /// The next quad of the current triangle, if a place that is left has one, and the sample that
+    /// it is for, if it is for one.
+    #[expect(clippy::type_complexity, reason = "a quad, and a sample")]
+    fn next_quad(&mut self, fuel: &mut u64) -> Result<Option<(Option<raster::Quad>, Option<u32>)>, Outcome<Observation>> {
+        let (each_sample, samples) = (self.interface.each_sample, self.draw.state.samples);
+        let Some(current) = &mut self.current else { return Ok(None) };
+        if let Some((quad, sample)) = current.pending {
+            current.pending = Some((quad, sample + 1)).filter(|(_, sample)| *sample < samples);
+            return Ok(Some((Some(quad), Some(sample))));
+        }
+        let Some(place) = current.places.next() else { return Ok(None) };
+        *fuel = fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
+        let quad = current.triangle.quad(place);
+        if !each_sample {
+            return Ok(Some((quad, None)));
+        }
+        current.pending = quad.map(|quad| (quad, 1));
+        Ok(Some((quad, Some(0))))
     }
 
     /// Whether a lane of the quad that begins is a helper invocation, by the definite answer.

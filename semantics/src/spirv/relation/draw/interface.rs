@@ -4,14 +4,19 @@
 
 use rspirv::spirv::{BuiltIn, Decoration, GlslStd450Op as Glsl, StorageClass};
 
-use crate::concurrency::Scope;
+use crate::concurrency::{Agent, Scope};
+use crate::number::Why;
 use crate::outcome::Limit;
 use crate::raster::Interpolation;
+use crate::spirv::environment::Draw;
 use crate::spirv::grammar::Op;
+use crate::spirv::grid;
 use crate::spirv::grid::prepare::{Refused, unsupported};
+use crate::spirv::memory::exact;
 use crate::spirv::module::{EntryPoint, Module, Variable, WHOLE};
 use crate::spirv::order;
 use crate::spirv::types::Type;
+use crate::spirv::value::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most scalars of one interface variable.
@@ -41,6 +46,8 @@ pub(super) struct Part {
     pub(super) type_: Type,
     /// How it is interpolated as an input of a fragment stage.
     pub(super) how: Interpolation,
+    /// Whether it is interpolated at the sample.
+    pub(super) at_sample: bool,
 }
 
 /// The scalars of an interface variable, in the order that memory holds them.
@@ -55,6 +62,7 @@ pub(super) fn parts(module: &Module, variable: &Variable) -> Result<Vec<Part>, R
         parts: Vec::new(),
         slot: Slot { location: 0, component: 0 },
         how: Interpolation::Perspective,
+        at_sample: false,
     };
     if let Some(built_in) = module.built_in(variable.id, WHOLE) {
         walk.built_in(built_in, variable.type_);
@@ -65,6 +73,7 @@ pub(super) fn parts(module: &Module, variable: &Variable) -> Result<Vec<Part>, R
     walk.slot.location = location.unwrap_or(0);
     walk.slot.component = decorated(Decoration::Component).unwrap_or(0);
     walk.how = interpolation(module, variable.id, WHOLE, Interpolation::Perspective);
+    walk.at_sample = decorated(Decoration::Sample).is_some();
     if decorated(Decoration::Index).is_some_and(|index| index != 0) {
         return unsupported(format!("OpDecorate Index (%{})", variable.id));
     }
@@ -89,6 +98,7 @@ struct Walk<'m> {
     /// The next component that is given out.
     slot: Slot,
     how: Interpolation,
+    at_sample: bool,
 }
 
 impl Walk<'_> {
@@ -96,7 +106,7 @@ impl Walk<'_> {
         let how = Interpolation::Flat;
         let mut index = 0;
         self.module.types().visit_scalars(type_, &mut |type_| {
-            self.parts.push(Part { place: Place::BuiltIn(built_in, index), type_, how });
+            self.parts.push(Part { place: Place::BuiltIn(built_in, index), type_, how, at_sample: false });
             index += 1;
         });
     }
@@ -114,7 +124,7 @@ impl Walk<'_> {
     }
 
     fn structure(&mut self, id: u32) -> Result<(), Refused> {
-        let outer = self.how;
+        let (outer, outer_sample) = (self.how, self.at_sample);
         for (number, member) in self.module.types().members(id).iter().enumerate() {
             let number = number as u32;
             if let Some(built_in) = self.module.built_in(id, number) {
@@ -126,12 +136,13 @@ impl Walk<'_> {
             self.slot.location = location.unwrap_or(self.slot.location);
             self.slot.component = component.unwrap_or(self.slot.component);
             self.how = interpolation(self.module, id, number, outer);
+            self.at_sample = outer_sample || decorated(Decoration::Sample).is_some();
             self.type_(member.type_)?;
             if component.is_some() {
                 self.slot.component = 0;
             }
         }
-        self.how = outer;
+        (self.how, self.at_sample) = (outer, outer_sample);
         Ok(())
     }
 
@@ -145,11 +156,26 @@ impl Walk<'_> {
             return unsupported(format!("%{} has a component beyond the four of location {location}", self.variable));
         }
         for component in component..component + count {
-            self.parts.push(Part { place: Place::At(Slot { location, component }), type_, how: self.how });
+            let place = Place::At(Slot { location, component });
+            self.parts.push(Part { place, type_, how: self.how, at_sample: self.at_sample });
         }
         self.slot.location = location.saturating_add(1);
         Ok(())
     }
+}
+
+/// What a built-in of subgroups holds in one of its components, in a lane of the quad or in a
+/// vertex: which subgroup that is in is in doubt. `None` for another built-in.
+pub(super) fn of_subgroups(draw: &Draw<'_>, built_in: BuiltIn, component: u32, lane: u32) -> Option<Scalar> {
+    let given = draw.resources.subgroup_size;
+    let words = grid::subgroup_built_in(built_in, Agent { workgroup: 0, local: lane }, given.unwrap_or(grid::MAX_SIZE))?;
+    let scalar = exact(Type::Int { width: 32, signed: false }, words.get(component as usize).copied()?.into());
+    let doubt = match (built_in, given) {
+        (BuiltIn::SubgroupSize, Some(_)) => return Some(scalar),
+        (BuiltIn::SubgroupSize, None) => Why::SubgroupSize,
+        _ => Why::SubgroupMapping,
+    };
+    Some(Scalar { trust: scalar.trust.in_doubt(doubt), ..scalar })
 }
 
 /// Whether the part of a variable that is this built-in is used at all: a block of built-ins is

@@ -37,8 +37,9 @@ pub(super) fn run(
             Outcome::Observed(before) => before,
             ended => return Ok(Some(ended.map(|_| DrawObservation::default()))),
         };
-    let stage = prepare::stage(fragment, entries.1, &variables, &dispatch, Topology::new(1, 4, 1)?)?;
-    let explorer = || Explorer::new(relation, stage.clone(), Exploration { rules: sets, ..Exploration::under(profile) });
+    let topology = Topology::new(1, 4, prepare::subgroup_size_of_stage(fragment, &dispatch)?)?;
+    let stage = prepare::stage(fragment, entries.1, &variables, &dispatch, topology)?;
+    let explorer = || Explorer::new(relation, stage.clone(), topology, Exploration { rules: sets, ..Exploration::under(profile) });
     let mut fragments = fragments.exploring(explorer());
     if !fragments.is_explored() {
         return Ok(None);

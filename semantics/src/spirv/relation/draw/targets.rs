@@ -128,17 +128,6 @@ pub(super) enum Presence {
     Open(Origin),
 }
 
-impl Presence {
-    /// Of a sample that is covered so, in a fragment of this presence.
-    pub(super) fn and(self, sample: Presence) -> Presence {
-        match (self, sample) {
-            (one, Presence::Sure) | (Presence::Sure, one) => one,
-            (Presence::Here, Presence::Here) => Presence::Here,
-            _ => Presence::Elsewhere,
-        }
-    }
-}
-
 /// What a fragment writes to a component: the output's scalar, nothing where there is no output, or
 /// what is not known.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@ use crate::number::integer::{mask, signed};
 use crate::number::{Trust, Why};
 use crate::outcome::{Limit, Outcome};
 use crate::raster::Topology;
+use crate::spirv::declare::is_in_every_stage;
 use crate::spirv::environment::{Attribute, Draw, Observation, Rate, Robustness};
 use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::grid::work::{Finished, Work};
@@ -28,6 +29,8 @@ use crate::undefined::{Site, Ub, Undefined};
 enum Source {
     VertexIndex,
     InstanceIndex,
+    /// A component of a built-in of subgroups.
+    Subgroup(BuiltIn, u32),
     /// Component of an attribute, by its place among those of the draw; as that type.
     Attribute(usize, u32, Type),
 }
@@ -62,6 +65,7 @@ impl<'m> Interface<'m> {
                     let sources = interface::parts(module, variable)?.into_iter().map(|part| match part.place {
                         Place::BuiltIn(BuiltIn::VertexIndex, _) => Ok(Source::VertexIndex),
                         Place::BuiltIn(BuiltIn::InstanceIndex, _) => Ok(Source::InstanceIndex),
+                        Place::BuiltIn(built_in, index) if is_in_every_stage(built_in) => Ok(Source::Subgroup(built_in, index)),
                         Place::BuiltIn(built_in, _) => unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
                         Place::At(slot) => attribute(draw.vertices.attributes, slot, part.type_, variable.id),
                     });
@@ -218,6 +222,10 @@ impl<'m, 'd> Vertices<'m, 'd> {
         match source {
             Source::VertexIndex => Ok(exact(unsigned, vertex.into())),
             Source::InstanceIndex => Ok(exact(unsigned, instance.into())),
+            Source::Subgroup(built_in, component) => {
+                let nothing = exact(unsigned, 0);
+                Ok(interface::of_subgroups(self.draw, built_in, component, 0).unwrap_or(nothing))
+            }
             Source::Attribute(at, component, type_) => {
                 let attribute = &self.draw.vertices.attributes[at];
                 let item = if attribute.rate == Rate::Vertex { vertex } else { instance };

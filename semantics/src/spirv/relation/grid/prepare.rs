@@ -12,14 +12,13 @@ use super::work::Work;
 use crate::concurrency::{Agent, Begin, Scope, Semantics, Topology};
 use crate::number::Trust;
 use crate::outcome::{Limit, Outcome};
-use crate::spirv::declare::is_group;
 use crate::spirv::environment::{Dispatch, Observation};
 use crate::spirv::grammar::{self, Op};
 use crate::spirv::memory::{Pointer, is_own};
 use crate::spirv::module::{EntryPoint, Function, Module, Variable, WHOLE};
 use crate::spirv::operation;
 use crate::spirv::shared::{Missing, Shared, is_descriptor_array};
-use crate::spirv::step::{Config, Rules};
+use crate::spirv::step::{Config, Mapping, Rules};
 use crate::spirv::types::Type;
 use crate::spirv::value::{Scalar, Scalars};
 use crate::spirv::words::Instruction;
@@ -73,8 +72,10 @@ pub(in crate::spirv) struct Prepared {
     pub(in crate::spirv) storage: Vec<(usize, u32, u32)>,
     /// Whether some constant is undefined in part.
     pub(super) undefined_constants: bool,
-    /// Whether it is a dispatch of which something depends on subgroups.
+    /// Whether something depends on subgroups.
     pub(super) subgroups: bool,
+    /// What is known of which invocations are a subgroup.
+    pub(super) mapping: Mapping,
     /// What dynamic instances are ordered by, where derivatives are taken or subgroups meet.
     pub(super) order: Option<Rc<Order>>,
 }
@@ -177,6 +178,17 @@ fn subgroup_size(dispatch: &Dispatch<'_>) -> Result<u32, Refused> {
     unsupported(format!("subgroups of {size} invocations; sizes are powers of two up to {}", subgroup::MAX_SIZE))
 }
 
+/// The size of subgroups of a stage of a draw. Without a given one it is the greatest that there
+/// is, so that no cluster is too large, and what depends on it is in doubt.
+pub(in crate::spirv) fn subgroup_size_of_stage(module: &Module, dispatch: &Dispatch<'_>) -> Result<u32, Refused> {
+    match dispatch.resources.subgroup_size {
+        _ if !uses_subgroups(module) => Ok(1),
+        None => Ok(subgroup::MAX_SIZE),
+        Some(size @ 1..4) => unsupported(format!("subgroups of {size} invocations in a draw; a quad has four")),
+        Some(_) => subgroup_size(dispatch),
+    }
+}
+
 /// The variables at module scope that the entry point uses, outputs among them that count without a
 /// store; what there is no rule for is refused.
 pub(in crate::spirv) fn used<'m>(module: &'m Module, entry: &EntryPoint, rules: &Rules) -> Result<Vec<&'m Variable>, Refused> {
@@ -208,7 +220,12 @@ pub(in crate::spirv) fn stage(
     let undefined_constants = module.instructions().iter().any(|i| i.is(Op::Undef) && module.is_constant(i.result));
     let label = module.entry_block(entry).label;
     let (subgroups, order) = (uses_subgroups(module), Order::of(module).map(Rc::new));
-    Ok((Prepared { label, storage, undefined_constants, subgroups, order }, shared))
+    let mapping = match entry.model {
+        ExecutionModel::GLCompute => Mapping::Known,
+        ExecutionModel::Fragment => Mapping::Quads,
+        _ => Mapping::Unknown,
+    };
+    Ok((Prepared { label, storage, undefined_constants, subgroups, mapping, order }, shared))
 }
 
 /// Whether a variable is a storage buffer, in either style.
@@ -268,13 +285,11 @@ fn bound_memory(module: &Module, dispatch: &Dispatch<'_>, shared: &Shared, topol
 struct Used {
     /// The ids of variables at module scope that its functions name.
     variables: FxHashSet<u32>,
-    /// Whether it is of a compute stage.
-    compute: bool,
 }
 
 impl Used {
     fn by(module: &Module, entry: &EntryPoint, rules: &Rules) -> Result<Used, Refused> {
-        let mut used = Used { variables: FxHashSet::default(), compute: entry.model == ExecutionModel::GLCompute };
+        let mut used = Used { variables: FxHashSet::default() };
         // Callees before their callers; recursion is refused at load.
         let mut depths: FxHashMap<u32, u64> = FxHashMap::default();
         let mut seen: FxHashSet<u32> = FxHashSet::default();
@@ -302,7 +317,7 @@ impl Used {
     fn function(&mut self, module: &Module, function: &Function, rules: &Rules) -> Result<(), Refused> {
         for i in module.function_blocks(function).iter().flat_map(|block| module.code(block)) {
             let operands = i.operands(module.words());
-            modeled(module, self.compute, i, operands, rules)?;
+            modeled(module, i, operands, rules)?;
             for &id in i.pointers(operands) {
                 let global = |id: &u32| module.variable(*id).is_some_and(|v| v.function.is_none());
                 self.variables.extend(Some(id).filter(global));
@@ -312,8 +327,8 @@ impl Used {
     }
 }
 
-/// Whether there is a rule for an instruction, in a dispatch or in a stage of a draw.
-fn modeled(module: &Module, compute: bool, i: &Instruction, operands: &[u32], rules: &Rules) -> Result<(), Refused> {
+/// Whether there is a rule for an instruction.
+fn modeled(module: &Module, i: &Instruction, operands: &[u32], rules: &Rules) -> Result<(), Refused> {
     if !rules.has(i.op) {
         return unsupported(i.name());
     }
@@ -322,10 +337,9 @@ fn modeled(module: &Module, compute: bool, i: &Instruction, operands: &[u32], ru
         return unsupported(format!("OpExtInst GLSL.std.450 {name}"));
     }
     let (scopes, semantics): (&[u32], &[u32]) = match i.op {
-        op if is_group(op) && !compute => return unsupported(format!("{} in a stage of a draw", i.name())),
         Op::ControlBarrier => {
             let scope = module.constant_value(operands[0]).and_then(|word| Scope::decode(word as u32).ok());
-            let modeled = scope == Some(Scope::Workgroup) || compute && scope == Some(Scope::Subgroup);
+            let modeled = matches!(scope, Some(Scope::Workgroup | Scope::Subgroup));
             if !modeled {
                 let name = scope.map_or("not a constant scope", Scope::name);
                 return unsupported(format!("OpControlBarrier with the execution scope {name} (%{})", operands[0]));

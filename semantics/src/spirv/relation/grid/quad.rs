@@ -50,13 +50,15 @@ impl Order {
 }
 
 impl<'m, W: Work<'m>> Grid<'m, '_, W> {
+    /// The dynamic instance that an invocation awaits a derivative at, if it does.
+    pub(super) fn awaits_at(&self, member: u32) -> Option<SmallVec<[Part; 4]>> {
+        let invocation = self.invocations.get(&member)?;
+        matches!(invocation.state, State::Awaits(..)).then(|| Some(self.prepared.order.as_ref()?.instance(&invocation.config)))?
+    }
+
     /// Those of a quad that wait for each other at the least dynamic instance, if any wait.
     pub(super) fn waiting(&self, members: &[u32]) -> Option<Vec<u32>> {
-        let order = self.prepared.order.as_ref()?;
-        let instance = |member: &u32| match self.invocations.get(member) {
-            Some(invocation) if matches!(invocation.state, State::Awaits(..)) => Some(order.instance(&invocation.config)),
-            _ => None,
-        };
+        let instance = |member: &u32| self.awaits_at(*member);
         let least = members.iter().filter_map(instance).min()?;
         Some(members.iter().copied().filter(|member| instance(member).as_ref() == Some(&least)).collect())
     }

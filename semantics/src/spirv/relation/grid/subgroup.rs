@@ -88,6 +88,10 @@ impl<'m, W: Work<'m>> Grid<'m, '_, W> {
             return Vec::new();
         }
         let Some(least) = members.iter().filter_map(|&n| self.joins_at(n)).min() else { return Vec::new() };
+        // Who awaits a derivative before that may still come to it.
+        if self.waiting(&members).and_then(|waiting| self.awaits_at(*waiting.first()?)).is_some_and(|at| at < least) {
+            return Vec::new();
+        }
         let waiting: Vec<u32> = members.iter().copied().filter(|&n| self.joins_at(n).as_ref() == Some(&least)).collect();
         let paths = |of: &[u32]| of.iter().filter_map(|n| self.invocations.get(n)).map(|i| &i.path).collect::<Vec<_>>();
         let together = are_together(&paths(&waiting), &paths(&members));
@@ -154,6 +158,7 @@ pub(super) fn tangle<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32
         }
     }
     let mut tangle = Tangle::new(grid.topology.subgroup_size(), members, doubt);
+    tangle.mapping = grid.prepared.mapping;
     for (own, &number) in waiting.iter().enumerate() {
         tangle.own = own;
         let Some(invocation) = grid.invocations.get_mut(&number) else { continue };
@@ -170,6 +175,11 @@ pub(super) fn tangle<'m, W: Work<'m>>(grid: &mut Grid<'m, '_, W>, waiting: &[u32
             None => grid.stuck(number, format!("{of} cannot go on")),
         }
     }
+}
+
+/// The words of a built-in of subgroups, of invocations that are no workgroup.
+pub(in crate::spirv) fn subgroup_built_in(of: rspirv::spirv::BuiltIn, agent: Agent, size: u32) -> Option<Vec<u32>> {
+    built_in(of, agent, size, size)
 }
 
 /// The word of a built-in of subgroups, component by component.

@@ -5,7 +5,8 @@
 //! Sums and products of floats may be made in any order, from the identity on: where an order
 //! matters the definite value is the one by ascending invocations, in doubt; a run over sets gives
 //! it the interval of all orders. Of an open tangle, of which other paths may or may not be, all
-//! that depends on the others is in doubt.
+//! that depends on the others is in doubt. So is in a draw what depends on more than the quad, for
+//! nothing says which quads, or which vertices, are a subgroup.
 
 use std::cell::RefCell;
 
@@ -74,6 +75,19 @@ pub struct Member {
     pub operands: [Scalars; 2],
 }
 
+/// What is known of which invocations are a subgroup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mapping {
+    /// All of it: by the order of local invocation indices.
+    #[default]
+    Known,
+    /// It has quads of fragments. Other invocations, helpers among them, may be there or not
+    /// (Vulkan, Helper Invocations; Quad scope).
+    Quads,
+    /// Nothing: vertices.
+    Unknown,
+}
+
 /// The invocations of a subgroup that execute a dynamic instance of a group instruction together,
 /// as one of them sees them.
 #[derive(Clone, Debug)]
@@ -86,6 +100,8 @@ pub struct Tangle {
     pub own: usize,
     /// Why nobody knows that these are the ones, if so.
     pub doubt: Option<Why>,
+    /// Whether there may be others.
+    pub mapping: Mapping,
     /// What combining the operands up to each member has come to: it is the same for all of them.
     combined: RefCell<Option<Vec<Scalars>>>,
 }
@@ -93,7 +109,7 @@ pub struct Tangle {
 impl Tangle {
     /// The first of these members sees it.
     pub fn new(size: u32, members: Vec<Member>, doubt: Option<Why>) -> Tangle {
-        Tangle { size, members, own: 0, doubt, combined: RefCell::default() }
+        Tangle { size, members, own: 0, doubt, mapping: Mapping::Known, combined: RefCell::default() }
     }
 
     /// The invocation's lane.
@@ -130,7 +146,7 @@ fn joins<'m>(config: &Config<'m>, ops: &[Op], operands: &[usize], resume: super:
 
 /// The result, in doubt where the tangle is.
 fn gives<'m>(config: &Config<'m>, tangle: &Tangle, result: u32, mut scalars: Scalars) -> Option<Next<'m>> {
-    if let Some(why) = tangle.doubt {
+    if let Some(why) = tangle.doubt.or((tangle.mapping != Mapping::Known).then_some(Why::SubgroupMapping)) {
         scalars.iter_mut().for_each(|scalar| scalar.trust = scalar.trust.in_doubt(why));
     }
     Some(Next::Config(config.defining(result, Value::Scalars(scalars))))
@@ -364,6 +380,8 @@ fn from_lane<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle, result: u3
     let from = lane(index.bits).and_then(|lane| u32::try_from(lane).ok()).and_then(|lane| tangle.of_lane(lane, 0));
     let mut scalars = match (index.undefined, from) {
         (None, Some(scalars)) => scalars.clone(),
+        // It may be there.
+        (None, None) if tangle.mapping != Mapping::Known => tangle.own(0),
         (None, None) => undefined(env, config, Unspecified::InactiveInvocation, result),
         (Some(origin), _) => std::iter::repeat_n(Scalar::undefined(origin), config.module.shape(result).lanes()).collect(),
     };
@@ -401,6 +419,8 @@ pub fn group_quad<'m>(_: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
 
 fn of_quad<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
     let (op, result, operands) = next_of(config, QUADS)?;
+    let mapping = if tangle.mapping == Mapping::Quads { Mapping::Known } else { tangle.mapping };
+    let tangle = &Tangle { mapping, ..tangle.clone() };
     let own = u64::from(tangle.lane());
     if op == Op::GroupNonUniformQuadSwap {
         // Direction 0 is to the side, 1 up or down, 2 across.

@@ -75,7 +75,7 @@ pub(in crate::spirv) use control::phi_group;
 pub use control::{branch, branch_conditional_false, branch_conditional_true, phi, unreachable};
 pub use derivative::Derivatives;
 pub use function::return_;
-pub use group::{Member, Tangle};
+pub use group::{Mapping, Member, Tangle};
 pub use memory::{access_chain, access_chain_out_of_bounds, load, store};
 pub use miscellaneous::nop;
 pub use run::{explore, run};

@@ -10,12 +10,12 @@
 use super::super::outputs;
 use super::super::targets::Written;
 use super::interface::Source;
-use super::operations::Role;
+use super::operations::{Role, Samples, of_samples};
 use super::{Begun, Fragments};
 use crate::concurrency::{Agent, Begin, Topology};
 use crate::number::sets::{Exploration, Set, Sets, Unsettled, follow};
 use crate::number::{Expected, Why};
-use crate::outcome::Outcome;
+use crate::outcome::{Limit, Outcome};
 use crate::spirv::environment::Observation;
 use crate::spirv::grid::prepare::Prepared;
 use crate::spirv::grid::work::{Finished, Work};
@@ -37,6 +37,7 @@ const ALL: u64 = 1 << 32;
 pub(in crate::spirv::relation::draw) struct Explorer<'m> {
     pub(super) relation: &'m Relation,
     pub(super) stage: (Prepared, Shared),
+    subgroup_size: u32,
     exploration: Exploration,
     /// Instructions that are left.
     left: u64,
@@ -85,9 +86,22 @@ impl<'m> Explorer<'m> {
     pub(in crate::spirv::relation::draw) fn new(
         relation: &'m Relation,
         stage: (Prepared, Shared),
+        topology: Topology,
         exploration: Exploration,
     ) -> Explorer<'m> {
-        Explorer { relation, stage, exploration, left: ALL }
+        Explorer { relation, stage, subgroup_size: topology.subgroup_size(), exploration, left: ALL }
+    }
+}
+
+impl Explorer<'_> {
+    /// Instructions that ways of quads have executed.
+    pub(super) fn spent(&self) -> u64 {
+        ALL - self.left
+    }
+
+    /// One quad.
+    pub(super) fn topology(&self) -> Result<Topology, Limit> {
+        Topology::new(1, 4, self.subgroup_size)
     }
 }
 
@@ -121,16 +135,15 @@ impl<'m> Fragments<'m, '_> {
     ) -> Result<Scalar, Unsettled> {
         let scalar = self.input(begun, lane, source, unwritten);
         let (None, Some(why)) = (scalar.undefined, scalar.trust.doubt) else { return Ok(scalar) };
-        let fragment = &begun.fragments[lane];
         let allowed = match source {
-            Source::Coordinate(component) => fragment.coordinate[component].allowed,
-            Source::Vertices(place, how) => {
+            Source::Coordinate(component) => begun.coordinate(lane, component).allowed,
+            Source::Vertices(place, how, at_sample) => {
                 let corners = begun.rows.map(|row| self.vertices.left(row)[4 + place]);
                 let open = |s: &Scalar| matches!(s.lane().judge(self.vertex_profile), Expected::Undecided(_));
                 if corners.iter().any(open) {
                     return Ok(scalar);
                 }
-                fragment.interpolate(corners.map(|s| f32::from_bits(s.bits as u32)), how).allowed
+                begun.interpolated(lane, corners.map(|s| f32::from_bits(s.bits as u32)), (how, at_sample)).allowed
             }
             _ => return Ok(scalar),
         };
@@ -173,7 +186,7 @@ impl<'m> Fragments<'m, '_> {
         let (Some(quad), Some(left)) = (self.running.get(&workgroup), self.left.get(&workgroup)) else { return };
         let Some(begun) = &quad.begun else { return };
         let any_open = left.iter().any(|left| left.role != Role::Helper && left.written.iter().flatten().any(|w| self.is_open(w)));
-        let Ok(topology) = Topology::new(1, 4, 1) else { return };
+        let Ok(topology) = explorer.topology() else { return };
         if !any_open || explorer.left == 0 || self.draw.limits.time.is_some_and(|time| time.passed().is_some()) {
             return;
         }
@@ -195,23 +208,23 @@ impl<'m> Fragments<'m, '_> {
             Ok(ControlFlow::Continue(()))
         });
         let (None, Some(seen)) = (unsettled, seen) else { return };
-        let roles = quad.roles;
-        self.put_seen(workgroup, seen, |_| true, roles);
+        let samples = quad.samples.clone();
+        self.put_seen(workgroup, seen, |_| true, &samples);
     }
 
     /// Puts what the ways of lanes show in the place of what definite values leave open, of the
     /// lanes of which all ways are known.
-    pub(super) fn put_seen(&mut self, workgroup: u32, seen: [Seen; 4], is_settled: impl Fn(usize) -> bool, roles: [Role; 4]) {
+    pub(super) fn put_seen(&mut self, workgroup: u32, seen: [Seen; 4], is_settled: impl Fn(usize) -> bool, samples: &[Samples; 4]) {
         let numeric = |target: usize| self.draw.targets[target].image.format().numeric();
         let floats: Vec<bool> = (0..self.draw.targets.len()).map(|target| !numeric(target).is_integer()).collect();
         let profile = self.interface.profile;
         let Some(left) = self.left.get_mut(&workgroup) else { return };
-        let lanes = left.iter_mut().zip(seen).zip(roles).enumerate();
-        for (_, ((left, seen), role)) in
+        let lanes = left.iter_mut().zip(seen).zip(samples).enumerate();
+        for (_, ((left, seen), samples)) in
             lanes.filter(|(lane, ((left, seen), _))| is_settled(*lane) && left.role != Role::Helper && !seen.gone)
         {
             // No way discards it.
-            (left.role, left.stays) = (role, true);
+            (left.role, left.samples, left.stays) = (of_samples(samples), samples.clone(), true);
             for ((written, sets), _) in left.written.iter_mut().zip(&seen.written).zip(&floats).filter(|(_, is_float)| **is_float) {
                 for (written, set) in written.iter_mut().zip(sets) {
                     let (Written::Scalar(scalar), Some(set)) = (*written, *set) else { continue };

@@ -7,6 +7,7 @@ use super::super::interface::{self, Effects, Place};
 use super::super::{targets, vertex};
 use crate::number::Profile;
 use crate::raster::Interpolation;
+use crate::spirv::declare::is_in_every_stage;
 use crate::spirv::environment::Draw;
 use crate::spirv::grid::prepare::{Refused, unsupported};
 use crate::spirv::module::{EntryPoint, Modes, Module, Variable};
@@ -20,14 +21,18 @@ pub(super) enum Source {
     Coordinate(usize),
     Front,
     Helper,
-    /// SampleId, of that type: there is one sample.
+    /// SampleId, of that type.
     Sample(Type),
+    /// A component of SamplePosition.
+    SamplePosition(usize),
     /// The first word of SampleMask, of that type.
     Mask(Type),
     /// A component of PointCoord.
     PointCoordinate(usize),
-    /// A scalar that the vertices leave, by its place.
-    Vertices(usize, Interpolation),
+    /// A component of a built-in of subgroups.
+    Subgroup(BuiltIn, u32),
+    /// A scalar that the vertices leave, by its place, and whether it is decorated with Sample.
+    Vertices(usize, Interpolation, bool),
 }
 
 /// The interface of the fragment stage.
@@ -39,6 +44,8 @@ pub(in crate::spirv::relation::draw) struct Interface<'m> {
     pub(super) depth: Option<&'m Variable>,
     /// SampleMask: the variable and the place of its first word.
     pub(super) mask: Option<(&'m Variable, usize)>,
+    /// Whether there are several samples and the stage is shaded once for each.
+    pub(super) each_sample: bool,
     pub(super) modes: Modes,
     pub(super) effects: Effects,
     pub(super) profile: Profile,
@@ -60,6 +67,7 @@ impl<'m> Interface<'m> {
             outputs: vec![[None; 4]; draw.targets.len()],
             depth: None,
             mask: None,
+            each_sample: false,
             effects: interface::effects(module, entry)?,
             profile: draw.resources.profile(module, draw.fragment),
             modes,
@@ -78,10 +86,15 @@ impl<'m> Interface<'m> {
                 _ => {}
             }
         }
-        let of_samples = |source: &Source| matches!(source, Source::Sample(_) | Source::Mask(_));
-        if draw.state.samples > 1 && (interface.mask.is_some() || interface.inputs.iter().flat_map(|input| &input.1).any(of_samples)) {
-            return unsupported("SampleId and SampleMask in a draw of several samples");
+        // Vulkan, Sample Shading: with SampleId or SamplePosition it is enabled, of all samples;
+        // with inputs decorated with Sample it may be.
+        let has = |of: fn(&Source) -> bool| interface.inputs.iter().flat_map(|input| &input.1).any(of);
+        let surely = has(|source| matches!(source, Source::Sample(_) | Source::SamplePosition(_)));
+        let maybe = has(|source| matches!(source, Source::Vertices(.., true)));
+        if draw.state.samples > 1 && maybe && !surely && interface.effects.writes {
+            return unsupported("a fragment stage that writes, and is shaded for each sample or not: it has Sample and no SampleId");
         }
+        interface.each_sample = draw.state.samples > 1 && (surely || maybe);
         // What the mask leaves out is as if it were discarded.
         interface.effects.discards |= interface.mask.is_some();
         if interface.depth.is_some() && !interface.modes.depth_replacing {
@@ -125,7 +138,7 @@ impl<'m> Interface<'m> {
     }
 }
 
-/// There is one sample, so that a mask is one word; maxSampleMaskWords need not be greater.
+/// Of up to 16 samples a mask is one word; maxSampleMaskWords need not be greater.
 fn masks<T>(variable: &Variable) -> Result<T, Refused> {
     unsupported(format!("SampleMask of more than one word (%{})", variable.id))
 }
@@ -136,9 +149,11 @@ fn source(part: interface::Part, variable: &Variable, before: &vertex::Interface
         Place::BuiltIn(BuiltIn::FrontFacing, _) => return Ok(Source::Front),
         Place::BuiltIn(BuiltIn::HelperInvocation, _) => return Ok(Source::Helper),
         Place::BuiltIn(BuiltIn::SampleId, _) => return Ok(Source::Sample(part.type_)),
+        Place::BuiltIn(BuiltIn::SamplePosition, index) => return Ok(Source::SamplePosition(index as usize)),
         Place::BuiltIn(BuiltIn::SampleMask, 0) => return Ok(Source::Mask(part.type_)),
         Place::BuiltIn(BuiltIn::SampleMask, _) => return masks(variable),
         Place::BuiltIn(BuiltIn::PointCoord, index) => return Ok(Source::PointCoordinate(index as usize)),
+        Place::BuiltIn(built_in, index) if is_in_every_stage(built_in) => return Ok(Source::Subgroup(built_in, index)),
         Place::BuiltIn(built_in, _) => return unsupported(format!("BuiltIn {built_in:?} (%{})", variable.id)),
         Place::At(slot) => slot,
     };
@@ -154,5 +169,5 @@ fn source(part: interface::Part, variable: &Variable, before: &vertex::Interface
     if part.how != Interpolation::Flat && !matches!(part.type_, Type::Float { .. }) {
         return unsupported(format!("an input of integers without Flat at location {} (%{})", slot.location, variable.id));
     }
-    Ok(Source::Vertices(place, part.how))
+    Ok(Source::Vertices(place, part.how, part.at_sample))
 }

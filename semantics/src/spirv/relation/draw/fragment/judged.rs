@@ -12,7 +12,7 @@ use super::super::targets::Written;
 use super::explore::{Explorer, Quad, Seen};
 use super::operations::{Left, Role};
 use super::{Ended, Fragments, Related, Running};
-use crate::concurrency::{Begin, Schedule, Topology};
+use crate::concurrency::{Begin, Schedule};
 use crate::number::sets::Set;
 use crate::number::{Expected, Profile, Why};
 use crate::outcome::{Outcome, Stuck};
@@ -30,6 +30,9 @@ use crate::undefined::Unspecified;
 const SAMPLES: u32 = 256;
 const SAMPLED: u64 = 1 << 20;
 const SHARE: u64 = 1 << 11;
+/// Quads of which the machine cannot go some way to its end are the relation's too, as long as it
+/// has executed no more instructions than these.
+const LOST: u64 = 1 << 22;
 /// Where so many ways wait, they are gone.
 const POOL: usize = 64;
 
@@ -51,6 +54,8 @@ struct Parted {
     unsettled: [bool; 4],
     /// How many are still to be gone.
     waiting: usize,
+    /// Whether the machine could not go one of them to its end.
+    lost: bool,
 }
 
 /// What a draw by the machine takes.
@@ -196,7 +201,7 @@ impl<'m> Fragments<'m, '_> {
             let roles = running.roles;
             let seen = [0, 1, 2, 3].map(|lane| self.seen(&by.quads, at + lane, roles[lane].is_helper()));
             let unsettled = [0, 1, 2, 3].map(|lane| by.quads.is_unsettled(at + lane));
-            let mut quad = Parted { left, seen, ways: [1; 4], unsettled, waiting: 0 };
+            let mut quad = Parted { left, seen, ways: [1; 4], unsettled, waiting: 0, lost: false };
             for &(_, lane) in now.iter().filter(|(of, lane)| *of == number && !helps[usize::from(*lane)]) {
                 quad.ways[usize::from(lane)] += 1;
                 quad.waiting += 1;
@@ -227,6 +232,7 @@ impl<'m> Fragments<'m, '_> {
             let seen = self.seen(&by.quads, lane, helper);
             let Some(quad) = parted.get_mut(&number) else { continue };
             quad.seen[of_quad].also(seen);
+            quad.lost |= by.quads.is_left(lane);
             quad.unsettled[of_quad] |= by.quads.is_unsettled(lane) || quad.ways[of_quad] > WAYS;
             quad.waiting -= 1;
         }
@@ -278,11 +284,16 @@ impl<'m> Fragments<'m, '_> {
 
     /// All ways of a quad are gone: what it leaves, with sets where definite values leave it open.
     fn settle(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32, quad: Parted) -> Result<(), Stopped> {
-        let Parted { left, seen, unsettled, .. } = quad;
+        let Parted { left, seen, unsettled, lost, .. } = quad;
+        if lost && by.by_relation + by.explorer.spent() <= LOST {
+            let left = self.quad_by_relation(by, number)?;
+            self.left.insert(number, left);
+            return Ok(());
+        }
         let Some(running) = self.running.get(&number) else { return Err(Stopped::Again) };
-        let roles = running.roles;
+        let samples = running.samples.clone();
         self.left.insert(number, left);
-        self.put_seen(number, seen, |lane| !unsettled[lane], roles);
+        self.put_seen(number, seen, |lane| !unsettled[lane], &samples);
         if number.is_multiple_of(SAMPLES) && by.sampled <= SAMPLED.max(by.quads.executed() / SHARE) {
             let before = by.by_relation;
             let related = self.quad_by_relation(by, number)?;
@@ -302,7 +313,7 @@ impl<'m> Fragments<'m, '_> {
     /// open.
     fn quad_by_relation(&mut self, by: &mut Judged<'_, '_, 'm>, number: u32) -> Result<[Left; 4], Stopped> {
         let Judged { explorer, schedule, sink, .. } = by;
-        let Ok(topology) = Topology::new(1, 4, 1) else { return Err(Stopped::Again) };
+        let Ok(topology) = explorer.topology() else { return Err(Stopped::Again) };
         let begun = self.running.get(&number).and_then(|running| running.begun.as_ref()).ok_or(Stopped::Again)?;
         let fuel = by.fuel.saturating_sub(by.quads.executed() + by.by_relation);
         let work = self.quad_of(begun);
@@ -349,6 +360,9 @@ fn are_alike(one: &Set, other: &Set) -> bool {
 fn differs(machine: &Left, relation: &Left, profile: Profile) -> Option<String> {
     if machine.role != relation.role && relation.stays {
         return Some(format!("the machine has {:?}, the relation {:?}", machine.role, relation.role));
+    }
+    if machine.samples != relation.samples && relation.stays {
+        return Some(format!("the machine has the samples {:?}, the relation {:?}", machine.samples, relation.samples));
     }
     let pairs = machine.written.iter().flatten().zip(relation.written.iter().flatten());
     pairs.enumerate().find_map(|(at, (machine, relation))| {

@@ -47,24 +47,47 @@ impl Role {
         }
     }
 
-    /// After the sample mask that the stage writes: a sample whose bit is 0 is not covered, and no
-    /// bit covers one that was not (Vulkan, Built-In Variables, SampleMask).
-    fn masked(self, mask: Scalar) -> Role {
+    /// Of a sample, after the sample mask that the stage writes: a sample whose bit is 0 is not
+    /// covered, and no bit covers one that was not (Vulkan, Built-In Variables, SampleMask).
+    fn masked(self, mask: Scalar, in_mask: bool) -> Role {
         match (mask.undefined, self) {
             (Some(origin), Role::Fragment(Presence::Sure | Presence::Here)) => Role::Fragment(Presence::Open(origin)),
             (Some(_), _) => self,
-            (None, _) => self.after(raster::Passed { passed: mask.bits & 1 == 1, certain: mask.trust.doubt.is_none() }),
+            (None, _) => self.after(raster::Passed { passed: in_mask, certain: mask.trust.doubt.is_none() }),
         }
     }
+}
+
+/// What an invocation is for, sample by sample.
+pub(super) type Samples = SmallVec<[Role; 4]>;
+
+/// What an invocation is for by what it is for of its samples: it is a fragment where any is.
+pub(super) fn of_samples(samples: &[Role]) -> Role {
+    let rank = |role: &Role| match role {
+        Role::Fragment(Presence::Sure) => 4,
+        Role::Fragment(Presence::Here) => 3,
+        Role::Fragment(Presence::Open(_)) => 2,
+        Role::Fragment(Presence::Elsewhere) => 1,
+        Role::Helper => 0,
+    };
+    samples.iter().copied().max_by_key(rank).unwrap_or(Role::Helper)
+}
+
+/// Where depths and stencils of a sample of a pixel are: those of the samples are below each other.
+pub(super) fn plane(draw: &Draw<'_>, [x, y]: [u32; 2], sample: u32) -> [u32; 2] {
+    let height = draw.depth.map_or(0, |depth| depth.buffer.size()[1] / draw.state.samples);
+    [x, y + sample * height]
 }
 
 /// What an invocation leaves for the attachments.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     pub(super) role: Role,
+    pub(super) samples: Samples,
     /// By target.
     pub(super) written: Vec<[Written; 4]>,
-    depth: Inexact,
+    /// The depths of the samples, or one for all.
+    depths: SmallVec<[Inexact; 4]>,
     /// Whether every device that has the fragment keeps it.
     pub(super) stays: bool,
 }
@@ -86,19 +109,23 @@ impl Fragments<'_, '_> {
     pub(super) fn leaves(&self, quad: &Running, lane: usize, ended: &impl Ended) -> Left {
         let Interface { effects, profile, .. } = self.interface;
         let mut role = quad.roles[lane];
-        let nothing = Left { role: Role::Helper, written: Vec::new(), depth: quad.depths[lane], stays: false };
+        let mut samples = quad.samples[lane].clone();
+        let none = || Left { role: Role::Helper, samples: Samples::new(), written: Vec::new(), depths: SmallVec::new(), stays: false };
         let wandering = ended.wanders(profile);
         let demoted = ended.is_helper() && role != Role::Fragment(Presence::Elsewhere);
         let gone = ended.is_discarded() || demoted;
         let mut stays = !wandering || !effects.discards;
         if role == Role::Helper || gone && !wandering {
-            return nothing;
+            return none();
         }
-        if gone {
-            role = Role::Fragment(Presence::Elsewhere);
-        } else if wandering && effects.discards && role == Role::Fragment(Presence::Sure) {
-            role = Role::Fragment(Presence::Here);
+        for sample in samples.iter_mut().filter(|sample| **sample != Role::Helper) {
+            if gone {
+                *sample = Role::Fragment(Presence::Elsewhere);
+            } else if wandering && effects.discards && *sample == Role::Fragment(Presence::Sure) {
+                *sample = Role::Fragment(Presence::Here);
+            }
         }
+        role = of_samples(&samples);
         // What it would have done as another's fragment is not known where it can tell.
         let mut unknown = match role {
             _ if gone => Some(Why::Control),
@@ -113,15 +140,19 @@ impl Fragments<'_, '_> {
             held.iter().find(|(id, _)| *id == variable.id).and_then(|(_, scalars)| scalars.get(index).copied())
         };
         if let (Some((variable, index)), None) = (self.interface.mask, unknown) {
-            let (before, mask) = (role, scalar(variable, index));
+            let mask = scalar(variable, index);
             stays &= mask.is_none_or(|mask| mask.undefined.is_none() && mask.trust.doubt.is_none());
-            role = mask.map_or(role, |mask| role.masked(mask));
-            if role == Role::Helper {
-                return nothing;
+            for (number, sample) in (0..).zip(&mut samples) {
+                let before = *sample;
+                *sample = mask.map_or(before, |mask| before.masked(mask, (self.rules.in_mask)(mask.bits, number)));
+                // Nor what it writes where another mask would let it.
+                if *sample != before && *sample == Role::Fragment(Presence::Elsewhere) {
+                    unknown = Some(Why::Coverage);
+                }
             }
-            // Nor what it writes where another mask would let it.
-            if role != before && role == Role::Fragment(Presence::Elsewhere) {
-                unknown = Some(Why::Coverage);
+            role = of_samples(&samples);
+            if role == Role::Helper {
+                return none();
             }
         }
         let mut component = |place: Option<(&Variable, usize)>| match (unknown, place) {
@@ -130,13 +161,15 @@ impl Fragments<'_, '_> {
             (None, None) => Written::Nothing,
         };
         let written = self.interface.outputs.iter().map(|places| places.map(&mut component)).collect();
-        let depth = match (self.interface.depth, unknown) {
-            (None, None) if self.interface.modes.depth_replacing => self.replaced(quad.depths[lane], None),
-            (None, _) => quad.depths[lane],
-            (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..quad.depths[lane] },
-            (Some(variable), None) => self.replaced(quad.depths[lane], scalar(variable, 0)),
+        let depth = |interpolated: Inexact, written: Option<Scalar>| match (self.interface.depth, unknown) {
+            (None, None) if self.interface.modes.depth_replacing => self.replaced(interpolated, None),
+            (None, _) => interpolated,
+            (Some(_), Some(_)) => Inexact { allowed: Interval::between(0.0, 1.0), ..interpolated },
+            (Some(_), None) => self.replaced(interpolated, written),
         };
-        Left { role, written, depth, stays }
+        let replacing = self.interface.depth.and_then(|variable| scalar(variable, 0));
+        let depths = quad.depths[lane].iter().map(|&interpolated| depth(interpolated, replacing)).collect();
+        Left { role, samples, written, depths, stays }
     }
 
     /// The depth that a stage writes. One that the mode or the range does not
@@ -171,22 +204,22 @@ impl Fragments<'_, '_> {
                     let blend = self.draw.state.blend.map(|blend| (blend, self.rules));
                     for (lane, left) in left.into_iter().enumerate() {
                         let pixel = quad.pixel(lane);
-                        let role = match self.interface.modes.early_fragment_tests {
-                            true => left.role,
-                            false => {
+                        let depth = |sample: usize| left.depths.get(sample).or(left.depths.first()).copied();
+                        let tested = (0..).zip(left.samples).map(|(sample, role)| match depth(sample) {
+                            Some(depth) if !self.interface.modes.early_fragment_tests => {
                                 let attached = (&mut self.depth, &mut self.stencil);
-                                test(attached, (self.draw, self.rules), pixel, left.role, (left.depth, quad.front))
+                                let place = plane(self.draw, pixel, sample as u32);
+                                test(attached, (self.draw, self.rules), place, role, (depth, quad.front))
                             }
-                        };
-                        let Role::Fragment(presence) = role else { continue };
+                            _ => role,
+                        });
+                        let tested: Samples = tested.collect();
                         // Where it may be discarded, what was there before may stay.
                         let edge = quad.edges[lane].filter(|_| left.stays);
                         // The targets of one location are its samples, in order.
-                        let samples = quad.samples[lane].iter().map(|sample| Role::of(*sample)).cycle();
-                        let samples = samples.chain(std::iter::repeat(Role::Fragment(Presence::Sure)));
+                        let samples = tested.iter().cycle();
                         for ((target, written), sample) in self.targets.iter_mut().zip(left.written).zip(samples) {
-                            let Role::Fragment(of_sample) = sample else { continue };
-                            let presence = presence.and(of_sample);
+                            let Role::Fragment(presence) = *sample else { continue };
                             target.write(pixel, written, presence, edge, (self.interface.profile, blend));
                         }
                     }
@@ -204,11 +237,13 @@ impl Fragments<'_, '_> {
                 let unknown = [Written::Unknown(Why::Coverage); 4];
                 target.write(pixel, unknown, Presence::Elsewhere, None, (self.interface.profile, None));
             }
-            if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
-                depth.doubt(pixel);
-            }
-            if let Some(stencil) = &mut self.stencil {
-                stencil.doubt(pixel);
+            for place in (0..self.draw.state.samples).map(|sample| plane(self.draw, pixel, sample)) {
+                if let (Some(depth), Some(true)) = (&mut self.depth, self.draw.depth.map(|d| d.writes)) {
+                    depth.doubt(place);
+                }
+                if let Some(stencil) = &mut self.stencil {
+                    stencil.doubt(place);
+                }
             }
         }
     }

@@ -1,0 +1,184 @@
+//! Group instructions in the stages of a draw: of the subgroup that an invocation is in only its
+//! quad is known, and of a vertex nothing; planted bugs are seen.
+
+#[path = "../spirv_subgroups/bugs.rs"]
+mod bugs;
+
+use pretty_assertions::assert_eq;
+use smallstep_semantics::number::Why;
+use smallstep_semantics::rule::Rule;
+use smallstep_semantics::spirv::Rules;
+use smallstep_semantics::spirv::step::{Config, Env, Join, Mapping, Next, Tangle, group};
+
+use crate::*;
+
+const GROUPS: &str = "OpCapability Shader OpCapability GroupNonUniform OpCapability GroupNonUniformVote OpCapability GroupNonUniformQuad
+    OpCapability GroupNonUniformArithmetic OpCapability GroupNonUniformBallot";
+
+fn grouping(text: &str) -> Module {
+    load(&text.replacen("OpCapability Shader", GROUPS, 1))
+}
+
+/// Shows %r.
+fn scene(body: &str, positions: &[[f32; 4]]) -> Scene {
+    let decorations = "OpDecorate %size BuiltIn SubgroupSize OpDecorate %size Flat OpDecorate %own BuiltIn SubgroupLocalInvocationId
+        OpDecorate %own Flat";
+    let declarations = "%sub = OpConstant %uint 3 %size = OpVariable %pin_uint Input %own = OpVariable %pin_uint Input";
+    let body = format!("{COORDINATES} {body} %o = OpCompositeConstruct %v4 %r %r %r %r OpStore %out %o");
+    Scene::new(passing_zeros(), grouping(&fragment_text("%size %own", decorations, declarations, &body)), positions)
+}
+
+fn passing_zeros() -> Module {
+    vertex("", "", "", "")
+}
+
+/// By the relation, for the machine refuses group instructions, as devices whose subgroups have a
+/// size.
+fn by(scene: &Scene, size: Option<u32>) -> DrawObservation {
+    let outcome = scene.with(|draw| {
+        let mut draw = draw.clone();
+        draw.resources.subgroup_size = size;
+        draw::run_by(&scene.vertex, &scene.fragment, &draw, &scene.relation, &scene.rules, &scene.schedule, &mut ())
+    });
+    match outcome.expect("the entry points are there") {
+        Outcome::Observed(observation) => observation,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn component(observation: &DrawObservation, x: u32, y: u32) -> Component {
+    observation.targets[0].component(x, y, 0).expect("a pixel")
+}
+
+/// What a body gives at a pixel, by x and y.
+type Quad = (&'static str, fn(u32, u32) -> f32);
+
+/// What quads give: of the one beside, above or below, across, and of one that is named.
+const QUADS: &[Quad] = &[
+    ("%r = OpGroupNonUniformQuadSwap %float %sub %cx %c0", |x, _| (x ^ 1) as f32 + 0.5),
+    ("%r = OpGroupNonUniformQuadSwap %float %sub %cy %c1", |_, y| (y ^ 1) as f32 + 0.5),
+    ("%s = OpFMul %float %cx %cy %r = OpGroupNonUniformQuadSwap %float %sub %s %c2", |x, y| {
+        ((x ^ 1) as f32 + 0.5) * ((y ^ 1) as f32 + 0.5)
+    }),
+    ("%r = OpGroupNonUniformQuadBroadcast %float %sub %cx %c1", |x, _| (x | 1) as f32 + 0.5),
+    ("%r = OpGroupNonUniformQuadBroadcast %float %sub %cy %c2", |_, y| (y | 1) as f32 + 0.5),
+    // Two lanes take a derivative first, and those that do not wait for them.
+    (
+        "%xi = OpConvertFToU %uint %cx %odd = OpBitwiseAnd %uint %xi %c1 %is = OpINotEqual %bool %odd %c0
+        OpSelectionMerge %m None OpBranchConditional %is %y %m %y = OpLabel %d = OpDPdy %float %cy OpBranch %m %m = OpLabel
+        %r = OpGroupNonUniformQuadSwap %float %sub %cx %c0",
+        |x, _| (x ^ 1) as f32 + 0.5,
+    ),
+];
+
+/// Whether all pixels of a triangle show what is computed by hand.
+fn shows(scene: &Scene, at: fn(u32, u32) -> f32) -> bool {
+    let observation = by(scene, Some(8));
+    let pixels = (0..8).flat_map(|y| (0..8 - y).map(move |x| (x, y))).filter(|(x, y)| x + y < 7);
+    pixels.into_iter().all(|(x, y)| component(&observation, x, y) == Component::Exactly(at(x, y).to_bits().into()))
+}
+
+#[test]
+fn quads_are_known_with_their_helpers() {
+    for positions in [&ALL, &HALF] {
+        for (body, at) in QUADS {
+            assert!(shows(&scene(body, positions), *at), "{body}");
+        }
+    }
+    // The machine says what it does not run.
+    let outcome = scene(QUADS[0].0, &ALL).with(|draw| machine::run(&scene(QUADS[0].0, &ALL), draw));
+    assert!(matches!(&outcome, Outcome::Unsupported(what) if what.contains("OpGroupNonUniformQuadSwap")), "{outcome:?}");
+}
+
+#[test]
+fn who_was_discarded_gives_an_undefined_value() {
+    let body = "%left = OpFOrdLessThan %bool %cx %f1 OpSelectionMerge %m None OpBranchConditional %left %y %m %y = OpLabel OpKill
+        %m = OpLabel %r = OpGroupNonUniformQuadSwap %float %sub %cx %c0";
+    let observation = by(&scene(body, &ALL), Some(8));
+    assert!(matches!(component(&observation, 1, 0), Component::Undefined(_)), "{:?}", component(&observation, 1, 0));
+    assert_eq!(component(&observation, 2, 0), Component::Exactly(3.5f32.to_bits().into()));
+}
+
+/// What depends on more than the quad.
+const OTHERS: &[&str] = &[
+    "%q = OpGroupNonUniformElect %bool %sub %r = OpSelect %float %q %f1 %f2",
+    "%b = OpFOrdLessThan %bool %cx %f4 %q = OpGroupNonUniformAny %bool %sub %b %r = OpSelect %float %q %f1 %f2",
+    "%r = OpGroupNonUniformFMax %float %sub Reduce %cx",
+    "%r = OpGroupNonUniformBroadcastFirst %float %sub %cx",
+    "%r = OpGroupNonUniformBroadcast %float %sub %cx %c300",
+    "%n = OpLoad %uint %own %r = OpConvertUToF %float %n",
+];
+
+/// Why a component is not decided.
+fn why(observation: &DrawObservation, x: u32, y: u32) -> Option<Why> {
+    match component(observation, x, y) {
+        Component::Undecided(why) => Some(why),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_depends_on_more_than_the_quad_is_open() {
+    for body in OTHERS {
+        // What is selected by it depends on where control may go.
+        let why = why(&by(&scene(body, &ALL), Some(8)), 3, 3);
+        assert!(matches!(why, Some(Why::SubgroupMapping | Why::Control)), "{body}: {why:?}");
+    }
+    let size = scene("%n = OpLoad %uint %size %r = OpConvertUToF %float %n", &ALL);
+    assert_eq!(component(&by(&size, Some(8)), 3, 3), Component::Exactly(8f32.to_bits().into()));
+    assert_eq!(why(&by(&size, None), 3, 3), Some(Why::SubgroupSize));
+    // Of a vertex not even the quad is known.
+    for op in ["QuadSwap %float %sub %x %c0", "BroadcastFirst %float %sub %x"] {
+        let body = format!(
+            "%x = OpCompositeExtract %float %p 0 %s = OpGroupNonUniform{op} %w = OpCompositeConstruct %v4 %s %s %s %s OpStore %v %w"
+        );
+        let vertex = grouping(&vertex_text("", "", "%sub = OpConstant %uint 3", &body));
+        let scene = Scene::new(vertex, fragment("", "", "", "%c = OpLoad %v4 %in OpStore %out %c"), &ALL);
+        // It is interpolated of what is open.
+        assert!(why(&by(&scene, Some(8)), 3, 3).is_some(), "{op}");
+    }
+}
+
+#[test]
+fn a_quad_has_four_invocations() {
+    let scene = scene(QUADS[0].0, &ALL);
+    let outcome = scene.with(|draw| {
+        let mut draw = draw.clone();
+        draw.resources.subgroup_size = Some(2);
+        draw::run(&scene.vertex, &scene.fragment, &draw, &scene.relation, &mut ()).expect("the entry points are there")
+    });
+    assert!(matches!(&outcome, Outcome::Unsupported(what) if what.contains("a quad has four")), "{outcome:?}");
+}
+
+/// A vote of which every device is said to have the quad and no more.
+fn quads_vote<'m>(env: &Env<'_>, config: &Config<'m>) -> Option<Next<'m>> {
+    fn resumed<'m>(env: &Env<'_>, config: &Config<'m>, tangle: &Tangle) -> Option<Next<'m>> {
+        match group::group_vote(env, config)? {
+            Next::Joins(Join { resume, .. }) => {
+                let mut known = tangle.clone();
+                known.mapping = Mapping::Known;
+                resume(env, config, &known)
+            }
+            other => Some(other),
+        }
+    }
+    match group::group_vote(env, config)? {
+        Next::Joins(join) => Some(Next::Joins(Join { resume: resumed, ..join })),
+        other => Some(other),
+    }
+}
+
+#[test]
+fn planted_bugs_are_seen() {
+    for bug in bugs::BUGS.iter().filter(|bug| bug.rule == Rule::SpirvGroupQuad) {
+        let wrong = |body: &str| {
+            let mut scene = scene(body, &ALL);
+            scene.relation.rules = Rules::standard().replace(bug.rule, bug.function);
+            scene
+        };
+        assert!(QUADS.iter().any(|(body, at)| !shows(&wrong(body), *at)), "{}", bug.name);
+    }
+    let mut scene = scene(OTHERS[1], &ALL);
+    scene.relation.rules = Rules::standard().replace(Rule::SpirvGroupVote, quads_vote);
+    assert_eq!(why(&by(&scene, Some(8)), 3, 3), None, "a quad that votes alone is seen");
+}
